@@ -11,6 +11,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule
 	var prices *Prices
+	var pace Pace
 	bounded := false
 	for _, layer := range absolute(layers) {
 		if layer == nil {
@@ -24,7 +25,7 @@ func Merge(layers []*Layer) (*Table, error) {
 		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
 		globals.Demand, prices = globals.Demand.Over(&layer.Demand), cmp.Or(prices, layer.Prices)
-		globals.guard = globals.guard.Over(&layer.Guard)
+		globals.guard, pace = globals.guard.Over(&layer.Guard), pace.over(layer.Pace)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -44,7 +45,7 @@ func Merge(layers []*Layer) (*Table, error) {
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}
-	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Prices: prices, profiles: []*Profile{globals}}
+	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Pace: pace, Prices: prices, profiles: []*Profile{globals}}
 	var problems []error
 	for i := range rules {
 		p, err := globals.with(&rules[i])

@@ -74,6 +74,8 @@ type Layer struct {
 	Demand Demand
 	// Guard is when resizes are made, and how they are observed and reverted, unless a rule overrides it.
 	Guard Guard
+	// Pace is how quickly pods are resized that can wait.
+	Pace Pace
 	// Prices are what nodes cost; nil if the provider does not know.
 	Prices *Prices
 	// Rules apply to some pods only. The first rule that matches a pod is used.

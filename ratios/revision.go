@@ -9,7 +9,8 @@ import (
 )
 
 // revision hashes everything that sizes depend on. Rule names, provenance and candidates are
-// not part of it. Neither is the guard: it decides when and how a pod gets its size, not which.
+// not part of it. Neither are the guard and the pace: they decide when and how a pod gets its size, not
+// which.
 func revision(profiles []*Profile) string {
 	h := sha256.New()
 	write := func(fields ...string) {

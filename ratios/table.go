@@ -12,6 +12,8 @@ type Table struct {
 	Baseline string
 	// Bounds applies to every node type, unless a rule overrides it.
 	Bounds Bounds
+	// Pace is how quickly pods are resized that can wait. It is not part of the revision.
+	Pace Pace
 	// Prices are what nodes cost; nil if the configuration does not say.
 	Prices *Prices
 

@@ -3,6 +3,8 @@ package reconciler
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -27,6 +30,7 @@ import (
 
 func TestPacerLoop(t *testing.T) {
 	t.Run("pods whose resize a policy forbids do not delay other pods", forbiddenPodsDoNotDelayOthers)
+	t.Run("old pods wait for their first sizes, new pods do not, and a different pace counts immediately", oldPodsWaitForTheirFirstSizes)
 }
 
 // Half of the pods are on the node whose ratio changes most, and a policy of the cluster
@@ -107,6 +111,118 @@ func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	}
 	if err := sized("frozen", "80m"); err != nil {
 		t.Error(err)
+	}
+	cancel()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	}
+}
+
+// movedClock is a clock that the test moves: the API server decides when pods were created.
+type movedClock struct {
+	clock.RealClock
+	ahead atomic.Int64
+}
+
+func (c *movedClock) Now() time.Time { return c.RealClock.Now().Add(time.Duration(c.ahead.Load())) }
+
+// The server begins when the pods are ten minutes old.
+func oldPodsWaitForTheirFirstSizes(t *testing.T) {
+	t.Parallel()
+	const old, rate = 20, 10
+	config := localcluster.ForTest(t, "").Config()
+	config.QPS = -1
+	client := kubernetes.NewForConfigOrDie(config)
+	s := &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}
+	n, namespace := s.node(t, "paced"), s.namespace(t)
+	create := func(name string) {
+		s.podIn(t, namespace, podtest.Amounts{"100m", "", "64Mi", ""}, func(p *corev1.Pod) {
+			p.Name, p.Spec.NodeName = name, n.Name
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: new(true)}}
+		})
+	}
+	for i := range old {
+		create(fmt.Sprintf("old-%d", i))
+	}
+	sized := func() (names []string) {
+		pods, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pods.Items {
+			if p.Spec.Containers[0].Resources.Requests.Cpu().String() == "80m" {
+				names = append(names, p.Name)
+			}
+		}
+		return names
+	}
+	paced := func(perSecond, freedPerHour float64) ratios.Update {
+		return ratios.Update{Layer: &ratios.Layer{
+			Guard: everyPod, Pace: ratios.Pace{ResizesPerSecond: new(perSecond), FreedPerHour: new(freedPerHour)}, Baseline: "n2d",
+			Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+		}}
+	}
+
+	source := ratiotest.NewMemory("memory", paced(0.001, 0))
+	store := ratios.NewStore(source)
+	r, err := New(Config{
+		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: clustertest.NoHolds{},
+		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
+		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := &movedClock{}
+	now.ahead.Store(int64(10 * time.Minute))
+	r.Loop.Cluster.Clock = now
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() { done <- store.Run(ctx) }()
+	go func() { done <- r.Run(ctx) }()
+	waiting := func(want int) {
+		t.Helper()
+		localcluster.Eventually(t, fmt.Sprintf("%d pods to wait", want), func() error {
+			if got := r.Status().Backlog; got != want {
+				return fmt.Errorf("%d pods wait", got)
+			}
+			return nil
+		})
+	}
+	waiting(old)
+	now.ahead.Store(0)
+	create("new")
+	localcluster.Eventually(t, "the new pod to be sized", func() error {
+		if names := sized(); !slices.Contains(names, "new") {
+			return fmt.Errorf("sized: %q", names)
+		}
+		return nil
+	})
+	if names := sized(); len(names) != 1 {
+		t.Fatalf("old pods did not wait: %q are sized", names)
+	}
+	now.ahead.Store(int64(10 * time.Minute))
+
+	// Each pod frees 20 of the 8,000 millicores that the node has.
+	source.Set(paced(0, 5*20/8000.0))
+	some := func(want int) {
+		t.Helper()
+		localcluster.Eventually(t, fmt.Sprintf("%d pods to be sized", want), func() error {
+			if names := sized(); len(names) != want {
+				return fmt.Errorf("%q are sized", names)
+			}
+			return nil
+		})
+	}
+	some(1 + 5)
+	waiting(old - 5)
+	began := time.Now()
+	source.Set(paced(rate, 0))
+	some(1 + old)
+	if took, least := time.Since(began), time.Second*(old-5)/rate; took < least-time.Second/rate || took > 10*least {
+		t.Errorf("the other pods took %v, want about %v", took, least)
 	}
 	cancel()
 	for range 2 {

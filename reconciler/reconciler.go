@@ -63,8 +63,8 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods per second are resized again after an earlier
-	// resize; 0 means no limit.
+	// RealignRate is how many pods that can wait are resized per second, unless the ratios
+	// set it; 0 means no limit.
 	RealignRate float64
 	// Nodes removes startup taints from nodes; nil if the cluster has none.
 	Nodes corev1client.NodeInterface

@@ -12,6 +12,7 @@ import (
 // document is config.yaml as it is written.
 type document struct {
 	globals section
+	pace    ratios.Pace
 	prices  *ratios.Prices
 	// In order of precedence.
 	overrides, annotations, labels, classes []*rule
@@ -20,6 +21,7 @@ type document struct {
 func readDocument(v reader.Value) *document {
 	d := &document{}
 	keys := d.globals.keys()
+	keys["pace"] = readPace(&d.pace)
 	keys["prices"] = readPrices(&d.prices)
 	keys["overrides"] = overrides(&d.overrides)
 	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Criteria {
@@ -93,7 +95,7 @@ func above(low, high *resource.Quantity) bool {
 // layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
-	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Guard: g.guard, Prices: d.prices}
+	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Guard: g.guard, Pace: d.pace, Prices: d.prices}
 	*layer.Bounds = g.bounds().Over(*layer.Bounds)
 	for _, r := range d.rules() {
 		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand, Guard: r.guard})

@@ -22,6 +22,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(published + "podLabels: {a: &v {b: {bounds: {cpu: {min: 16, max: 16}}}}, c: *v}\n---\n"))
 	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, restarts: 3, canary: 5%, throttling: 10%, pressure: {cpu: 0.5}}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
 	f.Add([]byte(published + "guard: {enabled: false, objectives: [{name: a, prometheus: http://a, query: up, below: -.5}], schedule: [{days: [Fri-Mon], from: 22:00, to: 06:00, zone: Europe/Berlin}]}"))
+	f.Add([]byte(published + "pace: {resizesPerSecond: 0.5, freedPerHour: 10%}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		layer, err := Parse(text, ratios.Provenance{})
 		if (layer == nil) == (err == nil) {
@@ -37,6 +38,9 @@ func FuzzParse(f *testing.F) {
 		table, err := ratios.Merge([]*ratios.Layer{layer})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if rate, freed := table.Pace.Rates(20); !(rate == 0 || rate >= 0.001 && rate <= 100_000) || !(freed >= 0 && freed <= 1) {
+			t.Errorf("%v resizes per second, %v freed per hour", rate, freed)
 		}
 		names := map[string]bool{}
 		for _, p := range table.Profiles() {

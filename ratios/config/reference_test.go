@@ -44,8 +44,8 @@ func TestReference(t *testing.T) {
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
 	all := examples(t)
-	if len(all) != 4 {
-		t.Fatalf("%d examples, want 4", len(all))
+	if len(all) != 5 {
+		t.Fatalf("%d examples, want 5", len(all))
 	}
 	for _, text := range all {
 		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {

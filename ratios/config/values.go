@@ -79,7 +79,11 @@ func count(into **int, most, example int) func(reader.Value) {
 
 // share reads a number up to 1, or a percentage up to 100%.
 func share(into **float64) func(reader.Value) {
-	must, valid := "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 }
+	return percentage(into, "must be a number above 0 and at most 1, such as 0.1 or 10%", func(f float64) bool { return f > 0 && f <= 1 })
+}
+
+// percentage reads a valid number, which may be a percentage.
+func percentage(into **float64, must string, valid func(float64) bool) func(reader.Value) {
 	return func(v reader.Value) {
 		text, _ := v.Text()
 		number, isPercentage := strings.CutSuffix(text, "%")

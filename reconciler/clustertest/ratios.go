@@ -9,14 +9,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Published returns the published example: n4 is 1.25 times as fast as n2d. No pod waits for canaries:
-// the pods of most tests have the same controller.
+// Published returns the published example: n4 is 1.25 times as fast as n2d. No pod waits for canaries,
+// since the pods of most tests have the same controller, nor for its turn.
 func Published() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
 		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}},
 		Guard:    ratios.Guard{Canary: new(1.0)},
+		Pace:     ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
 	}
 }
 

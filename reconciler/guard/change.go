@@ -102,6 +102,20 @@ func Freed(of *pod.Pod) (freed safety.Resources) {
 	return freed
 }
 
+// FreedInTotal returns how much less a pod requests since its last resize, whether or not the node has
+// made it. Containers that grew count against those that shrank.
+func FreedInTotal(of *pod.Pod) safety.Resources {
+	var freed safety.Resources
+	for _, change := range Changes(of) {
+		if less := change.From.Request - change.To.Request; change.Measure == sizing.CPU {
+			freed.CPU += less
+		} else {
+			freed.Memory += less
+		}
+	}
+	return safety.Resources{CPU: max(0, freed.CPU), Memory: max(0, freed.Memory)}
+}
+
 // isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
 // is the size that the last recorded resize led to.
 func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {

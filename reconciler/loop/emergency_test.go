@@ -55,7 +55,7 @@ func newHurried(t *testing.T) *hurried {
 	h.clock = clustertest.Clock(h.Cluster)
 	h.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
 	h.Writer.Limiter = patient{meanwhile: func() { t.Error("a write waits for the rate of requests") }}
-	h.pacer = newPacer(1, 1, h.clock)
+	h.pacer = newPacer(steadily(1), nil, 1, h.clock)
 	return h
 }
 

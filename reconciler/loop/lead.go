@@ -31,6 +31,7 @@ func (l *Loop) leaderChanged() {
 	if !l.Leads() {
 		return
 	}
+	l.pacer.recall(l.recall())
 	l.ledger.startOver()
 	l.breakers.check()
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {

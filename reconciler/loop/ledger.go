@@ -202,7 +202,7 @@ func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, que
 	switch first := p.Decision == plan.Resize && p.Kind == plan.Sizes && p.First(); {
 	case !first:
 		e.needed = time.Time{}
-	case e.needed.IsZero():
+	case e.needed.IsZero() && !p.Paced(): // Older pods wait on purpose.
 		e.needed = queued
 	}
 	if e.decision == p.Decision && e.reason == reason && e.node == p.Node {

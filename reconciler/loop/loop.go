@@ -68,8 +68,8 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods per second are resized again after an earlier
-	// resize; 0 means no limit.
+	// RealignRate is how many pods that can wait are resized per second, unless the ratios
+	// set it; 0 means no limit.
 	RealignRate float64
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
@@ -100,7 +100,8 @@ type Loop struct {
 
 // New returns a loop that does nothing until Run.
 func New(config Config) *Loop {
-	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), pacer: newPacer(config.RealignRate, config.Workers, config.Clock), breakers: newBreakers()}
+	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), breakers: newBreakers()}
+	l.pacer = newPacer(l.pace, l.allocatable, config.Workers, config.Clock)
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
 	l.ledger, l.places = newLedger(l.metrics), newPlaces()
 	l.exposeState(config.Metrics)
@@ -123,6 +124,10 @@ func (l *Loop) Run(ctx context.Context) {
 	l.Writer.EndWith(ending)
 	l.ticked()
 	ratiosChanged, holdsChanged, leaderChanged := l.Ratios.Watch(), l.Holds.Watch(), l.watchLeader()
+	if l.Leads() {
+		l.pacer.recall(l.recall())
+	}
+	rates := l.followPace(ctx, pace{})
 	var running sync.WaitGroup
 	for range l.Workers {
 		running.Go(func() {
@@ -142,6 +147,7 @@ func (l *Loop) Run(ctx context.Context) {
 		}
 		select {
 		case <-ratiosChanged:
+			rates = l.followPace(ctx, rates)
 		case <-holdsChanged:
 		case <-leaderChanged:
 			l.leaderChanged()

@@ -45,7 +45,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}),
 		settling: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "workload_resizer_settle_seconds",
-			Help:    "Time from when a pod that was never sized is first seen to need a different size until that size is written. Later resizes of the pod do not count.",
+			Help:    "Time from when a pod that was never sized is first seen to need a different size until that size is written. Later resizes of the pod do not count, nor do pods that are not new.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 	}
@@ -60,7 +60,8 @@ func (l *Loop) exposeState(registry prometheus.Registerer) {
 	}
 	registry.MustRegister(
 		gauge("workload_resizer_queue_depth", "Pods that wait for a worker.", func() float64 { return float64(l.queue.Len()) }),
-		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be resized again (--realign-rate).", func() float64 { return float64(l.pacer.backlog()) }),
+		gauge("workload_resizer_realign_backlog", "Pods that wait for their turn to be resized (pace.resizesPerSecond), including those that wait until resizes may free more.", func() float64 { return float64(l.pacer.backlog()) }),
+		gauge("workload_resizer_freed_backlog", "Pods that wait for their turn until resizes may free more (pace.freedPerHour).", func() float64 { return float64(l.pacer.withoutRoom()) }),
 		gauge("workload_resizer_leading", "1 if this replica resizes pods, 0 if another replica may; always 0 with --dry-run.", func() float64 {
 			if l.Leads() && !l.DryRun {
 				return 1
@@ -68,6 +69,7 @@ func (l *Loop) exposeState(registry prometheus.Registerer) {
 			return 0
 		}),
 		newDifferenceCollector(l.ledger.difference),
+		newFreedCollector(l.pacer.freedShares),
 		newBreakerCollector(func() (*hold.Table, error) { return l.Holds.Ready() }),
 	)
 }

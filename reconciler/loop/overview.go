@@ -14,8 +14,9 @@ import (
 type Status struct {
 	// Queue is the number of pods that wait for a worker.
 	Queue int
-	// Backlog is the number of pods that wait for their turn to be resized again.
-	Backlog int
+	// Backlog is the number of pods that wait for their turn, of which WithoutRoom wait until
+	// resizes may free more.
+	Backlog, WithoutRoom int
 	// Pods counts all pods by their last decision, most first.
 	Pods []PodCount
 	// WithoutRatio has the types of nodes whose pods are skipped because the type has no ratio
@@ -41,7 +42,7 @@ type PodCount struct {
 
 // Status returns the state of the loop. Before the first plans it has no pods.
 func (l *Loop) Status() Status {
-	return Status{Queue: l.queue.Len(), Backlog: l.pacer.backlog(), Pods: l.ledger.tally(), WithoutRatio: l.withoutRatio()}
+	return Status{Queue: l.queue.Len(), Backlog: l.pacer.backlog(), WithoutRoom: l.pacer.withoutRoom(), Pods: l.ledger.tally(), WithoutRatio: l.withoutRatio()}
 }
 
 // withoutRatio counts the pods whose last decision was to skip them for the type of their node, by

@@ -12,10 +12,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// pacer gives pods that must be resized again their turns at a steady rate, so that a
-// changed ratio does not resize all pods in a cluster at the same time.
+// pacer gives pods that can wait their turns at a steady rate, so that a changed ratio does
+// not resize all pods in a cluster at the same time, and neither does the end of a pause. A
+// pod whose resize frees room has its turn only while not too much was freed.
 //
 // The rate counts only pods that are moved, that is, resized. A refused pod is not moved,
 // so the next pod has its turn immediately, limited only by the rate of requests. Turns
@@ -25,13 +27,17 @@ import (
 // time, has its next turn when all other waiting pods have been moved as often.
 type pacer struct {
 	clock clock.Clock
-	// pause is the time between turns; 0 means that pods do not wait.
-	pause time.Duration
+	// rates returns the pace. It may change at any time.
+	rates func() pace
 	// most is the maximum number of turns in progress. Their results determine how many
 	// more turns there are, and more turns would only delay new pods in the queue.
 	most int
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// pace is the pace that the next turns were determined by, and pause the time between them.
+	pace  pace
+	pause time.Duration
+	freed freed
 	lines lines
 	byPod map[types.NamespacedName]*turn
 	// moves counts how often each pod was moved since no pod was waiting.
@@ -39,6 +45,8 @@ type pacer struct {
 	// due is the time of the next turn. It lags behind the clock by the turns that were
 	// not used. failedDue is the time of the next turn for a pod that failed.
 	due, failedDue time.Time
+	// full means that pods waited until resizes may free more. Turns of that time are not made up for.
+	full bool
 	// underWay is the number of turns that have begun and not ended.
 	underWay int
 	// changed receives when a turn may have become possible.
@@ -55,14 +63,35 @@ const (
 	failedShare = 20
 )
 
-// newPacer returns a pacer with perSecond turns per second, of which at most most are in
-// progress at the same time; with a rate of 0, pods do not wait.
-func newPacer(perSecond float64, most int, c clock.Clock) *pacer {
-	p := &pacer{clock: c, most: most, byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1)}
-	if perSecond > 0 {
-		p.pause = time.Duration(float64(time.Second) / perSecond)
+// newPacer returns a pacer that gives turns at a pace, of which at most most are in progress at
+// the same time. allocatable returns what all nodes have for pods.
+func newPacer(rates func() pace, allocatable func() safety.Resources, most int, c clock.Clock) *pacer {
+	p := &pacer{
+		clock: c, rates: rates, freed: freed{allocatable: allocatable}, most: most,
+		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1),
 	}
+	p.follow()
 	return p
+}
+
+// follow adapts to a changed pace. A faster one counts from now on, and the next turn keeps its time at a
+// slower one. Turns that were not used at one pace are not made up for at another.
+func (p *pacer) follow() {
+	before, now := p.pace, p.rates()
+	if before == now {
+		return
+	}
+	if before.freedPerHour == 0 {
+		p.freed.forget() // Without a limit, not all is counted.
+	}
+	p.pace = now
+	if before.perSecond == now.perSecond {
+		return
+	}
+	p.pause = now.pause()
+	at := p.clock.Now()
+	p.due = earlier(later(p.due, at), at.Add(p.pause))
+	p.failedDue = earlier(p.failedDue, at.Add(failedShare*p.pause))
 }
 
 // take records that a worker has taken the pod. If the pod's turn has come, the worker
@@ -76,20 +105,26 @@ func (p *pacer) take(pod types.NamespacedName) {
 }
 
 // mayGo reports whether it is the pod's turn. If not, the pod starts to wait for it.
-func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bool {
-	if p.pause == 0 {
-		return true
-	}
+func (p *pacer) mayGo(pod types.NamespacedName, n need) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.follow()
 	t := p.byPod[pod]
+	if t != nil && t.came {
+		t.taken = true
+		p.freed.hold(t, n.frees)
+		return true
+	}
+	if p.pause == 0 && (p.pace.freedPerHour == 0 || n.frees == safety.Resources{}) {
+		if t != nil {
+			p.lines.remove(t)
+			delete(p.byPod, pod)
+		}
+		return true
+	}
 	if t == nil {
 		t = &turn{pod: pod, moves: p.moves[pod]}
 		p.byPod[pod] = t
-	}
-	if t.came {
-		t.taken = true
-		return true
 	}
 	if p.lines.untried() == 0 {
 		// The first pod also waits: if many pods come together, the most wrong
@@ -97,7 +132,7 @@ func (p *pacer) mayGo(pod types.NamespacedName, wrong float64, restores bool) bo
 		// not use.
 		p.due = later(p.due, p.clock.Now().Add(p.pause))
 	}
-	p.lines.put(t, wrong, restores)
+	p.lines.put(t, n)
 	p.wake()
 	return false
 }
@@ -114,6 +149,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 	case err == nil, is[*actuate.UnrecordedError](err):
 		delete(p.byPod, pod)
 		p.moves[pod]++
+		p.freed.spend(t, p.clock.Now())
 	case is[*actuate.StoppedError](err), actuate.Outdated(err):
 		p.giveBack(t)
 		t.missed()
@@ -184,19 +220,43 @@ func (p *pacer) giveBack(t *turn) {
 	}
 }
 
-// over ends a turn that has begun.
+// over ends a turn that has begun. Others may free what it holds and did not free.
 func (p *pacer) over(t *turn) {
 	t.came, t.taken = false, false
+	p.freed.hold(t, safety.Resources{})
 	p.underWay--
 	p.wake()
 }
 
-// clear drops all pods.
+// clear drops all pods, and what they freed.
 func (p *pacer) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines, p.underWay, p.moves = lines{}, 0, map[types.NamespacedName]int{}
 	clear(p.byPod)
+	p.freed.forget()
+	p.freed.underWay = safety.Resources{}
+}
+
+// recall counts what was freed before, and lets pods free more.
+func (p *pacer) recall(before []resizedBefore) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.freed.forget()
+	p.freed.advance(p.clock.Now())
+	for _, resized := range before {
+		p.freed.add(resized.freed, resized.at)
+	}
+	p.freed.known = true
+	p.wake()
+}
+
+// counts reports whether what was freed is known.
+func (p *pacer) counts() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.follow()
+	return p.freed.known
 }
 
 // backlog returns the number of waiting pods.
@@ -204,6 +264,30 @@ func (p *pacer) backlog() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lines.len()
+}
+
+// withoutRoom returns the number of waiting pods that wait until resizes may free more.
+func (p *pacer) withoutRoom() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting, now := 0, p.clock.Now()
+	for _, l := range [...]line{p.lines.freeing, p.lines.failedFreeing} {
+		if len(l) > 0 && !p.freed.fits(l[0].frees, p.pace.freedPerHour, now) {
+			waiting += len(l)
+		}
+	}
+	return waiting
+}
+
+// freedShares returns what was freed within the last hour, as shares of what all nodes have for pods;
+// 0 if that is not known.
+func (p *pacer) freedShares() (cpu, memory float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.clock.Now()
+	p.freed.advance(now)
+	total := p.freed.of(now)
+	return float64(p.freed.sum.CPU) / max(1, float64(total.CPU)), float64(p.freed.sum.Memory) / max(1, float64(total.Memory))
 }
 
 func (p *pacer) wake() {
@@ -239,6 +323,7 @@ func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
 func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.follow()
 	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves) > 0 {
 		p.moves = map[types.NamespacedName]int{} // A cleared map would keep its memory.
 	}
@@ -247,14 +332,29 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	}
 	now := p.clock.Now()
 	p.due = later(p.due, now.Add(-madeUpFor))
-	due, others := p.due, p.lines.untried() > 0
+	if p.full {
+		p.due, p.full = later(p.due, now), false
+	}
+	fits := func(t *turn) bool { return p.freed.fits(t.frees, p.pace.freedPerHour, now) }
+	t, failed := p.lines.first(fits), p.lines.firstFailed(fits)
+	due, others := p.due, t != nil
 	if !others {
 		due = later(due, p.failedDue) // Pods that failed do not make up for turns.
 	}
-	if wait := due.Sub(now); wait > 0 {
+	wait := due.Sub(now)
+	if !others && (failed == nil || p.lines.untried() > 0) {
+		p.full = true
+		if room := p.freed.next(now); failed == nil || wait > room {
+			wait = room
+		}
+	}
+	if wait > 0 {
 		return types.NamespacedName{}, wait
 	}
-	t := p.lines.next(!now.Before(p.failedDue))
+	if failed != nil && (!others || !t.restores && !now.Before(p.failedDue)) {
+		t = failed
+	}
+	p.lines.remove(t)
 	p.due = p.due.Add(p.pause)
 	if t.failed {
 		p.failedDue = now.Add(p.pause)
@@ -263,6 +363,7 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 		}
 	}
 	t.came = true
+	p.freed.hold(t, t.frees)
 	p.underWay++
 	return t.pod, 0
 }
@@ -283,6 +384,13 @@ func is[E error](err error) bool {
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
 		return a
 	}
 	return b

@@ -14,20 +14,20 @@ import (
 func BenchmarkPacer(b *testing.B) {
 	const waiting = 150_000
 	clock := testingclock.NewFakeClock(podtest.Start)
-	p := newPacer(20, 16, clock)
+	p := newPacer(steadily(20), nil, 16, clock)
 	pods := make([]types.NamespacedName, waiting)
 	for i := range pods {
 		pods[i] = types.NamespacedName{Namespace: "bench", Name: fmt.Sprintf("pod-%d", i)}
-		p.mayGo(pods[i], float64(i*7919%waiting), false)
+		p.mayGo(pods[i], need{wrong: float64(i * 7919 % waiting)})
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		clock.Step(p.pause)
 		pod, _ := p.next()
 		p.take(pod)
-		p.mayGo(pod, 1, false)
+		p.mayGo(pod, need{wrong: 1})
 		p.used(pod, nil)
 		p.release(pod)
-		p.mayGo(pod, 1, false) // It waits again.
+		p.mayGo(pod, need{wrong: 1}) // It waits again.
 	}
 }

@@ -4,7 +4,19 @@ import (
 	"container/heap"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
+
+// need is what a pod waits for its turn with.
+type need struct {
+	// wrong is how wrong the pod's size is.
+	wrong float64
+	// restores reports whether the turn is for a restore.
+	restores bool
+	// frees is how much less the pod will request.
+	frees safety.Resources
+}
 
 // turn is the pacer's state of a pod: it waits for its turn, has its turn, or will need
 // another turn.
@@ -14,6 +26,9 @@ type turn struct {
 	moves int
 	// restores reports whether the turn is for a restore.
 	restores bool
+	// frees is how much less the pod will request, and holds how much of that counts as freed
+	// already, because the turn has begun.
+	frees, holds safety.Resources
 	// failed reports whether the last attempt was refused, and unlucky whether the last
 	// turn was not used for a reason that may not be the pod's.
 	failed, unlucky bool
@@ -36,28 +51,40 @@ func (t *turn) missed() {
 
 // lines holds the pods that wait for their turn. Restores come first. Then come the other
 // pods: those moved least often first, and among these the most wrong first. Pods that
-// failed wait in their own line, in order of arrival, so that none of them delays
-// other pods.
+// failed wait in their own lines, in order of arrival, so that none of them delays
+// other pods. Pods that free room do not delay those that free none, either.
 type lines struct {
-	restores, sizes, failed line
-	// failures counts the pods that joined the line of pods that failed.
+	restores, sizes, freeing, failed, failedFreeing line
+	// failures counts the pods that joined the lines of pods that failed.
 	failures float64
 }
 
 // put lets a pod wait in the line where it belongs.
-func (l *lines) put(t *turn, wrong float64, restores bool) {
-	if t.restores != restores {
+func (l *lines) put(t *turn, n need) {
+	if t.restores != n.restores {
 		// The previous refusal was for a different kind of resize.
-		t.restores, t.failed, t.unlucky = restores, false, false
+		t.restores, t.failed, t.unlucky = n.restores, false, false
 	}
-	belongs, first := &l.sizes, wrong
+	t.frees = n.frees
+	belongs, first := &l.sizes, n.wrong
+	if n.frees != (safety.Resources{}) {
+		belongs = &l.freeing
+	}
 	switch {
-	case t.failed && t.line == &l.failed:
-		return // It keeps its place.
 	case t.failed:
-		l.failures++
-		belongs, first = &l.failed, -l.failures
-	case restores:
+		wasIn := t.line
+		if belongs == &l.freeing {
+			belongs = &l.failedFreeing
+		} else {
+			belongs = &l.failed
+		}
+		if wasIn == &l.failed || wasIn == &l.failedFreeing {
+			first = t.first // It keeps its place.
+		} else {
+			l.failures++
+			first = -l.failures
+		}
+	case n.restores:
 		belongs = &l.restores
 	}
 	switch {
@@ -78,34 +105,50 @@ func (l *lines) remove(t *turn) {
 	}
 }
 
-// next removes and returns the next pod; at least one must be waiting. With failedToo it
-// returns a pod that failed, unless a restore waits.
-func (l *lines) next(failedToo bool) *turn {
-	switch {
-	case len(l.restores) > 0:
-		return heap.Pop(&l.restores).(*turn)
-	case len(l.failed) > 0 && (failedToo || len(l.sizes) == 0):
-		return heap.Pop(&l.failed).(*turn)
+// first returns the first pod that has not failed; nil if there is none, or if it frees more than
+// fits.
+func (l *lines) first(fits func(*turn) bool) *turn {
+	if len(l.restores) > 0 {
+		return l.restores[0]
 	}
-	return heap.Pop(&l.sizes).(*turn)
+	return firstOf(l.sizes, l.freeing, fits)
+}
+
+// firstFailed returns the first pod that failed, in the same way.
+func (l *lines) firstFailed(fits func(*turn) bool) *turn {
+	return firstOf(l.failed, l.failedFreeing, fits)
+}
+
+// firstOf returns the first pod of two lines. One of those that free room is left out unless it fits.
+func firstOf(others, freeing line, fits func(*turn) bool) *turn {
+	switch {
+	case len(freeing) > 0 && (len(others) == 0 || freeing[0].before(others[0])) && fits(freeing[0]):
+		return freeing[0]
+	case len(others) > 0:
+		return others[0]
+	}
+	return nil
 }
 
 // untried returns the number of waiting pods that have not failed.
-func (l *lines) untried() int { return len(l.restores) + len(l.sizes) }
+func (l *lines) untried() int { return len(l.restores) + len(l.sizes) + len(l.freeing) }
 
-func (l *lines) len() int { return l.untried() + len(l.failed) }
+func (l *lines) len() int { return l.untried() + len(l.failed) + len(l.failedFreeing) }
 
-// line is a heap of turns, the next one first. Among pods that failed, the number of moves
-// does not matter.
+// before reports whether a pod has its turn before another that waits for the same. Among pods that
+// failed, the number of moves does not matter.
+func (t *turn) before(other *turn) bool {
+	if !t.failed && t.moves != other.moves {
+		return t.moves < other.moves
+	}
+	return t.first > other.first
+}
+
+// line is a heap of turns, the next one first.
 type line []*turn
 
-func (l line) Len() int { return len(l) }
-func (l line) Less(i, j int) bool {
-	if !l[i].failed && l[i].moves != l[j].moves {
-		return l[i].moves < l[j].moves
-	}
-	return l[i].first > l[j].first
-}
+func (l line) Len() int           { return len(l) }
+func (l line) Less(i, j int) bool { return l[i].before(l[j]) }
 func (l line) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]
 	l[i].index, l[j].index = i, j

@@ -26,13 +26,13 @@ func TestPacer(t *testing.T) {
 
 func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
-	p := newPacer(2, 4, clock)
+	p := newPacer(steadily(2), nil, 4, clock)
 	for pod, wrong := range map[string]float64{"little": 0.1, "most": 0.9, "more": 0.2, "gone": 0.5} {
-		if p.mayGo(podNamed(pod), wrong, false) {
+		if p.mayGo(podNamed(pod), need{wrong: wrong}) {
 			t.Errorf("%s has its turn immediately", pod)
 		}
 	}
-	p.mayGo(podNamed("more"), 0.4, false) // Planned again, it is more wrong than before.
+	p.mayGo(podNamed("more"), need{wrong: 0.4}) // Planned again, it is more wrong than before.
 	p.forget(podNamed("gone"))
 	if got := p.backlog(); got != 3 {
 		t.Errorf("%d wait, want 3", got)
@@ -45,11 +45,11 @@ func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 		if pod, wait := p.next(); wait != 0 || pod.Name != want {
 			t.Errorf("the turn of %s begins in %v, want %s", pod.Name, wait, want)
 		}
-		if !p.mayGo(podNamed(want), 0, false) {
+		if !p.mayGo(podNamed(want), need{}) {
 			t.Errorf("%s may not go although it is its turn", want)
 		}
 		p.used(podNamed(want), nil)
-		if p.mayGo(podNamed(want), 0, false) {
+		if p.mayGo(podNamed(want), need{}) {
 			t.Errorf("%s has a second turn", want)
 		}
 		p.forget(podNamed(want))
@@ -60,8 +60,8 @@ func movesTheMostWrongPodsFirstAtASteadyRate(t *testing.T) {
 }
 
 func delaysNoPodWithoutARate(t *testing.T) {
-	p := newPacer(0, 1, testingclock.NewFakeClock(podtest.Start))
-	if !p.mayGo(podNamed("a"), 1, false) || p.backlog() != 0 {
+	p := newPacer(steadily(0), nil, 1, testingclock.NewFakeClock(podtest.Start))
+	if !p.mayGo(podNamed("a"), need{wrong: 1}) || p.backlog() != 0 {
 		t.Error("a pod waits")
 	}
 }
@@ -69,7 +69,7 @@ func delaysNoPodWithoutARate(t *testing.T) {
 func givesATurnWithoutAMoveToTheNextPodImmediately(t *testing.T) {
 	used := func(err error) func(*pacer) {
 		return func(p *pacer) {
-			p.mayGo(podNamed("first"), 2, false)
+			p.mayGo(podNamed("first"), need{wrong: 2})
 			p.used(podNamed("first"), err)
 		}
 	}
@@ -96,9 +96,9 @@ func givesATurnWithoutAMoveToTheNextPodImmediately(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			clock := testingclock.NewFakeClock(podtest.Start)
-			p := newPacer(1, 1, clock)
-			p.mayGo(podNamed("first"), 2, false)
-			p.mayGo(podNamed("next"), 1, false)
+			p := newPacer(steadily(1), nil, 1, clock)
+			p.mayGo(podNamed("first"), need{wrong: 2})
+			p.mayGo(podNamed("next"), need{wrong: 1})
 			clock.Step(time.Second)
 			p.next()
 			tc.happen(p)
@@ -113,34 +113,34 @@ func givesATurnWithoutAMoveToTheNextPodImmediately(t *testing.T) {
 // After its turn has begun, the queue passes the pod to a worker again.
 func keepsATurnThatBeginsDuringAVisitForTheNextVisit(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
-	p := newPacer(1, 1, clock)
+	p := newPacer(steadily(1), nil, 1, clock)
 	p.take(podNamed("a"))
-	p.mayGo(podNamed("a"), 1, false)
+	p.mayGo(podNamed("a"), need{wrong: 1})
 	clock.Step(time.Second)
 	if _, wait := p.next(); wait != 0 {
 		t.Fatalf("the turn begins in %v", wait)
 	}
 	p.release(podNamed("a"))
 	p.take(podNamed("a"))
-	if !p.mayGo(podNamed("a"), 1, false) {
+	if !p.mayGo(podNamed("a"), need{wrong: 1}) {
 		t.Error("the turn is lost")
 	}
 }
 
 func doesNotDelayARestoreAfterARefusedResize(t *testing.T) {
 	clock := testingclock.NewFakeClock(podtest.Start)
-	p := newPacer(1, 1, clock)
+	p := newPacer(steadily(1), nil, 1, clock)
 	for _, asks := range []struct {
 		restores bool
 		want     *line
 	}{{false, &p.lines.sizes}, {false, &p.lines.failed}, {true, &p.lines.restores}, {true, &p.lines.failed}, {false, &p.lines.sizes}} {
-		p.mayGo(podNamed("a"), 1, asks.restores)
+		p.mayGo(podNamed("a"), need{wrong: 1, restores: asks.restores})
 		if got := p.byPod[podNamed("a")].line; got != asks.want {
 			t.Errorf("restores %v: it waits in another line", asks.restores)
 		}
 		clock.Step(time.Minute)
 		p.next()
-		p.mayGo(podNamed("a"), 1, asks.restores)
+		p.mayGo(podNamed("a"), need{wrong: 1, restores: asks.restores})
 		p.used(podNamed("a"), errRefused)
 	}
 }

@@ -34,6 +34,7 @@ var (
 type pacedWorld struct {
 	t      *testing.T
 	pacer  *pacer
+	pace   pace
 	clock  *testingclock.FakeClock
 	pods   map[types.NamespacedName]*pacedPod
 	tokens int
@@ -64,10 +65,12 @@ type pacedPod struct {
 
 func newPacedWorld(t *testing.T) *pacedWorld {
 	clock := testingclock.NewFakeClock(podtest.Start)
-	return &pacedWorld{
-		t: t, pacer: newPacer(pacedRate, pacedWorkers, clock), clock: clock, tokens: pacedBurst,
+	w := &pacedWorld{
+		t: t, pace: pace{perSecond: pacedRate}, clock: clock, tokens: pacedBurst,
 		pods: map[types.NamespacedName]*pacedPod{}, again: map[time.Time][]*pacedPod{},
 	}
+	w.pacer = newPacer(func() pace { return w.pace }, nil, pacedWorkers, clock)
+	return w
 }
 
 // add adds n pods that need a turn.
@@ -85,7 +88,7 @@ func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 // ask simulates a visit to a pod whose turn has not begun.
 func (w *pacedWorld) ask(p *pacedPod) {
 	w.pacer.take(p.name)
-	if w.pacer.mayGo(p.name, p.wrong, p.restores) {
+	if w.pacer.mayGo(p.name, need{wrong: p.wrong, restores: p.restores}) {
 		w.t.Fatalf("pod %v may be resized before its turn", p.name)
 	}
 	w.pacer.release(p.name)
@@ -120,7 +123,7 @@ func (w *pacedWorld) tick() {
 		}
 		p := w.pods[name]
 		w.pacer.take(name)
-		if !w.pacer.mayGo(name, p.wrong, p.restores) {
+		if !w.pacer.mayGo(name, need{wrong: p.wrong, restores: p.restores}) {
 			w.t.Fatalf("pod %v may not go although it is its turn", name)
 		}
 		p.left = 2

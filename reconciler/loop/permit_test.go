@@ -162,8 +162,8 @@ func aNewLeaderForgetsReportsAndPauses(t *testing.T) {
 	said := plan.Reason{Code: contract.ResizeFailed, Message: "no"}
 	r.ledger.news(p.Pod, p.UID, said)
 	r.ledger.attempted(p, 0, r.Clock.Now())
-	r.pacer = newPacer(1, 1, r.Clock)
-	r.pacer.mayGo(p.Pod, 1, false)
+	r.pacer = newPacer(steadily(1), nil, 1, r.Clock)
+	r.pacer.mayGo(p.Pod, need{wrong: 1})
 	before := r.Status()
 
 	r.Leader = following(true)

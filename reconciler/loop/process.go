@@ -83,7 +83,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	if l.overtaken(p, rules, changes) {
 		l.queue.AddAfter(key, time.Second)
 	}
-	if !p.Realigns() {
+	if !p.Paced() {
 		l.pacer.forget(key)
 	}
 	if wait := p.ReplanAt.Sub(l.Clock.Now()); !p.ReplanAt.IsZero() {
@@ -152,7 +152,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		l.queue.AddAfter(key, pause)
 		return
 	}
-	if p.Realigns() && !l.pacer.mayGo(key, p.Wrongness(), p.Kind == plan.Restore) {
+	if p.Paced() && !l.pacer.mayGo(key, need{p.Wrongness(), p.Kind == plan.Restore, p.Frees()}) {
 		return // The pod is queued again when its turn begins.
 	}
 	if len(p.Claims) > 0 && !l.places.take(key, p.Claims, shown) {

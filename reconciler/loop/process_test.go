@@ -145,6 +145,7 @@ func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
 	r, clock := idle(t, server.URL)
 	r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
 	r.Writer.Permit = actuate.Always
+	r.pacer = newPacer(steadily(0), nil, 1, clock)
 	for _, tc := range []struct {
 		pod   string
 		kind  plan.Kind
@@ -170,11 +171,11 @@ func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
 
 func noPodLosesItsTurnToABusyServer(t *testing.T) {
 	r, clock := idle(t, "https://127.0.0.1:1")
-	r.pacer = newPacer(pacedRate, pacedWorkers, clock)
+	r.pacer = newPacer(steadily(pacedRate), nil, pacedWorkers, clock)
 	var waiting []types.NamespacedName
 	for _, name := range []string{"a", "b", "c"} {
 		pod := types.NamespacedName{Namespace: "shop", Name: name}
-		if waiting = append(waiting, pod); r.pacer.mayGo(pod, 1, false) {
+		if waiting = append(waiting, pod); r.pacer.mayGo(pod, need{wrong: 1}) {
 			t.Fatalf("%s has a turn immediately", name)
 		}
 	}
@@ -195,7 +196,7 @@ func noPodLosesItsTurnToABusyServer(t *testing.T) {
 			t.Errorf("the turn of %s begins in %v, while the API server is busy for %v", next, wait, left)
 		}
 		clock.Step(left)
-		if r.pacer.mayGo(first, 1, false) {
+		if r.pacer.mayGo(first, need{wrong: 1}) {
 			t.Error("the pod keeps a turn that was postponed")
 		}
 		if turn := r.pacer.byPod[first]; turn.failed || turn.unlucky {
@@ -222,6 +223,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 	}))
 	defer server.Close()
 	r, clock := idle(t, server.URL)
+	r.pacer = newPacer(steadily(0), nil, 1, clock)
 	write := func(name string) {
 		p := planOfSized(t)
 		p.Pod, p.UID = types.NamespacedName{Namespace: "shop", Name: name}, types.UID(name)

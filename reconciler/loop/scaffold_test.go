@@ -84,3 +84,8 @@ func reasonsOf(p *plan.Plan) []contract.Reason {
 	}
 	return codes
 }
+
+// steadily returns a pace without a limit for what resizes free.
+func steadily(perSecond float64) func() pace {
+	return func() pace { return pace{perSecond: perSecond} }
+}

@@ -102,7 +102,7 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	if len(said) != 1 || said[0].Code != contract.Reverted || said[0].Message != "container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed for lack of memory 30s after the resize (OOMKilled)" {
 		t.Errorf("it says %v", said)
 	}
-	if p.Realigns() {
+	if p.Paced() {
 		t.Error("a revert waits for its turn")
 	}
 	// The rest of the plan can wait: here, a changed ratio of cpu.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -33,6 +35,7 @@ func TestParts(t *testing.T) {
 	t.Run("keeps memory limits in a restore on an unknown node", keepsMemoryLimitsInARestoreOnAnUnknownNode)
 	t.Run("accepts a published controller that stopped before its last write", acceptsAPublishedControllerThatStoppedBeforeItsLastWrite)
 	t.Run("restores a published limit to its request", restoresAPublishedLimitToItsRequest)
+	t.Run("paces pods that are not new", pacesPodsThatAreNotNew)
 	t.Run("paces a pod that was partly resized", pacesAPodThatWasPartlyResized)
 }
 
@@ -60,8 +63,8 @@ func anEmergencyRestoreWaitsForNoTurn(t *testing.T) {
 	usual := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 	s.Emergency = true
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if !usual.Realigns() || plan.Realigns() || plan.Decision != Resize || !plan.Emergency {
-		t.Errorf("%v, emergency %t, it waits for its turn: %t, and otherwise: %t", plan.Decision, plan.Emergency, plan.Realigns(), usual.Realigns())
+	if !usual.Paced() || plan.Paced() || plan.Decision != Resize || !plan.Emergency {
+		t.Errorf("%v, emergency %t, it waits for its turn: %t, and otherwise: %t", plan.Decision, plan.Emergency, plan.Paced(), usual.Paced())
 	}
 	if usual.Signature() == plan.Signature() {
 		t.Error("it waits because the restore failed before it became an emergency")
@@ -340,6 +343,46 @@ func restoresAPublishedLimitToItsRequest(t *testing.T) {
 	}
 }
 
+func pacesPodsThatAreNotNew(t *testing.T) {
+	sized := []func(*corev1.Pod){podtest.SizedForN4, podtest.AsResized}
+	growing := podtest.WithSecond(podtest.Amounts{"100m", "100m", "64Mi", "64Mi"})
+	started := func(after time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(podtest.At(0).Add(after))) }
+	}
+	for _, tc := range []struct {
+		name     string
+		app      podtest.Amounts
+		changes  []func(*corev1.Pod)
+		nodeType string
+		after    time.Duration
+		restore  bool
+		paced    bool
+		frees    safety.Resources
+	}{
+		{name: "a pod created just now", app: podtest.Guaranteed, nodeType: "n4"},
+		{name: "a pod that is almost not new", app: podtest.Guaranteed, nodeType: "n4", after: NewFor - time.Second},
+		{name: "an older pod", app: podtest.Guaranteed, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "an older pod that started late", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor - time.Second},
+		{name: "a pod that started late and is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "a pod that started before it was created", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(-time.Hour)}, nodeType: "n4"},
+		{name: "an older pod that has its size", app: podtest.Guaranteed, nodeType: "n2d", after: NewFor},
+		{name: "an older pod with two containers", app: podtest.Guaranteed, changes: []func(*corev1.Pod){growing}, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 220}},
+		{name: "a new pod that was sized", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "big", paced: true, frees: safety.Resources{CPU: 300, Memory: 512 << 20}},
+		{name: "a restore", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "n4", restore: true, paced: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(tc.app, tc.changes...)
+			p.CreationTimestamp = metav1.NewTime(podtest.At(0))
+			s := snapshotOf(t, p, podtest.Node(tc.nodeType))
+			s.Now, s.Restore = podtest.At(0).Add(tc.after), tc.restore
+			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if plan.Paced() != tc.paced || plan.Frees() != tc.frees {
+				t.Errorf("paced: %v, frees %+v: %s", plan.Paced(), plan.Frees(), plan.Describe())
+			}
+		})
+	}
+}
+
 func pacesAPodThatWasPartlyResized(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi"))
 	s := snapshotOf(t, p, roomFor("n4", "2", "800Mi"))
@@ -349,7 +392,7 @@ func pacesAPodThatWasPartlyResized(t *testing.T) {
 		t.Errorf("outcome %v of reasons %v", said, plan.Reasons)
 	}
 	s = snapshotOf(t, carriedOut(t, p, plan, 40), roomFor("big", "2", "800Mi"))
-	if again := planner.Plan(s); again.Decision != Resize || !again.Realigns() {
-		t.Errorf("at another ratio: %v, realigns %v", again.Decision, again.Realigns())
+	if again := planner.Plan(s); again.Decision != Resize || !again.Paced() {
+		t.Errorf("at another ratio: %v, paced %v", again.Decision, again.Paced())
 	}
 }

@@ -101,8 +101,8 @@ type Plan struct {
 	Claims []Claim
 	// without lists the resources that a partial plan does not resize.
 	without []string
-	// sized means that we resized the pod before.
-	sized bool
+	// sized means that we resized the pod before, and new that it started less than NewFor ago.
+	sized, new bool
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because
 	// the node's answer expires; zero if that is not necessary.
 	ReplanAt time.Time
@@ -220,10 +220,28 @@ func (p *Plan) adoptionsChange() bool {
 	return false
 }
 
-// Realigns reports whether the plan changes the sizes of a pod that was sized before, and waits
-// for its turn to do so: an emergency restore does not wait.
-func (p *Plan) Realigns() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !p.First() || p.Kind == Restore && !p.Emergency)
+// Paced reports whether the plan is executed only when it is the pod's turn: it restores the pod, unless
+// in an emergency, or sizes a pod that is not new. New pods do not wait, so that they start with their size. Among older
+// pods, many may never have been sized, as when the server is installed or a pause ends.
+func (p *Plan) Paced() bool {
+	return p.Decision == Resize && (p.Kind == Sizes && (!p.First() || !p.new) || p.Kind == Restore && !p.Emergency)
+}
+
+// NewFor is how long a pod counts as new after it started.
+const NewFor = 5 * time.Minute
+
+// Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which
+// never held the room for long, nor for restores. Containers that grow count against those that shrink.
+func (p *Plan) Frees() (frees safety.Resources) {
+	if !p.Paced() || p.Kind != Sizes {
+		return frees
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		frees.CPU += c.Current.CPU.Request - c.Desired.CPU.Request
+		frees.Memory += c.Current.Memory.Request - c.Desired.Memory.Request
+	}
+	return safety.Resources{CPU: max(0, frees.CPU), Memory: max(0, frees.Memory)}
 }
 
 // First reports whether the pod was never sized before, not even partly.

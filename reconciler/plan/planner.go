@@ -115,6 +115,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 		Containers:      make([]ContainerPlan, 0, len(of.Containers)),
 		Applied:         applied,
 		sized:           !of.ResizedAt().IsZero(),
+		new:             s.Now.Sub(of.StartedAt()) < NewFor,
 		Workloads:       s.Workloads,
 		earlier:         of.Reverts(),
 		theirRecord:     of.TheirRecord(),

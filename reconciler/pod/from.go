@@ -2,6 +2,7 @@ package pod
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func from(object *corev1.Pod, h *history) *Pod {
 		resizedAt:   h.ours,
 		phase:       phase(max(0, slices.Index(phases[:], status.Phase))),
 		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
+	}
+	if started := status.StartTime; started != nil {
+		p.startedAfter = uint32(min(max(0, secondsOf(started.Time)-p.createdAt), math.MaxUint32))
 	}
 	record := ""
 	if h.records {

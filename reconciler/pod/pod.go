@@ -32,7 +32,9 @@ type Pod struct {
 	phase      phase
 	class      class
 	flags      flags
-	rare       *rare
+	// startedAfter is how many seconds after its creation the pod started.
+	startedAfter uint32
+	rare         *rare
 }
 
 // Controller is the owner that controls a pod.
@@ -171,6 +173,12 @@ func (p *Pod) Ready() (ready bool, since time.Time) { return p.is(isReady), time
 
 // CreatedAt returns the time when the pod was created; zero if it does not exist yet.
 func (p *Pod) CreatedAt() time.Time { return timeAt(p.createdAt) }
+
+// StartedAt returns when the node accepted the pod, which may have waited for hours until there was room.
+// As long as the node has not, it is the time of the creation.
+func (p *Pod) StartedAt() time.Time {
+	return p.CreatedAt().Add(time.Duration(p.startedAfter) * time.Second)
+}
 
 // Namespace returns the pod's namespace.
 func (p *Pod) Namespace() string { return textOf(p.namespace) }

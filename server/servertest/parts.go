@@ -33,6 +33,7 @@ func Layer() *ratios.Layer {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: Written, Author: "kubectl"}
 	return &ratios.Layer{
 		Guard:    ratios.Guard{Canary: new(1.0)}, // The pods of most tests have the same controller.
+		Pace:     ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},
 		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}},

@@ -68,7 +68,7 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 		Replica: s.config.Replica, Version: s.config.Version, StartTime: values.Timestamp(s.started),
 		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
 		Problems:    s.problems(s.config.Viewer.View(ctx)),
-		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog),
+		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog), FreedBacklog: int64(now.WithoutRoom),
 	}
 	response.Leader = s.leader(response.Leading)
 	if table := s.config.Ratios.Table(); table != nil {

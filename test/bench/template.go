@@ -24,7 +24,7 @@ const (
 	fast     = "n4"
 	fastPerf = 1.25
 	fastOnly = "  " + fast + ": {cpuPerf: 1.25, memPerf: 1}\n"
-	ratios   = "guard: {canary: 100%}\nbaselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
+	ratios   = "guard: {canary: 100%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\nbaselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
 )
 
 // template creates a pod of typical size on a node, as a template for copies. It replaces

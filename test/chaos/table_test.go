@@ -70,6 +70,7 @@ func (t *table) update() ratios.Update {
 			Memory: sizing.Range(t.memoryBounds),
 		},
 		Guard:         ratios.Guard{Canary: new(1.0)},
+		Pace:          ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
 	}
 	for nodeType := range t.cpu {

@@ -58,6 +58,7 @@ data:
       n2d: {cpuPerf: 1, memPerf: 1}
       n4: {cpuPerf: 1.25, memPerf: 1}
     guard: {canary: 100%}
+    pace: {freedPerHour: 0}
 `
 
 // ownedByConfigMaps lets the server resize the pods that plane creates. Their controller is a

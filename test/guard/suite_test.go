@@ -40,6 +40,7 @@ data:
       n4: {cpuPerf: %[1]g, memPerf: %[1]g}
       c3: {cpuPerf: %[1]g, memPerf: %[1]g}
       t2d: {cpuPerf: %[1]g, memPerf: %[1]g}
+    pace: {freedPerHour: 0}
     %[2]s
 `, perf, guard)
 }

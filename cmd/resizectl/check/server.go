@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +67,7 @@ func (s *subject) leader() Result {
 // lag checks whether a long queue becomes shorter.
 func (s *subject) lag(ctx context.Context) Result {
 	const check = "queue"
-	queued, text := s.status.GetQueueLength(), queueText(s.status)
+	queued, text := s.status.GetQueueLength(), print.Queue(s.status)
 	if queued <= lagAfter {
 		return ok(check, "%s", text)
 	}
@@ -85,13 +84,9 @@ func (s *subject) lag(ctx context.Context) Result {
 	case err != nil:
 		return unknown(check, "the queue", err)
 	case later.GetQueueLength() >= queued:
-		return warning(check, "docs/operations.md#workloadresizerqueueslow", "the queue does not become shorter: %s", queueText(later))
+		return warning(check, "docs/operations.md#workloadresizerqueueslow", "the queue does not become shorter: %s", print.Queue(later))
 	}
-	return ok(check, "the queue becomes shorter: %s", queueText(later))
-}
-
-func queueText(status *workloadresizerv1.GetStatusResponse) string {
-	return fmt.Sprintf("%s to process, %s to resize again", print.CountOf(status.GetQueueLength(), "pod"), print.CountOf(status.GetRealignBacklog(), "pod"))
+	return ok(check, "the queue becomes shorter: %s", print.Queue(later))
 }
 
 func (s *subject) held() Result {

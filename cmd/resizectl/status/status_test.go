@@ -34,6 +34,8 @@ func TestStatus(t *testing.T) {
 	}
 	unrated := wellStatus()
 	unrated.NodeTypesWithoutRatio = []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d", Nodes: 2, Pods: 12}, {Nodes: 1, Pods: 1}}
+	full := wellStatus()
+	full.FreedBacklog = 100
 	frozen := wellStatus()
 	frozen.Freeze = &workloadresizerv1.Freeze{Reason: "outage", Author: "ann", CreateTime: timestamppb.New(cmdtest.Since)}
 	degraded := wellStatus()
@@ -52,6 +54,7 @@ func TestStatus(t *testing.T) {
 		{"status.yaml", wellStatus(), []string{"-o", "yaml"}},
 		{"status-ill.table", ill, nil},
 		{"status-without-ratio.table", unrated, nil},
+		{"status-full.table", full, nil},
 		{"status-frozen.table", frozen, nil},
 		{"status-degraded.table", degraded, nil},
 		{"status-emergency.table", emergency, nil},

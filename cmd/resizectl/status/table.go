@@ -56,7 +56,7 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 	}
 	lines = append(lines,
 		[2]string{"ratios", revision},
-		[2]string{"queue", fmt.Sprintf("%s to process, %s to resize again", print.CountOf(s.GetQueueLength(), "pod"), print.CountOf(s.GetRealignBacklog(), "pod"))},
+		[2]string{"queue", print.Queue(s)},
 		[2]string{"holds", fmt.Sprint(s.GetHolds())},
 	)
 	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {

@@ -80,8 +80,8 @@ type GetStatusResponse struct {
 	RatioRevision string `protobuf:"bytes,8,opt,name=ratio_revision,json=ratioRevision,proto3" json:"ratio_revision,omitempty"`
 	// The number of pods that are queued for planning now.
 	QueueLength int64 `protobuf:"varint,9,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
-	// The number of pods that wait for their turn to be resized to new ratios
-	// (--realign-rate).
+	// The number of pods that wait for their turn to be resized (pace.resizesPerSecond of the
+	// configuration, or --realign-rate).
 	RealignBacklog int64 `protobuf:"varint,10,opt,name=realign_backlog,json=realignBacklog,proto3" json:"realign_backlog,omitempty"`
 	// The number of holds in effect.
 	Holds int64 `protobuf:"varint,11,opt,name=holds,proto3" json:"holds,omitempty"`
@@ -101,8 +101,11 @@ type GetStatusResponse struct {
 	WorkloadBreakers int64 `protobuf:"varint,17,opt,name=workload_breakers,json=workloadBreakers,proto3" json:"workload_breakers,omitempty"`
 	// The number of emergency restores in effect.
 	EmergencyRestores int64 `protobuf:"varint,18,opt,name=emergency_restores,json=emergencyRestores,proto3" json:"emergency_restores,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The number of pods in realign_backlog that wait until resizes may free more of the nodes
+	// (pace.freedPerHour of the configuration).
+	FreedBacklog  int64 `protobuf:"varint,19,opt,name=freed_backlog,json=freedBacklog,proto3" json:"freed_backlog,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -257,6 +260,13 @@ func (x *GetStatusResponse) GetWorkloadBreakers() int64 {
 func (x *GetStatusResponse) GetEmergencyRestores() int64 {
 	if x != nil {
 		return x.EmergencyRestores
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetFreedBacklog() int64 {
+	if x != nil {
+		return x.FreedBacklog
 	}
 	return 0
 }
@@ -459,7 +469,7 @@ var File_workloadresizer_v1_status_proto protoreflect.FileDescriptor
 const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\n" +
 	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xca\x06\n" +
+	"\x10GetStatusRequest\"\xef\x06\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -480,7 +490,8 @@ const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\x17certificate_expire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x15certificateExpireTime\x12A\n" +
 	"\x0fcluster_breaker\x18\x10 \x01(\v2\x18.workloadresizer.v1.HoldR\x0eclusterBreaker\x12+\n" +
 	"\x11workload_breakers\x18\x11 \x01(\x03R\x10workloadBreakers\x12-\n" +
-	"\x12emergency_restores\x18\x12 \x01(\x03R\x11emergencyRestores\"\x9e\x01\n" +
+	"\x12emergency_restores\x18\x12 \x01(\x03R\x11emergencyRestores\x12#\n" +
+	"\rfreed_backlog\x18\x13 \x01(\x03R\ffreedBacklog\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+)
+
+func TestPace(t *testing.T) {
+	t.Run("reads the rates", readsTheRates)
+	t.Run("reports faults", reportsFaultsOfAPace)
+	t.Run("the reference names the default", theReferenceNamesTheDefaultOfThePace)
+}
+
+func readsTheRates(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want ratios.Pace
+	}{
+		{"", ratios.Pace{}},
+		{"pace: {}", ratios.Pace{}},
+		{"pace: {resizesPerSecond: 5}", ratios.Pace{ResizesPerSecond: new(5.0)}},
+		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
+		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", ratios.Pace{ResizesPerSecond: new(0.001), FreedPerHour: new(0.0)}},
+		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", ratios.Pace{ResizesPerSecond: new(100_000.0), FreedPerHour: new(1.0)}},
+		{"pace: {freedPerHour: 0.5%}", ratios.Pace{FreedPerHour: new(0.005)}},
+		{"pace: {freedPerHour: 1}", ratios.Pace{FreedPerHour: new(1.0)}},
+	} {
+		layer, err := Parse([]byte(minimal+tc.text), ratios.Provenance{})
+		if err != nil {
+			t.Errorf("%s: %v", tc.text, err)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, layer.Pace); diff != "" {
+			t.Errorf("%s: %s", tc.text, diff)
+		}
+	}
+}
+
+func reportsFaultsOfAPace(t *testing.T) {
+	const rate = "must be a number from 0.001 to 100000, such as 20, or 0 for no limit"
+	const freed = "must be a number from 0 to 1, such as 0.25 or 25%, where 0 means no limit"
+	for text, want := range map[string]string{
+		"pace: {resizesPerSecond: -1}":     "pace.resizesPerSecond: line 3: " + rate + ", not \"-1\"",
+		"pace: {resizesPerSecond: 0.0001}": "pace.resizesPerSecond: line 3: " + rate + ", not \"0.0001\"",
+		"pace: {resizesPerSecond: .inf}":   "pace.resizesPerSecond: line 3: " + rate + ", not \".inf\"",
+		"pace: {resizesPerSecond: 50%}":    `pace.resizesPerSecond: line 3: ` + rate + `, not "50%"`,
+		"pace: {freedPerHour: 25}":         "pace.freedPerHour: line 3: " + freed + ", not \"25\"",
+		"pace: {freedPerHour: 101%}":       `pace.freedPerHour: line 3: ` + freed + `, not "101%"`,
+		"pace: {freedPerHour: -1%}":        `pace.freedPerHour: line 3: ` + freed + `, not "-1%"`,
+		"pace: {freedPerHour: NaN%}":       `pace.freedPerHour: line 3: ` + freed + `, not "NaN%"`,
+		"pace: {perSecond: 1}":             "pace.perSecond: line 3: unknown key",
+		"podLabels: {a: {b: {pace: {}}}}":  "podLabels.a.b.pace: line 3: unknown key",
+	} {
+		if _, err := Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func theReferenceNamesTheDefaultOfThePace(t *testing.T) {
+	row := regexp.MustCompile("\n\\| `freedPerHour` \\| [^|]* \\| (\\S+) \\|").FindStringSubmatch(reference(t, "### Pace"))
+	if len(row) != 2 {
+		t.Fatal("freedPerHour has no default")
+	}
+	layer, err := Parse([]byte(minimal+"pace: {freedPerHour: "+row[1]+"}"), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, freed := new(ratios.Pace).Rates(20); *layer.Pace.FreedPerHour != freed {
+		t.Errorf("the reference says %v, the default is %v", *layer.Pace.FreedPerHour, freed)
+	}
+}

@@ -1,0 +1,162 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// freed counts what paced resizes have freed within the last hour. Autoscalers remove nodes that become
+// empty, and a wrong ratio could empty a cluster within minutes.
+//
+// It counts minutes, and each for a full hour. A bucket that refills all the time would be simpler, but
+// would allow twice as much in its first hour: all that it has in the beginning, and all that it gets.
+type freed struct {
+	// allocatable returns what all nodes have for pods; zero if that is not known.
+	allocatable func() safety.Resources
+	// known means that the minutes have what was freed before this process began to count.
+	known bool
+	// minutes has what was freed in a minute, at its number since 1970 modulo their count, and minute is
+	// the number of the last one. sum is the sum of all.
+	minutes [61]safety.Resources
+	minute  int64
+	sum     safety.Resources
+	// underWay is what pods free whose turn has begun.
+	underWay safety.Resources
+	// total is the last answer of allocatable, at a time.
+	total   safety.Resources
+	totalAt time.Time
+}
+
+// totalFor is how long the sum of all nodes is used.
+const totalFor = 10 * time.Second
+
+// fits reports whether a resize that frees this much stays within the share for an hour. One that frees
+// more than that fits once nothing was freed for an hour. A share of 0 means no limit.
+func (f *freed) fits(frees safety.Resources, share float64, now time.Time) bool {
+	if share == 0 || frees == (safety.Resources{}) {
+		return true
+	}
+	f.advance(now)
+	if !f.known {
+		return false
+	}
+	total := f.of(now)
+	within := func(has, more, total int64) bool {
+		return more == 0 || has == 0 || total == 0 || float64(has+more) <= share*float64(total)
+	}
+	return within(f.sum.CPU+f.underWay.CPU, frees.CPU, total.CPU) && within(f.sum.Memory+f.underWay.Memory, frees.Memory, total.Memory)
+}
+
+// of returns what all nodes have for pods.
+func (f *freed) of(now time.Time) safety.Resources {
+	if since := now.Sub(f.totalAt); f.allocatable != nil && (since >= totalFor || since < 0) {
+		f.total, f.totalAt = f.allocatable(), now
+	}
+	return f.total
+}
+
+// hold lets a turn hold what its resize will free, instead of what it held before.
+func (f *freed) hold(t *turn, frees safety.Resources) {
+	f.underWay.CPU += frees.CPU - t.holds.CPU
+	f.underWay.Memory += frees.Memory - t.holds.Memory
+	t.holds = frees
+}
+
+// spend counts what a turn holds.
+func (f *freed) spend(t *turn, now time.Time) {
+	f.advance(now)
+	f.add(t.holds, now)
+	f.hold(t, safety.Resources{})
+}
+
+// add counts what was freed at a time, unless that is more than an hour ago.
+func (f *freed) add(frees safety.Resources, at time.Time) {
+	minute := min(minuteOf(at), f.minute)
+	if f.minute-minute >= int64(len(f.minutes)) {
+		return
+	}
+	in := &f.minutes[minute%int64(len(f.minutes))]
+	in.CPU, in.Memory = in.CPU+frees.CPU, in.Memory+frees.Memory
+	f.sum.CPU, f.sum.Memory = f.sum.CPU+frees.CPU, f.sum.Memory+frees.Memory
+}
+
+// advance drops the minutes that are more than an hour ago.
+func (f *freed) advance(now time.Time) {
+	for last := minuteOf(now); f.minute < last; {
+		f.minute = max(f.minute+1, last-int64(len(f.minutes))+1)
+		gone := &f.minutes[f.minute%int64(len(f.minutes))]
+		f.sum.CPU, f.sum.Memory = f.sum.CPU-gone.CPU, f.sum.Memory-gone.Memory
+		*gone = safety.Resources{}
+	}
+}
+
+// next returns the time until there may be more room.
+func (f *freed) next(now time.Time) time.Duration {
+	return now.Truncate(time.Minute).Add(time.Minute).Sub(now)
+}
+
+// forget drops what was counted: what others freed, or will free, is not known.
+func (f *freed) forget() {
+	*f = freed{allocatable: f.allocatable, underWay: f.underWay}
+}
+
+func minuteOf(at time.Time) int64 { return at.Unix() / 60 }
+
+// resizedBefore is what the last resize of a pod freed, and when.
+type resizedBefore struct {
+	freed safety.Resources
+	at    time.Time
+}
+
+// recall returns what resizes within the last hour freed, as the pods say. Another replica may have
+// led until now, and a restart must not begin a new hour.
+func (l *Loop) recall() (all []resizedBefore) {
+	oldest := l.Clock.Now().Add(-time.Hour)
+	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
+		at := of.ResizedAt()
+		if at.Before(oldest) || at.Sub(of.StartedAt()) < plan.NewFor {
+			continue
+		}
+		if freed := guard.FreedInTotal(of); freed != (safety.Resources{}) {
+			all = append(all, resizedBefore{freed, at})
+		}
+	}
+	return all
+}
+
+// allocatable returns what all nodes have for pods.
+func (l *Loop) allocatable() (total safety.Resources) {
+	for _, node := range l.Cluster.Nodes() {
+		total.CPU += node.Status.Allocatable.Cpu().MilliValue()
+		total.Memory += node.Status.Allocatable.Memory().Value()
+	}
+	return total
+}
+
+// freedCollector exposes what paced resizes have freed within the last hour.
+type freedCollector struct {
+	shares func() (cpu, memory float64)
+	desc   *prometheus.Desc
+}
+
+func newFreedCollector(shares func() (cpu, memory float64)) *freedCollector {
+	return &freedCollector{shares, prometheus.NewDesc("workload_resizer_freed_share",
+		"The share of all allocatable cpu or memory (resource: cpu, memory) that paced resizes have freed within the last hour. pace.freedPerHour limits it. Only the leader counts.", []string{"resource"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *freedCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c *freedCollector) Collect(metrics chan<- prometheus.Metric) {
+	cpu, memory := c.shares()
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, cpu, string(corev1.ResourceCPU))
+	metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, memory, string(corev1.ResourceMemory))
+}

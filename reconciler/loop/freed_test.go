@@ -1,0 +1,183 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func TestFreed(t *testing.T) {
+	t.Run("permits a share within any hour", permitsAShareWithinAnyHour)
+	t.Run("permits a pod that frees more than the share once nothing was freed for an hour", permitsAPodThatFreesMoreThanTheShare)
+	t.Run("limits each resource by itself", limitsEachResourceByItself)
+	t.Run("sums up the nodes again from time to time", sumsUpTheNodesAgainFromTimeToTime)
+	t.Run("recalls what the pods say", recallsWhatThePodsSay)
+}
+
+// cores returns that much cpu.
+func cores(n int64) safety.Resources { return safety.Resources{CPU: 1000 * n} }
+
+// counting returns an empty count in a cluster with this much.
+func counting(total safety.Resources, now time.Time) *freed {
+	f := &freed{allocatable: func() safety.Resources { return total }, known: true}
+	f.advance(now)
+	return f
+}
+
+func permitsAShareWithinAnyHour(t *testing.T) {
+	f := counting(cores(100), podtest.Start)
+	type event struct {
+		at    time.Time
+		cores int64
+	}
+	var all []event
+	for minute := range 6 * 60 {
+		for i := range 20 {
+			now := podtest.Start.Add(time.Duration(minute)*time.Minute + time.Duration(3*i)*time.Second)
+			of := int64(1 + (minute*7+i*3)%4)
+			if !f.fits(cores(of), 0.25, now) {
+				continue
+			}
+			holder := &turn{}
+			f.hold(holder, cores(of))
+			f.spend(holder, now)
+			all = append(all, event{now, of})
+		}
+	}
+	var total int64
+	for i, first := range all {
+		total += first.cores
+		sum := int64(0)
+		for _, e := range all[i:] {
+			if e.at.Sub(first.at) < time.Hour {
+				sum += e.cores
+			}
+		}
+		if sum > 25 {
+			t.Fatalf("%d cores freed within the hour from %s", sum, first.at)
+		}
+	}
+	if total < 5*23 {
+		t.Errorf("%d cores freed in 6 hours, which is not nearly what is permitted", total)
+	}
+	if f.underWay != (safety.Resources{}) {
+		t.Errorf("%v is under way", f.underWay)
+	}
+}
+
+func permitsAPodThatFreesMoreThanTheShare(t *testing.T) {
+	f, now := counting(cores(100), podtest.Start), podtest.Start
+	f.add(cores(1), now)
+	for _, tc := range []struct {
+		after time.Duration
+		fits  bool
+	}{{time.Minute, false}, {time.Hour, false}, {time.Hour + time.Minute, true}} {
+		if got := f.fits(cores(30), 0.25, now.Add(tc.after)); got != tc.fits {
+			t.Errorf("after %v: %t", tc.after, got)
+		}
+	}
+	now = now.Add(2 * time.Hour)
+	large := &turn{}
+	if f.hold(large, cores(30)); f.fits(cores(1), 0.25, now) {
+		t.Error("another pod may free more meanwhile")
+	}
+	if f.hold(large, safety.Resources{}); !f.fits(cores(25), 0.25, now) {
+		t.Error("what was not freed counts")
+	}
+}
+
+func limitsEachResourceByItself(t *testing.T) {
+	total := safety.Resources{CPU: 1000, Memory: 1000}
+	for _, tc := range []struct {
+		name        string
+		total       safety.Resources
+		has, frees  safety.Resources
+		share       float64
+		unknown     bool
+		fits, after bool
+	}{
+		{name: "nothing was freed", total: total, frees: safety.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "a bit more than the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 100}, share: 0.1, after: true},
+		{name: "the rest of the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 99}, share: 0.1, fits: true, after: true},
+		{name: "the other resource", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "both resources", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{CPU: 1, Memory: 100}, share: 0.1, after: true},
+		{name: "a pod that frees nothing", total: total, has: safety.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "no limit", total: total, has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, fits: true, after: true},
+		{name: "all of it", total: total, has: safety.Resources{CPU: 500}, frees: safety.Resources{CPU: 501}, share: 1, after: true},
+		{name: "no node says how much it has", has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, share: 0.1, fits: true, after: true},
+		{name: "others may have freed all of it", total: total, frees: safety.Resources{CPU: 1}, share: 0.1, unknown: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := counting(tc.total, podtest.Start)
+			f.known = !tc.unknown
+			f.add(tc.has, podtest.Start)
+			if got := f.fits(tc.frees, tc.share, podtest.Start); got != tc.fits {
+				t.Errorf("it fits: %t", got)
+			}
+			if got := f.fits(tc.frees, tc.share, podtest.Start.Add(61*time.Minute)); got != tc.after {
+				t.Errorf("it fits after an hour: %t", got)
+			}
+		})
+	}
+}
+
+func sumsUpTheNodesAgainFromTimeToTime(t *testing.T) {
+	sums, total := 0, cores(10)
+	f := &freed{known: true, allocatable: func() safety.Resources { sums++; return total }}
+	now := podtest.Start
+	for range 1000 {
+		f.fits(cores(2), 0.1, now)
+	}
+	if sums != 1 {
+		t.Errorf("%d sums for 1,000 pods", sums)
+	}
+	f.add(cores(1), now)
+	total = cores(30)
+	if now = now.Add(totalFor); !f.fits(cores(2), 0.1, now) {
+		t.Error("new nodes do not count")
+	}
+}
+
+// A new leader does not begin with a full hour.
+func recallsWhatThePodsSay(t *testing.T) {
+	lowered, raised := podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.Amounts{"1500m", "1500m", "512Mi", "512Mi"}
+	for _, tc := range []struct {
+		name        string
+		pod         *corev1.Pod
+		created     time.Duration
+		later       time.Duration
+		cpu, memory float64
+	}{
+		{name: "a pod that was lowered", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, cpu: 0.2 / 8},
+		{name: "at the end of the hour", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, later: 59 * time.Minute, cpu: 0.2 / 8},
+		{name: "after the hour", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, later: 61 * time.Minute},
+		{name: "a pod that was new", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized)},
+		{name: "a pod that got more cpu and less memory", pod: podtest.Pod(raised, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, memory: 0.5 / 64},
+		{name: "a pod that was never resized", pod: podtest.Pod(lowered, podtest.AsCreated), created: -time.Hour},
+		{name: "a pod with a sidecar container that got what the other gave", created: -time.Hour, pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized,
+			podtest.WithSecond(podtest.Amounts{"300m", "300m", "64Mi", "64Mi"}), podtest.ManagedBy(podtest.ResizeOf(10, "app", "second")),
+			podtest.Annotated("original-cpu.second", "100m", "original-cpu-limit.second", "100m", "original-memory.second", "64Mi", "original-memory-limit.second", "64Mi"))},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.pod.CreationTimestamp = metav1.NewTime(podtest.Start.Add(tc.created))
+			l := filled(t, []*corev1.Pod{tc.pod}, []*corev1.Node{clustertest.Node("node", "n4", "8")})
+			clustertest.Clock(l.Cluster).Step(time.Minute + tc.later)
+			l.Leader = following(false)
+			l.leaderChanged()
+			if cpu, memory := l.pacer.freedShares(); cpu != tc.cpu || memory != tc.memory {
+				t.Errorf("freed %v of the cpu and %v of the memory, want %v and %v", cpu, memory, tc.cpu, tc.memory)
+			}
+			l.Leader = following(true)
+			l.leaderChanged()
+			if l.pacer.counts() {
+				t.Error("it counts although another replica leads")
+			}
+		})
+	}
+}

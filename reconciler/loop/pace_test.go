@@ -1,0 +1,243 @@
+package loop
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+func TestPace(t *testing.T) {
+	t.Run("a faster pace counts for pods that wait", aFasterPaceCountsForPodsThatWait)
+	t.Run("a slower pace counts for pods that wait", aSlowerPaceCountsForPodsThatWait)
+	t.Run("without a rate no pod waits any longer", withoutARateNoPodWaitsAnyLonger)
+	t.Run("a different rate does not make up for turns that were not used", aDifferentRateDoesNotMakeUpForTurns)
+	t.Run("a changed rate counts among refused pods", aChangedRateCountsAmongRefusedPods)
+	t.Run("pods that free room wait for it without delaying others", podsThatFreeRoomWaitForIt)
+	t.Run("turns without room are not made up for", turnsWithoutRoomAreNotMadeUpFor)
+	t.Run("pods wait for room without a rate, too", podsWaitForRoomWithoutARateToo)
+	t.Run("a failed turn frees nothing", aFailedTurnFreesNothing)
+	t.Run("a limit that is set later counts what was freed before", aLimitThatIsSetLaterCountsWhatWasFreedBefore)
+	t.Run("the lowest rate is one turn a day", theLowestRateIsOneTurnADay)
+}
+
+// changing is a pacer whose pace the test changes, in a cluster with 100 cores.
+type changing struct {
+	*pacer
+	clock *testingclock.FakeClock
+	now   pace
+}
+
+func changingFrom(start pace) *changing {
+	c := &changing{clock: testingclock.NewFakeClock(podtest.Start), now: start}
+	c.pacer = newPacer(func() pace { return c.now }, func() safety.Resources { return cores(100) }, 4, c.clock)
+	c.recall(nil)
+	return c
+}
+
+// turns returns the pods that have their turns within a time, each of which is used with this result.
+func (c *changing) turns(within time.Duration, result error) (pods []string) {
+	for end := c.clock.Now().Add(within); ; {
+		pod, wait := c.next()
+		if wait == 0 {
+			c.take(pod)
+			if !c.mayGo(pod, need{frees: c.byPod[pod].frees}) {
+				panic("a pod may not go although it is its turn")
+			}
+			c.used(pod, result)
+			c.release(pod)
+			pods = append(pods, pod.Name)
+			continue
+		}
+		if wait < 0 || c.clock.Now().Add(wait).After(end) {
+			c.clock.SetTime(end)
+			return pods
+		}
+		c.clock.Step(wait)
+	}
+}
+
+// wait lets pods wait that free this much each.
+func (c *changing) wait(t *testing.T, name string, n int, frees safety.Resources) {
+	t.Helper()
+	for i := range n {
+		if c.mayGo(podNamed(fmt.Sprintf("%s-%d", name, i)), need{wrong: 1 - float64(i)/1000, frees: frees}) {
+			t.Fatalf("%s-%d does not wait", name, i)
+		}
+	}
+}
+
+func aFasterPaceCountsForPodsThatWait(t *testing.T) {
+	c := changingFrom(pace{perSecond: 0.001})
+	c.wait(t, "pod", 100, safety.Resources{})
+	if got := c.turns(10*time.Minute, nil); len(got) != 0 {
+		t.Fatalf("%d turns in 10 minutes at 1 in 1,000 s", len(got))
+	}
+	c.now.perSecond = 2
+	if got := c.turns(10*time.Second, nil); len(got) != 20 {
+		t.Errorf("%d turns in 10 s at 2 per second", len(got))
+	}
+}
+
+func aSlowerPaceCountsForPodsThatWait(t *testing.T) {
+	c := changingFrom(pace{perSecond: 20})
+	c.wait(t, "pod", 100, safety.Resources{})
+	if got := c.turns(time.Second, nil); len(got) != 20 {
+		t.Fatalf("%d turns in 1 s at 20 per second", len(got))
+	}
+	c.now.perSecond = 0.1
+	if got := c.turns(time.Minute, nil); len(got) != 6 {
+		t.Errorf("%d turns in a minute at 1 in 10 s", len(got))
+	}
+}
+
+func withoutARateNoPodWaitsAnyLonger(t *testing.T) {
+	c := changingFrom(pace{perSecond: 0.001})
+	c.wait(t, "pod", 100, safety.Resources{})
+	c.now.perSecond = 0
+	if !c.mayGo(podNamed("pod-7"), need{}) || c.backlog() != 99 {
+		t.Errorf("%d pods wait after one may go", c.backlog())
+	}
+	if got := c.turns(0, nil); len(got) != 99 {
+		t.Errorf("%d turns", len(got))
+	}
+	c.now.perSecond = 1
+	c.wait(t, "pod", 100, safety.Resources{})
+}
+
+func aDifferentRateDoesNotMakeUpForTurns(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1})
+	c.wait(t, "pod", 100, safety.Resources{})
+	c.clock.Step(time.Minute)
+	c.now.perSecond = 10
+	if got := c.turns(time.Second, nil); len(got) > 11 {
+		t.Errorf("%d turns in 1 s at 10 per second", len(got))
+	}
+}
+
+func podsThatFreeRoomWaitForIt(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.1})
+	c.wait(t, "lower", 100, cores(1))
+	c.wait(t, "raise", 20, safety.Resources{})
+	got := c.turns(10*time.Minute, nil)
+	if len(got) != 30 {
+		t.Errorf("%d turns, want 20 of pods that free nothing and 10 of others: %q", len(got), got)
+	}
+	if c.withoutRoom() != 90 || c.backlog() != 90 {
+		t.Errorf("%d of %d pods wait for room", c.withoutRoom(), c.backlog())
+	}
+	if cpu, _ := c.freedShares(); cpu != 0.1 {
+		t.Errorf("a share of %v was freed", cpu)
+	}
+	if got := c.turns(50*time.Minute, nil); len(got) != 0 {
+		t.Errorf("%d turns within the hour", len(got))
+	}
+	if got := c.turns(10*time.Minute, nil); len(got) != 10 {
+		t.Errorf("%d turns after the hour, want 10", len(got))
+	}
+	c.mayGo(podNamed("raise"), need{})
+	if got := c.turns(time.Minute, nil); len(got) != 1 {
+		t.Errorf("a pod that frees nothing waits with the others: %q", got)
+	}
+	c.now.freedPerHour = 0.2
+	if got := c.turns(time.Minute, nil); len(got) != 10 {
+		t.Errorf("%d turns after a change to 20%%, want 10", len(got))
+	}
+	c.now.freedPerHour = 0
+	if got := c.turns(time.Minute, nil); len(got) < 60 || len(got) > 61 || c.withoutRoom() != 0 {
+		t.Errorf("%d turns in a minute without a limit, want 60", len(got))
+	}
+}
+
+func turnsWithoutRoomAreNotMadeUpFor(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.1})
+	c.wait(t, "lower", 100, cores(1))
+	c.turns(time.Minute, nil)
+	c.clock.Step(50 * time.Second)
+	c.wait(t, "raise", 100, safety.Resources{})
+	if got := c.turns(10*time.Second, nil); len(got) > 11 {
+		t.Errorf("%d turns in 10 s at 1 per second", len(got))
+	}
+	c.turns(90*time.Minute, nil)
+	if got := c.backlog(); got != 80 {
+		t.Errorf("%d pods wait, want 80", got)
+	}
+	c.clock.Step(59 * time.Second)
+	c.now.freedPerHour = 0
+	if got := c.turns(10*time.Second, nil); len(got) > 11 {
+		t.Errorf("%d turns in 10 s at 1 per second", len(got))
+	}
+}
+
+func podsWaitForRoomWithoutARateToo(t *testing.T) {
+	c := changingFrom(pace{freedPerHour: 0.1})
+	if !c.mayGo(podNamed("raise"), need{}) {
+		t.Error("a pod waits that frees nothing")
+	}
+	c.wait(t, "lower", 100, cores(1))
+	if got := c.turns(time.Hour, nil); len(got) != 10 {
+		t.Errorf("%d turns, want 10", len(got))
+	}
+}
+
+func aFailedTurnFreesNothing(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.1})
+	c.wait(t, "lower", 20, cores(1))
+	if got := c.turns(time.Minute, errRefused); len(got) != 20 {
+		t.Errorf("%d turns, want 20", len(got))
+	}
+	c.wait(t, "lower", 20, cores(1))
+	if got := c.turns(time.Minute, nil); len(got) != 10 {
+		t.Errorf("%d turns of pods that failed before, want 10", len(got))
+	}
+	c.mayGo(podNamed("raise"), need{})
+	c.turns(time.Minute, errRefused)
+	c.mayGo(podNamed("raise"), need{})
+	if got := c.turns(time.Minute, nil); len(got) != 1 || got[0] != "raise" {
+		t.Errorf("%q have their turns, want raise", got)
+	}
+}
+
+func aLimitThatIsSetLaterCountsWhatWasFreedBefore(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1})
+	c.now.freedPerHour = 0.1
+	if c.counts() {
+		t.Error("what was freed before is known")
+	}
+	c.wait(t, "lower", 10, cores(1))
+	if got := c.turns(time.Minute, nil); len(got) != 0 {
+		t.Errorf("%d turns although it is not known what was freed", len(got))
+	}
+	c.recall([]resizedBefore{{cores(8), podtest.Start}})
+	if got := c.turns(time.Minute, nil); len(got) != 2 {
+		t.Errorf("%d turns, want 2", len(got))
+	}
+}
+
+func theLowestRateIsOneTurnADay(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{0: 0, 1e-300: 24 * time.Hour, 0.5: 2 * time.Second, 1e5: 10 * time.Microsecond} {
+		if got := (pace{perSecond: rate}).pause(); got != want {
+			t.Errorf("%v turns per second are %v apart", rate, got)
+		}
+	}
+}
+
+// The turns of refused pods go to the others at any rate.
+func aChangedRateCountsAmongRefusedPods(t *testing.T) {
+	w := newPacedWorld(t)
+	refusedPods(2000)(w)
+	w.add(10_000, pacedPod{wrong: 1})
+	w.run(3 * time.Minute) // All turns are made up for.
+	for _, rate := range []float64{5, 40, 0.5, 10, pacedRate} {
+		moved := len(w.moved)
+		w.pace.perSecond = rate
+		w.run(time.Minute)
+		if got, want := float64(len(w.moved)-moved), 60*rate; got < 0.9*want-1 || got > want+pacedWorkers {
+			t.Errorf("%v pods are moved in a minute at %v per second", got, rate)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -316,14 +318,21 @@ func haveWaitingPodsPlannedAgainIfTheyMayPermitMore(t *testing.T) {
 	}
 }
 
+// reports counts what is reported while the test looks.
+type reports struct{ eased atomic.Int32 }
+
+func (r *reports) Changed(types.NamespacedName)     {}
+func (r *reports) Eased(string, ...contract.Reason) { r.eased.Add(1) }
+
 func doNotHavePodsPlannedAgainAllTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		heard, relief := &told{}, newRelief()
+		heard, relief := &reports{}, newRelief()
 		go relief.run(t.Context(), clock.RealClock{}, heard)
-		check := func(step string, want int) {
+		check := func(step string, want int32) {
 			t.Helper()
-			if synctest.Wait(); heard.eased != want {
-				t.Errorf("%s: %d reports, want %d", step, heard.eased, want)
+			synctest.Wait()
+			if got := heard.eased.Load(); got != want {
+				t.Errorf("%s: %d reports, want %d", step, got, want)
 			}
 		}
 		relief.add("shop")

@@ -93,7 +93,9 @@ func StampOriginals() []byte { return []byte(stampOriginals) }
 // SampleConfig returns a ConfigMap with ratios of three node types. Unlike with the file, the pods of a
 // workload do not wait for canaries, nor until they may free more, so that all samples are resized within
 // seconds.
-func SampleConfig() []byte { return []byte(sampleConfig + "    guard: { canary: 100% }\n    pace: { freedPerHour: 0 }\n") }
+func SampleConfig() []byte {
+	return []byte(sampleConfig + "    guard: { canary: 100% }\n    pace: { freedPerHour: 0 }\n")
+}
 
 // SampleWorkloads returns workloads of every kind in their own namespace.
 func SampleWorkloads() []byte { return []byte(sampleWorkloads) }

@@ -29,8 +29,8 @@ type GuardSettings struct {
 	// MaxPods is how many pods of a workload, and MaxPodsOnNode how many of a node, may have a smaller size
 	// at the same time that has not proven itself. 0 means no limit.
 	MaxPods, MaxPodsOnNode int
-	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets would let
-	// it be disrupted.
+	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
+	// disruption.
 	DisruptionBudgets bool
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool

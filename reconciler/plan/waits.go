@@ -132,8 +132,8 @@ func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
 }
 
 // tryOut keeps each resource that the plan would lower to a size that too few pods of the workload have
-// tried, unless the pod is one of them, or while too many pods have smaller sizes that have not proven
-// themselves. It returns a veto if nothing else would change.
+// tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
+// proven themselves. It returns a veto if nothing else would change.
 //
 // Increases, reverts and restores do not wait: they make no pod worse.
 func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) *safety.Veto {

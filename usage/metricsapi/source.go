@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	metrics "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	"k8s.io/metrics/pkg/client/clientset/versioned/scheme"
 	client "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +20,8 @@ import (
 
 // Source is metrics.k8s.io as a source of usage.
 type Source struct {
-	// Client should use protobuf, which takes half the size of JSON.
-	Client client.PodMetricsesGetter
+	// Client should use protobuf: it takes half the size of JSON, and is read pod by pod.
+	Client client.MetricsV1beta1Interface
 	// Namespaces returns the namespaces to read. Each is a request of its own, so that a large
 	// cluster is never in memory as a whole.
 	Namespaces func() []string
@@ -49,17 +50,7 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 		}
 	}
 	for _, namespace := range s.Namespaces() {
-		// The API server answers from its cache.
-		list, err := s.Client.PodMetricses(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			failed = fmt.Errorf("list the metrics of namespace %s: %w: %w", namespace, err, usage.ErrIncomplete)
-			continue
-		}
-		for i := range list.Items {
-			pod := &list.Items[i]
+		err := s.list(ctx, namespace, func(pod *metrics.PodMetrics) {
 			name, at := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, pod.Timestamp.Time
 			known := slices.ContainsFunc(before[name], func(sample usage.Sample) bool { return sample.At.Equal(at) })
 			switch {
@@ -71,9 +62,27 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 					observe(sample)
 				}
 			}
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed = fmt.Errorf("list the metrics of namespace %s: %w: %w", namespace, err, usage.ErrIncomplete)
 		}
 	}
 	return failed
+}
+
+// list passes the metrics of each pod in a namespace to visit.
+func (s *Source) list(ctx context.Context, namespace string, visit func(*metrics.PodMetrics)) error {
+	// The API server answers from its cache.
+	options := &metav1.ListOptions{ResourceVersion: "0"}
+	body, err := s.Client.RESTClient().Get().Namespace(namespace).Resource("pods").VersionedParams(options, scheme.ParameterCodec).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	return readList(body, visit)
 }
 
 // keep keeps samples for later reads.

@@ -44,12 +44,16 @@ func pod(namespace, name string, taken time.Time, containers ...string) metrics.
 }
 
 // serve serves the metrics of namespaces. The namespace in down fails.
-func serve(t *testing.T, pods map[string][]metrics.PodMetrics, down *atomic.Value) *Source {
+func serve(t *testing.T, pods map[string][]metrics.PodMetrics, down *atomic.Value, content rest.ContentConfig) *Source {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		namespace := strings.Split(r.URL.Path, "/")[5]
 		if down.Load() == namespace {
 			http.Error(w, "metrics not available", http.StatusServiceUnavailable)
+			return
+		}
+		if strings.Contains(r.Header.Get("Accept"), "protobuf") {
+			_, _ = w.Write(encoded(t, pods[namespace]...))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -59,12 +63,14 @@ func serve(t *testing.T, pods map[string][]metrics.PodMetrics, down *atomic.Valu
 		}
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	c, err := client.NewForConfig(&rest.Config{Host: server.URL, QPS: -1, ContentConfig: content})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &Source{Client: c, Namespaces: func() []string { return []string{"lab", "shop"} }}
 }
+
+var inProtobuf = rest.ContentConfig{ContentType: "application/vnd.kubernetes.protobuf"}
 
 func sample(namespace, name, container string, resource history.Resource, taken time.Time, value int64) usage.Sample {
 	s := usage.Sample{Namespace: namespace, Name: name, Container: container}
@@ -88,22 +94,26 @@ func TestSource(t *testing.T) {
 		sample("lab", "a", "idle", history.Memory, at, 1<<20),
 		sample("shop", "b", "main", history.CPU, at.Add(time.Second), 2), sample("shop", "b", "main", history.Memory, at.Add(time.Second), 2<<30),
 	}
-	usagetest.Run(t, func(t *testing.T) usagetest.Case {
-		down := &atomic.Value{}
-		return usagetest.Case{Source: serve(t, pods, down), Want: want, OnlyNewest: true, Break: func() { down.Store("lab") }}
-	})
+	for name, content := range map[string]rest.ContentConfig{"protobuf": inProtobuf, "JSON": {}} {
+		t.Run(name, func(t *testing.T) {
+			usagetest.Run(t, func(t *testing.T) usagetest.Case {
+				down := &atomic.Value{}
+				return usagetest.Case{Source: serve(t, pods, down, content), Want: want, OnlyNewest: true, Break: func() { down.Store("lab") }}
+			})
+		})
+	}
 	t.Run("delivers the other namespaces if one fails", func(t *testing.T) {
 		down := &atomic.Value{}
 		down.Store("lab")
 		n := 0
-		err := serve(t, pods, down).Read(t.Context(), at.Add(-time.Hour), at.Add(time.Hour), func(s usage.Sample) { n++ })
+		err := serve(t, pods, down, inProtobuf).Read(t.Context(), at.Add(-time.Hour), at.Add(time.Hour), func(s usage.Sample) { n++ })
 		if !errors.Is(err, usage.ErrIncomplete) || !strings.Contains(err.Error(), "list the metrics of namespace lab") || n != 2 {
 			t.Errorf("%d samples, %v", n, err)
 		}
 	})
 	t.Run("delivers later what a node whose clock is ahead has measured", func(t *testing.T) {
 		pods := map[string][]metrics.PodMetrics{}
-		source := serve(t, pods, &atomic.Value{})
+		source := serve(t, pods, &atomic.Value{}, inProtobuf)
 		var got []time.Time
 		for second := 0; second <= 120; second += 10 {
 			now := at.Add(time.Duration(second) * time.Second)

@@ -25,7 +25,7 @@ func previewsDoNotUseTheBudgetOfWrites(t *testing.T) {
 	t.Parallel()
 	// At one request per second, the requests beyond the burst take 25 s. Requests that
 	// would wait longer than 30 s are refused immediately.
-	const burst, previews = 10, 35
+	const burst, previews = 16, 41
 	p := newPlane(t)
 	s := p.servePlain(t, append([]string{"--kube-api-qps=1", fmt.Sprintf("--kube-api-burst=%d", burst), "--max-calls-per-second=0"}, ownedByConfigMaps...)...)
 	resize := func(name string) {

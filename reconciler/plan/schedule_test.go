@@ -281,6 +281,10 @@ func TestDegraded(t *testing.T) {
 // On big nodes, cpu and memory shrink to half, by at most a fifth at a time. A resize is observed for five
 // minutes.
 func TestStep(t *testing.T) {
+	// Memory was reverted from a step, and cpu is done.
+	hurt := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+		podtest.Annotated("applied-sizes", "app 4 cpu 500m/500m memory 1Gi/1Gi>820Mi/820Mi",
+			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"820Mi/820Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`))
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -297,6 +301,9 @@ func TestStep(t *testing.T) {
 		{name: "a limit that is larger than the request", pod: podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "3Gi"}, podtest.AsCreated), most: 0.25, decision: Resize, desired: podtest.Amounts{"750m", "3", "768Mi", "2304Mi"}, reason: true},
 		{name: "the step is observed", pod: stepped("800m", "820Mi"), most: 0.2, decision: Align, desired: podtest.Amounts{"800m", "800m", "820Mi", "820Mi"}, reason: true, replan: 310},
 		{name: "the next step", pod: stepped("800m", "820Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"640m", "640m", "656Mi", "656Mi"}, reason: true},
+		{name: "a limit that is little larger than the request", pod: podtest.Pod(podtest.Amounts{"102m", "103m", "1Gi", "1Gi"}, podtest.AsCreated), most: 0.4, decision: Resize, desired: podtest.Amounts{"62m", "63m", "615Mi", "615Mi"}, reason: true},
+		{name: "a step that hurt is not repeated", pod: hurt, most: 0.2, seconds: 100_000, decision: Align, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "a step that did not hurt", pod: hurt, most: 0.1, seconds: 100_000, decision: Resize, desired: podtest.Amounts{"500m", "500m", "922Mi", "922Mi"}, reason: true},
 		{name: "the last step", pod: stepped("512m", "526Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -107,11 +107,20 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 			}
 			if to.Request = max(to.Request, least.Request); to.Limit != 0 {
 				to.Limit = max(to.Limit, least.Limit)
+				if has.Limit > has.Request && to.Limit <= to.Request {
+					to.Limit = to.Request + m.Unit // Rounding must not change the QoS class.
+				}
 			}
 			if *to == wanted {
 				continue
 			}
 			c.clamped[m.Index] = false
+			if hurt := hurtBy(s.Pod, c, m, *to); hurt != nil {
+				p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s until its desired size is larger than that: %s (%s)",
+					c.Name, m.Name, m.Show(has), m.Show(*to), hurt.Message, hurt.Harm))
+				*to = has
+				continue
+			}
 			next := s.Now.Add(settings.Window)
 			if unproven[[2]int{c.index, m.Index}] {
 				next = guard.Until(s.Pod, settings.Window)
@@ -121,6 +130,17 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 				c.Name, m.Name, m.Show(*to), m.Show(wanted), next.UTC().Format(time.RFC3339)))
 		}
 	}
+}
+
+// hurtBy returns the revert of exactly this size of a container; nil if there is none. keepReverted compares
+// reverted sizes with the final size, and therefore does not notice a step that was reverted.
+func hurtBy(of *pod.Pod, c *ContainerPlan, m *sizing.Measure, size sizing.Amount) *pod.Revert {
+	for _, r := range of.Reverts() {
+		if r.Container == c.Name && r.Measure == m && r.Hurt == size {
+			return &r
+		}
+	}
+	return nil
 }
 
 // lessBy returns an amount lowered by a share, or by one unit if that is more: otherwise, small amounts

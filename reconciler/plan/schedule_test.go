@@ -162,6 +162,10 @@ func TestTryOut(t *testing.T) {
 			budgeted(0, ratios.Guard{})(s)
 			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)})
 		}, decision: Resize, reason: contract.DisruptionBudget, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}},
+		{name: "a budget is heard of although the node has no room", first: calm, change: func(s *Snapshot) {
+			budgeted(0, ratios.Guard{})(s)
+			s.Table, s.Around.Node = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)}), roomFor("big", "1", "4Gi")
+		}, decision: Skip, reason: contract.NodeCapacity, desired: podtest.Guaranteed, replan: 160},
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
 		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},

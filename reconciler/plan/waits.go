@@ -266,6 +266,14 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	return why
 }
 
+// hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end
+// of the veto, and changes to budgets do not queue it.
+func (p *Plan) hearOfBudgets(now time.Time) {
+	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
+		p.replanAt(now.Add(blockedFor))
+	}
+}
+
 // claim claims a place in a group, unless there are places for all.
 func (p *Plan) claim(group Group, places int) {
 	if places == guard.Unlimited {

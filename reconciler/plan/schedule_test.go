@@ -170,6 +170,16 @@ func TestTryOut(t *testing.T) {
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
 		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
 		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "as many budgets as may select the pod", first: calm, change: func(s *Snapshot) {
+			budgeted(9, ratios.Guard{})(s)
+			s.Budgets = func() []Budget { return slices.Repeat([]Budget{{"web", 9, s.Siblings}}, MostBudgets) }
+		}, decision: Resize, desired: all, claims: []Claim{budget("web", 9)}},
+		{name: "too many budgets", first: calm, change: func(s *Snapshot) {
+			budgeted(9, ratios.Guard{})(s)
+			s.Budgets = func() []Budget {
+				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
+			}
+		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},

@@ -252,7 +252,14 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	if !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
 	}
-	for _, b := range s.Budgets() {
+	if why.Reason != "" {
+		return why
+	}
+	budgets := s.Budgets()
+	if n := len(budgets); n > MostBudgets {
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
+	}
+	for _, b := range budgets {
 		if why.Reason != "" {
 			break
 		}

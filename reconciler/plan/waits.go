@@ -225,16 +225,13 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 // It says why the pod must wait if there is none.
 func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	takes := func(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
-		places, again := 0, time.Time{}
-		if most > 0 { // A budget may have very many pods.
-			crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: s.Now}
-			places, again = crowd.Places(s.Pod)
+		if most == 0 { // A budget may have very many pods.
+			return guard.Wait{Reason: reason, Message: full}
 		}
+		crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: s.Now}
+		places, next := crowd.Places(s.Pod)
 		if places == 0 {
-			if !again.IsZero() {
-				full += ", the first until " + again.UTC().Format(time.RFC3339)
-			}
-			return guard.Wait{Reason: reason, Message: full, Again: again}
+			return guard.Wait{Reason: reason, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(s.Pod, next)}
 		}
 		p.claim(group, places)
 		return guard.Wait{}

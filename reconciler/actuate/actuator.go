@@ -81,7 +81,7 @@ func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion 
 }
 
 func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
-	if err := a.turn(ctx, p); err != nil {
+	if err := a.turn(ctx, p.Emergency); err != nil {
 		return nil, err
 	}
 	var asked time.Duration
@@ -89,13 +89,13 @@ func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
 	return pod, busy(err, asked)
 }
 
-// turn waits until another request of the plan may begin. It returns a *StoppedError if none may.
-func (a *Actuator) turn(ctx context.Context, p *plan.Plan) error {
+// turn waits until another request of a plan may begin. It returns a *StoppedError if none may.
+func (a *Actuator) turn(ctx context.Context, emergency bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.ending, cancel)()
 	var err error
-	if !p.Emergency {
+	if !emergency {
 		err = a.Limiter.Wait(ctx)
 	}
 	switch {
@@ -142,7 +142,8 @@ func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resou
 }
 
 func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Write, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
-	if err := a.turn(ctx, p); err != nil {
+	// A preview restores nothing, and users may ask for any number of them.
+	if err := a.turn(ctx, p.Emergency && w.Step != plan.StepPreview); err != nil {
 		return nil, err
 	}
 	if err := a.Permit(ctx, p, w); err != nil {

@@ -30,6 +30,7 @@ func TestBudgets(t *testing.T) {
 	t.Run("know their pods as the cache shows them", knowTheirPodsAsTheCacheShowsThem)
 	t.Run("find all their pods, no matter when they are asked for", findAllTheirPodsNoMatterWhenTheyAreAskedFor)
 	t.Run("forget their pods when they are deleted", forgetTheirPodsWhenTheyAreDeleted)
+	t.Run("do not fill the memory", doNotFillTheMemory)
 	t.Run("have waiting pods planned again if they may permit more", haveWaitingPodsPlannedAgainIfTheyMayPermitMore)
 	t.Run("do not have pods planned again all the time", doNotHavePodsPlannedAgainAllTheTime)
 	t.Run("do not limit imagined pods", doNotLimitImaginedPods)
@@ -251,6 +252,54 @@ func findAllTheirPodsNoMatterWhenTheyAreAskedFor(t *testing.T) {
 		if got != strings.Join(want, " ") || len(c.members.namespaces["shop"][b.uid].keys) != len(want) {
 			t.Errorf("%s: %q, want %q", limit.Name, got, want)
 		}
+	}
+}
+
+// doNotFillTheMemory asks for the pods of 50 budgets that select the same 20 pods, of which 10 are created
+// later.
+func doNotFillTheMemory(t *testing.T) {
+	var limits []*policyv1.PodDisruptionBudget
+	for n := range 50 {
+		limits = append(limits, limiting("shop", fmt.Sprint("web-", n), "web", 1))
+	}
+	var pods []*corev1.Pod
+	for n := range 10 {
+		pods = append(pods, ofApp("shop", fmt.Sprint("web-", n), "web"))
+	}
+	c := limited(t, limits, pods...)
+	check := func(want int) {
+		t.Helper()
+		for _, limit := range limits {
+			if found := c.membersOf(budgetOf(limit)); len(found) != want {
+				t.Fatalf("%s: %d pods, want %d", limit.Name, len(found), want)
+			}
+		}
+		if n := len(c.members.namespaces["shop"]); n > plan.MostBudgets {
+			t.Errorf("%d budgets are remembered", n)
+		}
+	}
+	check(10)
+	for n := range 10 {
+		late := pod.From(ofApp("shop", fmt.Sprint("late-", n), "web"))
+		if err := c.podIndex.Add(late); err != nil {
+			t.Fatal(err)
+		}
+		c.podChanged(nil, late)
+	}
+	check(20)
+
+	// Budgets that selected no pods are remembered, too.
+	few := limited(t, limits)
+	for _, limit := range limits {
+		few.membersOf(budgetOf(limit))
+	}
+	late := pod.From(pods[0])
+	if err := few.podIndex.Add(late); err != nil {
+		t.Fatal(err)
+	}
+	few.podChanged(nil, late)
+	if n := len(few.members.namespaces["shop"]); n > plan.MostBudgets {
+		t.Errorf("a pod that came later is remembered for %d budgets", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -15,6 +16,9 @@ import (
 //
 // It remembers the keys of pods. The pods come from the cache, which may be ahead of its event handlers: a
 // plan must see each resize that the loop has seen.
+//
+// Users who may create budgets must not be able to fill the memory, so it remembers at most a few budgets for
+// each pod.
 type members struct {
 	mu sync.RWMutex
 	// namespaces has the budgets of each namespace by their uid.
@@ -56,22 +60,16 @@ func (m *members) read(pods cache.Indexer, b *budget) ([]*pod.Pod, bool) {
 	return found, true
 }
 
-// find searches the pods of a budget, and remembers them if the budget still exists.
+// find searches the pods of a budget, and remembers them if the budget still exists and there is room.
 func (m *members) find(c *Cluster, b *budget) []*pod.Pod {
+	if m.isFull(b, len(c.keysIn(b.namespace))) {
+		// Without the lock, so that plans in other namespaces do not wait for each search.
+		found, _ := c.search(b)
+		return found
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found, keys := []*pod.Pod{}, map[string]struct{}{}
-	// The keys share their memory with the cache.
-	all, err := c.podIndex.IndexKeys(cache.NamespaceIndex, b.namespace)
-	if err != nil {
-		// The only error is an index that was never added.
-		panic(fmt.Sprintf("cluster: pods by namespace: %v", err))
-	}
-	for _, key := range all {
-		if of := podAt(c.podIndex, key); of != nil && b.selector.Matches(of.Labels()) {
-			found, keys[key] = append(found, of), struct{}{}
-		}
-	}
+	found, keys := c.search(b)
 	// If it is deleted later than this, forget waits for the lock.
 	if now, _, _ := c.budgets.Get(b); now != nil && now.(*budget).uid == b.uid {
 		in := m.namespaces[b.namespace]
@@ -82,6 +80,41 @@ func (m *members) find(c *Cluster, b *budget) []*pod.Pod {
 		in[b.uid] = &membership{b, keys}
 	}
 	return found
+}
+
+// isFull reports whether the other budgets in a namespace with that many pods have too many pods to remember
+// one more.
+func (m *members) isFull(but *budget, pods int) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	remembered := 0
+	for uid, known := range m.namespaces[but.namespace] {
+		if uid != but.uid {
+			remembered += len(known.keys)
+		}
+	}
+	return remembered > (plan.MostBudgets-1)*pods
+}
+
+// keysIn returns the keys of the pods in a namespace, which share their memory with the cache.
+func (c *Cluster) keysIn(namespace string) []string {
+	keys, err := c.podIndex.IndexKeys(cache.NamespaceIndex, namespace)
+	if err != nil {
+		// The only error is an index that was never added.
+		panic(fmt.Sprintf("cluster: pods by namespace: %v", err))
+	}
+	return keys
+}
+
+// search compares all pods in a namespace with the selector of a budget.
+func (c *Cluster) search(b *budget) (found []*pod.Pod, keys map[string]struct{}) {
+	found, keys = []*pod.Pod{}, map[string]struct{}{}
+	for _, key := range c.keysIn(b.namespace) {
+		if of := podAt(c.podIndex, key); of != nil && b.selector.Matches(of.Labels()) {
+			found, keys[key] = append(found, of), struct{}{}
+		}
+	}
+	return found, keys
 }
 
 // podAt returns the pod with a key; nil if it is gone.
@@ -107,12 +140,17 @@ func (m *members) podChanged(before, now *pod.Pod) {
 		return
 	}
 	key, has := cache.ObjectName{Namespace: of.Namespace(), Name: of.Name}.String(), labelsOf(of)
-	for _, known := range in {
-		if now != nil && known.of.selector.Matches(has) {
-			known.keys[key] = struct{}{}
-		} else {
+	selecting := 0
+	for uid, known := range in {
+		if now == nil || !known.of.selector.Matches(has) {
 			delete(known.keys, key)
+			continue
 		}
+		if selecting++; selecting > plan.MostBudgets {
+			delete(in, uid)
+			continue
+		}
+		known.keys[key] = struct{}{}
 	}
 }
 

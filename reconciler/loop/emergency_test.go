@@ -115,6 +115,17 @@ func TestEmergency(t *testing.T) {
 			t.Errorf("the writes are %v", h.writes)
 		}
 	})
+	t.Run("is previewed within the rate of requests", func(t *testing.T) {
+		h := newHurried(t)
+		h.held(hold.Hold{Kind: hold.Restore, Emergency: true})
+		waited := 0
+		h.Writer.Limiter = patient{meanwhile: func() { waited++ }}
+		rules, _ := h.Cluster.Rules()
+		p := h.Planner.Plan(h.Cluster.Snapshot(h.Cluster.Pods("shop").Get("web"), rules))
+		if h.Writer.Ask(t.Context(), p); !p.Emergency || len(h.writes) != 1 || waited != 1 {
+			t.Errorf("emergency: %t, %d of the requests %v waited", p.Emergency, waited, h.writes)
+		}
+	})
 	t.Run("stops while the cluster is frozen", func(t *testing.T) {
 		h := newHurried(t)
 		frozen := clustertest.Frozen(hold.Freeze{}, hold.Hold{Kind: hold.Restore, Emergency: true})

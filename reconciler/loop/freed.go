@@ -117,14 +117,24 @@ type resizedBefore struct {
 
 // recall returns what resizes within the last hour freed, as the pods say. Another replica may have
 // led until now, and a restart must not begin a new hour.
+//
+// On a node, pods cannot have freed more than all of it. Annotations that claim more, which users may have
+// forged, must not stop the resizes of others for an hour.
 func (l *Loop) recall() (all []resizedBefore) {
-	oldest := l.Clock.Now().Add(-time.Hour)
+	oldest, left := l.Clock.Now().Add(-time.Hour), map[string]safety.Resources{}
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		at := of.ResizedAt()
 		if at.Before(oldest) || at.Sub(of.StartedAt()) < plan.NewFor {
 			continue
 		}
-		if freed := guard.FreedInTotal(of); freed != (safety.Resources{}) {
+		has, known := left[of.Node()]
+		if !known {
+			has = allocatableOf(l.Cluster.Node(of))
+		}
+		freed := guard.FreedInTotal(of)
+		freed = safety.Resources{CPU: min(freed.CPU, has.CPU), Memory: min(freed.Memory, has.Memory)}
+		left[of.Node()] = safety.Resources{CPU: has.CPU - freed.CPU, Memory: has.Memory - freed.Memory}
+		if freed != (safety.Resources{}) {
 			all = append(all, resizedBefore{freed, at})
 		}
 	}
@@ -134,10 +144,18 @@ func (l *Loop) recall() (all []resizedBefore) {
 // allocatable returns what all nodes have for pods.
 func (l *Loop) allocatable() (total safety.Resources) {
 	for _, node := range l.Cluster.Nodes() {
-		total.CPU += node.Status.Allocatable.Cpu().MilliValue()
-		total.Memory += node.Status.Allocatable.Memory().Value()
+		has := allocatableOf(node)
+		total.CPU, total.Memory = total.CPU+has.CPU, total.Memory+has.Memory
 	}
 	return total
+}
+
+// allocatableOf returns what a node has for pods; zero if it is unknown.
+func allocatableOf(node *corev1.Node) safety.Resources {
+	if node == nil {
+		return safety.Resources{}
+	}
+	return safety.Resources{CPU: node.Status.Allocatable.Cpu().MilliValue(), Memory: node.Status.Allocatable.Memory().Value()}
 }
 
 // freedCollector exposes what paced resizes have freed within the last hour.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -159,6 +160,9 @@ func recallsWhatThePodsSay(t *testing.T) {
 		{name: "after the hour", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, later: 61 * time.Minute},
 		{name: "a pod that was new", pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized)},
 		{name: "a pod that got more cpu and less memory", pod: podtest.Pod(raised, podtest.SizedForN4, podtest.AsResized), created: -time.Hour, memory: 0.5 / 64},
+		{name: "a pod whose record claims more than its node has", created: -time.Hour, cpu: 1, pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized,
+			podtest.ManagedBy(podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedSizes)),
+			podtest.Annotated("applied-sizes", "app 0 cpu 100000/100000>800m/800m memory 1Gi/1Gi"))},
 		{name: "a pod that was never resized", pod: podtest.Pod(lowered, podtest.AsCreated), created: -time.Hour},
 		{name: "a pod with a sidecar container that got what the other gave", created: -time.Hour, pod: podtest.Pod(lowered, podtest.SizedForN4, podtest.AsResized,
 			podtest.WithSecond(podtest.Amounts{"300m", "300m", "64Mi", "64Mi"}), podtest.ManagedBy(podtest.ResizeOf(10, "app", "second")),

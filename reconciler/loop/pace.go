@@ -42,13 +42,17 @@ func (l *Loop) pace() pace {
 // followPace lets the pods that wait follow the pace of the configuration, which may have changed.
 func (l *Loop) followPace(ctx context.Context, before pace) pace {
 	now := l.pace()
-	if now == before || l.Ratios.Table() == nil {
+	if l.Ratios.Table() == nil {
 		return before
 	}
-	klog.FromContext(ctx).Info("New pace", "resizesPerSecond", now.perSecond, "freedPerHour", now.freedPerHour)
+	// The workers may have seen a pace between both that had no limit.
 	if l.Leads() && !l.pacer.counts() {
 		l.pacer.recall(l.recall())
 	}
+	if now == before {
+		return before
+	}
+	klog.FromContext(ctx).Info("New pace", "resizesPerSecond", now.perSecond, "freedPerHour", now.freedPerHour)
 	l.pacer.wake()
 	return now
 }

@@ -22,6 +22,7 @@ func TestPace(t *testing.T) {
 	t.Run("pods wait for room without a rate, too", podsWaitForRoomWithoutARateToo)
 	t.Run("a failed turn frees nothing", aFailedTurnFreesNothing)
 	t.Run("a limit that is set later counts what was freed before", aLimitThatIsSetLaterCountsWhatWasFreedBefore)
+	t.Run("a limit that was unset for a moment counts what was freed before", aLimitThatWasUnsetForAMoment)
 	t.Run("the lowest rate is one turn a day", theLowestRateIsOneTurnADay)
 }
 
@@ -239,5 +240,20 @@ func aChangedRateCountsAmongRefusedPods(t *testing.T) {
 		if got, want := float64(len(w.moved)-moved), 60*rate; got < 0.9*want-1 || got > want+pacedWorkers {
 			t.Errorf("%v pods are moved in a minute at %v per second", got, rate)
 		}
+	}
+}
+
+// The loop may be busy with the pods that a change affects, and see the pace only when it is as before.
+func aLimitThatWasUnsetForAMoment(t *testing.T) {
+	l := filled(t, nil, nil)
+	now, same := pace{freedPerHour: 0.25}, l.pace()
+	l.pacer.rates = func() pace { return now }
+	l.pacer.recall(nil)
+	for _, limit := range []float64{0.25, 0, 0.25} {
+		now.freedPerHour = limit
+		l.pacer.mayGo(podNamed("web"), need{})
+	}
+	if l.followPace(t.Context(), same); !l.pacer.counts() {
+		t.Error("pods that free room wait until another replica leads")
 	}
 }

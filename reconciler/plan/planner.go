@@ -80,6 +80,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 			plan.block(veto, s.Now)
 			return plan
 		}
+		plan.hearOfBudgets(s.Now)
 		plan.Skip(veto)
 		// The spec must not keep a size that the node refuses.
 		p.putBack(plan, s, now, bounds)

@@ -162,10 +162,24 @@ func TestTryOut(t *testing.T) {
 			budgeted(0, ratios.Guard{})(s)
 			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)})
 		}, decision: Resize, reason: contract.DisruptionBudget, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}},
+		{name: "a budget is heard of although the node has no room", first: calm, change: func(s *Snapshot) {
+			budgeted(0, ratios.Guard{})(s)
+			s.Table, s.Around.Node = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)}), roomFor("big", "1", "4Gi")
+		}, decision: Skip, reason: contract.NodeCapacity, desired: podtest.Guaranteed, replan: 160},
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
 		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
 		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "as many budgets as may select the pod", first: calm, change: func(s *Snapshot) {
+			budgeted(9, ratios.Guard{})(s)
+			s.Budgets = func() []Budget { return slices.Repeat([]Budget{{"web", 9, s.Siblings}}, MostBudgets) }
+		}, decision: Resize, desired: all, claims: []Claim{budget("web", 9)}},
+		{name: "too many budgets", first: calm, change: func(s *Snapshot) {
+			budgeted(9, ratios.Guard{})(s)
+			s.Budgets = func() []Budget {
+				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
+			}
+		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
@@ -281,6 +295,10 @@ func TestDegraded(t *testing.T) {
 // On big nodes, cpu and memory shrink to half, by at most a fifth at a time. A resize is observed for five
 // minutes.
 func TestStep(t *testing.T) {
+	// Memory was reverted from a step, and cpu is done.
+	hurt := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+		podtest.Annotated("applied-sizes", "app 4 cpu 500m/500m memory 1Gi/1Gi>820Mi/820Mi",
+			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"820Mi/820Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`))
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -297,6 +315,9 @@ func TestStep(t *testing.T) {
 		{name: "a limit that is larger than the request", pod: podtest.Pod(podtest.Amounts{"1", "4", "1Gi", "3Gi"}, podtest.AsCreated), most: 0.25, decision: Resize, desired: podtest.Amounts{"750m", "3", "768Mi", "2304Mi"}, reason: true},
 		{name: "the step is observed", pod: stepped("800m", "820Mi"), most: 0.2, decision: Align, desired: podtest.Amounts{"800m", "800m", "820Mi", "820Mi"}, reason: true, replan: 310},
 		{name: "the next step", pod: stepped("800m", "820Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"640m", "640m", "656Mi", "656Mi"}, reason: true},
+		{name: "a limit that is little larger than the request", pod: podtest.Pod(podtest.Amounts{"102m", "103m", "1Gi", "1Gi"}, podtest.AsCreated), most: 0.4, decision: Resize, desired: podtest.Amounts{"62m", "63m", "615Mi", "615Mi"}, reason: true},
+		{name: "a step that hurt is not repeated", pod: hurt, most: 0.2, seconds: 100_000, decision: Align, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "a step that did not hurt", pod: hurt, most: 0.1, seconds: 100_000, decision: Resize, desired: podtest.Amounts{"500m", "500m", "922Mi", "922Mi"}, reason: true},
 		{name: "the last step", pod: stepped("512m", "526Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -70,6 +70,10 @@ type Snapshot struct {
 	Settled bool
 }
 
+// MostBudgets is how many PodDisruptionBudgets may select a pod that gets a smaller size. Kubernetes evicts no
+// pod with more than one. Without a limit, users who may create budgets could make each plan take seconds.
+const MostBudgets = 10
+
 // Budget is a PodDisruptionBudget that selects the pod.
 type Budget struct {
 	Name string

@@ -107,11 +107,20 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 			}
 			if to.Request = max(to.Request, least.Request); to.Limit != 0 {
 				to.Limit = max(to.Limit, least.Limit)
+				if has.Limit > has.Request && to.Limit <= to.Request {
+					to.Limit = to.Request + m.Unit // Rounding must not change the QoS class.
+				}
 			}
 			if *to == wanted {
 				continue
 			}
 			c.clamped[m.Index] = false
+			if hurt := hurtBy(s.Pod, c, m, *to); hurt != nil {
+				p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s until its desired size is larger than that: %s (%s)",
+					c.Name, m.Name, m.Show(has), m.Show(*to), hurt.Message, hurt.Harm))
+				*to = has
+				continue
+			}
 			next := s.Now.Add(settings.Window)
 			if unproven[[2]int{c.index, m.Index}] {
 				next = guard.Until(s.Pod, settings.Window)
@@ -121,6 +130,17 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 				c.Name, m.Name, m.Show(*to), m.Show(wanted), next.UTC().Format(time.RFC3339)))
 		}
 	}
+}
+
+// hurtBy returns the revert of exactly this size of a container; nil if there is none. keepReverted compares
+// reverted sizes with the final size, and therefore does not notice a step that was reverted.
+func hurtBy(of *pod.Pod, c *ContainerPlan, m *sizing.Measure, size sizing.Amount) *pod.Revert {
+	for _, r := range of.Reverts() {
+		if r.Container == c.Name && r.Measure == m && r.Hurt == size {
+			return &r
+		}
+	}
+	return nil
 }
 
 // lessBy returns an amount lowered by a share, or by one unit if that is more: otherwise, small amounts
@@ -205,16 +225,13 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 // It says why the pod must wait if there is none.
 func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	takes := func(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
-		places, again := 0, time.Time{}
-		if most > 0 { // A budget may have very many pods.
-			crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: s.Now}
-			places, again = crowd.Places(s.Pod)
+		if most == 0 { // A budget may have very many pods.
+			return guard.Wait{Reason: reason, Message: full}
 		}
+		crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: s.Now}
+		places, next := crowd.Places(s.Pod)
 		if places == 0 {
-			if !again.IsZero() {
-				full += ", the first until " + again.UTC().Format(time.RFC3339)
-			}
-			return guard.Wait{Reason: reason, Message: full, Again: again}
+			return guard.Wait{Reason: reason, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(s.Pod, next)}
 		}
 		p.claim(group, places)
 		return guard.Wait{}
@@ -232,7 +249,14 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	if !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
 	}
-	for _, b := range s.Budgets() {
+	if why.Reason != "" {
+		return why
+	}
+	budgets := s.Budgets()
+	if n := len(budgets); n > MostBudgets {
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
+	}
+	for _, b := range budgets {
 		if why.Reason != "" {
 			break
 		}
@@ -244,6 +268,14 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full)
 	}
 	return why
+}
+
+// hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end
+// of the veto, and changes to budgets do not queue it.
+func (p *Plan) hearOfBudgets(now time.Time) {
+	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
+		p.replanAt(now.Add(blockedFor))
+	}
 }
 
 // claim claims a place in a group, unless there are places for all.

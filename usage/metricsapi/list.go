@@ -81,7 +81,7 @@ func (m *message) ReadByte() (byte, error) {
 	return m.from.ReadByte()
 }
 
-// fields calls take for each field with a number, which must read as many bytes as the field has. It skips all
+// fields passes the length of each field with a number to take, which must read as many bytes. It skips all
 // other fields.
 func (m *message) fields(number uint64, take func(length int64) error) error {
 	open := m.left == untilEnd

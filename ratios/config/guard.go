@@ -34,7 +34,7 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 	}
 }
 
-// mostPods is the largest number of pods that a limit may have. A cluster has no more.
+// mostPods is the largest number of pods that a limit may have. Kubernetes supports no more in a cluster.
 const mostPods = 150_000
 
 // checkGuard adds faults between the values of a guard. all has those of the globals, too: a fault

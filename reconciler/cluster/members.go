@@ -62,14 +62,14 @@ func (m *members) read(pods cache.Indexer, b *budget) ([]*pod.Pod, bool) {
 
 // find searches the pods of a budget, and remembers them if the budget still exists and there is room.
 func (m *members) find(c *Cluster, b *budget) []*pod.Pod {
-	if m.isFull(b, len(c.keysIn(b.namespace))) {
+	if all := c.keysIn(b.namespace); m.isFull(b, len(all)) {
 		// Without the lock, so that plans in other namespaces do not wait for each search.
-		found, _ := c.search(b)
+		found, _ := c.search(b, all)
 		return found
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found, keys := c.search(b)
+	found, keys := c.search(b, c.keysIn(b.namespace)) // Pods may have come before the lock was held.
 	// If it is deleted later than this, forget waits for the lock.
 	if now, _, _ := c.budgets.Get(b); now != nil && now.(*budget).uid == b.uid {
 		in := m.namespaces[b.namespace]
@@ -106,10 +106,10 @@ func (c *Cluster) keysIn(namespace string) []string {
 	return keys
 }
 
-// search compares all pods in a namespace with the selector of a budget.
-func (c *Cluster) search(b *budget) (found []*pod.Pod, keys map[string]struct{}) {
+// search compares pods, all in its namespace, with the selector of a budget.
+func (c *Cluster) search(b *budget, all []string) (found []*pod.Pod, keys map[string]struct{}) {
 	found, keys = []*pod.Pod{}, map[string]struct{}{}
-	for _, key := range c.keysIn(b.namespace) {
+	for _, key := range all {
 		if of := podAt(c.podIndex, key); of != nil && b.selector.Matches(of.Labels()) {
 			found, keys[key] = append(found, of), struct{}{}
 		}

@@ -20,8 +20,12 @@ type Change struct {
 }
 
 // Lowers reports whether the resize lowered the request or the limit.
-func (c *Change) Lowers() bool {
-	return c.To.Request < c.From.Request || c.To.Limit < c.From.Limit && c.To.Limit != 0
+func (c *Change) Lowers() bool { return Lowers(c.From, c.To) }
+
+// Lowers reports whether the request or the limit of a size is lower than before. The removal of a limit
+// lowers nothing.
+func Lowers(from, to sizing.Amount) bool {
+	return to.Request < from.Request || to.Limit < from.Limit && to.Limit != 0
 }
 
 // Back returns the size that undoes what the resize lowered, and nothing that it raised.

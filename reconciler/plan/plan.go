@@ -325,8 +325,9 @@ func (p *Plan) leaveAlone() {
 	}
 }
 
-// keepSizes makes the plan change no sizes.
+// keepSizes makes the plan change no sizes, so that it needs no places.
 func (p *Plan) keepSizes() {
+	p.Claims = nil
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current
 	}

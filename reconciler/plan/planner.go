@@ -90,6 +90,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 		if plan.outside(r.profile, s.Now) {
 			return plan
 		}
+		plan.dropClaims()
 		plan.explainBounds()
 		plan.explainAutoscalers(s, current, "after this resize")
 	}

@@ -82,27 +82,20 @@ type Claim struct {
 	Places int
 }
 
-// lowers reports whether a plan that changes a size from has to to lowers the request or the limit.
-func lowers(has, to sizing.Amount) bool { return to.Request < has.Request || to.Limit < has.Limit }
-
 // step limits by how much the plan lowers each size. A size that a resize lowered before stays until that
 // has proven itself.
 func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 	if settings.MaxChange >= 1 {
 		return
 	}
-	unproven := map[[2]int]bool{}
-	if guard.Observed(s.Pod, settings.Window, s.Now) {
-		for _, change := range guard.Changes(s.Pod) {
-			unproven[[2]int{change.Index, change.Measure.Index}] = change.Lowers()
-		}
-	}
+	observed := guard.Observed(s.Pod, settings.Window, s.Now)
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
 			has, to, least := *m.Of(&c.Current), m.Of(&c.Desired), *m.Of(&c.Current)
-			wanted := *to
-			if !unproven[[2]int{c.index, m.Index}] {
+			wanted, before := *to, c.unproven[m.Index]
+			waits := observed && guard.Lowers(before, has)
+			if !waits {
 				least = sizing.Amount{Request: lessBy(has.Request, settings.MaxChange, m), Limit: lessBy(has.Limit, settings.MaxChange, m)}
 			}
 			if to.Request = max(to.Request, least.Request); to.Limit != 0 {
@@ -122,7 +115,7 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 				continue
 			}
 			next := s.Now.Add(settings.Window)
-			if unproven[[2]int{c.index, m.Index}] {
+			if waits {
 				next = guard.Until(s.Pod, settings.Window)
 				p.replanAt(next)
 			}
@@ -165,12 +158,11 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}
 	var waiting []Reason
-	lowered := false
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
 			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
-			if !lowers(has, to) {
+			if !guard.Lowers(has, to) {
 				continue
 			}
 			if settings.Canary < 1 && trial.Siblings == nil {
@@ -182,16 +174,12 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 			}
 			if why.Reason == "" {
 				p.claim(s.controlled(), places)
-				lowered = true
 				continue
 			}
 			c.waits[m.Index] = true
 			waiting = append(waiting, Reason{why.Reason, fmt.Sprintf("container %s: %s stays %s: %s", c.Name, m.Name, m.Show(has), why.Message)})
 			p.replanAt(why.Again)
 		}
-	}
-	if !lowered {
-		p.Claims = nil
 	}
 	if len(waiting) == 0 {
 		return nil
@@ -246,10 +234,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
 		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
 	}
-	if !settings.DisruptionBudgets || s.Budgets == nil {
-		return why
-	}
-	if why.Reason != "" {
+	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
 	}
 	budgets := s.Budgets()
@@ -257,17 +242,17 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
 	}
 	for _, b := range budgets {
-		if why.Reason != "" {
-			break
-		}
 		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
 		if b.Allowed > 0 {
 			full = fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions, and as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
 		// After that time, the budget knows whether they are ready.
 		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full)
+		if why.Reason != "" {
+			return why
+		}
 	}
-	return why
+	return guard.Wait{}
 }
 
 // hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end
@@ -276,6 +261,19 @@ func (p *Plan) hearOfBudgets(now time.Time) {
 	if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
 		p.replanAt(now.Add(blockedFor))
 	}
+}
+
+// dropClaims drops the claims of a plan that lowers no size in the end: increases do not wait for places.
+func (p *Plan) dropClaims() {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			if guard.Lowers(*m.Of(&c.Current), *m.Of(&c.Desired)) {
+				return
+			}
+		}
+	}
+	p.Claims = nil
 }
 
 // claim claims a place in a group, unless there are places for all.

@@ -35,17 +35,15 @@ func TestMemoryGrows(t *testing.T) {
 			t.Parallel()
 			s := newSuite(t, localcluster.Options{Nodes: "n4=1"}, configOf(1.25, fmt.Sprintf("guard: {window: 10m, unready: %v, canary: 100%%, breaker: false}", unready)))
 			server := s.serve(t, nil)
-			began := time.Now()
 			for _, g := range growths {
 				s.apply(t, (&workload{name: g.name, replicas: pods, work: g.work()}).manifest("grows"))
 			}
-			for time.Since(began) < 135*time.Second {
+			for deadline := time.Now().Add(2 * localcluster.Patience); time.Now().Before(deadline) && !s.grown(growths, pods); time.Sleep(reporting) {
 				for i := range growths {
-					if g := &growths[i]; reports {
-						s.tellGrowth(t, server, g)
+					if reports {
+						s.tellGrowth(t, server, &growths[i])
 					}
 				}
-				time.Sleep(reporting)
 			}
 			for _, g := range growths {
 				kills := 0
@@ -62,6 +60,25 @@ func TestMemoryGrows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// grown reports whether so many pods of each growth have their former memory again, since it has grown beyond
+// the lowered size, or was killed for it.
+func (s *suite) grown(growths []growth, pods int) bool {
+	for _, g := range growths {
+		found := 0
+		for _, c := range s.seen.of("grows", g.name) {
+			status := statusOf(c.pod)
+			whole := status.State.Running != nil && g.mebibytes(time.Since(status.State.Running.StartedAt.Time)) == g.mebibytes(time.Hour)
+			if sizesOf(c.pod) == loweredCPU+" "+memory && (whole || status.RestartCount > 0) {
+				found++
+			}
+		}
+		if found < pods {
+			return false
+		}
+	}
+	return true
 }
 
 // nearLimit is how much of its memory limit a container uses that node agents report immediately.

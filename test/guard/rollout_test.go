@@ -22,7 +22,7 @@ func TestRollout(t *testing.T) {
         limited: {guard: {maxPods: {workload: 2}}}
         crowded: {guard: {maxPods: {node: 1}}}
         steps: {guard: {maxChange: 10%%}}
-        budgeted: {guard: {unready: 20s}}`, window, unready)))
+        budgeted: {guard: {unready: 40s}}`, window, unready)))
 	for _, w := range []workload{{name: "limited", replicas: 4}, {name: "crowded", replicas: 2, nodeType: "c3"}, {name: "budgeted", replicas: 3}, {name: "never", replicas: 1}, {name: "steps", replicas: 1}} {
 		w.work = calm
 		s.apply(t, w.manifest(namespace))
@@ -52,7 +52,7 @@ spec: {maxUnavailable: %[3]d, selector: {matchLabels: {app: %[1]s}}}
 		name       string
 		pods, most int
 		within     time.Duration
-	}{{"limited", 4, 2, window}, {"crowded", 2, 1, window}, {"budgeted", 3, 1, 20 * time.Second}} {
+	}{{"limited", 4, 2, window}, {"crowded", 2, 1, window}, {"budgeted", 3, 1, 40 * time.Second}} {
 		t.Run(tc.name, func(t *testing.T) {
 			var times []time.Time
 			for _, c := range s.seen.await(t, namespace, tc.name, tc.pods, "lowered", lowered) {

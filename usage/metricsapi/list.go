@@ -42,8 +42,9 @@ func readList(from io.Reader, visit func(*metrics.PodMetrics)) error {
 		return err
 	}
 	var buffer []byte
-	unknown := message{r, untilEnd}
-	return unknown.fields(rawField, func(length int64) error {
+	found, unknown := false, message{r, untilEnd}
+	err := unknown.fields(rawField, func(length int64) error {
+		found = true
 		list := message{r, length}
 		return list.fields(itemsField, func(length int64) error {
 			if length > mostOfItem {
@@ -61,6 +62,10 @@ func readList(from io.Reader, visit func(*metrics.PodMetrics)) error {
 			return nil
 		})
 	})
+	if err == nil && !found {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // untilEnd is the length of a message that ends where the stream does.
@@ -77,8 +82,11 @@ func (m *message) ReadByte() (byte, error) {
 	if m.left == 0 {
 		return 0, io.EOF
 	}
-	m.left--
-	return m.from.ReadByte()
+	b, err := m.from.ReadByte()
+	if err == nil {
+		m.left--
+	}
+	return b, err
 }
 
 // fields passes the length of each field with a number to take, which must read as many bytes. It skips all
@@ -94,7 +102,7 @@ func (m *message) fields(number uint64, take func(length int64) error) error {
 		if err == nil {
 			length, err = binary.ReadUvarint(m)
 		}
-		const varint, bytes = 0, 2
+		const varint, delimited = 0, 2 // The wire types that these messages have.
 		switch {
 		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
@@ -102,7 +110,7 @@ func (m *message) fields(number uint64, take func(length int64) error) error {
 			return err
 		case tag&7 == varint:
 			continue // Its value has been read.
-		case tag&7 != bytes || length > uint64(m.left):
+		case tag&7 != delimited || length > uint64(m.left):
 			return fmt.Errorf("invalid protobuf: field %d has wire type %d and length %d", tag>>3, tag&7, length)
 		}
 		m.left -= int64(length)

@@ -68,7 +68,7 @@ func TestReadList(t *testing.T) {
 	})
 	t.Run("bytes that are no list are an error", func(t *testing.T) {
 		for name, text := range map[string]string{
-			"nothing": "", "text": "no metrics", "another envelope": magic + "\x0b", "a length beyond the end": magic + "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+			"nothing": "", "an empty envelope": magic, "a length of one byte more": magic + "\x12\x01", "text": "no metrics", "another envelope": magic + "\x0b", "a length beyond the end": magic + "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 			"an item that is too large": magic + "\x12\x80\x80\x80\x80\x10\x12\xff\xff\xff\x7f", "an item that is no pod": magic + "\x12\x04\x12\x02\xff\xff",
 		} {
 			if names, err := namesIn([]byte(text)); err == nil || len(names) > 0 {

@@ -54,6 +54,9 @@ func (s *Source) Push(sender string, samples []usage.Sample) error {
 	if s.held+len(samples) > Most || s.from[sender]+len(samples) > MostOfOne {
 		return ErrFull
 	}
+	if cap(samples) > 2*len(samples) {
+		samples = slices.Clone(samples) // The rest of the memory would not be counted.
+	}
 	if len(samples) > 0 {
 		s.pushes = append(s.pushes, push{sender, samples})
 	}
@@ -102,7 +105,8 @@ func after(t time.Time, all []push) (later []push) {
 	for _, p := range all {
 		earlier := func(s usage.Sample) bool { return !s.At.After(t) }
 		if slices.ContainsFunc(p.samples, earlier) {
-			p.samples = slices.DeleteFunc(slices.Clone(p.samples), earlier)
+			stay := slices.DeleteFunc(slices.Clone(p.samples), earlier)
+			p.samples = slices.Clone(stay) // In no more memory than is counted.
 		}
 		if len(p.samples) > 0 {
 			later = append(later, p)

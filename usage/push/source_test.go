@@ -2,6 +2,7 @@ package push
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ func TestSource(t *testing.T) {
 	t.Run("keeps what is too new", keepsWhatIsTooNew)
 	t.Run("what is too new has its sender, too", whatIsTooNewHasItsSenderToo)
 	t.Run("loses nothing while it is read", losesNothingWhileItIsRead)
+	t.Run("keeps no more memory than it counts", keepsNoMoreMemoryThanItCounts)
 }
 
 func read(t *testing.T, s *Source, until time.Time) (all []usage.Sample) {
@@ -137,5 +139,25 @@ func losesNothingWhileItIsRead(t *testing.T) {
 	}
 	if n != pushers*each {
 		t.Errorf("%d samples, want %d", n, pushers*each)
+	}
+}
+
+// A message may have many usages of which few are valid.
+func keepsNoMoreMemoryThanItCounts(t *testing.T) {
+	s := New()
+	if err := s.Push("a", append(make([]usage.Sample, 0, MostOfOne), sample(0, history.CPU))); err != nil {
+		t.Fatal(err)
+	}
+	if kept := cap(s.pushes[0].samples); kept > 2 {
+		t.Errorf("room for %d samples is kept for one", kept)
+	}
+	// Most samples of a push may be read while one is too new.
+	ahead := slices.Repeat([]usage.Sample{sample(0, history.CPU)}, 1000)
+	ahead[999] = sample(1, history.CPU)
+	if err := s.Push("a", ahead); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, s, start); len(got) != 1000 || cap(s.pushes[0].samples) > 2 {
+		t.Errorf("%d samples are read, and room for %d is kept", len(got), cap(s.pushes[0].samples))
 	}
 }

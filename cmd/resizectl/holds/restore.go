@@ -84,7 +84,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.emergency && !response.GetHold().GetEmergency() {
-			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server is older than --emergency, and restores these pods at its usual rate (--realign-rate)"); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server does not know --emergency yet, and restores these pods at its usual rate (--realign-rate)"); err != nil {
 				return err
 			}
 		}

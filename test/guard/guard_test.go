@@ -20,7 +20,8 @@ var (
 	controlsFlag   = flag.Int("controls", 2, "number of pods per round that fare badly for each other reason")
 )
 
-// within is how soon 99% of the pods must get their former size, after their status shows the harm.
+// within is how soon 99% of the pods must get their former size, after their status shows the harm, or
+// after a source has been asked that shows it.
 const within = 5 * time.Second
 
 // TestGuard injects harm, next to pods that fare well and pods that fare badly for other reasons.

@@ -17,8 +17,10 @@ type injection struct {
 	// work is what the container does from then on.
 	work string
 	// shows returns when the status began to show that it hurts; zero if it does not, and now or
-	// earlier if it has just begun to.
-	shows func(*course) time.Time
+	// earlier if it has just begun to. Nil means that only a source of usage shows it, from the injection
+	// on, and interval is how often that is asked.
+	shows    func(*course) time.Time
+	interval time.Duration
 	// back is the size that the pod must get.
 	back string
 }

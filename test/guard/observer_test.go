@@ -107,10 +107,12 @@ func (c *course) note(now time.Time) {
 	if c.what == nil {
 		return
 	}
-	if at := c.what.shows(c); c.harmed.IsZero() && !at.IsZero() {
-		c.harmed = at
-		if c.harmed.Before(now) {
-			c.harmed = now
+	if c.what.shows != nil && c.harmed.IsZero() {
+		if at := c.what.shows(c); !at.IsZero() {
+			c.harmed = at
+			if c.harmed.Before(now) {
+				c.harmed = now
+			}
 		}
 	}
 	if c.back.IsZero() && sizesOf(c.pod) == c.what.back {
@@ -124,6 +126,9 @@ func (o *observer) inject(c course, what *injection) {
 	defer o.mu.Unlock()
 	of := o.courses[c.pod.UID]
 	of.what, of.injected, of.restarts = what, time.Now(), statusOf(of.pod).RestartCount
+	if what.shows == nil {
+		of.harmed = of.injected
+	}
 }
 
 // since makes the harm of a pod count from now on, as when there is room at last.

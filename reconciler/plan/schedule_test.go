@@ -363,12 +363,12 @@ func TestKeepSingletonLimits(t *testing.T) {
 	ending, ended := sibling.DeepCopy(), sibling.DeepCopy()
 	ending.DeletionTimestamp, ended.Status.Phase = &metav1.Time{}, corev1.PodSucceeded
 	for _, tc := range []struct {
-		name     string
-		pod      podtest.Amounts
-		sibling  *corev1.Pod
-		off      bool
-		desired  podtest.Amounts
-		kept     bool
+		name    string
+		pod     podtest.Amounts
+		sibling *corev1.Pod
+		off     bool
+		desired podtest.Amounts
+		kept    bool
 	}{
 		{name: "limits equal the requests", pod: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, desired: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, kept: true},
 		{name: "limits are larger than the requests", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},

@@ -128,6 +128,18 @@ func TestTryOut(t *testing.T) {
 			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
 		}
 	}
+	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
+	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
+		return func(s *Snapshot) {
+			budgeted(0, ratios.Guard{})(s)
+			p := authored(9)
+			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
+			for _, change := range changes {
+				change(p)
+			}
+			s.Pod = pod.From(p)
+		}
+	}
 	budget := func(name string, places int) Claim { return Claim{Group{Budgeted, "default", name}, places} }
 	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
@@ -181,6 +193,9 @@ func TestTryOut(t *testing.T) {
 				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
 			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "no budget counts a pod that has just started", first: calm, change: starting(0), decision: Resize, desired: all},
+		{name: "a budget counts a new pod that is ready", first: calm, change: starting(0, ready), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor/time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},

@@ -235,7 +235,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
 		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
 	}
-	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
+	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil || p.starts(s) {
 		return why
 	}
 	budgets := s.Budgets()
@@ -254,6 +254,13 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		}
 	}
 	return guard.Wait{}
+}
+
+// starts reports whether the pod has just started, is not ready, and gets its first size. No budget counts it as
+// healthy yet, so there is nothing to disrupt.
+func (p *Plan) starts(s *Snapshot) bool {
+	ready, _ := s.Pod.Ready()
+	return p.First() && p.new && !ready
 }
 
 // hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end

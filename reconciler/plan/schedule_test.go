@@ -195,7 +195,7 @@ func TestTryOut(t *testing.T) {
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "no budget counts a pod that has just started", first: calm, change: starting(0), decision: Resize, desired: all},
 		{name: "a budget counts a new pod that is ready", first: calm, change: starting(0, ready), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
-		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor/time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -72,7 +71,7 @@ func BenchmarkGuard(b *testing.B) {
 			}
 			resizes := len(observed) / 5
 			b.ResetTimer()
-			used := usedCPU(b)
+			used := podtest.CPUTime(b)
 			for b.Loop() {
 				visit(names, len(names)/10)
 				visit(observed, 3*resizes)
@@ -81,7 +80,7 @@ func BenchmarkGuard(b *testing.B) {
 					sample()
 				}
 			}
-			b.ReportMetric((usedCPU(b)-used).Minutes()/float64(b.N), "cores")
+			b.ReportMetric((podtest.CPUTime(b)-used).Minutes()/float64(b.N), "cores")
 			b.ReportMetric(heap/(1<<20), "MiB")
 			if _, n := signals.Len(); on && n != 2*len(observed) {
 				b.Errorf("%d containers are observed", n)
@@ -122,14 +121,4 @@ func guarded(b *testing.B, on bool, pods, observedIn int) (*Loop, []types.Namesp
 	c.Ratios = clustertest.Store(b, layer)
 	clustertest.Clock(c).SetTime(podtest.At(6060))
 	return over(b, c, "https://127.0.0.1:1"), observed
-}
-
-// usedCPU returns the CPU time of the process, which other work on the machine does not change.
-func usedCPU(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -148,16 +149,24 @@ func (s *suite) fill(t *testing.T, namespace, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := on.Status.Allocatable.Memory().DeepCopy()
-	pods, err := s.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range pods.Items {
-		if phase := pods.Items[i].Status.Phase; phase == corev1.PodRunning || phase == corev1.PodPending {
-			room.Sub(*pods.Items[i].Spec.Containers[0].Resources.Requests.Memory())
+	var room resource.Quantity
+	localcluster.Eventually(t, "the pods of earlier rounds to leave the node", func() error {
+		pods, err := s.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		if err != nil {
+			return err
 		}
-	}
+		room = on.Status.Allocatable.Memory().DeepCopy()
+		for i := range pods.Items {
+			pod := &pods.Items[i]
+			if pod.Namespace != namespace {
+				return fmt.Errorf("%s/%s is there", pod.Namespace, pod.Name)
+			}
+			if pod.Status.Phase == corev1.PodRunning || pod.Status.Phase == corev1.PodPending {
+				room.Sub(*pod.Spec.Containers[0].Resources.Requests.Memory())
+			}
+		}
+		return nil
+	})
 	s.apply(t, fmt.Sprintf(`
 apiVersion: v1
 kind: Pod

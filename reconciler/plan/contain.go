@@ -129,6 +129,13 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			continue // Another actor chose the size.
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
+		if back := p.believed(c, r.Measure, r.Back, bounds); current == r.Hurt && back != current {
+			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
+			p.because(contract.Reverted, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
+			*desired, c.clamped[r.Measure.Index] = back, false
+			c.reverting[r.Measure.Index], reverts = true, true
+			continue
+		}
 		until := guard.RetryAt(&r, cooldown)
 		switch {
 		case desired.Request >= r.Back.Request && desired.Limit >= r.Back.Limit:
@@ -154,7 +161,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
 		// A pushed size must become smaller again even if no pod may be sized now.
-		if (current == r.Hurt || current == pushed(back, r.Measure)) && back != current {
+		if current == pushed(back, r.Measure) {
 			c.reverting[r.Measure.Index], reverts = true, true
 		}
 	}
@@ -207,9 +214,14 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 		}
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
-	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
+	p.because(contract.Reverted, asBefore(name, m, current, back, h.Message, h.Kind))
 	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
 	return true
+}
+
+// asBefore says that a resource of a container gets its size before the resize, and why.
+func asBefore(container string, m *sizing.Measure, has, back sizing.Amount, why string, harm contract.Harm) string {
+	return fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", container, m.Name, m.Show(has), m.Show(back), why, harm)
 }
 
 // recount notes the record of the pod with the restarts until now, which must not count against what

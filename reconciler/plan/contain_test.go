@@ -238,6 +238,16 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
 		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
 	}
+	// Meanwhile, the ratio was corrected. A size would wait for breakers, schedules and its turn.
+	for name, memory := range map[string]float64{"the size before": 1, "a larger size": 0.5, "a size between both": 1.6} {
+		p := contained(t, leaky(memoryReverted("1")), 100000, func(s *Snapshot) {
+			s.Around.Node, s.Table, s.Degraded = podtest.Node("n4"), tableOf(t, 2, memory, nil), "3 of the last 5"
+		})
+		want := "container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed (OOMKilled)"
+		if p.Kind != Revert || p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 || p.Reasons[0].Message != want {
+			t.Errorf("%s: kind %v, decision %v, desired %v because of %v", name, p.Kind, p.Decision, p.Containers[0].Desired, p.Reasons)
+		}
+	}
 }
 
 func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {

@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -117,23 +119,25 @@ func (l *Loop) openBreakers(ctx context.Context) {
 	}
 }
 
-// openDue opens all breakers that must be open, besides those in the table.
+// openDue opens all breakers that must be open, besides those in the table. One that cannot be opened
+// prevents no other.
 func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
 	l.countAll()
+	var failed []error
 	for _, trip := range l.trips(table) {
 		scope := scopeOf(trip.Workload)
-		if _, open, _ := table.Breaker(scope); open {
-			continue
+		if _, open, _ := table.Breaker(scope); open || len(scope.Faults()) > 0 {
+			continue // The API server lets pods name owners that no hold can be about, since they cannot exist.
 		}
 		opened, err := l.Holds.Open(ctx, scope, trip.Reason, trip.Known)
 		if err != nil {
-			return err
+			failed = append(failed, fmt.Errorf("breaker of %s: %w", scope, err))
 		}
 		if opened {
 			klog.FromContext(ctx).Info("Breaker opened: no pod is sized there until someone resets it", "scope", scope.String(), "reason", trip.Reason)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // trips returns which breakers must be open. Nothing counts that happened before a breaker was reset,

@@ -16,9 +16,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -31,6 +33,8 @@ type opener struct {
 	holds []hold.Hold
 	// fails is how often it fails first; tried counts all attempts.
 	fails, tried int
+	// refuses is a scope whose breaker cannot be opened.
+	refuses string
 }
 
 func (o *opener) Ready() (*hold.Table, error) {
@@ -42,7 +46,7 @@ func (o *opener) Ready() (*hold.Table, error) {
 func (o *opener) Open(_ context.Context, scope hold.Scope, reason string, _ time.Time) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.tried++; o.tried <= o.fails {
+	if o.tried++; o.tried <= o.fails || scope.String() == o.refuses {
 		return false, errors.New("no")
 	}
 	o.holds = append(o.holds, hold.Hold{Kind: hold.Breaker, Scope: scope, Reason: reason})
@@ -92,6 +96,15 @@ func hurt(t *testing.T, reverts, workloads int) (*Loop, *opener) {
 	holds := &opener{}
 	l.Holds, l.Cluster.Holds = holds, holds
 	return l, holds
+}
+
+func mustRules(t *testing.T, l *Loop) cluster.Rules {
+	t.Helper()
+	rules, known := l.Cluster.Rules()
+	if !known {
+		t.Fatal("the rules are not known")
+	}
+	return rules
 }
 
 func (l *Loop) mustOpen(t *testing.T) {
@@ -161,6 +174,26 @@ func TestBreakers(t *testing.T) {
 			holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: fmt.Sprintf("web%03d", w)}}, Reset: podtest.At(30)})
 		}
 		holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Reset: podtest.At(30)})
+		if l.mustOpen(t); holds.tried > 0 {
+			t.Errorf("opened %q", holds.opened())
+		}
+	})
+	t.Run("opens the others if one cannot be opened", func(t *testing.T) {
+		l, holds := hurt(t, 2, 2)
+		holds.refuses = "StatefulSet shop/web000"
+		table, _ := holds.Ready()
+		if err := l.openDue(t.Context(), table); err == nil {
+			t.Error("no error")
+		}
+		if diff := cmp.Diff([]string{"StatefulSet shop/web001"}, holds.opened()); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("opens none for an owner that cannot exist", func(t *testing.T) {
+		l, holds := hurt(t, 0, 0)
+		for n := range 3 {
+			l.count(pod.From(reverted("a/b", n, true)), []safety.Workload{{Kind: "StatefulSet", Name: "a/b"}}, mustRules(t, l))
+		}
 		if l.mustOpen(t); holds.tried > 0 {
 			t.Errorf("opened %q", holds.opened())
 		}

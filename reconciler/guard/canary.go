@@ -109,26 +109,27 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 			return why
 		}
 	}
-	if has, at := t.ended(s, container, m); has.Request != 0 && to.Request <= has.Request && to.Limit <= has.Limit {
+	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && to.Request <= has.Request && to.Limit <= has.Limit {
 		why.Message = fmt.Sprintf("%s made pod %s fail: killed for lack of memory %s after the resize (%s)", m.Show(has), s.Name, at.Sub(s.ResizedAt()).Round(time.Second), contract.OOMKilled)
 		return why
 	}
 	return Wait{}
 }
 
-// ended returns the memory that a failed sibling had when it was killed for lack of memory while its
-// resize was observed, and when that was; zero if it was not. A pod that does not restart its containers,
-// as of a Job, ends before the resize can be reverted.
-func (t *Trial) ended(s *pod.Pod, container string, m *sizing.Measure) (has sizing.Amount, at time.Time) {
-	if m != sizing.Memory || s.Phase() != corev1.PodFailed || s.ResizedAt().IsZero() {
+// ended returns the memory that a failed pod had when it was killed for lack of memory while its resize was
+// observed, and when that was; zero if it was not. A pod that does not restart its containers, as of a Job, ends
+// before the resize can be reverted. Without a name, any container counts.
+func ended(of *pod.Pod, container string, window time.Duration) (has sizing.Amount, at time.Time) {
+	if of.Phase() != corev1.PodFailed || len(of.Kills()) == 0 || of.ResizedAt().IsZero() {
 		return has, at
 	}
-	for _, change := range Changes(s) {
-		if change.Measure != m || !change.Lowers() || s.Containers[change.Index].Name() != container {
+	for _, change := range Changes(of) {
+		name := of.Containers[change.Index].Name()
+		if change.Measure != sizing.Memory || !change.Lowers() || container != "" && name != container {
 			continue
 		}
-		for _, kill := range s.Kills() {
-			if kill.Container == container && kill.At.After(s.ResizedAt()) && kill.At.Before(Until(s, t.Settings.Window)) {
+		for _, kill := range of.Kills() {
+			if kill.Container == name && kill.At.After(of.ResizedAt()) && kill.At.Before(Until(of, window)) {
 				return change.To, kill.At
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -18,7 +19,7 @@ const (
 	// lastOutcomes is how many outcomes of a workload count, and mostReverted how many of them must
 	// not be reverts.
 	lastOutcomes, mostReverted = 5, 3
-	// lately is how long ago a resize may be that counts for the cluster.
+	// lately is how long ago a resize may be that counts for the cluster, unless it is observed for longer.
 	lately = time.Hour
 	// leastWorkloads is how many workloads must have had reverts, and oneIn their share: more than
 	// one in so many.
@@ -48,6 +49,8 @@ type record struct {
 	// resized and reverted are when the newest resize was made, and the newest one that was reverted.
 	// knownResized and knownReverted are when these became known. Seconds since 1970; 0 means never.
 	resized, knownResized, reverted, knownReverted int64
+	// lately is for how many seconds its resizes count for the cluster.
+	lately int64
 }
 
 // outcome is what came of a resize of a pod.
@@ -64,20 +67,24 @@ type outcome struct {
 // NewOutcomes returns Outcomes that remember nothing.
 func NewOutcomes() *Outcomes { return &Outcomes{of: map[Workload]*record{}} }
 
-// See takes note of a pod of a workload, in any order and as often as it changes. It reports whether
-// it is the first to show a revert, so that a breaker may have to open.
-func (o *Outcomes) See(workload Workload, of *pod.Pod) (reverted bool) {
-	now, ok := outcomeOf(of)
-	if !ok {
-		return false
+// See takes note of a pod of a workload, in any order and as often as it changes. window is how long its
+// resizes are observed. It reports whether it is the first to show a revert, so that a breaker may have to open.
+func (o *Outcomes) See(workload Workload, of *pod.Pod, window time.Duration, now time.Time) (reverted bool) {
+	came, ok := outcomeOf(of, window)
+	if !ok || came.known > now.Add(mostAhead).Unix() {
+		return false // A time in the future comes from a wrong clock, and no reset would be later.
 	}
 	r := o.of[workload]
 	if r == nil {
 		r = &record{last: make([]outcome, 0, lastOutcomes)}
 		o.of[workload.clone()] = r
 	}
-	return r.add(now, of)
+	r.lately = int64(max(lately, window) / time.Second)
+	return r.add(came, of)
 }
+
+// mostAhead is how far the clock of another replica, or of the API server, may be ahead.
+const mostAhead = time.Minute
 
 // Forget drops the outcomes of a pod that must not count.
 func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
@@ -95,17 +102,20 @@ func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
 // Prune drops the workloads without pods whose outcomes no longer count for the cluster.
 func (o *Outcomes) Prune(now time.Time, exists func(Workload) bool) {
 	for workload, r := range o.of {
-		if r.resized <= now.Add(-lately).Unix() && !exists(workload) {
+		if r.resized <= now.Unix()-r.lately && !exists(workload) {
 			delete(o.of, workload)
 		}
 	}
 }
 
 // outcomeOf returns what came of the last resize of a pod, as the pod shows it; false if it was not
-// resized. It does not name what was reverted.
-func outcomeOf(of *pod.Pod) (outcome, bool) {
+// resized. It does not name what was reverted. A pod that ended because of the resize counts as reverted.
+func outcomeOf(of *pod.Pod, window time.Duration) (outcome, bool) {
 	if of.ResizedAt().IsZero() || !of.Sized() {
 		return outcome{}, false
+	}
+	if _, at := ended(of, "", window); !at.IsZero() {
+		return outcome{pod: hashOf(of.UID), resized: of.ResizedAt().Unix(), known: at.Unix(), reverted: string(contract.OOMKilled)}, true
 	}
 	reverts := of.Reverts()
 	if len(reverts) == 0 {
@@ -179,9 +189,10 @@ type Trip struct {
 // count.
 func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
 	var trips []Trip
-	reset, from := unix(since(Workload{})), now.Add(-lately).Unix()
+	reset := unix(since(Workload{}))
 	var resized, reverted, known int64
 	for workload, r := range o.of {
+		from := now.Unix() - r.lately
 		if r.resized > from && r.knownResized > reset {
 			resized++
 		}
@@ -198,7 +209,7 @@ func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
 	}
 	slices.SortFunc(trips, func(a, b Trip) int { return a.Workload.compare(b.Workload) })
 	if reverted >= leastWorkloads && reverted*oneIn > resized {
-		reason := fmt.Sprintf("of the %d workloads that were resized in the last hour, %d had resizes that were reverted", resized, reverted)
+		reason := fmt.Sprintf("of the %d workloads that were resized lately, %d had resizes that were reverted", resized, reverted)
 		trips = slices.Insert(trips, 0, Trip{Reason: reason, Known: time.Unix(known, 0)})
 	}
 	return trips

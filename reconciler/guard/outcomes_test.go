@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -41,6 +42,21 @@ func seen(name string, at int, reverted ...string) *pod.Pod {
 	return pod.From(podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes...))
 }
 
+// revertedLater is a pod that was resized at a second, and reverted at another.
+func revertedLater(name string, at, reverted int) *pod.Pod {
+	of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"},
+		podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", podtest.At(at).Format(time.RFC3339),
+			"reverted", fmt.Sprintf(`[{"at":%q,"container":"app","resource":"cpu","hurt":"800m/800m","back":"1/1","times":1,"harm":"OOMKilled","message":""}]`, podtest.At(reverted).Format(time.RFC3339))),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(reverted, "app"), podtest.Managed(contract.FieldManager, "", at, contract.AppliedAt, contract.Reverts, contract.OriginalPrefix+"cpu.app")),
+		func(p *corev1.Pod) { p.Name, p.UID = name, types.UID("uid-of-"+name) })
+	return pod.From(of)
+}
+
+// window is how long resizes are observed, and afterwards is later than all of them.
+const window = 5 * time.Minute
+
+var afterwards = podtest.At(10_000)
+
 // never is when a breaker was reset that never was.
 func never(guard.Workload) time.Time { return time.Time{} }
 
@@ -54,10 +70,10 @@ func TestWorkloadBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i, c := range outcomes {
 			name := fmt.Sprintf("web-%d", i)
-			if first := o.See(workload(0), seen(name, 10*i)); first {
+			if first := o.See(workload(0), seen(name, 10*i), window, afterwards); first {
 				t.Errorf("%s: a resize is a revert", outcomes)
 			}
-			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu")) || o.See(workload(0), seen(name, 10*i, "cpu"))) {
+			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu"), window, afterwards) || o.See(workload(0), seen(name, 10*i, "cpu"), window, afterwards)) {
 				t.Errorf("%s: outcome %d is not reported as a revert once", outcomes, i)
 			}
 		}
@@ -69,14 +85,14 @@ func TestWorkloadBreaker(t *testing.T) {
 	three := func() *guard.Outcomes {
 		o := guard.NewOutcomes()
 		for i := range 4 {
-			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...))
+			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...), window, afterwards)
 		}
 		return o
 	}
 	t.Run("says why", func(t *testing.T) {
 		o := three()
-		o.See(workload(0), seen("web-1", 10, "memory"))
-		o.See(workload(0), seen("web-2", 20, "cpu"))
+		o.See(workload(0), seen("web-1", 10, "memory"), window, afterwards)
+		o.See(workload(0), seen("web-2", 20, "cpu"), window, afterwards)
 		want := []guard.Trip{{Workload: workload(0), Reason: "3 of the last 4 resizes were reverted: web-0 (OOMKilled), web-1 (OOMKilled), web-2 (OOMKilled)", Known: podtest.At(21)}}
 		if diff := cmp.Diff(want, o.Trips(podtest.At(1000), never)); diff != "" {
 			t.Error(diff)
@@ -85,7 +101,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("names fit into a reason", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"))
+			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"), window, afterwards)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || trips[0].Reason != "3 of the last 3 resizes were reverted" {
 			t.Errorf("%v", trips)
@@ -94,8 +110,8 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("a resize of which everything is reverted, one by one, counts once", func(t *testing.T) {
 		o := three()
 		for i := range 2 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"))
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"))
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"), window, afterwards)
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"), window, afterwards)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
@@ -107,8 +123,8 @@ func TestWorkloadBreaker(t *testing.T) {
 			if trips := o.Trips(podtest.At(10000), never); len(trips) > 0 {
 				t.Errorf("after %d: %v", i, trips)
 			}
-			o.See(workload(0), seen("web-0", 1000*i))
-			o.See(workload(0), seen("web-0", 1000*i, "cpu"))
+			o.See(workload(0), seen("web-0", 1000*i), window, afterwards)
+			o.See(workload(0), seen("web-0", 1000*i, "cpu"), window, afterwards)
 		}
 		if trips := o.Trips(podtest.At(10000), never); len(trips) != 1 {
 			t.Errorf("%v", trips)
@@ -117,7 +133,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 5 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"))
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, afterwards)
 		}
 		for at, opens := range map[int]bool{0: true, 20: true, 21: false, 41: false} {
 			since := func(of guard.Workload) time.Time {
@@ -134,7 +150,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("pods that must not count are forgotten", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"))
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, afterwards)
 		}
 		o.Forget(workload(0), seen("web-1", 10))
 		o.Forget(workload(1), seen("web-1", 10))
@@ -142,9 +158,53 @@ func TestWorkloadBreaker(t *testing.T) {
 			t.Errorf("%v", trips)
 		}
 	})
+	t.Run("a pod that ended because of its resize counts as reverted", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		job := func(name string, kill, record string) *pod.Pod {
+			p := podtest.Pod(podtest.Amounts{"800m", "800m", "512Mi", "512Mi"},
+				podtest.Annotated("original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4", "applied-at", podtest.At(10).Format(time.RFC3339), "applied-sizes", record),
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 10, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"memory.app")),
+				func(p *corev1.Pod) {
+					p.Name, p.UID, p.Status.Phase = name, types.UID("uid-of-"+name), corev1.PodFailed
+					p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{
+						Terminated: &corev1.ContainerStateTerminated{Reason: kill, ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}}}}
+				})
+			return pod.From(p)
+		}
+		lowered, raised := "app 0 cpu 800m/800m memory 1Gi/1Gi>512Mi/512Mi", "app 0 cpu 800m/800m memory 256Mi/256Mi>512Mi/512Mi"
+		for i := range 3 {
+			if o.See(workload(0), job(fmt.Sprint("failed-", i), "Error", lowered), window, afterwards) || o.See(workload(0), job(fmt.Sprint("raised-", i), "OOMKilled", raised), window, afterwards) ||
+				o.See(workload(0), job(fmt.Sprint("late-", i), "OOMKilled", lowered), 30*time.Second, afterwards) {
+				t.Error("a different end counts as reverted")
+			}
+		}
+		for i := range 3 {
+			if killed := job(fmt.Sprint("killed-", i), "OOMKilled", lowered); !o.See(workload(0), killed, window, afterwards) || o.See(workload(0), killed, window, afterwards) {
+				t.Error("it does not count once")
+			}
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || !trips[0].Known.Equal(podtest.At(40)) || !strings.Contains(trips[0].Reason, "killed-0 (OOMKilled)") {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("the future does not count", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(940))
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
+			t.Errorf("%v", trips)
+		}
+		for i := range 3 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(941))
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 {
+			t.Errorf("%v", trips)
+		}
+	})
 	t.Run("pods that were not resized do not count", func(t *testing.T) {
 		o := guard.NewOutcomes()
-		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated))) || len(o.Trips(podtest.At(1000), never)) > 0 {
+		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, afterwards) || len(o.Trips(podtest.At(1000), never)) > 0 {
 			t.Error("it counts")
 		}
 	})
@@ -169,12 +229,12 @@ func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 		}
 		slices.SortStableFunc(events, func(a, b *pod.Pod) int { return a.ResizedAt().Compare(b.ResizedAt()) })
 		for _, of := range events {
-			first.See(workload(0), of)
+			first.See(workload(0), of, window, afterwards)
 		}
 		for range 2 {
 			random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
 			for _, of := range last {
-				later.See(workload(0), of)
+				later.See(workload(0), of, window, afterwards)
 			}
 		}
 		if diff := cmp.Diff(first.Trips(podtest.At(1000), never), later.Trips(podtest.At(1000), never)); diff != "" {
@@ -189,9 +249,9 @@ func TestClusterBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range resized {
 			if i < reverted {
-				o.See(workload(i), seen("web", at, "cpu"))
+				o.See(workload(i), seen("web", at, "cpu"), window, afterwards)
 			} else {
-				o.See(workload(i), seen("web", at))
+				o.See(workload(i), seen("web", at), window, afterwards)
 			}
 		}
 		return o
@@ -216,6 +276,27 @@ func TestClusterBreaker(t *testing.T) {
 			t.Errorf("%d of %d workloads, %d seconds later: opens %t", tc.reverted, tc.resized, tc.now-1, got)
 		}
 	}
+	t.Run("a resize counts for as long as it is observed", func(t *testing.T) {
+		for watched, want := range map[time.Duration]bool{time.Hour: false, 3 * time.Hour: true} {
+			o := guard.NewOutcomes()
+			for i := range 99 {
+				o.See(workload(i), seen("web", 1), watched, afterwards)
+			}
+			if opens(o, 7200, time.Time{}) {
+				t.Errorf("window %v: it opens", watched)
+			}
+			for i := range 5 {
+				o.See(workload(i), revertedLater("web", 1, 7000), watched, afterwards)
+			}
+			if got := opens(o, 7200, time.Time{}); got != want {
+				t.Errorf("window %v: opens %t, want %t", watched, got, want)
+			}
+			o.Prune(podtest.At(7200), func(guard.Workload) bool { return false })
+			if got := opens(o, 7200, time.Time{}); got != want {
+				t.Errorf("window %v, without pods: opens %t, want %t", watched, got, want)
+			}
+		}
+	})
 	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
 		o := of(5, 5, 1)
 		if !opens(o, 100, podtest.At(1)) || opens(o, 100, podtest.At(2)) {
@@ -224,7 +305,7 @@ func TestClusterBreaker(t *testing.T) {
 	})
 	t.Run("says how many, and names nobody", func(t *testing.T) {
 		trips := of(5, 6, 1).Trips(podtest.At(100), never)
-		want := []guard.Trip{{Reason: "of the 6 workloads that were resized in the last hour, 5 had resizes that were reverted", Known: podtest.At(2)}}
+		want := []guard.Trip{{Reason: "of the 6 workloads that were resized lately, 5 had resizes that were reverted", Known: podtest.At(2)}}
 		if diff := cmp.Diff(want, trips); diff != "" {
 			t.Error(diff)
 		}
@@ -234,9 +315,9 @@ func TestClusterBreaker(t *testing.T) {
 		for i := range 500 { // 4% are reverted, one after the other in 50 minutes.
 			at := i * 6
 			if i%25 == 0 {
-				o.See(workload(i), seen("web", at, "cpu"))
+				o.See(workload(i), seen("web", at, "cpu"), window, afterwards)
 			} else {
-				o.See(workload(i), seen("web", at))
+				o.See(workload(i), seen("web", at), window, afterwards)
 			}
 		}
 		for now := 3000; now < 8000; now += 50 {
@@ -249,7 +330,7 @@ func TestClusterBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
 			for k := range 3 {
-				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"))
+				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"), window, afterwards)
 			}
 		}
 		gone := func(of guard.Workload) bool { return of != workload(1) }
@@ -276,7 +357,7 @@ func BenchmarkOutcomes(b *testing.B) {
 	filled := func() *guard.Outcomes {
 		o := guard.NewOutcomes()
 		for i := range workloads * each {
-			o.See(names[i%workloads], pods[i/workloads])
+			o.See(names[i%workloads], pods[i/workloads], window, afterwards)
 		}
 		return o
 	}
@@ -291,7 +372,7 @@ func BenchmarkOutcomes(b *testing.B) {
 		o, i := filled(), 0
 		b.ReportAllocs()
 		for b.Loop() {
-			o.See(names[i%workloads], pods[i%each])
+			o.See(names[i%workloads], pods[i%each], window, afterwards)
 			i++
 		}
 	})
@@ -299,7 +380,7 @@ func BenchmarkOutcomes(b *testing.B) {
 		o, of := filled(), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated))
 		b.ReportAllocs()
 		for b.Loop() {
-			o.See(names[0], of)
+			o.See(names[0], of, window, afterwards)
 		}
 	})
 	b.Run("trips", func(b *testing.B) {

@@ -54,7 +54,7 @@ func (l *Loop) count(of *pod.Pod, workloads []safety.Workload, rules cluster.Rul
 		l.breakers.outcomes.Forget(workload, of)
 		return
 	}
-	if l.breakers.outcomes.See(workload, of) {
+	if l.breakers.outcomes.See(workload, of, settings.Window, l.Clock.Now()) {
 		l.breakers.check()
 	}
 }

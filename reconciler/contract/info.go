@@ -235,7 +235,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: Degraded, Severity: Warning,
-		Meaning: "Too many resizes of the workload, or of workloads in the cluster, made pods worse and were reverted, so no pod of it is sized until someone resets the breaker (`resizectl resume`). Reverts and restores go on.",
+		Meaning: "Too many resizes of the workload, or of workloads in the namespace or the cluster, made pods worse and were reverted, so no pod of it is sized until someone resets the breaker (`resizectl resume`). Reverts and restores go on.",
 		Remedy:  "find out why the resizes hurt, then reset the breaker: `resizectl resume SCOPE --kind breaker`; `resizectl holds` shows its scope",
 		See:     "docs/reference.md#circuit-breaker",
 	},

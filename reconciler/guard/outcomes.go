@@ -14,12 +14,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// When the breaker of a workload opens, and when that of the cluster does.
+// When the breaker of a workload opens, and when that of a namespace or the cluster does.
 const (
 	// lastOutcomes is how many outcomes of a workload count, and mostReverted how many of them must
 	// not be reverts.
 	lastOutcomes, mostReverted = 5, 3
-	// lately is how long ago a resize may be that counts for the cluster, unless it is observed for longer.
+	// lately is how long ago a resize may be that counts for more than its workload, unless it is observed
+	// for longer.
 	lately = time.Hour
 	// leastWorkloads is how many workloads must have had reverts, and oneIn their share: more than
 	// one in so many.
@@ -49,7 +50,7 @@ type record struct {
 	// resized and reverted are when the newest resize was made, and the newest one that was reverted.
 	// knownResized and knownReverted are when these became known. Seconds since 1970; 0 means never.
 	resized, knownResized, reverted, knownReverted int64
-	// lately is for how many seconds its resizes count for the cluster.
+	// lately is for how many seconds its resizes count for more than the workload.
 	lately int64
 }
 
@@ -99,7 +100,7 @@ func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
 	}
 }
 
-// Prune drops the workloads without pods whose outcomes no longer count for the cluster.
+// Prune drops the workloads without pods whose outcomes no longer count for others.
 func (o *Outcomes) Prune(now time.Time, exists func(Workload) bool) {
 	for workload, r := range o.of {
 		if r.resized <= now.Unix()-r.lately && !exists(workload) {
@@ -177,41 +178,81 @@ func compareOutcomes(a, b outcome) int {
 
 // Trip is a breaker that must open.
 type Trip struct {
-	// Workload is zero for the breaker of the cluster.
+	// Workload has only a namespace for the breaker of a namespace, and is zero for that of the cluster.
 	Workload Workload
 	Reason   string
 	// Known is when the last of the reverts became known.
 	Known time.Time
 }
 
-// Trips returns which breakers must open, the cluster's first. since returns when the breaker of a
-// workload was last reset, or that of the cluster if the workload is zero: earlier outcomes do not
-// count.
+// tally counts workloads: those that were resized lately, and those of which such a resize was reverted.
+type tally struct {
+	resized, reverted int64
+	// known is when the last of the reverts became known.
+	known int64
+}
+
+// add adds a workload. Nothing counts that happened before the breaker was reset.
+func (t *tally) add(r *record, now time.Time, reset int64) {
+	from := now.Unix() - r.lately
+	if r.resized > from && r.knownResized > reset {
+		t.resized++
+	}
+	if r.reverted > from && r.knownReverted > reset {
+		t.reverted++
+		t.known = max(t.known, r.knownReverted)
+	}
+}
+
+// trip returns the breaker of a namespace, or of the cluster, if it must open. counts is how many of the
+// reverted workloads count.
+func (t *tally) trip(namespace string, counts int64) (Trip, bool) {
+	reason := fmt.Sprintf("of the %d workloads that were resized lately, %d had resizes that were reverted", t.resized, t.reverted)
+	return Trip{Workload{Namespace: namespace}, reason, time.Unix(t.known, 0)}, counts >= leastWorkloads && counts*oneIn > t.resized
+}
+
+// Trips returns which breakers must open, the cluster's first, and that of a namespace before those of its
+// workloads. since returns when the breaker of a workload was last reset, of a namespace if the workload has
+// only that, and of the cluster if it is zero: earlier outcomes do not count.
+//
+// For the cluster, one namespace counts for no more workloads with reverts than all others together. Otherwise,
+// pods in a single namespace, which fail because of their users, could stop the sizing of all others.
 func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
 	var trips []Trip
+	var all tally
 	reset := unix(since(Workload{}))
-	var resized, reverted, known int64
+	type namespaceTally struct {
+		own, ofCluster tally
+		reset          int64
+	}
+	namespaces := map[string]*namespaceTally{}
 	for workload, r := range o.of {
-		from := now.Unix() - r.lately
-		if r.resized > from && r.knownResized > reset {
-			resized++
+		in := namespaces[workload.Namespace]
+		if in == nil {
+			in = &namespaceTally{reset: unix(since(Workload{Namespace: workload.Namespace}))}
+			namespaces[workload.Namespace] = in
 		}
+		in.own.add(r, now, in.reset)
+		in.ofCluster.add(r, now, reset)
+		all.add(r, now, reset)
 		if r.reverted == 0 {
 			continue
-		}
-		if r.reverted > from && r.knownReverted > reset {
-			reverted++
-			known = max(known, r.knownReverted)
 		}
 		if trip, ok := r.trip(workload, unix(since(workload))); ok {
 			trips = append(trips, trip)
 		}
 	}
-	slices.SortFunc(trips, func(a, b Trip) int { return a.Workload.compare(b.Workload) })
-	if reverted >= leastWorkloads && reverted*oneIn > resized {
-		reason := fmt.Sprintf("of the %d workloads that were resized lately, %d had resizes that were reverted", resized, reverted)
-		trips = slices.Insert(trips, 0, Trip{Reason: reason, Known: time.Unix(known, 0)})
+	most := int64(0)
+	for namespace, in := range namespaces {
+		most = max(most, in.ofCluster.reverted)
+		if trip, ok := in.own.trip(namespace, in.own.reverted); ok {
+			trips = append(trips, trip)
+		}
 	}
+	if trip, ok := all.trip("", min(all.reverted, 2*(all.reverted-most))); ok {
+		trips = append(trips, trip)
+	}
+	slices.SortFunc(trips, func(a, b Trip) int { return a.Workload.compare(b.Workload) })
 	return trips
 }
 

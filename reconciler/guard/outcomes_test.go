@@ -243,7 +243,7 @@ func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 	}
 }
 
-func TestClusterBreaker(t *testing.T) {
+func TestNamespaceBreaker(t *testing.T) {
 	// of returns outcomes of workloads that were resized at a second, the first of which were reverted.
 	of := func(reverted, resized, at int) *guard.Outcomes {
 		o := guard.NewOutcomes()
@@ -256,14 +256,15 @@ func TestClusterBreaker(t *testing.T) {
 		}
 		return o
 	}
+	shop := guard.Workload{Namespace: "shop"}
 	opens := func(o *guard.Outcomes, now int, reset time.Time) bool {
 		trips := o.Trips(podtest.At(now), func(of guard.Workload) time.Time {
-			if of == (guard.Workload{}) {
+			if of == shop {
 				return reset
 			}
 			return time.Time{}
 		})
-		return len(trips) == 1 && trips[0].Workload == guard.Workload{}
+		return len(trips) == 1 && trips[0].Workload == shop
 	}
 	for _, tc := range []struct {
 		reverted, resized, now int
@@ -305,7 +306,7 @@ func TestClusterBreaker(t *testing.T) {
 	})
 	t.Run("says how many, and names nobody", func(t *testing.T) {
 		trips := of(5, 6, 1).Trips(podtest.At(100), never)
-		want := []guard.Trip{{Reason: "of the 6 workloads that were resized lately, 5 had resizes that were reverted", Known: podtest.At(2)}}
+		want := []guard.Trip{{Workload: shop, Reason: "of the 6 workloads that were resized lately, 5 had resizes that were reverted", Known: podtest.At(2)}}
 		if diff := cmp.Diff(want, trips); diff != "" {
 			t.Error(diff)
 		}
@@ -339,6 +340,65 @@ func TestClusterBreaker(t *testing.T) {
 		}
 		if o.Prune(podtest.At(3620), gone); len(o.Trips(podtest.At(3620), never)) != 2 {
 			t.Error("not dropped")
+		}
+	})
+}
+
+func TestClusterBreaker(t *testing.T) {
+	// Each namespace has so many workloads with reverts, of so many that were resized.
+	for _, tc := range []struct {
+		name       string
+		namespaces [][2]int
+		want       []string
+	}{
+		{"none", nil, nil},
+		{"one namespace has them all", [][2]int{{50, 50}}, []string{"a"}},
+		{"one namespace among others", [][2]int{{50, 50}, {0, 20}, {0, 20}}, []string{"a"}},
+		{"one namespace and few others", [][2]int{{50, 50}, {1, 20}, {1, 20}}, []string{"a"}},
+		{"one namespace and as many others as it counts for", [][2]int{{50, 50}, {2, 20}, {1, 20}}, []string{"", "a"}},
+		{"many namespaces with few each", [][2]int{{1, 19}, {1, 20}, {1, 20}, {1, 20}, {1, 20}}, []string{""}},
+		{"a smaller share", [][2]int{{1, 20}, {1, 20}, {1, 20}, {1, 20}, {1, 20}}, nil},
+		{"fewer than five", [][2]int{{1, 1}, {1, 1}, {1, 1}, {1, 1}}, nil},
+		{"two namespaces", [][2]int{{200, 200}, {200, 200}}, []string{"", "a", "b"}},
+		{"two namespaces, of which one is small", [][2]int{{200, 200}, {4, 4}}, []string{"a"}},
+	} {
+		o := guard.NewOutcomes()
+		for i, of := range tc.namespaces {
+			for k := range of[1] {
+				in := workload(k)
+				in.Namespace = string(rune('a' + i))
+				var reverted []string
+				if k < of[0] {
+					reverted = []string{"cpu"}
+				}
+				o.See(in, seen("web", 1, reverted...), window, afterwards)
+			}
+		}
+		var got []string
+		for _, trip := range o.Trips(podtest.At(100), never) {
+			got = append(got, trip.Workload.Namespace)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 10 {
+			in := workload(i)
+			in.Namespace = fmt.Sprint("n", i)
+			o.See(in, seen("web", 1, "cpu"), window, afterwards)
+		}
+		for reset, want := range map[int]bool{1: true, 2: false} {
+			trips := o.Trips(podtest.At(100), func(of guard.Workload) time.Time {
+				if of == (guard.Workload{}) {
+					return podtest.At(reset)
+				}
+				return time.Time{}
+			})
+			if len(trips) > 0 != want {
+				t.Errorf("reset at %d: %v", reset, trips)
+			}
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // ResetsCount is how long the reset of a breaker is remembered. Nothing that happened longer ago
@@ -30,22 +29,24 @@ func (t *Table) Breaker(scope Scope) (open Hold, isOpen bool, reset time.Time) {
 	return Hold{}, false, time.Time{}
 }
 
-// Breakers returns the open breaker of the cluster, nil if there is none, and the number of open
-// breakers of workloads.
-func (t *Table) Breakers() (ofCluster *Hold, ofWorkloads int) {
+// Breakers returns the open breaker of the cluster, nil if there is none, and the numbers of open
+// breakers of namespaces and of workloads.
+func (t *Table) Breakers() (ofCluster *Hold, ofNamespaces, ofWorkloads int) {
 	if t == nil {
-		return nil, 0
+		return nil, 0, 0
 	}
 	for i := range t.holds {
 		switch h := t.holds[i]; {
 		case h.Kind != Breaker:
 		case h.Scope == Scope{}:
 			ofCluster = &h
+		case h.Scope.level() == ofNamespace:
+			ofNamespaces++
 		default:
 			ofWorkloads++
 		}
 	}
-	return ofCluster, ofWorkloads
+	return ofCluster, ofNamespaces, ofWorkloads
 }
 
 // Open opens the breaker of a scope, for a reason that became known at a time. It reports false if
@@ -81,8 +82,8 @@ func (h Hold) breakerFaults() []*FieldError {
 	switch {
 	case h.Kind != Breaker && !h.Reset.IsZero():
 		errs = append(errs, &FieldError{"reset", "must be set only for a " + string(Breaker)})
-	case h.Kind == Breaker && h.Scope != Scope{} && h.Scope.Workload == safety.Workload{}:
-		errs = append(errs, &FieldError{"workload", "must be set for a " + string(Breaker) + " that is not the cluster's"})
+	case h.Kind == Breaker && h.Scope.Pod != "":
+		errs = append(errs, &FieldError{"pod", "must not be set for a " + string(Breaker)})
 	}
 	return errs
 }

@@ -40,8 +40,8 @@ func opensABreaker(t *testing.T, at *stored) {
 	if h, _, _ := b.table.Load().Breaker(webs); h.Reason != "3 of the last 5" || h.Author != "workload-resizer" || !h.Since.Equal(began) {
 		t.Errorf("%+v", h)
 	}
-	if whole, workloads := b.table.Load().Breakers(); whole == nil || workloads != 1 {
-		t.Errorf("breakers %v, %d", whole, workloads)
+	if whole, namespaces, workloads := b.table.Load().Breakers(); whole == nil || namespaces != 0 || workloads != 1 {
+		t.Errorf("breakers %v, %d, %d", whole, namespaces, workloads)
 	}
 
 	clock.Step(time.Minute)
@@ -77,16 +77,14 @@ func opensABreaker(t *testing.T, at *stored) {
 }
 
 func TestBreaker(t *testing.T) {
-	t.Run("belongs to the cluster or to a workload", func(t *testing.T) {
-		for _, scope := range []Scope{cluster, webs} {
+	t.Run("belongs to the cluster, a namespace or a workload", func(t *testing.T) {
+		for _, scope := range []Scope{cluster, shop, webs} {
 			if wrong := (Hold{Kind: Breaker, Scope: scope}).Faults(); len(wrong) > 0 {
 				t.Errorf("%s: %v", scope, wrong[0])
 			}
 		}
-		for _, scope := range []Scope{shop, web} {
-			if wrong := (Hold{Kind: Breaker, Scope: scope}).Faults(); len(wrong) != 1 || wrong[0].Field != "workload" {
-				t.Errorf("%s: %v", scope, wrong)
-			}
+		if wrong := (Hold{Kind: Breaker, Scope: web}).Faults(); len(wrong) != 1 || wrong[0].Field != "pod" {
+			t.Errorf("%v", wrong)
 		}
 	})
 	t.Run("only a breaker is reset", func(t *testing.T) {
@@ -104,8 +102,8 @@ func TestBreaker(t *testing.T) {
 		if _, open, reset := none.Breaker(cluster); open || !reset.IsZero() {
 			t.Errorf("open: %t, reset at %s", open, reset)
 		}
-		if whole, workloads := none.Breakers(); whole != nil || workloads != 0 {
-			t.Errorf("%v, %d", whole, workloads)
+		if whole, namespaces, workloads := none.Breakers(); whole != nil || namespaces != 0 || workloads != 0 {
+			t.Errorf("%v, %d, %d", whole, namespaces, workloads)
 		}
 	})
 }

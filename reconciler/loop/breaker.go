@@ -155,7 +155,7 @@ func (l *Loop) trips(table *hold.Table) []guard.Trip {
 	})
 }
 
-// scopeOf returns the scope of the breaker of a workload, or of the cluster's.
+// scopeOf returns the scope of the breaker of a workload, a namespace or the cluster.
 func scopeOf(workload guard.Workload) hold.Scope {
 	return hold.Scope{Namespace: workload.Namespace, Workload: workload.Workload}
 }
@@ -180,7 +180,7 @@ type breakerCollector struct {
 
 func newBreakerCollector(holds func() (*hold.Table, error)) *breakerCollector {
 	return &breakerCollector{holds, prometheus.NewDesc("workload_resizer_open_breakers",
-		"Breakers that are open, by scope (cluster, workload): no pod is sized there until someone resets them.", []string{"scope"}, nil)}
+		"Breakers that are open, by scope (cluster, namespace, workload): no pod is sized there until someone resets them.", []string{"scope"}, nil)}
 }
 
 // Describe implements prometheus.Collector.
@@ -192,11 +192,12 @@ func (c *breakerCollector) Collect(metrics chan<- prometheus.Metric) {
 	if err != nil {
 		return // The metric about the health of the holds says so.
 	}
-	ofCluster, ofWorkloads := table.Breakers()
+	ofCluster, ofNamespaces, ofWorkloads := table.Breakers()
 	whole := 0
 	if ofCluster != nil {
 		whole = 1
 	}
 	metrics <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(whole), "cluster")
+	metrics <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(ofNamespaces), "namespace")
 	metrics <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(ofWorkloads), "workload")
 }

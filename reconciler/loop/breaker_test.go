@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
@@ -82,13 +83,21 @@ func reverted(set string, n int, isReverted bool) *corev1.Pod {
 	return p
 }
 
-// hurt returns a loop over workloads with three pods each, which were reverted in the first of them.
-func hurt(t *testing.T, reverts, workloads int) (*Loop, *opener) {
+// hurt returns a loop over workloads with three pods each, which were reverted in the first of them. They are
+// in each of the namespaces, or in shop.
+func hurt(t *testing.T, reverts, workloads int, namespaces ...string) (*Loop, *opener) {
 	t.Helper()
+	if len(namespaces) == 0 {
+		namespaces = []string{"shop"}
+	}
 	var pods []*corev1.Pod
-	for w := range workloads {
-		for n := range 3 {
-			pods = append(pods, reverted(fmt.Sprintf("web%03d", w), n, w < reverts))
+	for _, namespace := range namespaces {
+		for w := range workloads {
+			for n := range 3 {
+				of := reverted(fmt.Sprintf("web%03d", w), n, w < reverts)
+				of.Namespace, of.UID = namespace, types.UID(namespace)+of.UID
+				pods = append(pods, of)
+			}
 		}
 	}
 	l := filled(t, pods, []*corev1.Node{clustertest.Node("n4", "n4", "640")})
@@ -130,10 +139,17 @@ func TestBreakers(t *testing.T) {
 			t.Errorf("the reason is %q", holds.holds[0].Reason)
 		}
 	})
-	t.Run("opens the breaker of the cluster", func(t *testing.T) {
+	t.Run("opens the breaker of a namespace", func(t *testing.T) {
 		l, holds := hurt(t, 5, 99)
 		l.mustOpen(t)
-		if got := holds.opened(); len(got) != 6 || got[0] != "all pods" {
+		if got := holds.opened(); len(got) != 6 || got[0] != "namespace shop" {
+			t.Errorf("opened %q", got)
+		}
+	})
+	t.Run("opens the breaker of the cluster", func(t *testing.T) {
+		l, holds := hurt(t, 3, 9, "shop", "bank")
+		l.mustOpen(t)
+		if got := holds.opened(); len(got) != 7 || got[0] != "all pods" {
 			t.Errorf("opened %q", got)
 		}
 	})
@@ -173,7 +189,7 @@ func TestBreakers(t *testing.T) {
 		for w := range 5 {
 			holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: fmt.Sprintf("web%03d", w)}}, Reset: podtest.At(30)})
 		}
-		holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Reset: podtest.At(30)})
+		holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop"}, Reset: podtest.At(30)})
 		if l.mustOpen(t); holds.tried > 0 {
 			t.Errorf("opened %q", holds.opened())
 		}
@@ -222,24 +238,25 @@ func TestBreakers(t *testing.T) {
 	})
 	t.Run("only the leader opens them, and tries again", onlyTheLeaderOpensBreakers)
 	t.Run("shows how many are open", func(t *testing.T) {
-		l, holds := hurt(t, 5, 5)
-		shows := func(ofCluster, ofWorkloads int) {
+		l, holds := hurt(t, 5, 5, "shop", "bank")
+		shows := func(ofCluster, ofNamespaces, ofWorkloads int) {
 			t.Helper()
 			want := fmt.Sprintf(`
-# HELP workload_resizer_open_breakers Breakers that are open, by scope (cluster, workload): no pod is sized there until someone resets them.
+# HELP workload_resizer_open_breakers Breakers that are open, by scope (cluster, namespace, workload): no pod is sized there until someone resets them.
 # TYPE workload_resizer_open_breakers gauge
 workload_resizer_open_breakers{scope="cluster"} %d
+workload_resizer_open_breakers{scope="namespace"} %d
 workload_resizer_open_breakers{scope="workload"} %d
-`, ofCluster, ofWorkloads)
+`, ofCluster, ofNamespaces, ofWorkloads)
 			if err := testutil.GatherAndCompare(l.Metrics.(prometheus.Gatherer), strings.NewReader(want), "workload_resizer_open_breakers"); err != nil {
 				t.Error(err)
 			}
 		}
-		shows(0, 0)
+		shows(0, 0, 0)
 		l.mustOpen(t)
-		shows(1, 5)
+		shows(1, 2, 10)
 		holds.holds = append(holds.holds, hold.Hold{Kind: hold.Pause})
-		shows(1, 5)
+		shows(1, 2, 10)
 	})
 }
 

@@ -76,7 +76,7 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	}
 	if holds, err := s.config.Holds.Ready(); err == nil {
 		response.Holds = int64(len(holds.All()))
-		response.ClusterBreaker, response.WorkloadBreakers = breakers(holds)
+		response.ClusterBreaker, response.NamespaceBreakers, response.WorkloadBreakers = breakers(holds)
 		response.EmergencyRestores = int64(holds.Emergencies())
 		response.Freeze = translate.Freeze(holds.Freeze())
 	}
@@ -90,18 +90,18 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	return response, nil
 }
 
-// breakers returns the breaker of the cluster, nil if it is not open, and the number of open breakers
-// of workloads.
-func breakers(holds *hold.Table) (*workloadresizerv1.Hold, int64) {
-	whole, workloads := holds.Breakers()
+// breakers returns the breaker of the cluster, nil if it is not open, and the numbers of open breakers
+// of namespaces and of workloads.
+func breakers(holds *hold.Table) (ofCluster *workloadresizerv1.Hold, ofNamespaces, ofWorkloads int64) {
+	whole, namespaces, workloads := holds.Breakers()
 	if whole == nil {
-		return nil, int64(workloads)
+		return nil, int64(namespaces), int64(workloads)
 	}
 	return &workloadresizerv1.Hold{
 		Kind:   workloadresizerv1.HoldKind_HOLD_KIND_BREAKER,
 		Scope:  &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}},
 		Reason: whole.Reason, Author: whole.Author, CreateTime: values.Timestamp(whole.Since),
-	}, int64(workloads)
+	}, int64(namespaces), int64(workloads)
 }
 
 // leader returns the replica that writes to pods, nil if it is not known.

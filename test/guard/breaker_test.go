@@ -14,8 +14,10 @@ import (
 
 const breaker = workloadresizerv1.HoldKind_HOLD_KIND_BREAKER
 
-// everything is the scope of the breaker of the cluster.
-var everything = &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_AllNamespaces{AllNamespaces: &workloadresizerv1.AllNamespaces{}}}
+// ofNamespace is the scope of the breaker of a namespace.
+func ofNamespace(name string) *workloadresizerv1.HoldScope {
+	return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: name}}
+}
 
 // ofDeployment is the scope of the breaker of a Deployment.
 func ofDeployment(namespace, name string) *workloadresizerv1.HoldScope {
@@ -65,11 +67,13 @@ func TestBreaker(t *testing.T) {
 	for i := range 5 {
 		s.hurtAll(t, "breaker", fmt.Sprint("hurt-", i), 1)
 	}
-	s.awaitBreaker(t, leader, everything)
+	s.apply(t, (&workload{name: "web", replicas: 1, work: calm}).manifest("another"))
+	s.awaitBreaker(t, leader, ofNamespace("breaker"))
 	s.stops(t, leader, "breaker", "other", 3)
 	s.inject(t, late, oom)
 	s.seen.await(t, "breaker", "late", 1, "reverted nevertheless", recovered)
-	s.reset(t, leader, everything)
+	s.seen.await(t, "another", "web", 1, "lowered, as the breaker of a namespace does not cover it", lowered)
+	s.reset(t, leader, ofNamespace("breaker"))
 	s.seen.await(t, "breaker", "other", 3, "lowered", lowered)
 	if err := leader.Stop(); err != nil {
 		t.Error(err)
@@ -146,7 +150,7 @@ func (s *suite) stops(t *testing.T, of *server, namespace, name string, replicas
 		if err != nil {
 			return err
 		}
-		if !status.GetLeading() || status.GetClusterBreaker() == nil && status.GetWorkloadBreakers() == 0 {
+		if !status.GetLeading() || status.GetNamespaceBreakers() == 0 && status.GetWorkloadBreakers() == 0 {
 			return fmt.Errorf("the status is %v", status)
 		}
 		return nil

@@ -150,6 +150,7 @@ func TestServer(t *testing.T) {
 		{"no holds", func(*workloadresizerv1.GetStatusResponse) {}, "holds", OK, "nothing is frozen"},
 		{"holds", func(s *workloadresizerv1.GetStatusResponse) { s.Holds = 2 }, "holds", Warning, "2 holds"},
 		{"open breakers", func(s *workloadresizerv1.GetStatusResponse) { s.Holds, s.WorkloadBreakers = 2, 1 }, "holds", Warning, "the breakers of 1 workload are open"},
+		{"the open breaker of a namespace", func(s *workloadresizerv1.GetStatusResponse) { s.Holds, s.NamespaceBreakers = 2, 1 }, "holds", Warning, "the breakers of 1 namespace are open"},
 		{"the open breaker of the cluster", func(s *workloadresizerv1.GetStatusResponse) {
 			s.Holds, s.ClusterBreaker = 1, &workloadresizerv1.Hold{Reason: "7 of 40"}
 		}, "holds", Warning, "the breaker of the cluster is open: 7 of 40"},

@@ -96,8 +96,8 @@ func (s *subject) held() Result {
 		return warning(check, aboutReason(contract.Frozen, nil), "%s", print.Freeze(s.status.GetFreeze()))
 	case s.status.GetClusterBreaker() != nil:
 		return warning(check, aboutReason(contract.Degraded, map[string]string{"SCOPE": "-A"}), "the breaker of the cluster is open: %s", print.OneLine(s.status.GetClusterBreaker().GetReason()))
-	case s.status.GetWorkloadBreakers() > 0:
-		return warning(check, aboutReason(contract.Degraded, nil), "the breakers of %s are open", print.CountOf(s.status.GetWorkloadBreakers(), "workload"))
+	case print.NarrowBreakers(s.status) != "":
+		return warning(check, aboutReason(contract.Degraded, nil), "%s", print.NarrowBreakers(s.status))
 	case s.status.GetHolds() > 0:
 		return warning(check, "nothing, if you expect them; \"resizectl holds\" lists them", "pods are not resized because of %s", print.CountOf(s.status.GetHolds(), "hold"))
 	}

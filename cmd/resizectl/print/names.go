@@ -43,6 +43,21 @@ func ScopeNamespace(s *workloadresizerv1.HoldScope) string {
 	return ""
 }
 
+// NarrowBreakers says how many breakers of namespaces and workloads are open; empty if there are none.
+func NarrowBreakers(s *workloadresizerv1.GetStatusResponse) string {
+	var of []string
+	if n := s.GetNamespaceBreakers(); n > 0 {
+		of = append(of, CountOf(n, "namespace"))
+	}
+	if n := s.GetWorkloadBreakers(); n > 0 {
+		of = append(of, CountOf(n, "workload"))
+	}
+	if of == nil {
+		return ""
+	}
+	return "the breakers of " + strings.Join(of, " and ") + " are open"
+}
+
 // HoldKind returns the kind of a hold in words.
 func HoldKind(h *workloadresizerv1.Hold) string {
 	switch k := h.GetKind(); k {

@@ -40,7 +40,7 @@ func TestStatus(t *testing.T) {
 	frozen.Freeze = &workloadresizerv1.Freeze{Reason: "outage", Author: "ann", CreateTime: timestamppb.New(cmdtest.Since)}
 	degraded := wellStatus()
 	degraded.ClusterBreaker = &workloadresizerv1.Hold{Reason: "of the 40 workloads that were resized lately, 7 had resizes that were reverted", CreateTime: timestamppb.New(cmdtest.Since)}
-	degraded.WorkloadBreakers = 1
+	degraded.NamespaceBreakers, degraded.WorkloadBreakers = 2, 1
 	emergency := wellStatus()
 	emergency.EmergencyRestores = 1
 	for _, tc := range []struct {

@@ -78,8 +78,8 @@ func degradedTexts(s *workloadresizerv1.GetStatusResponse) []string {
 		texts = append(texts, fmt.Sprintf("the breaker of the cluster is open since %s: %s; no pod is sized until \"resizectl resume -A --kind breaker\"",
 			print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason())))
 	}
-	if n := s.GetWorkloadBreakers(); n > 0 {
-		texts = append(texts, fmt.Sprintf("the breakers of %s are open, so their pods are not sized; \"resizectl holds\" lists them", print.CountOf(n, "workload")))
+	if narrow := print.NarrowBreakers(s); narrow != "" {
+		texts = append(texts, narrow+", so their pods are not sized; \"resizectl holds\" lists them")
 	}
 	return texts
 }

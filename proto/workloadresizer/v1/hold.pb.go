@@ -36,8 +36,8 @@ const (
 	// The pods are not resized.
 	HoldKind_HOLD_KIND_PAUSE HoldKind = 2
 	// A circuit breaker is open: the pods are not sized, because resizes of too many were
-	// reverted. Reverts and restores go on. The server opens it, for a workload or for the
-	// cluster, and Resume resets it.
+	// reverted. Reverts and restores go on. The server opens it, for a workload, a namespace or
+	// the cluster, and Resume resets it.
 	HoldKind_HOLD_KIND_BREAKER HoldKind = 3
 )
 

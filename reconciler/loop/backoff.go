@@ -7,6 +7,7 @@ import "time"
 const (
 	firstPause   = 500 * time.Millisecond
 	longPause    = 5 * time.Minute
+	longDistress = 15 * time.Second // of a revert or an emergency restore that failed
 	firstRefusal = 10 * time.Second
 	longRefusal  = time.Hour
 )

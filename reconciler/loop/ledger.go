@@ -367,14 +367,19 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 }
 
 // attempted records that a plan could not be executed, and returns the delay before the
-// next attempt. asked is the Retry-After of the API server; 0 if there is none.
+// next attempt. asked is the Retry-After of the API server; 0 if there is none. Pods in distress try again
+// soon: otherwise they would suffer for minutes after the API server has recovered.
 func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(p.Pod, p.UID)
 	failed := &e.has().failed
 	failed.of(p.Signature())
-	failed.longer(now, max(asked, firstPause), max(asked, longPause))
+	most := max(asked, longPause)
+	if p.Kind == plan.Revert || p.Emergency {
+		asked, most = min(asked, longDistress), longDistress
+	}
+	failed.longer(now, max(asked, firstPause), most)
 	return failed.left(now)
 }
 

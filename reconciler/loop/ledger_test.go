@@ -32,6 +32,7 @@ func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 
 func TestLedger(t *testing.T) {
 	t.Run("delays grow while the same plan fails", delaysGrowWhileTheSamePlanFails)
+	t.Run("a pod in distress does not wait long", aPodInDistressDoesNotWaitLong)
 	t.Run("delays grow while the same plan is undone", delaysGrowWhileTheSamePlanIsUndone)
 	t.Run("the cache is stale until it has our write", theCacheIsStaleUntilItHasOurWrite)
 	t.Run("a report is new unless it repeats the last one", aReportIsNewUnlessItRepeatsTheLastOne)
@@ -39,6 +40,25 @@ func TestLedger(t *testing.T) {
 	t.Run("measures the wait for a first size across a change of leaders", measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders)
 	t.Run("queues a restore that waits for room when there is room", queuesARestoreThatWaitsForRoomWhenThereIsRoom)
 	t.Run("queues the pods in a namespace that wait for a disruption budget", queuesThePodsInANamespaceThatWaitForADisruptionBudget)
+}
+
+// The API server may be back long before a delay that has doubled all the time ends.
+func aPodInDistressDoesNotWaitLong(t *testing.T) {
+	revert, restore := planFor(t, podtest.Amounts{"1", "", "", ""}), planFor(t, podtest.Amounts{"2", "", "", ""})
+	revert.Kind = plan.Revert
+	restore.Kind, restore.Emergency = plan.Restore, true
+	for _, p := range []*plan.Plan{revert, restore} {
+		l, now := newLedger(testMetrics()), podtest.Start
+		for range 20 {
+			now = now.Add(l.attempted(p, 0, now))
+		}
+		if pause := l.attempted(p, 0, now); pause != longDistress {
+			t.Errorf("kind %v: it waits %v, want %v", p.Kind, pause, longDistress)
+		}
+		if pause := l.attempted(p, time.Minute, now.Add(time.Hour)); pause != longDistress {
+			t.Errorf("kind %v: it waits %v because it was asked to wait for a minute, want %v", p.Kind, pause, longDistress)
+		}
+	}
 }
 
 func delaysGrowWhileTheSamePlanFails(t *testing.T) {

@@ -90,17 +90,15 @@ func Changes(of *pod.Pod) (changes []Change) {
 	return changes
 }
 
-// Freed returns how much less a pod requests since its last resize.
+// Freed returns how much less a pod takes of its node since its last resize: what the node has not made yet is
+// not free.
 func Freed(of *pod.Pod) (freed safety.Resources) {
 	for _, change := range Changes(of) {
-		if change.waits(of) {
-			continue // Nothing is free yet.
-		}
-		less := max(0, change.From.Request-change.To.Request)
+		cpu, memory, _ := of.Containers[change.Index].Reserves()
 		if change.Measure == sizing.CPU {
-			freed.CPU += less
+			freed.CPU += max(0, change.From.Request-max(change.To.Request, cpu))
 		} else {
-			freed.Memory += less
+			freed.Memory += max(0, change.From.Request-max(change.To.Request, memory))
 		}
 	}
 	return freed

@@ -221,6 +221,11 @@ func TestFreed(t *testing.T) {
 		{"cpu raised", resized(record("app 3 cpu 250m/250m>500m/500m memory 1Gi/1Gi>512Mi/512Mi")), safety.Resources{Memory: 512 << 20}},
 		{"the node has made the resize", resized(has("500m", "512Mi")), safety.Resources{CPU: 500, Memory: 512 << 20}},
 		{"the node has deferred the resize", resized(has("1", "1Gi")), safety.Resources{}},
+		{"the node has a size in between, of an earlier resize", resized(has("800m", "768Mi")), safety.Resources{CPU: 200, Memory: 256 << 20}},
+		{"the node has allocated less, and the container still has more", resized(has("500m", "512Mi"), func(p *corev1.Pod) {
+			r := podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Requirements()
+			p.Status.ContainerStatuses[0].Resources = &r
+		}), safety.Resources{}},
 	} {
 		if got := guard.Freed(pod.From(tc.pod)); got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)

@@ -67,12 +67,16 @@ func (s *Store) Open(ctx context.Context, scope Scope, reason string, known time
 }
 
 // afterReset returns a breaker as it is stored once it is reset; false for other holds, of which
-// nothing is stored.
+// nothing is stored. It was reset after it opened, even if the clock of the replica that opened it was ahead:
+// otherwise, what opened it would open it again.
 func (h Hold) afterReset(now time.Time) (Hold, bool) {
 	if h.Kind != Breaker {
 		return Hold{}, false
 	}
 	now = now.UTC().Truncate(time.Second)
+	if now.Before(h.Since) {
+		now = h.Since
+	}
 	return Hold{Kind: Breaker, Scope: h.Scope, Author: h.Author, Since: h.Since, Reset: now, Expires: now.Add(ResetsCount)}, true
 }
 

@@ -92,6 +92,11 @@ func TestBreaker(t *testing.T) {
 			t.Errorf("%v", wrong)
 		}
 	})
+	t.Run("is reset after it opened, even if the clock of the leader was ahead", func(t *testing.T) {
+		if reset, ok := (Hold{Kind: Breaker, Since: began.Add(time.Minute)}).afterReset(began); !ok || !reset.Reset.Equal(began.Add(time.Minute)) || len(reset.Faults()) > 0 {
+			t.Errorf("%+v", reset)
+		}
+	})
 	t.Run("cannot be stored like other holds", func(t *testing.T) {
 		if _, err := new(Store).Put(t.Context(), Hold{Kind: Breaker}); err == nil {
 			t.Error("no error")

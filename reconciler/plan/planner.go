@@ -88,6 +88,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	}
 	if plan.Kind == Sizes {
 		if plan.outside(r.profile, s.Now) {
+			p.putBack(plan, s, now, bounds)
 			return plan
 		}
 		plan.dropClaims()

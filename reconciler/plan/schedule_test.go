@@ -54,6 +54,8 @@ func TestSchedule(t *testing.T) {
 		{"a pod that needs no resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), 0, func(s *Snapshot) { s.Around.Node = podtest.Node("n2d") }, Align, contract.AlreadyAligned},
 		{"a revert", leaky(), 60, nil, Resize, contract.Reverted},
 		{"a restore", leaky(), 60, func(s *Snapshot) { s.Restore = true }, Resize, contract.Restored},
+		{"a size that its node refuses", podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed),
+			podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), 60, nil, Resize, contract.ResizeInfeasible},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := snapshotOf(t, tc.pod, podtest.Node("big"))
@@ -64,6 +66,9 @@ func TestSchedule(t *testing.T) {
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 			if p.Decision != tc.decision || tc.reason != "" && p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
+			}
+			if p.Kind == PutBack {
+				return // It is planned again when it has that size.
 			}
 			if opens := p.ReplanAt.Equal(podtest.At(day)); opens != (tc.reason == contract.OutsideSchedule) || opens == p.Pending() {
 				t.Errorf("planned again at %v, pending %v", p.ReplanAt, p.Pending())

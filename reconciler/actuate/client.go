@@ -37,14 +37,14 @@ func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
 		response.Header.Del("Retry-After")
 		asked, ok := r.Context().Value(askedKey{}).(*time.Duration)
 		if seconds, err := strconv.Atoi(after); ok && err == nil && seconds > 0 {
-			*asked = min(time.Duration(seconds)*time.Second, longestAsked)
+			*asked = time.Duration(min(seconds, longestAsked)) * time.Second
 		}
 	}
 	return response, nil
 }
 
-// longestAsked is the longest Retry-After that is respected.
-const longestAsked = 5 * time.Minute
+// longestAsked is the longest Retry-After that is respected, in seconds.
+const longestAsked = 5 * 60
 
 // askedKey is the context key of a *time.Duration that receives the Retry-After of the
 // API server.

@@ -21,12 +21,7 @@ func (t *Table) Breaker(scope Scope) (open Hold, isOpen bool, reset time.Time) {
 	if open, isOpen = t.at(scope, Breaker); isOpen {
 		return open, true, time.Time{}
 	}
-	for i := range t.resets {
-		if t.resets[i].Scope == scope {
-			return Hold{}, false, t.resets[i].Reset
-		}
-	}
-	return Hold{}, false, time.Time{}
+	return Hold{}, false, t.resetAt[scope]
 }
 
 // Breakers returns the open breaker of the cluster, nil if there is none, and the numbers of open

@@ -3,6 +3,7 @@ package hold
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,8 +16,9 @@ type Table struct {
 	holds []Hold
 	// byKey has the positions in holds.
 	byKey map[key]int
-	// resets has the breakers that were reset, ordered like holds.
-	resets []Hold
+	// resets has the breakers that were reset, ordered like holds, and resetAt when that was.
+	resets  []Hold
+	resetAt map[Scope]time.Time
 	// emergencies counts the emergency restores.
 	emergencies int
 	// freeze is nil if the cluster is not frozen. unfrozen is the table without it.
@@ -30,7 +32,10 @@ func NewTable(holds []Hold) *Table {
 	holds = ordered(holds)
 	resets := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return h.Reset.IsZero() })
 	holds = slices.DeleteFunc(holds, func(h Hold) bool { return !h.Reset.IsZero() })
-	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds))}
+	t := &Table{holds: holds, resets: resets, byKey: make(map[key]int, len(holds)), resetAt: make(map[Scope]time.Time, len(resets))}
+	for i := range resets {
+		t.resetAt[resets[i].Scope] = resets[i].Reset
+	}
 	for i := range t.holds {
 		t.byKey[t.holds[i].key()] = i
 		if t.holds[i].Emergency {
@@ -42,7 +47,7 @@ func NewTable(holds []Hold) *Table {
 
 // Frozen returns a table with the holds of t and this freeze; nil for none.
 func (t *Table) Frozen(freeze *Freeze) *Table {
-	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, emergencies: t.emergencies, freeze: freeze, unfrozen: t}
+	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, resetAt: t.resetAt, emergencies: t.emergencies, freeze: freeze, unfrozen: t}
 }
 
 // Freeze returns the freeze in effect; nil if there is none.

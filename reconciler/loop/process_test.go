@@ -114,23 +114,25 @@ func distinguishesAServerWithoutTheSubresourceFromADeletedPod(t *testing.T) {
 }
 
 func doesNotWaitInsideAWriteForABusyServer(t *testing.T) {
-	calls := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		calls++
-		w.Header().Set("Retry-After", "30")
-		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
-	}))
-	defer server.Close()
-	r, clock := idle(t, server.URL)
-	r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
-	p := planOfSized(t)
-	_, err := r.Writer.CarryOut(t.Context(), p)
-	if calls != 1 || actuate.StatusCode(err) != http.StatusTooManyRequests {
-		t.Fatalf("%d calls, %v", calls, err)
-	}
-	r.failed(t.Context(), p.Pod, p, err)
-	if got := r.ledger.pause(p, clock.Now()); got != 30*time.Second {
-		t.Errorf("a pause of %v", got)
+	for after, want := range map[string]time.Duration{"30": 30 * time.Second, "9223372037": 5 * time.Minute, "99999999999999999999": firstPause, "-30": firstPause, "Sat, 21 Nov 2026 00:00:00 GMT": firstPause} {
+		calls := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			calls++
+			w.Header().Set("Retry-After", after)
+			http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+		}))
+		defer server.Close()
+		r, clock := idle(t, server.URL)
+		r.Writer.Client = kubernetes.NewForConfigOrDie(actuate.ClientConfig(&rest.Config{Host: server.URL}, time.Minute))
+		p := planOfSized(t)
+		_, err := r.Writer.CarryOut(t.Context(), p)
+		if calls != 1 || actuate.StatusCode(err) != http.StatusTooManyRequests {
+			t.Fatalf("%d calls, %v", calls, err)
+		}
+		r.failed(t.Context(), p.Pod, p, err)
+		if got := r.ledger.pause(p, clock.Now()); got != want {
+			t.Errorf("Retry-After %s: a pause of %v, want %v", after, got, want)
+		}
 	}
 }
 

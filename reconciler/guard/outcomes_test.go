@@ -52,10 +52,10 @@ func revertedLater(name string, at, reverted int) *pod.Pod {
 	return pod.From(of)
 }
 
-// window is how long resizes are observed, and afterwards is later than all of them.
+// window is how long resizes are observed, and atTheEnd is later than all of them.
 const window = 5 * time.Minute
 
-var afterwards = podtest.At(10_000)
+var atTheEnd = podtest.At(10_000)
 
 // never is when a breaker was reset that never was.
 func never(guard.Workload) time.Time { return time.Time{} }
@@ -70,10 +70,10 @@ func TestWorkloadBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i, c := range outcomes {
 			name := fmt.Sprintf("web-%d", i)
-			if first := o.See(workload(0), seen(name, 10*i), window, afterwards); first {
+			if first := o.See(workload(0), seen(name, 10*i), window, atTheEnd); first {
 				t.Errorf("%s: a resize is a revert", outcomes)
 			}
-			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu"), window, afterwards) || o.See(workload(0), seen(name, 10*i, "cpu"), window, afterwards)) {
+			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu"), window, atTheEnd) || o.See(workload(0), seen(name, 10*i, "cpu"), window, atTheEnd)) {
 				t.Errorf("%s: outcome %d is not reported as a revert once", outcomes, i)
 			}
 		}
@@ -85,14 +85,14 @@ func TestWorkloadBreaker(t *testing.T) {
 	three := func() *guard.Outcomes {
 		o := guard.NewOutcomes()
 		for i := range 4 {
-			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...), window, afterwards)
+			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...), window, atTheEnd)
 		}
 		return o
 	}
 	t.Run("says why", func(t *testing.T) {
 		o := three()
-		o.See(workload(0), seen("web-1", 10, "memory"), window, afterwards)
-		o.See(workload(0), seen("web-2", 20, "cpu"), window, afterwards)
+		o.See(workload(0), seen("web-1", 10, "memory"), window, atTheEnd)
+		o.See(workload(0), seen("web-2", 20, "cpu"), window, atTheEnd)
 		want := []guard.Trip{{Workload: workload(0), Reason: "3 of the last 4 resizes were reverted: web-0 (OOMKilled), web-1 (OOMKilled), web-2 (OOMKilled)", Known: podtest.At(21)}}
 		if diff := cmp.Diff(want, o.Trips(podtest.At(1000), never)); diff != "" {
 			t.Error(diff)
@@ -101,7 +101,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("names fit into a reason", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"), window, afterwards)
+			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || trips[0].Reason != "3 of the last 3 resizes were reverted" {
 			t.Errorf("%v", trips)
@@ -110,8 +110,8 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("a resize of which everything is reverted, one by one, counts once", func(t *testing.T) {
 		o := three()
 		for i := range 2 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"), window, afterwards)
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"), window, afterwards)
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"), window, atTheEnd)
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
@@ -123,8 +123,8 @@ func TestWorkloadBreaker(t *testing.T) {
 			if trips := o.Trips(podtest.At(10000), never); len(trips) > 0 {
 				t.Errorf("after %d: %v", i, trips)
 			}
-			o.See(workload(0), seen("web-0", 1000*i), window, afterwards)
-			o.See(workload(0), seen("web-0", 1000*i, "cpu"), window, afterwards)
+			o.See(workload(0), seen("web-0", 1000*i), window, atTheEnd)
+			o.See(workload(0), seen("web-0", 1000*i, "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(10000), never); len(trips) != 1 {
 			t.Errorf("%v", trips)
@@ -133,7 +133,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 5 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, afterwards)
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
 		for at, opens := range map[int]bool{0: true, 20: true, 21: false, 41: false} {
 			since := func(of guard.Workload) time.Time {
@@ -150,7 +150,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("pods that must not count are forgotten", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, afterwards)
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
 		o.Forget(workload(0), seen("web-1", 10))
 		o.Forget(workload(1), seen("web-1", 10))
@@ -173,13 +173,13 @@ func TestWorkloadBreaker(t *testing.T) {
 		}
 		lowered, raised := "app 0 cpu 800m/800m memory 1Gi/1Gi>512Mi/512Mi", "app 0 cpu 800m/800m memory 256Mi/256Mi>512Mi/512Mi"
 		for i := range 3 {
-			if o.See(workload(0), job(fmt.Sprint("failed-", i), "Error", lowered), window, afterwards) || o.See(workload(0), job(fmt.Sprint("raised-", i), "OOMKilled", raised), window, afterwards) ||
-				o.See(workload(0), job(fmt.Sprint("late-", i), "OOMKilled", lowered), 30*time.Second, afterwards) {
+			if o.See(workload(0), job(fmt.Sprint("failed-", i), "Error", lowered), window, atTheEnd) || o.See(workload(0), job(fmt.Sprint("raised-", i), "OOMKilled", raised), window, atTheEnd) ||
+				o.See(workload(0), job(fmt.Sprint("late-", i), "OOMKilled", lowered), 30*time.Second, atTheEnd) {
 				t.Error("a different end counts as reverted")
 			}
 		}
 		for i := range 3 {
-			if killed := job(fmt.Sprint("killed-", i), "OOMKilled", lowered); !o.See(workload(0), killed, window, afterwards) || o.See(workload(0), killed, window, afterwards) {
+			if killed := job(fmt.Sprint("killed-", i), "OOMKilled", lowered); !o.See(workload(0), killed, window, atTheEnd) || o.See(workload(0), killed, window, atTheEnd) {
 				t.Error("it does not count once")
 			}
 		}
@@ -204,7 +204,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	})
 	t.Run("pods that were not resized do not count", func(t *testing.T) {
 		o := guard.NewOutcomes()
-		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, afterwards) || len(o.Trips(podtest.At(1000), never)) > 0 {
+		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, atTheEnd) || len(o.Trips(podtest.At(1000), never)) > 0 {
 			t.Error("it counts")
 		}
 	})
@@ -229,12 +229,12 @@ func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 		}
 		slices.SortStableFunc(events, func(a, b *pod.Pod) int { return a.ResizedAt().Compare(b.ResizedAt()) })
 		for _, of := range events {
-			first.See(workload(0), of, window, afterwards)
+			first.See(workload(0), of, window, atTheEnd)
 		}
 		for range 2 {
 			random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
 			for _, of := range last {
-				later.See(workload(0), of, window, afterwards)
+				later.See(workload(0), of, window, atTheEnd)
 			}
 		}
 		if diff := cmp.Diff(first.Trips(podtest.At(1000), never), later.Trips(podtest.At(1000), never)); diff != "" {
@@ -249,9 +249,9 @@ func TestNamespaceBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range resized {
 			if i < reverted {
-				o.See(workload(i), seen("web", at, "cpu"), window, afterwards)
+				o.See(workload(i), seen("web", at, "cpu"), window, atTheEnd)
 			} else {
-				o.See(workload(i), seen("web", at), window, afterwards)
+				o.See(workload(i), seen("web", at), window, atTheEnd)
 			}
 		}
 		return o
@@ -281,13 +281,13 @@ func TestNamespaceBreaker(t *testing.T) {
 		for watched, want := range map[time.Duration]bool{time.Hour: false, 3 * time.Hour: true} {
 			o := guard.NewOutcomes()
 			for i := range 99 {
-				o.See(workload(i), seen("web", 1), watched, afterwards)
+				o.See(workload(i), seen("web", 1), watched, atTheEnd)
 			}
 			if opens(o, 7200, time.Time{}) {
 				t.Errorf("window %v: it opens", watched)
 			}
 			for i := range 5 {
-				o.See(workload(i), revertedLater("web", 1, 7000), watched, afterwards)
+				o.See(workload(i), revertedLater("web", 1, 7000), watched, atTheEnd)
 			}
 			if got := opens(o, 7200, time.Time{}); got != want {
 				t.Errorf("window %v: opens %t, want %t", watched, got, want)
@@ -316,9 +316,9 @@ func TestNamespaceBreaker(t *testing.T) {
 		for i := range 500 { // 4% are reverted, one after the other in 50 minutes.
 			at := i * 6
 			if i%25 == 0 {
-				o.See(workload(i), seen("web", at, "cpu"), window, afterwards)
+				o.See(workload(i), seen("web", at, "cpu"), window, atTheEnd)
 			} else {
-				o.See(workload(i), seen("web", at), window, afterwards)
+				o.See(workload(i), seen("web", at), window, atTheEnd)
 			}
 		}
 		for now := 3000; now < 8000; now += 50 {
@@ -331,7 +331,7 @@ func TestNamespaceBreaker(t *testing.T) {
 		o := guard.NewOutcomes()
 		for i := range 3 {
 			for k := range 3 {
-				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"), window, afterwards)
+				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"), window, atTheEnd)
 			}
 		}
 		gone := func(of guard.Workload) bool { return of != workload(1) }
@@ -371,7 +371,7 @@ func TestClusterBreaker(t *testing.T) {
 				if k < of[0] {
 					reverted = []string{"cpu"}
 				}
-				o.See(in, seen("web", 1, reverted...), window, afterwards)
+				o.See(in, seen("web", 1, reverted...), window, atTheEnd)
 			}
 		}
 		var got []string
@@ -387,7 +387,7 @@ func TestClusterBreaker(t *testing.T) {
 		for i := range 10 {
 			in := workload(i)
 			in.Namespace = fmt.Sprint("n", i)
-			o.See(in, seen("web", 1, "cpu"), window, afterwards)
+			o.See(in, seen("web", 1, "cpu"), window, atTheEnd)
 		}
 		for reset, want := range map[int]bool{1: true, 2: false} {
 			trips := o.Trips(podtest.At(100), func(of guard.Workload) time.Time {
@@ -417,7 +417,7 @@ func BenchmarkOutcomes(b *testing.B) {
 	filled := func() *guard.Outcomes {
 		o := guard.NewOutcomes()
 		for i := range workloads * each {
-			o.See(names[i%workloads], pods[i/workloads], window, afterwards)
+			o.See(names[i%workloads], pods[i/workloads], window, atTheEnd)
 		}
 		return o
 	}
@@ -432,7 +432,7 @@ func BenchmarkOutcomes(b *testing.B) {
 		o, i := filled(), 0
 		b.ReportAllocs()
 		for b.Loop() {
-			o.See(names[i%workloads], pods[i%each], window, afterwards)
+			o.See(names[i%workloads], pods[i%each], window, atTheEnd)
 			i++
 		}
 	})
@@ -440,7 +440,7 @@ func BenchmarkOutcomes(b *testing.B) {
 		o, of := filled(), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated))
 		b.ReportAllocs()
 		for b.Loop() {
-			o.See(names[0], of, window, afterwards)
+			o.See(names[0], of, window, atTheEnd)
 		}
 	})
 	b.Run("trips", func(b *testing.B) {

@@ -20,7 +20,8 @@ const (
 	// Pause stops resizing the pods.
 	Pause Kind = "Pause"
 	// Breaker stops sizing the pods, because resizes of too many were reverted. Reverts go on. The
-	// server opens it, for a workload, a namespace or the cluster, and only a person resets it.
+	// server opens it, for a workload, a namespace or the cluster, and only a person resets it, unless
+	// there is nothing left that it could stop.
 	Breaker Kind = "Breaker"
 )
 

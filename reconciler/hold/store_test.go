@@ -433,6 +433,27 @@ func prunes(t *testing.T, s *stored) {
 	if diff := cmp.Diff(before, s.read(t)); diff != "" {
 		t.Error(diff)
 	}
+	// Breakers of what has no pods end after a week.
+	for _, scope := range []Scope{cluster, bank, shop, webs} {
+		if _, err := store.Open(t.Context(), scope, "3 of the last 5", clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prune := func() {
+		t.Helper()
+		if err := store.Prune(t.Context(), func(s Scope) bool { return s != webs && s != shop }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clock.Step(ResetsCount - time.Second)
+	prune()
+	breaks(t, store, webs, true, time.Time{})
+	clock.Step(2 * time.Second)
+	prune()
+	breaks(t, store, webs, false, clock.Now())
+	breaks(t, store, shop, false, clock.Now())
+	breaks(t, store, bank, true, time.Time{})
+	breaks(t, store, cluster, true, time.Time{})
 }
 
 func readOnly(t *testing.T, s *stored) {

@@ -72,12 +72,15 @@ func (s *Store) release(ctx context.Context, e Ending, write write) (ended Ended
 	return ended, nil
 }
 
-// Prune drops the holds of deleted pods. It calls exists only for holds of pods, and not
+// Prune drops the holds of deleted pods, and resets the breakers that opened more than a week ago and whose
+// scopes have no pods: nobody else would, after a workload or a namespace is deleted. It does not call exists
 // for the newest holds, whose pods may not have been seen yet.
 func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	now := s.clock.Now()
 	isGone := func(h Hold) bool {
-		return h.Scope.Pod != "" && now.Sub(h.Since) > pruneAge && !exists(h.Scope)
+		age := now.Sub(h.Since)
+		isOld := h.Scope.Pod != "" && age > pruneAge || h.Kind == Breaker && h.Reset.IsZero() && h.Scope != Scope{} && age > ResetsCount
+		return isOld && !exists(h.Scope)
 	}
 	table, err := s.Ready()
 	if err != nil {

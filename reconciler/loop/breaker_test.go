@@ -221,6 +221,19 @@ func TestBreakers(t *testing.T) {
 			t.Errorf("opened %q", holds.opened())
 		}
 	})
+	t.Run("knows whether a breaker still has pods", func(t *testing.T) {
+		l, _ := hurt(t, 1, 2)
+		for scope, want := range map[hold.Scope]bool{
+			{Namespace: "shop"}: true, {Namespace: "bank"}: false,
+			{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web001"}}: true,
+			{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web002"}}: false,
+			{Namespace: "bank", Workload: safety.Workload{Kind: "StatefulSet", Name: "web001"}}: false,
+		} {
+			if got := l.exists(scope); got != want {
+				t.Errorf("%s exists: %t", scope, got)
+			}
+		}
+	})
 	t.Run("drops workloads without pods", func(t *testing.T) {
 		l, holds := hurt(t, 2, 2)
 		l.countAll()

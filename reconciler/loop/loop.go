@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Holds provides the holds in effect; package hold has the implementation.
@@ -33,7 +36,7 @@ type Holds interface {
 	// Open opens the breaker of a scope, for a reason that became known at a time. It reports
 	// false if the breaker is open already, or was reset since.
 	Open(ctx context.Context, scope hold.Scope, reason string, known time.Time) (opened bool, err error)
-	// Prune drops the holds of single pods that do not exist.
+	// Prune drops the holds of single pods that do not exist, and old breakers of scopes without pods.
 	Prune(ctx context.Context, exists func(hold.Scope) bool) error
 }
 
@@ -182,10 +185,16 @@ func (l *Loop) pruneHolds(ctx context.Context) {
 	}
 }
 
-// exists reports whether the pod of a hold exists.
+// exists reports whether the pod of a hold exists, or at least one of its workload or namespace.
 func (l *Loop) exists(scope hold.Scope) bool {
-	found := l.Cluster.Pods(scope.Namespace).Get(scope.Pod)
-	return found != nil && found.UID == scope.UID
+	pods := l.Cluster.Pods(scope.Namespace)
+	if scope.Pod != "" {
+		found := pods.Get(scope.Pod)
+		return found != nil && found.UID == scope.UID
+	}
+	return slices.ContainsFunc(pods.List(), func(of *pod.Pod) bool {
+		return scope.Workload == safety.Workload{} || slices.Contains(l.Cluster.Owners().Chain(nil, of), scope.Workload)
+	})
 }
 
 func (l *Loop) ticked() { l.progress.Store(l.Clock.Now().UnixNano()) }

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,12 +18,14 @@ type brake struct {
 }
 
 // pull starts a delay if an error says that the API server is too busy, at least as long as the API server
-// asks for.
+// asks for. An admission webhook may be busy only for the pods of a namespace, so it decides about no more
+// than the pod.
 func (b *brake) pull(err error, now time.Time) {
 	var busy *actuate.BusyError
 	asked := time.Duration(0)
+	byWebhook := err != nil && strings.Contains(err.Error(), "admission webhook")
 	switch {
-	case errors.As(err, &busy):
+	case !byWebhook && errors.As(err, &busy):
 		asked = busy.Asked
 	case actuate.StatusCode(err) != http.StatusTooManyRequests:
 		return

@@ -30,6 +30,7 @@ func TestProcess(t *testing.T) {
 	t.Run("reports a restore that admission changed", reportsARestoreThatAdmissionChanged)
 	t.Run("distinguishes an API server without the subresource from a deleted pod", distinguishesAServerWithoutTheSubresourceFromADeletedPod)
 	t.Run("does not wait inside a write for a busy API server", doesNotWaitInsideAWriteForABusyServer)
+	t.Run("a webhook does not decide how long all pods wait", aWebhookDoesNotDecideHowLongAllPodsWait)
 	t.Run("a busy API server delays the writes to all pods", aBusyServerDelaysTheWritesToAllPods)
 	t.Run("no pod loses its turn to a busy API server", noPodLosesItsTurnToABusyServer)
 	t.Run("a pod for which the API server is always busy does not delay the others for long", aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong)
@@ -240,6 +241,20 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 		clock.Step(left)
 		write(fmt.Sprint("good-", n))
 		clock.Step(r.ledger.pods[types.NamespacedName{Namespace: "shop", Name: "bad"}].had().failed.left(clock.Now()))
+	}
+}
+
+// The API server passes on the status of a webhook, including its Retry-After. The webhook may be about the pods of
+// a single namespace.
+func aWebhookDoesNotDecideHowLongAllPodsWait(t *testing.T) {
+	for code, want := range map[int32]time.Duration{http.StatusTooManyRequests: firstPause, http.StatusForbidden: 0} {
+		denied := apierrors.NewTooManyRequests(`admission webhook "quota.shop.example" denied the request: later`, 300)
+		denied.ErrStatus.Code = code
+		var b brake
+		b.pull(&actuate.BusyError{Err: denied, Asked: 5 * time.Minute}, podtest.Start)
+		if got := b.left(podtest.Start); got != want {
+			t.Errorf("code %d: all pods wait for %v, want %v", code, got, want)
+		}
 	}
 }
 

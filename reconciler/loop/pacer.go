@@ -369,11 +369,16 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 }
 
 // inTrouble reports whether an error concerns the API server itself, regardless of the pod.
-// A webhook that cannot be called does not count: it may not apply to every pod.
 func inTrouble(err error) bool {
+	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || is[*actuate.BusyError](err)
+}
+
+// isUnanswered reports whether an error does not say whether the write was made: the API server has failed, or
+// cannot be reached. A webhook that cannot be called does not count: it may not apply to every pod, and nothing
+// was written.
+func isUnanswered(err error) bool {
 	code := actuate.StatusCode(err)
-	return code == 0 || code == http.StatusTooManyRequests || is[*actuate.BusyError](err) ||
-		code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
+	return code == 0 || code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
 }
 
 // is reports whether an error is of a type.

@@ -189,8 +189,8 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	}
 	var refused *actuate.RefusedError
 	var unrecorded *actuate.UnrecordedError
-	if !errors.As(err, &unrecorded) {
-		l.places.end(key)
+	if !errors.As(err, &unrecorded) && !isUnanswered(err) {
+		l.places.end(key) // The others end when the pod is processed again, since it may have been resized.
 	}
 	switch {
 	case errors.As(err, &refused):

@@ -31,6 +31,7 @@ func TestProcess(t *testing.T) {
 	t.Run("distinguishes an API server without the subresource from a deleted pod", distinguishesAServerWithoutTheSubresourceFromADeletedPod)
 	t.Run("does not wait inside a write for a busy API server", doesNotWaitInsideAWriteForABusyServer)
 	t.Run("a webhook does not decide how long all pods wait", aWebhookDoesNotDecideHowLongAllPodsWait)
+	t.Run("a pod keeps its place if its resize may have been made", aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade)
 	t.Run("a busy API server delays the writes to all pods", aBusyServerDelaysTheWritesToAllPods)
 	t.Run("no pod loses its turn to a busy API server", noPodLosesItsTurnToABusyServer)
 	t.Run("a pod for which the API server is always busy does not delay the others for long", aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong)
@@ -241,6 +242,32 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 		clock.Step(left)
 		write(fmt.Sprint("good-", n))
 		clock.Step(r.ledger.pods[types.NamespacedName{Namespace: "shop", Name: "bad"}].had().failed.left(clock.Now()))
+	}
+}
+
+// After a timeout, the API server may have resized the pod, and the cache shows that later.
+func aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade(t *testing.T) {
+	group := []plan.Claim{{Group: plan.Group{Kind: plan.Controlled, Namespace: "shop", Name: "web"}, Places: 1}}
+	for name, tc := range map[string]struct {
+		err   error
+		keeps bool
+	}{
+		"no response":             {errors.New("connection reset by peer"), true},
+		"a timeout":               {apierrors.NewTimeoutError("etcdserver: request timed out", 1), true},
+		"too many requests":       {errBusy, false},
+		"a refusal":               {apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "first", errors.New("no")), false},
+		"a webhook without reply": {apierrors.NewInternalError(errors.New(`failed calling webhook "a.example"`)), false},
+	} {
+		r, _ := idle(t, "https://127.0.0.1:1")
+		p, shown := planOfSized(t), r.places.mark()
+		if !r.places.take(p.Pod, group, &shown) {
+			t.Fatal("there is no place")
+		}
+		r.failed(t.Context(), p.Pod, p, tc.err)
+		shown = r.places.mark()
+		if other := (types.NamespacedName{Namespace: "shop", Name: "other"}); r.places.take(other, group, &shown) == tc.keeps {
+			t.Errorf("%s: the pod keeps its place: %t", name, !tc.keeps)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type brake struct {
 }
 
 // pull starts a delay if an error says that the API server is too busy, at least as long as the API server
-// asks for. An admission webhook may be busy only for the pods of a namespace, so it decides about no more
+// asks for. An admission webhook may be busy only for the pods in one namespace, so it decides about no more
 // than the pod.
 func (b *brake) pull(err error, now time.Time) {
 	var busy *actuate.BusyError

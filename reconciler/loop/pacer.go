@@ -373,7 +373,7 @@ func inTrouble(err error) bool {
 	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || is[*actuate.BusyError](err)
 }
 
-// isUnanswered reports whether an error does not say whether the write was made: the API server has failed, or
+// isUnanswered reports whether a write may have been made despite an error: the API server has failed, or
 // cannot be reached. A webhook that cannot be called does not count: it may not apply to every pod, and nothing
 // was written.
 func isUnanswered(err error) bool {

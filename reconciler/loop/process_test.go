@@ -271,7 +271,7 @@ func aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade(t *testing.T) {
 	}
 }
 
-// The API server passes on the status of a webhook, including its Retry-After. The webhook may be about the pods of
+// The API server passes on the status of a webhook, including its Retry-After. The webhook may be about the pods in
 // a single namespace.
 func aWebhookDoesNotDecideHowLongAllPodsWait(t *testing.T) {
 	for code, want := range map[int32]time.Duration{http.StatusTooManyRequests: firstPause, http.StatusForbidden: 0} {

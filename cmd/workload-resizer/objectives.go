@@ -46,7 +46,7 @@ func newObjectives(o *usageOptions) objective.Query {
 		}
 		elements := make([]objective.Element, len(vector))
 		for i, e := range vector {
-			elements[i] = objective.Element{Labels: e.Labels, Value: e.Value}
+			elements[i] = objective.Element{Namespace: e.Labels["namespace"], Pod: e.Labels["pod"], Workload: e.Labels["workload"], Value: e.Value}
 		}
 		return elements, nil
 	}

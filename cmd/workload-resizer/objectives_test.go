@@ -32,7 +32,7 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	query := newObjectives(o)
 	for _, address := range []string{ours, other, ours} {
 		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
-		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Labels["pod"] != "web" {
+		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Pod != "web" {
 			t.Errorf("%s: %v, %v", address, elements, err)
 		}
 	}

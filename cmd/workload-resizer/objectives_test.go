@@ -50,3 +50,20 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The server has some memory, and an answer takes many times its size.
+func TestObjectivesHaveSmallAnswers(t *testing.T) {
+	element := strings.Repeat(`{"metric":{"namespace":"shop","pod":"web"},"value":[1,"0.5"]},`, 10_000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[`))
+		for range mostOfObjective/len(element) + 1 {
+			if _, err := w.Write([]byte(element)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
+		t.Error(err)
+	}
+}

@@ -34,9 +34,10 @@ type Config struct {
 	Interval time.Duration
 	// Transport sends the requests, e.g. with credentials; nil for the default one.
 	Transport http.RoundTripper
+	// MostBytes is how many bytes an answer has at most; 0 means 256 MiB. An answer takes many times as much
+	// memory.
+	MostBytes int64
 
-	// most is how many bytes an answer has at most; 0 means mostBytes.
-	most int64
 	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
 	// query after two.
 	patience time.Duration
@@ -74,7 +75,7 @@ func New(c Config) (*Source, error) {
 		return nil, fmt.Errorf("the interval %v is not between 1ms and 10m", interval)
 	}
 	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
-		Transport: bounded{c.Tenant, cmp.Or(c.most, mostBytes), transport}, CheckRedirect: sameHost,
+		Transport: bounded{c.Tenant, cmp.Or(c.MostBytes, mostBytes), transport}, CheckRedirect: sameHost,
 		Timeout: cmp.Or(c.patience, 5*time.Minute),
 	}})
 	if err != nil {

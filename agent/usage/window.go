@@ -20,6 +20,8 @@ type window struct {
 	// a reason for it in this period.
 	urgent  int
 	limited bool
+	// closest is the highest share of its limit that was reported before a period was over.
+	closest float64
 	// scan is the last search that found the container.
 	scan uint64
 }
@@ -102,7 +104,7 @@ func (w *window) fold() (u Usage, ok bool) {
 	}
 	w.from, w.grown, w.memory = w.at, cgroup.Reading{}, cgroup.Count{}
 	if !w.limited {
-		w.urgent = mostUrgent
+		w.allowUrgent()
 	}
 	w.limited = false
 	return u, true

@@ -37,6 +37,13 @@ type observation struct {
 	// began is the resize with which it began. resized is when the pod was last resized, and until is when
 	// that has proven itself.
 	began, resized, until time.Time
+	// cpuMade and memoryMade are until when the node had not made the resize: samples that began before do not
+	// come from it.
+	cpuMade, memoryMade time.Time
+	// restarts is how often the container had restarted, and started when that became known last: shares of
+	// samples that began before come from the start.
+	restarts int32
+	started  time.Time
 }
 
 // New returns signals of no container.
@@ -72,14 +79,39 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 		s.usual[key] = u
 		return false
 	}
-	spans := sample.At.Add(-sample.Length).Before(resized)
+	c := containerOf(of, container)
+	if c == nil {
+		return false
+	}
+	from := sample.At.Add(-sample.Length)
+	spans := from.Before(resized)
 	// The time of a resize has no fraction of a second: a long sample that ends in that second is of the time before.
 	if !sample.At.After(resized) || spans && sample.Length >= Brief && sample.At.Sub(resized) < time.Second {
 		return s.late(key, sample)
 	}
-	o := s.observe(key, resized, settings.Window)
+	o := s.observe(key, of, c, settings.Window)
+	cpu, memory := guard.Waits(of, c)
+	if cpu {
+		o.cpuMade = sample.At
+	}
+	if memory {
+		o.memoryMade = sample.At
+	}
+	if c.RestartCount() > o.restarts {
+		o.restarts, o.started = c.RestartCount(), now
+	}
 	if spans {
 		return false // Nobody knows what was before.
+	}
+	starts := from.Before(o.started)
+	if starts || from.Before(o.cpuMade) {
+		sample.Throttled, sample.CPUPressure = guard.Value{}, guard.Value{}
+	}
+	if starts || from.Before(o.memoryMade) {
+		sample.MemoryPressure = guard.Value{}
+	}
+	if from.Before(o.memoryMade) {
+		sample.Memory, sample.LimitEvents = guard.Value{}, guard.Value{}
 	}
 	before := o.Since
 	o.Since = o.Since.Max(&sample.Strain)
@@ -100,26 +132,48 @@ func (s *Signals) late(key uint64, sample *Sample) (changed bool) {
 	if o == nil {
 		return false
 	}
-	before := o.Before
-	o.Before = u.before(o.began)
+	before, more := o.Before, u.before(o.began)
+	o.Before = before.Max(&more)
 	return o.Before != before
 }
 
 // observe returns the observation of a container, which begins with what is usual for it. If an earlier
 // resize has not proven itself either, the time before that counts, as in the record of the pod.
-func (s *Signals) observe(key uint64, resized time.Time, window time.Duration) *observation {
-	o := s.observed[key]
+func (s *Signals) observe(key uint64, of *pod.Pod, c *pod.Container, window time.Duration) *observation {
+	o, resized := s.observed[key], of.ResizedAt()
 	switch {
 	case o == nil || !resized.Before(o.until):
-		o = &observation{began: resized}
-		u := s.usual[key]
-		o.Before = u.before(resized)
+		o = &observation{began: resized, Fared: guard.Fared{Before: s.before(key, resized)}, restarts: c.RestartCount()}
+		if recorded, known := of.Record().Of(c.Name()); known {
+			o.restarts = recorded.Restarts
+		}
 		s.observed[key] = o
 	case !o.resized.Equal(resized):
 		o.Since = guard.Strain{}
 	}
 	o.resized, o.until = resized, resized.Add(window)
 	return o
+}
+
+// before returns how a container fared before a resize that begins an observation. If a longer observation
+// has just ended, as before the next step of a size that is lowered in steps, only that knows it.
+func (s *Signals) before(key uint64, resized time.Time) guard.Strain {
+	u := s.usual[key]
+	fared := u.before(resized)
+	if o := s.observed[key]; o != nil && slotOf(resized)-slotOf(o.until) <= 1 {
+		fared = fared.Or(&o.Since)
+	}
+	return fared
+}
+
+// containerOf returns a container of a pod; nil if it has none with the name.
+func containerOf(of *pod.Pod, name string) *pod.Container {
+	for i := range of.Containers {
+		if of.Containers[i].Name() == name {
+			return &of.Containers[i]
+		}
+	}
+	return nil
 }
 
 // Of returns how a container of a pod fared.
@@ -134,8 +188,7 @@ func (s *Signals) Of(of *pod.Pod, container string) guard.Fared {
 		}
 		return f
 	}
-	u := s.usual[key]
-	return guard.Fared{Before: u.before(resized)}
+	return guard.Fared{Before: s.before(key, resized)}
 }
 
 // key returns the key of a container.

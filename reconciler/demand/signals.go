@@ -29,6 +29,9 @@ var unobserved ratios.GuardSettings
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
+	if sample.UID == "" && sample.At.Add(-sample.Length).Before(p.CreatedAt()) {
+		return // It may be of an earlier pod with the name, as in a StatefulSet.
+	}
 	settings := &unobserved
 	if table := d.Ratios.Table(); table != nil && guard.Observed(p, ratios.LongestWindow, sample.At) {
 		settings = &table.Profile(p).Guard

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -69,6 +70,23 @@ func TestSignals(t *testing.T) {
 		got := f.Signals(f.of.Pods("shop").Get("web-1-x")).Of("app").Since
 		if want := (guard.Strain{Memory: guard.Of(1 << 20), LimitEvents: guard.Of(2)}); got != want || !slices.Equal(heard.pods, []string{"web-1-x"}) {
 			t.Errorf("%+v, planned again: %q", got, heard.pods)
+		}
+	})
+	t.Run("a sample of an earlier pod with the name is not of the time before the resize", func(t *testing.T) {
+		f := newFixture(t, clustertest.Published(), func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(podtest.At(50)) }, resizedAt(60))
+		clustertest.Clock(f.of).Step(2 * time.Minute)
+		of := f.of.Pods("shop").Get("web-1-x")
+		for _, second := range []int{40, 55, 100} { // Some sources do not know UIDs.
+			sample := arrived(second, 15*time.Second, history.Memory, usage.Strain{})
+			sample.UID = ""
+			f.signal(of, &sample)
+		}
+		if got := f.Signals(of).Of("app"); got.Before.Memory.Known || !got.Since.Memory.Known {
+			t.Errorf("%+v", got)
+		}
+		own := arrived(55, 15*time.Second, history.Memory, usage.Strain{})
+		if f.signal(of, &own); !f.Signals(of).Of("app").Before.Memory.Known {
+			t.Error("nothing is known of the time before")
 		}
 	})
 	t.Run("a replica that does not collect usage knows nothing", func(t *testing.T) {

@@ -39,6 +39,10 @@ func beginAtCreation(c cgroup.Container, since, now time.Time, r cgroup.Reading)
 	return w
 }
 
+// leastPeriods is in how many periods of a second a container counts as running at least, of 10: one that
+// rarely runs may be throttled whenever it does, for a moment.
+const leastPeriods = 1
+
 // add adds a reading.
 func (w *window) add(now time.Time, r cgroup.Reading) {
 	for _, counter := range []struct {
@@ -93,7 +97,7 @@ func (w *window) fold() (u Usage, ok bool) {
 		PodUID: w.PodUID, ContainerID: w.ID, End: w.at, Duration: took,
 	}
 	if w.grown.Throttled.Known && w.grown.Periods.Known {
-		u.Throttled = new(share(w.grown.Throttled.N, w.grown.Periods.N))
+		u.Throttled = new(share(w.grown.Throttled.N, max(w.grown.Periods.N, int64(took.Seconds()*leastPeriods))))
 	}
 	u.CPUPressure, u.MemoryPressure, u.LimitEvents = waited(w.grown.CPUWait, took), waited(w.grown.MemoryWait, took), events(w.grown.Limited)
 	if w.grown.CPU.Known {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,7 +92,10 @@ func New(c Config) (*Source, error) {
 	if selector != "" {
 		s.name += " {" + strings.TrimSuffix(selector, ",") + "}"
 	}
-	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "SELECTOR", selector)
+	// A container that rarely runs counts as if it ran in a tenth of the periods of 100 ms, or else a moment would
+	// count as much as minutes.
+	least := strconv.FormatFloat(interval.Seconds(), 'f', -1, 64)
+	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "LEAST", least, "SELECTOR", selector)
 	return s, nil
 }
 
@@ -135,7 +139,7 @@ const (
 	byContainer    = `max by (namespace, pod, container, pod_uid) `
 	withUID        = `, "pod_uid", "$1", "id", ".*pod([0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}).*")`
 	queryThrottled = byContainer + `(label_replace(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])` +
-		` / increase(container_cpu_cfs_periods_total` + containers + `[INTERVAL])` + withUID + `)`
+		` / clamp_min(increase(container_cpu_cfs_periods_total` + containers + `[INTERVAL]), LEAST)` + withUID + `)`
 	queryCPUWait    = byContainer + `(label_replace(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
 	queryMemoryWait = byContainer + `(label_replace(rate(container_pressure_memory_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
 	queryMemory     = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`

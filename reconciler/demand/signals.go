@@ -29,6 +29,10 @@ var unobserved ratios.GuardSettings
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
+	now := d.Clock.Now()
+	if now.Sub(sample.At) > signal.Lately {
+		return // A source may deliver days at its first read.
+	}
 	if sample.UID == "" && sample.At.Add(-sample.Length).Before(p.CreatedAt()) {
 		return // It may be of an earlier pod with the name, as in a StatefulSet.
 	}
@@ -37,7 +41,7 @@ func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 		settings = &table.Profile(p).Guard
 	}
 	strain := strainOf(sample)
-	if d.signals.Take(p, sample.Container, &strain, settings, d.Clock.Now()) {
+	if d.signals.Take(p, sample.Container, &strain, settings, now) {
 		d.Cluster.Changed(p)
 	}
 }

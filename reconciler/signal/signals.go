@@ -52,8 +52,8 @@ func New() *Signals {
 }
 
 const (
-	// lately is how old a sample may be.
-	lately = 15 * time.Minute
+	// Lately is how old a sample may be.
+	Lately = 15 * time.Minute
 	// Brief is the time in which shares say little: anything is throttled for a moment.
 	Brief = 30 * time.Second
 )
@@ -61,7 +61,7 @@ const (
 // Take takes a sample of a container of a pod. It reports whether the plan of the pod may differ because of
 // it.
 func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *ratios.GuardSettings, now time.Time) (changed bool) {
-	if now.Sub(sample.At) > lately {
+	if now.Sub(sample.At) > Lately {
 		return false
 	}
 	if sample.Length < Brief {
@@ -200,7 +200,7 @@ func (s *Signals) key(of *pod.Pod, container string) uint64 {
 func (s *Signals) sweep(now time.Time) {
 	s.swept = now
 	for key, o := range s.observed {
-		if now.Sub(o.until) > lately {
+		if now.Sub(o.until) > Lately {
 			delete(s.observed, key)
 		}
 	}

@@ -71,7 +71,7 @@ func TestUrgent(t *testing.T) {
 		})
 	}
 	t.Run("a container that is always near its limit is reported rarely", func(t *testing.T) { synctest.Test(t, isReportedRarely) })
-	t.Run("a container that comes closer to its limit is reported until it is there", func(t *testing.T) { synctest.Test(t, isReportedWhileItGrows) })
+	t.Run("a container that comes closer to its limit is reported until it reaches the limit", func(t *testing.T) { synctest.Test(t, isReportedWhileItGrows) })
 	t.Run("the reporter does not wait for the end of the period", func(t *testing.T) { synctest.Test(t, doesNotWait) })
 }
 
@@ -128,7 +128,7 @@ func isReportedWhileItGrows(t *testing.T) {
 			t.Errorf("nothing is reported soon after %d%%, but only %v", share, reported)
 		}
 	}
-	// What stays near the limit is not reported again.
+	// A container that stays near the limit is not reported again.
 	if got := urgents(t, s) + urgents(t, s); got != 0 {
 		t.Errorf("%d usages of a container that stays", got)
 	}

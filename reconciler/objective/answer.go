@@ -58,7 +58,7 @@ func find(asked []*subject, elements []Element) (map[*subject]values, error) {
 // before is the time before the resize of which the value is asked. Many pods have the same.
 func (s *subject) before() time.Time { return s.seen.since.Truncate(interval) }
 
-// isNew reports whether the pod was so new before the resize that values of its workload were those of other
+// isNew reports whether the pod was so new before the resize that values of its workload came from other
 // pods, as in a rollout.
 func (s *subject) isNew() bool { return s.of.CreatedAt().Add(young).After(s.before()) }
 

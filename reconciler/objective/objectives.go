@@ -120,8 +120,8 @@ type subject struct {
 	objective *ratios.Objective
 	seen      *observation
 	outcome   *outcome
-	// workloads are those of the pod, and joined means that they have pods which are newer than the resize, or
-	// only a little older.
+	// workloads are the workloads of the pod, and joined means that they have pods which are newer than the
+	// resize, or only a little older.
 	workloads []owner
 	joined    bool
 }

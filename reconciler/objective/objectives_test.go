@@ -273,7 +273,7 @@ func TestObjectives(t *testing.T) {
 			if got := f.outcome(t); got.Since.Known != blamed || !blamed && !strings.Contains(got.Unknown, "newer") || len(f.heard.pods) > 0 != blamed {
 				t.Errorf("created at %d: %+v, planned again: %q", created, got, f.heard.pods)
 			}
-			// What the pod itself does counts.
+			// Values of the pod itself count.
 			f.prom.answer = func(string, int) ([]Element, error) {
 				return []Element{{Namespace: "shop", Workload: "web-1", Value: 0.9}, {Namespace: "shop", Pod: "web-1-x", Value: 0.8}}, nil
 			}

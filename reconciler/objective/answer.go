@@ -14,6 +14,9 @@ type owner struct{ namespace, pod, workload string }
 // values are the worst values that an answer has of a pod, and of its workloads; NaN without one.
 type values struct{ pod, workload float64 }
 
+// nothing are the values of an answer without the pod and its workloads.
+var nothing = values{math.NaN(), math.NaN()}
+
 // errLabels is returned for answers that are not about pods or workloads.
 var errLabels = errors.New("no element has the labels namespace and pod, or namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
 
@@ -27,7 +30,7 @@ func find(asked []*subject, elements []Element) (map[*subject]values, error) {
 		for _, w := range s.workloads {
 			about[w] = append(about[w], s)
 		}
-		found[s] = values{math.NaN(), math.NaN()}
+		found[s] = nothing
 	}
 	labeled := len(elements) == 0
 	for _, e := range elements {
@@ -55,12 +58,23 @@ func find(asked []*subject, elements []Element) (map[*subject]values, error) {
 	return found, nil
 }
 
-// before is the time before the resize of which the value is asked. Many pods have the same.
-func (s *subject) before() time.Time { return s.seen.since.Truncate(interval) }
+// before returns the times before the resize of which the value is asked, the last one first. Many pods have the
+// same.
+func (s *subject) before() []time.Time {
+	at := s.seen.since.Truncate(interval)
+	all := []time.Time{at}
+	for len(all) < times {
+		if at = at.Add(-apart); s.of.CreatedAt().Add(young).After(at) {
+			break
+		}
+		all = append(all, at)
+	}
+	return all
+}
 
 // isNew reports whether the pod was so new before the resize that values of its workload came from other
 // pods, as in a rollout.
-func (s *subject) isNew() bool { return s.of.CreatedAt().Add(young).After(s.before()) }
+func (s *subject) isNew() bool { return s.of.CreatedAt().Add(young).After(s.before()[0]) }
 
 // since returns the value since the resize, or why it is not known.
 func (s *subject) since(v values) (guard.Value, string) {
@@ -79,7 +93,7 @@ func (s *subject) valueBefore(v values) (guard.Value, string) {
 	if !s.isNew() {
 		return guard.Of(s.objective.Worse(v.pod, v.workload)), ""
 	}
-	if v.pod != v.pod || s.of.CreatedAt().After(s.before()) || s.of.Controller().Kind == "StatefulSet" {
+	if v.pod != v.pod || s.of.CreatedAt().After(s.before()[0]) || s.of.Controller().Kind == "StatefulSet" {
 		return guard.Value{}, "the pod is new, and had no value of its own before its resize"
 	}
 	return guard.Of(v.pod), ""

@@ -79,8 +79,10 @@ const (
 	// may begin, so that the next round begins in time.
 	patience    = 5 * time.Second
 	allPatience = interval - patience
-	// mostTimes is of how many times before resizes a query is asked in one round.
-	mostTimes = 10
+	// mostTimes is of how many times before resizes a query is asked in one round. times are of how many it is
+	// asked for a pod, and apart the time between them: a value that is bad now and then is not bad because of
+	// a resize.
+	mostTimes, times, apart = 12, 3, 2 * time.Minute
 	// young is how old a pod is at least that had no value before its resize because it was well: a query may
 	// return only what is not.
 	young = 2 * time.Minute
@@ -277,6 +279,7 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 		return err
 	}
 	earlier := map[time.Time][]*subject{}
+	var compared []*subject
 	o.mu.Lock()
 	for _, s := range asked {
 		s.outcome.Since, s.outcome.Unknown = s.since(present[s])
@@ -287,25 +290,34 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 			continue
 		}
 		s.outcome.Unknown = "its value before the resize has not been asked for yet"
-		if at := s.before(); earlier[at] != nil || len(earlier) < mostTimes {
+		more := slices.DeleteFunc(s.before(), func(at time.Time) bool { return earlier[at] != nil })
+		if len(earlier)+len(more) > mostTimes {
+			continue
+		}
+		compared = append(compared, s)
+		for _, at := range s.before() {
 			earlier[at] = append(earlier[at], s)
 		}
 	}
 	o.mu.Unlock()
+	past := map[time.Time]map[*subject]values{}
 	for at, of := range earlier {
-		past, err := o.query(ctx, q, at, began, of)
-		if err != nil {
+		if past[at], err = o.query(ctx, q, at, began, of); err != nil {
 			return err
 		}
-		o.mu.Lock()
-		for _, s := range of {
-			s.outcome.asked = true
-			s.outcome.Before, s.outcome.lacks = s.valueBefore(past[s])
-			if _, s.outcome.Unknown = s.since(present[s]); s.outcome.lacks != "" {
-				s.outcome.Unknown = s.outcome.lacks
-			}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range compared {
+		v := nothing
+		for _, at := range s.before() {
+			v.pod, v.workload = s.objective.Worse(v.pod, past[at][s].pod), s.objective.Worse(v.workload, past[at][s].workload)
 		}
-		o.mu.Unlock()
+		s.outcome.asked = true
+		s.outcome.Before, s.outcome.lacks = s.valueBefore(v)
+		if _, s.outcome.Unknown = s.since(present[s]); s.outcome.lacks != "" {
+			s.outcome.Unknown = s.outcome.lacks
+		}
 	}
 	return nil
 }

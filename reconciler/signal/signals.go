@@ -56,6 +56,8 @@ const (
 	Lately = 15 * time.Minute
 	// Brief is the time in which shares say little: anything is throttled for a moment.
 	Brief = 30 * time.Second
+	// starting is how long a pod starts: its shares are high, and are forgotten when later ones are known.
+	starting = 2 * time.Minute
 )
 
 // Take takes a sample of a container of a pod. It reports whether the plan of the pod may differ because of
@@ -74,9 +76,7 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 		s.sweep(now)
 	}
 	if !settings.Enabled || !guard.Observed(of, settings.Window, sample.At) {
-		u := s.usual[key]
-		u.add(sample)
-		s.usual[key] = u
+		s.addUsual(key, of, sample)
 		return false
 	}
 	c := containerOf(of, container)
@@ -87,7 +87,7 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	spans := from.Before(resized)
 	// The time of a resize has no fraction of a second: a long sample that ends in that second is of the time before.
 	if !sample.At.After(resized) || spans && sample.Length >= Brief && sample.At.Sub(resized) < time.Second {
-		return s.late(key, sample)
+		return s.late(key, of, sample)
 	}
 	o := s.observe(key, of, c, settings.Window)
 	cpu, memory := guard.Waits(of, c)
@@ -118,17 +118,25 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	return o.Since != before
 }
 
+// addUsual adds a sample to what is usual for a container.
+func (s *Signals) addUsual(key uint64, of *pod.Pod, sample *Sample) usual {
+	u := s.usual[key]
+	if u.admits(sample.At.Add(-sample.Length).Before(of.StartedAt().Add(starting))) {
+		u.add(sample)
+	}
+	s.usual[key] = u
+	return u
+}
+
 // late takes a sample of the time before a resize that was on its way when the pod was resized. It may even
 // arrive after an urgent one of the time since then. An earlier resize, which has not proven itself either,
 // must not hide what was before it.
-func (s *Signals) late(key uint64, sample *Sample) (changed bool) {
+func (s *Signals) late(key uint64, of *pod.Pod, sample *Sample) (changed bool) {
 	o := s.observed[key]
 	if o != nil && sample.At.Sub(o.began) >= time.Second {
 		return false
 	}
-	u := s.usual[key]
-	u.add(sample)
-	s.usual[key] = u
+	u := s.addUsual(key, of, sample)
 	if o == nil {
 		return false
 	}

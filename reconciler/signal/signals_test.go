@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -196,6 +197,27 @@ func TestSignals(t *testing.T) {
 		}
 		take(s, resized("a", 610, restarts(5)), minute(900, guard.Strain{Throttled: guard.Of(1), Memory: guard.Of(4096)}))
 		if got := s.Of(again, "app").Since; got.Memory != guard.Of(4096) || got.Throttled != guard.Of(0.7) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("how a pod fares while it starts is not usual", func(t *testing.T) {
+		s := signal.New()
+		started := func(p *corev1.Pod) {
+			at := metav1.NewTime(podtest.At(605))
+			p.CreationTimestamp, p.Status.StartTime = metav1.NewTime(podtest.At(600)), &at
+		}
+		all := throttled(0.9)
+		all.Memory = guard.Of(4096)
+		take(s, resized("a", 0, started), minute(660, all))
+		take(s, resized("a", 0, started), minute(720, all))
+		check(t, s, resized("a", 781, started), 0.9, -1) // It is all that is known.
+		if got := s.Of(resized("a", 781, started), "app").Before.Memory; got != guard.Of(4096) {
+			t.Errorf("%+v", got)
+		}
+		take(s, resized("a", 0, started), minute(790, throttled(0.1)))
+		take(s, resized("a", 0, started), minute(720, all)) // It arrives again.
+		check(t, s, resized("a", 791, started), 0.1, -1)
+		if got := s.Of(resized("a", 791, started), "app").Before.Memory; got != guard.Of(4096) {
 			t.Errorf("%+v", got)
 		}
 	})

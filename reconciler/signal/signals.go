@@ -110,8 +110,8 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	if starts || from.Before(o.memoryMade) {
 		sample.MemoryPressure = guard.Value{}
 	}
-	if from.Before(o.memoryMade) {
-		sample.Memory, sample.LimitEvents = guard.Value{}, guard.Value{}
+	if from.Before(o.memoryMade) { // The memory itself does not come from its limit.
+		sample.LimitEvents = guard.Value{}
 	}
 	before := o.Since
 	o.Since = o.Since.Max(&sample.Strain)

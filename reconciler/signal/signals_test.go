@@ -43,6 +43,13 @@ func deferred(p *corev1.Pod) {
 	p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
 }
 
+// deferredMemory makes the node have the memory before another resize.
+func deferredMemory(p *corev1.Pod) {
+	podtest.Annotated("original-memory.app", "2Gi", "original-memory-limit.app", "2Gi", "applied-sizes", "app 3 cpu 1/1 memory 2Gi/2Gi>1Gi/1Gi")(p)
+	r := podtest.Amounts{"1", "1", "2Gi", "2Gi"}.Requirements()
+	p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+}
+
 // minute returns a sample of the minute that ends at a second.
 func minute(second int, of guard.Strain) *signal.Sample {
 	return &signal.Sample{At: podtest.At(second), Length: time.Minute, Strain: of}
@@ -238,6 +245,11 @@ func TestSignals(t *testing.T) {
 		check(t, s, made, 0.1, -1)
 		take(s, made, minute(852, throttled(0.7)))
 		check(t, s, made, 0.1, 0.7)
+		all := guard.Strain{Throttled: guard.Of(1), MemoryPressure: guard.Of(1), Memory: guard.Of(4096), LimitEvents: guard.Of(3)}
+		take(s, resized("b", 610, deferredMemory), minute(671, all))
+		if got, want := s.Of(resized("b", 610), "app").Since, (guard.Strain{Throttled: guard.Of(1), Memory: guard.Of(4096)}); got != want {
+			t.Errorf("%+v", got)
+		}
 	})
 	t.Run("pods, containers and disabled guards are kept apart", func(t *testing.T) {
 		s, of := signal.New(), resized("a", 620)

@@ -89,6 +89,26 @@ func TestSignals(t *testing.T) {
 			t.Error("nothing is known of the time before")
 		}
 	})
+	t.Run("a deleted pod is forgotten, even if it would be observed for a day", func(t *testing.T) {
+		f := newFixture(t, clustertest.Published(), resizedAt(60))
+		clustertest.Clock(f.of).Step(2 * time.Minute)
+		of := f.of.Pods("shop").Get("web-1-x")
+		for _, second := range []int{55, 100} {
+			sample := arrived(second, 15*time.Second, history.Memory, usage.Strain{})
+			f.signal(of, &sample)
+		}
+		if all, observed := f.signals.Len(); all != 1 || observed != 1 {
+			t.Fatalf("%d, of which %d are observed", all, observed)
+		}
+		f.podChanged(of, of)
+		if all, observed := f.signals.Len(); all != 1 || observed != 1 {
+			t.Errorf("%d, of which %d are observed, although the pod exists", all, observed)
+		}
+		f.podChanged(of, nil)
+		if all, observed := f.signals.Len(); all != 0 || observed != 0 {
+			t.Errorf("%d, of which %d are observed", all, observed)
+		}
+	})
 	t.Run("a replica that does not collect usage knows nothing", func(t *testing.T) {
 		f := newFixture(t, clustertest.Published(), resizedAt(10))
 		f.leads = false

@@ -204,6 +204,17 @@ func (s *Signals) key(of *pod.Pod, container string) uint64 {
 	return maphash.Comparable(s.seed, struct{ uid, container string }{string(of.UID), container})
 }
 
+// Forget releases what is known of a pod that no longer exists: it may have been observed for days.
+func (s *Signals) Forget(of *pod.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range of.Containers {
+		key := s.key(of, of.Containers[i].Name())
+		delete(s.usual, key)
+		delete(s.observed, key)
+	}
+}
+
 // sweep releases what is too old to count.
 func (s *Signals) sweep(now time.Time) {
 	s.swept = now

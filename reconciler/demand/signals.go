@@ -60,8 +60,11 @@ func strainOf(sample *usage.Sample) signal.Sample {
 
 // Signals returns how the containers of a pod fared before its last resize, and since then.
 func (d *Demands) Signals(of *pod.Pod) guard.Signals {
-	if !d.Collects() {
+	switch {
+	case !d.Leads():
 		return guard.Signals{Unknown: "only the replica that leads collects usage, and this one does not"}
+	case !d.Collects():
+		return guard.Signals{Unknown: "this replica leads, but has not read yet what earlier leaders have stored of usage, and collects none until then"}
 	}
 	return guard.Signals{Of: func(container string) guard.Fared { return d.signals.Of(of, container) }}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
@@ -113,6 +114,10 @@ func TestSignals(t *testing.T) {
 		f := newFixture(t, clustertest.Published(), resizedAt(10))
 		f.leads = false
 		if s := f.Signals(f.of.Pods("shop").Get("web-1-x")); s.Of != nil || !strings.Contains(s.Unknown, "leads") {
+			t.Errorf("%+v", s)
+		}
+		f.leads, f.Keeper = true, checkpoint.New(checkpoint.Config{})
+		if s := f.Signals(f.of.Pods("shop").Get("web-1-x")); s.Of != nil || !strings.Contains(s.Unknown, "has not read") {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -56,6 +56,8 @@ const (
 	Lately = 15 * time.Minute
 	// Brief is the time in which shares say little: anything is throttled for a moment.
 	Brief = 30 * time.Second
+	// arriving is how long a sample takes to arrive that is sent when its measurement ends.
+	arriving = 10 * time.Second
 	// starting is how long a pod starts: its shares are high, and are forgotten when later ones are known.
 	starting = 2 * time.Minute
 )
@@ -92,10 +94,10 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 	o := s.observe(key, of, c, settings.Window)
 	cpu, memory := guard.Waits(of, c)
 	if cpu {
-		o.cpuMade = sample.At
+		o.cpuMade = now.Add(-arriving)
 	}
 	if memory {
-		o.memoryMade = sample.At
+		o.memoryMade = now.Add(-arriving)
 	}
 	if c.RestartCount() > o.restarts {
 		o.restarts, o.started = c.RestartCount(), now

@@ -242,7 +242,7 @@ func TestSignals(t *testing.T) {
 		take(s, resized("a", 610, deferred), minute(731, throttled(0.9)))
 		made := resized("a", 610)
 		s.Take(resized("a", 610, deferred), "app", minute(671, throttled(0.9)), settings, podtest.At(733)) // It arrives again.
-		s.Take(made, "app", minute(780, throttled(0.8)), settings, podtest.At(800)) // Of which a part is of the time before.
+		s.Take(made, "app", minute(780, throttled(0.8)), settings, podtest.At(800))                        // Of which a part is of the time before.
 		check(t, s, made, 0.1, -1)
 		take(s, made, minute(852, throttled(0.7)))
 		check(t, s, made, 0.1, 0.7)

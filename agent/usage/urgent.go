@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	// mostUrgent is how many usages of a container may be reported before its period is over. More are
-	// allowed when its limit has changed, or after a period without a reason. So a container that is always
-	// near its limit costs little.
-	mostUrgent = 3
+	// mostUrgent is how many usages of a container may be reported before its period is over. As many again
+	// are allowed when its limit has changed, or after a period without a reason. So a container that is always
+	// near its limit costs little. closer is by which share of its limit it must come closer for one more: the
+	// server may wait until it is much closer.
+	mostUrgent, closer = 3, 0.01
 	// nearLimit is how much of its memory limit a container uses that may be about to reach it. reachedLimit
 	// is how much it uses at least if it reached the limit because of its needs, and not because of its
 	// page cache.
@@ -21,7 +22,7 @@ const (
 // It has no CPU: that counts once, in the usage of the period.
 func (w *window) hurry(before *cgroup.Reading, since, now time.Time, r *cgroup.Reading) (u Usage, ok bool) {
 	if before.Limit != r.Limit {
-		w.urgent = mostUrgent
+		w.allowUrgent()
 	}
 	used, limited := r.WorkingSet(), r.Limited.Since(before.Limited)
 	if peak := spike(before, r); peak.Known {
@@ -34,12 +35,16 @@ func (w *window) hurry(before *cgroup.Reading, since, now time.Time, r *cgroup.R
 	if of < reachedLimit || of < nearLimit && limited.N == 0 {
 		return Usage{}, false
 	}
-	if w.limited = true; w.urgent == 0 {
+	w.limited, of = true, min(of, 1)
+	if w.urgent == 0 && of < w.closest+closer {
 		return Usage{}, false
 	}
-	w.urgent--
+	w.urgent, w.closest = max(w.urgent-1, 0), max(w.closest, of)
 	return Usage{
 		PodUID: w.PodUID, ContainerID: w.ID, End: now, Duration: now.Sub(since), Memory: &used.N,
 		MemoryPressure: waited(r.MemoryWait.Since(before.MemoryWait), now.Sub(since)), LimitEvents: events(limited),
 	}, true
 }
+
+// allowUrgent allows usages before the period is over.
+func (w *window) allowUrgent() { w.urgent, w.closest = mostUrgent, 0 }

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +71,7 @@ func TestUrgent(t *testing.T) {
 		})
 	}
 	t.Run("a container that is always near its limit is reported rarely", func(t *testing.T) { synctest.Test(t, isReportedRarely) })
+	t.Run("a container that comes closer to its limit is reported until it reaches the limit", func(t *testing.T) { synctest.Test(t, isReportedWhileItGrows) })
 	t.Run("the reporter does not wait for the end of the period", func(t *testing.T) { synctest.Test(t, doesNotWait) })
 }
 
@@ -96,6 +98,8 @@ func isReportedRarely(t *testing.T) {
 		}
 	}
 	step(uses(95, 0), mostUrgent)
+	step(uses(95, 0), 0)
+	step(uses(96, 0), 1)
 	step(uses(96, 0), 0)
 	lower := uses(96, 0)
 	lower.Limit = known(98 * mib)
@@ -103,6 +107,31 @@ func isReportedRarely(t *testing.T) {
 	step(lower, 0)
 	step(uses(50, 0), 0)
 	step(uses(95, 0), mostUrgent)
+}
+
+// A server may be told to revert a resize at 95% of the limit, or at any other share: the first usages near the
+// limit must not be the only ones.
+func isReportedWhileItGrows(t *testing.T) {
+	n := &limited{uses(50, 0)}
+	s := NewSampler(n)
+	sampled(t, s, 1)
+	var reported []int64
+	for used := int64(85); used < 100; used++ { // As a leak of 1 MiB every 5 seconds.
+		n.Reading = uses(used, 0)
+		sampled(t, s, 1)
+		for _, u := range s.Urgent() {
+			reported = append(reported, inMiB(u.Memory))
+		}
+	}
+	for _, share := range []int64{90, 93, 95, 96, 97, 98} {
+		if !slices.ContainsFunc(reported, func(used int64) bool { return used > share && used <= share+2 }) {
+			t.Errorf("nothing is reported soon after %d%%, but only %v", share, reported)
+		}
+	}
+	// A container that stays near the limit is not reported again.
+	if got := urgents(t, s) + urgents(t, s); got != 0 {
+		t.Errorf("%d usages of a container that stays", got)
+	}
 }
 
 // filling is a node whose container comes near its limit at a time.

@@ -20,6 +20,8 @@ type window struct {
 	// a reason for it in this period.
 	urgent  int
 	limited bool
+	// closest is the highest share of its limit that was reported before a period was over.
+	closest float64
 	// scan is the last search that found the container.
 	scan uint64
 }
@@ -36,6 +38,10 @@ func beginAtCreation(c cgroup.Container, since, now time.Time, r cgroup.Reading)
 	w.add(now, r)
 	return w
 }
+
+// leastPeriods is in how many periods of a second a container counts as running at least, of 10: one that
+// rarely runs may be throttled whenever it does, for a moment.
+const leastPeriods = 1
 
 // add adds a reading.
 func (w *window) add(now time.Time, r cgroup.Reading) {
@@ -91,7 +97,7 @@ func (w *window) fold() (u Usage, ok bool) {
 		PodUID: w.PodUID, ContainerID: w.ID, End: w.at, Duration: took,
 	}
 	if w.grown.Throttled.Known && w.grown.Periods.Known {
-		u.Throttled = new(share(w.grown.Throttled.N, w.grown.Periods.N))
+		u.Throttled = new(share(w.grown.Throttled.N, max(w.grown.Periods.N, int64(took.Seconds()*leastPeriods))))
 	}
 	u.CPUPressure, u.MemoryPressure, u.LimitEvents = waited(w.grown.CPUWait, took), waited(w.grown.MemoryWait, took), events(w.grown.Limited)
 	if w.grown.CPU.Known {
@@ -102,7 +108,7 @@ func (w *window) fold() (u Usage, ok bool) {
 	}
 	w.from, w.grown, w.memory = w.at, cgroup.Reading{}, cgroup.Count{}
 	if !w.limited {
-		w.urgent = mostUrgent
+		w.allowUrgent()
 	}
 	w.limited = false
 	return u, true

@@ -73,6 +73,7 @@ func TestWindow(t *testing.T) {
 	t.Run("computes means and shares", computesMeansAndShares)
 	t.Run("begins again after a usage", beginsAgainAfterAUsage)
 	t.Run("counts what a group counted that was created again", countsAGroupThatWasCreatedAgain)
+	t.Run("takes a container that rarely runs for little throttled", takesAContainerThatRarelyRunsForLittleThrottled)
 	t.Run("knows nothing that was not counted", knowsNothingThatWasNotCounted)
 }
 
@@ -120,6 +121,21 @@ func countsAGroupThatWasCreatedAgain(t *testing.T) {
 	u, _ := w.fold()
 	if *u.CPU != 0.2 || *u.Throttled != 0.5 || math.Abs(*u.CPUPressure-0.1) > 1e-9 || *u.LimitEvents != 1 {
 		t.Errorf("got %v cores, %+v", *u.CPU, u)
+	}
+}
+
+// A burst every minute may be all that a container does: all of its few periods are throttled.
+func takesAContainerThatRarelyRunsForLittleThrottled(t *testing.T) {
+	now := time.Now()
+	for _, tc := range []struct {
+		periods, throttled int64
+		want               float64
+	}{{3, 3, 0.05}, {30, 30, 0.5}, {60, 45, 0.75}, {120, 30, 0.25}} {
+		w := begin(cgroup.Container{}, now, counters(0, 0, 0, 0, 0, 0))
+		w.add(now.Add(time.Minute), counters(0, tc.periods, tc.throttled, 0, 0, 0))
+		if u, _ := w.fold(); *u.Throttled != tc.want {
+			t.Errorf("%d of %d: %v, want %v", tc.throttled, tc.periods, *u.Throttled, tc.want)
+		}
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
+// mostOfObjective is how many bytes the answer to the query of an objective has at most: those of 150,000 pods.
+// Anyone whose metrics are scraped may cause more elements.
+const mostOfObjective = 24 << 20
+
 // newObjectives returns what asks the Prometheus of objectives. That at the same address as the source of
 // usage has the same credentials, and the others have none.
 func newObjectives(o *usageOptions) objective.Query {
@@ -28,6 +32,7 @@ func newObjectives(o *usageOptions) objective.Query {
 				return nil, err
 			}
 		}
+		config.MostBytes = mostOfObjective
 		source, err := prometheus.New(config)
 		if err != nil {
 			return nil, err
@@ -46,7 +51,9 @@ func newObjectives(o *usageOptions) objective.Query {
 		}
 		elements := make([]objective.Element, len(vector))
 		for i, e := range vector {
-			elements[i] = objective.Element{Labels: e.Labels, Value: e.Value}
+			elements[i] = objective.Element{
+				Namespace: string(e.Labels["namespace"]), Pod: string(e.Labels["pod"]), Workload: string(e.Labels["workload"]), Value: e.Value,
+			}
 		}
 		return elements, nil
 	}

@@ -32,7 +32,7 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	query := newObjectives(o)
 	for _, address := range []string{ours, other, ours} {
 		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
-		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Labels["pod"] != "web" {
+		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Pod != "web" {
 			t.Errorf("%s: %v, %v", address, elements, err)
 		}
 	}
@@ -47,6 +47,23 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 		t.Errorf("got %+v although usage is not read from it: %v", *first, err)
 	}
 	if _, err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Error(err)
+	}
+}
+
+// The server has some memory, and an answer takes many times its size.
+func TestObjectivesHaveSmallAnswers(t *testing.T) {
+	element := strings.Repeat(`{"metric":{"namespace":"shop","pod":"web"},"value":[1,"0.5"]},`, 10_000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[`))
+		for range mostOfObjective/len(element) + 1 {
+			if _, err := w.Write([]byte(element)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
 		t.Error(err)
 	}
 }

@@ -72,6 +72,7 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	if before == nil || now != nil && now.UID == before.UID {
 		return
 	}
+	d.signals.Forget(before)
 	w, ok := d.workloadOf(before)
 	if !ok {
 		return

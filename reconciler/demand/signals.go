@@ -29,12 +29,19 @@ var unobserved ratios.GuardSettings
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
+	now := d.Clock.Now()
+	if now.Sub(sample.At) > signal.Lately {
+		return // A source may deliver days at its first read.
+	}
+	if sample.UID == "" && sample.At.Add(-sample.Length).Before(p.CreatedAt()) {
+		return // It may be of an earlier pod with the name, as in a StatefulSet.
+	}
 	settings := &unobserved
 	if table := d.Ratios.Table(); table != nil && guard.Observed(p, ratios.LongestWindow, sample.At) {
 		settings = &table.Profile(p).Guard
 	}
 	strain := strainOf(sample)
-	if d.signals.Take(p, sample.Container, &strain, settings, d.Clock.Now()) {
+	if d.signals.Take(p, sample.Container, &strain, settings, now) {
 		d.Cluster.Changed(p)
 	}
 }
@@ -53,8 +60,11 @@ func strainOf(sample *usage.Sample) signal.Sample {
 
 // Signals returns how the containers of a pod fared before its last resize, and since then.
 func (d *Demands) Signals(of *pod.Pod) guard.Signals {
-	if !d.Collects() {
+	switch {
+	case !d.Leads():
 		return guard.Signals{Unknown: "only the replica that leads collects usage, and this one does not"}
+	case !d.Collects():
+		return guard.Signals{Unknown: "this replica leads, but has not read yet what earlier leaders have stored of usage, and collects none until then"}
 	}
 	return guard.Signals{Of: func(container string) guard.Fared { return d.signals.Of(of, container) }}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -15,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
@@ -71,10 +73,51 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%+v, planned again: %q", got, heard.pods)
 		}
 	})
+	t.Run("a sample of an earlier pod with the name is not of the time before the resize", func(t *testing.T) {
+		f := newFixture(t, clustertest.Published(), func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(podtest.At(50)) }, resizedAt(60))
+		clustertest.Clock(f.of).Step(2 * time.Minute)
+		of := f.of.Pods("shop").Get("web-1-x")
+		for _, second := range []int{40, 55, 100} { // Some sources do not know UIDs.
+			sample := arrived(second, 15*time.Second, history.Memory, usage.Strain{})
+			sample.UID = ""
+			f.signal(of, &sample)
+		}
+		if got := f.Signals(of).Of("app"); got.Before.Memory.Known || !got.Since.Memory.Known {
+			t.Errorf("%+v", got)
+		}
+		own := arrived(55, 15*time.Second, history.Memory, usage.Strain{})
+		if f.signal(of, &own); !f.Signals(of).Of("app").Before.Memory.Known {
+			t.Error("nothing is known of the time before")
+		}
+	})
+	t.Run("a deleted pod is forgotten, even if it would be observed for a day", func(t *testing.T) {
+		f := newFixture(t, clustertest.Published(), resizedAt(60))
+		clustertest.Clock(f.of).Step(2 * time.Minute)
+		of := f.of.Pods("shop").Get("web-1-x")
+		for _, second := range []int{55, 100} {
+			sample := arrived(second, 15*time.Second, history.Memory, usage.Strain{})
+			f.signal(of, &sample)
+		}
+		if all, observed := f.signals.Len(); all != 1 || observed != 1 {
+			t.Fatalf("%d, of which %d are observed", all, observed)
+		}
+		f.podChanged(of, of)
+		if all, observed := f.signals.Len(); all != 1 || observed != 1 {
+			t.Errorf("%d, of which %d are observed, although the pod exists", all, observed)
+		}
+		f.podChanged(of, nil)
+		if all, observed := f.signals.Len(); all != 0 || observed != 0 {
+			t.Errorf("%d, of which %d are observed", all, observed)
+		}
+	})
 	t.Run("a replica that does not collect usage knows nothing", func(t *testing.T) {
 		f := newFixture(t, clustertest.Published(), resizedAt(10))
 		f.leads = false
 		if s := f.Signals(f.of.Pods("shop").Get("web-1-x")); s.Of != nil || !strings.Contains(s.Unknown, "leads") {
+			t.Errorf("%+v", s)
+		}
+		f.leads, f.Keeper = true, checkpoint.New(checkpoint.Config{})
+		if s := f.Signals(f.of.Pods("shop").Get("web-1-x")); s.Of != nil || !strings.Contains(s.Unknown, "has not read") {
 			t.Errorf("%+v", s)
 		}
 	})

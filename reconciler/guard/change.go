@@ -44,6 +44,19 @@ func (c *Change) waits(of *pod.Pod) bool {
 	return *c.Measure.Of(&has) == c.From
 }
 
+// Waits reports whether the node of a pod has not made yet what the last resize changed of a container.
+func Waits(of *pod.Pod, c *pod.Container) (cpu, memory bool) {
+	if c.Allocated() == c.Spec {
+		return false, false // The rest takes longer.
+	}
+	for _, change := range Changes(of) {
+		if &of.Containers[change.Index] == c && change.waits(of) {
+			cpu, memory = cpu || change.Measure == sizing.CPU, memory || change.Measure == sizing.Memory
+		}
+	}
+	return cpu, memory
+}
+
 // Until returns when a resize has proven itself, if it is observed for this long; zero if the pod
 // was never resized.
 func Until(of *pod.Pod, window time.Duration) time.Time {

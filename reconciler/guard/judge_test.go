@@ -41,6 +41,9 @@ func restarts(count, code int32) func(*corev1.Pod) {
 	}
 }
 
+// probed gives the container a liveness probe.
+func probed(p *corev1.Pod) { p.Spec.Containers[0].LivenessProbe = &corev1.Probe{} }
+
 // killed makes the container have been killed for lack of memory.
 func killed(seconds int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
@@ -111,6 +114,8 @@ func TestJudge(t *testing.T) {
 		{name: "restarts 3 → 5", pod: resized(restarts(5, 1)), want: everything(contract.Restarts)},
 		{name: "restarts 5 → 6", pod: resized(record("app 5 cpu 1/1>500m/500m"), restarts(6, 1))},
 		{name: "restarts 3 → 5 without a failure, as by its author", pod: resized(restarts(5, 0))},
+		{name: "restarts 3 → 5 without a failure, as after a failed liveness probe", pod: resized(restarts(5, 0), probed), want: everything(contract.Restarts)},
+		{name: "restarts 3 → 4 without a failure, as after a failed liveness probe", pod: resized(restarts(4, 0), probed)},
 		{name: "restarts 3 → 5 after a resize that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), restarts(5, 1)), want: everything(contract.Restarts)},
 		{name: "restarts on a node that was lost meanwhile", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 15)},
 		{name: "restarts on a node that is lost", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionUnknown, 15)},

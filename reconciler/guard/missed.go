@@ -21,9 +21,15 @@ type Outcome struct {
 }
 
 // missed looks for objectives that the pod breaks, and did not break before the resize. Any resource can be
-// the reason.
+// the reason, unless a container was killed for lack of memory, even shortly before the resize: that breaks
+// objectives by itself, and is judged by killed.
 func missed(c *Case, _ *Change) (contract.Harm, string, time.Time) {
 	var texts []string
+	for _, kill := range c.Pod.Kills() {
+		if kill.At.Add(c.Settings.Window).After(c.Pod.ResizedAt()) {
+			return contract.Objective, "", time.Time{}
+		}
+	}
 	for i := range c.Settings.Objectives {
 		o := &c.Settings.Objectives[i]
 		out := c.outcome(o.Name)

@@ -8,16 +8,20 @@ import (
 )
 
 // restarted looks for more restarts of the container than before the resize. It ignores a
-// container that ended last without a failure, as when its author restarts it, and a node that
-// was lost meanwhile. Kills for lack of memory are judged by killed: they say nothing about cpu.
+// container that ended last without a failure, as when its author restarts it, unless a probe may have
+// failed, and a node that was lost meanwhile. Kills for lack of memory are judged by killed: they say nothing about cpu.
 func restarted(c *Case, change *Change) (contract.Harm, string, time.Time) {
 	container := &c.Pod.Containers[change.Index]
 	more := int(container.RestartCount() - change.Restarts)
-	if change.Restarts < 0 || more < c.Settings.Restarts || !container.Failed() || !steadySince(c.Node, c.Pod.ResizedAt()) {
+	if change.Restarts < 0 || more < c.Settings.Restarts || !container.Failed() && !container.Probed() || !steadySince(c.Node, c.Pod.ResizedAt()) {
 		return contract.Restarts, "", time.Time{}
 	}
 	if lackedMemory(c, change.Index) {
 		return contract.Restarts, "", time.Time{}
 	}
-	return contract.Restarts, fmt.Sprintf("failed and restarted %d times since the resize (%d → %d)", more, change.Restarts, container.RestartCount()), time.Time{}
+	evidence := fmt.Sprintf("restarted %d times since the resize (%d → %d)", more, change.Restarts, container.RestartCount())
+	if !container.Failed() {
+		return contract.Restarts, evidence + ", as when its liveness probe fails", time.Time{}
+	}
+	return contract.Restarts, "failed and " + evidence, time.Time{}
 }

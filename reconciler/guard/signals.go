@@ -43,6 +43,20 @@ func (s Strain) Max(o *Strain) Strain {
 	}
 }
 
+// Or returns the values that are known, and those of another time in place of the others.
+func (s Strain) Or(o *Strain) Strain {
+	or := func(v, other Value) Value {
+		if v.Known {
+			return v
+		}
+		return other
+	}
+	return Strain{
+		or(s.Throttled, o.Throttled), or(s.CPUPressure, o.CPUPressure), or(s.MemoryPressure, o.MemoryPressure), or(s.Memory, o.Memory),
+		or(s.LimitEvents, o.LimitEvents),
+	}
+}
+
 // Fared is how a container fared before the resize of its pod, and since then.
 type Fared struct{ Before, Since Strain }
 

@@ -167,8 +167,36 @@ func TestMissed(t *testing.T) {
 			t.Errorf("%s: not measured: %q, want %q", tc.name, got, tc.unmeasured)
 		}
 	}
-	c := caseOf(resized(), fared{}, fared{})
+	// While a container is down because of its memory, nothing is known of what its cpu is good for. Nor is
+	// another container to blame.
 	with := *strict
+	with.Objectives = []ratios.Objective{{Name: "errors", Above: new(0.5)}}
+	sidecar := func(p *corev1.Pod) {
+		kill := p.Status.ContainerStatuses[0]
+		kill.Name = "proxy"
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, kill)
+		p.Spec.Containers = append(p.Spec.Containers, p.Spec.Containers[0])
+		p.Spec.Containers[1].Name = "proxy"
+		p.Status.ContainerStatuses[0].LastTerminationState = corev1.ContainerState{}
+	}
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want int
+	}{
+		"killed for lack of memory":               {resized(restarts(4, 137), killed(40)), 1},
+		"reverted because of that":                {resized(restarts(4, 137), killed(55), memoryBack), 0},
+		"another container was killed for memory": {resized(restarts(4, 137), killed(40), sidecar), 0},
+		"killed shortly before the resize":        {resized(killed(9)), 0},
+		"killed long before the resize":           {resized(killed(-290)), 2},
+	} {
+		c := caseOf(tc.pod, fared{}, fared{})
+		c.Settings, c.Signals.Objectives = &with, []guard.Outcome{{Name: "errors", Before: guard.Of(0), Since: guard.Of(1)}}
+		found, _ := guard.Judge(c)
+		if len(found) != tc.want || tc.want == 1 && found[0].Kind != contract.OOMKilled {
+			t.Errorf("%s: got %v, want %d harms", name, found, tc.want)
+		}
+	}
+	c := caseOf(resized(), fared{}, fared{})
 	with.Objectives = []ratios.Objective{{Name: "requests", Below: new(100.)}}
 	c.Settings, c.Signals.Objectives = &with, []guard.Outcome{{Name: "requests", Before: guard.Of(100), Since: guard.Of(99)}}
 	if found, _ := guard.Judge(c); len(found) != 2 || found[0].Message != "objective requests: 99 is below 100, 100 before the resize" {

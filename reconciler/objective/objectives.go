@@ -2,9 +2,8 @@ package objective
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +17,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Element is an element of the vector that answers a query.
+// Element is an element of the vector that answers a query: a value, and the labels that say of which pod or
+// workload it is.
 type Element struct {
-	Labels map[string]string
-	Value  float64
+	Namespace, Pod, Workload string
+	Value                    float64
 }
 
 // Query asks the Prometheus at an address for the vector of a query at a time.
@@ -75,10 +75,14 @@ func New(config Config) *Objectives {
 const (
 	// interval is the time between two rounds.
 	interval = 30 * time.Second
-	// patience is how long an answer may take.
-	patience = 5 * time.Second
-	// mostTimes is of how many times before resizes a query is asked in one round.
-	mostTimes = 10
+	// patience is how long an answer may take, and allPatience how long after the beginning of a round a query
+	// may begin, so that the next round begins in time.
+	patience    = 5 * time.Second
+	allPatience = interval - patience
+	// mostTimes is of how many times before resizes a query is asked in one round. times are of how many it is
+	// asked for a pod, and apart the time between them: a value that is bad now and then is not bad because of
+	// a resize.
+	mostTimes, times, apart = 12, 3, 2 * time.Minute
 	// young is how old a pod is at least that had no value before its resize because it was well: a query may
 	// return only what is not.
 	young = 2 * time.Minute
@@ -118,6 +122,10 @@ type subject struct {
 	objective *ratios.Objective
 	seen      *observation
 	outcome   *outcome
+	// workloads are the workloads of the pod, and joined means that they have pods which are newer than the
+	// resize, or only a little older.
+	workloads []owner
+	joined    bool
 }
 
 // round asks what is not known, and has pods planned again that may break an objective because of their
@@ -130,26 +138,42 @@ func (o *Objectives) round(ctx context.Context) {
 		o.mu.Unlock()
 		return
 	}
-	now := o.Clock.Now()
-	subjects := o.subjects(rules.Table, now)
-	slow := map[string]bool{}
-	for q, asked := range subjects {
-		if slow[q.address] {
-			o.fail(ctx, q, asked, fmt.Errorf("it did not answer another query within %v", patience))
-			continue
+	began := o.Clock.Now()
+	subjects := o.subjects(rules.Table, began)
+	// Each Prometheus is asked on its own, so that none has to wait for a slow one.
+	questions := map[string][]question{}
+	for q := range subjects {
+		questions[q.address] = append(questions[q.address], q)
+	}
+	var asking sync.WaitGroup
+	for _, of := range questions {
+		asking.Go(func() { o.askAll(ctx, of, subjects, began) })
+	}
+	asking.Wait()
+	o.notify(subjects)
+}
+
+// errBusy is why a query is not asked.
+var errBusy = fmt.Errorf("this Prometheus takes too long for other queries: it must answer each within %v, and all of a round within %v", patience, allPatience)
+
+// askAll asks the queries to one Prometheus, each until it fails to answer in time.
+func (o *Objectives) askAll(ctx context.Context, questions []question, subjects map[question][]*subject, began time.Time) {
+	slow := false
+	for _, q := range questions {
+		at, err := o.Clock.Now(), errBusy
+		if !slow {
+			err = o.ask(ctx, q, subjects[q], began)
 		}
-		err := o.ask(ctx, q, asked, now)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			slow[q.address] = o.Clock.Since(now) >= patience
-			o.fail(ctx, q, asked, err)
+			slow = slow || o.Clock.Since(at) >= patience
+			o.fail(ctx, q, subjects[q], err)
 			continue
 		}
 		o.logFault(ctx, q, "")
 	}
-	o.notify(subjects)
 }
 
 // anyIn reports whether any rule has objectives.
@@ -187,8 +211,48 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 				known = &outcome{Outcome: guard.Outcome{Name: objective.Name}, question: q}
 				seen.outcomes[objective.Name] = known
 			}
-			all[q] = append(all[q], &subject{p, objective, seen, known})
+			all[q] = append(all[q], &subject{of: p, objective: objective, seen: seen, outcome: known, workloads: o.workloadsOf(p)})
 		}
+	}
+	o.join(all)
+	return all
+}
+
+// join finds the subjects whose workloads have new pods.
+func (o *Objectives) join(all map[question][]*subject) {
+	var first time.Time
+	for _, asked := range all {
+		for _, s := range asked {
+			if first.IsZero() || s.seen.since.Before(first) {
+				first = s.seen.since
+			}
+		}
+	}
+	if first.IsZero() {
+		return
+	}
+	newest := map[owner]time.Time{}
+	for _, p := range o.Cluster.Pods("").List() {
+		if !p.CreatedAt().After(first.Add(-young)) {
+			continue // Finding the workloads of a pod takes longer.
+		}
+		for _, w := range o.workloadsOf(p) {
+			if newest[w].Before(p.CreatedAt()) {
+				newest[w] = p.CreatedAt()
+			}
+		}
+	}
+	for _, asked := range all {
+		for _, s := range asked {
+			s.joined = slices.ContainsFunc(s.workloads, func(w owner) bool { return newest[w].After(s.seen.since.Add(-young)) })
+		}
+	}
+}
+
+// workloadsOf returns the workloads of a pod.
+func (o *Objectives) workloadsOf(p *pod.Pod) (all []owner) {
+	for _, w := range o.Cluster.Owners().Chain(nil, p) {
+		all = append(all, owner{namespace: p.Namespace(), workload: w.Name})
 	}
 	return all
 }
@@ -209,94 +273,67 @@ func observe(before *observation, resized time.Time, window time.Duration) *obse
 }
 
 // ask asks a query for the present, and for the times before resizes of which it is not known yet.
-func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, now time.Time) error {
-	elements, err := o.query(ctx, q, now)
-	if err != nil {
-		return err
-	}
-	present, err := o.index(elements)
+func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, began time.Time) error {
+	present, err := o.query(ctx, q, began, began, asked)
 	if err != nil {
 		return err
 	}
 	earlier := map[time.Time][]*subject{}
+	var compared []*subject
 	o.mu.Lock()
 	for _, s := range asked {
-		s.outcome.Since = guard.Of(o.valueOf(s, present))
-		if s.outcome.Unknown = s.outcome.lacks; s.outcome.asked {
+		s.outcome.Since, s.outcome.Unknown = s.since(present[s])
+		if s.outcome.asked {
+			if s.outcome.lacks != "" {
+				s.outcome.Unknown = s.outcome.lacks
+			}
 			continue
 		}
 		s.outcome.Unknown = "its value before the resize has not been asked for yet"
-		if at := s.seen.since.Truncate(interval); earlier[at] != nil || len(earlier) < mostTimes {
+		more := slices.DeleteFunc(s.before(), func(at time.Time) bool { return earlier[at] != nil })
+		if len(earlier)+len(more) > mostTimes {
+			continue
+		}
+		compared = append(compared, s)
+		for _, at := range s.before() {
 			earlier[at] = append(earlier[at], s)
 		}
 	}
 	o.mu.Unlock()
+	past := map[time.Time]map[*subject]values{}
 	for at, of := range earlier {
-		elements, err := o.query(ctx, q, at)
-		if err != nil {
+		if past[at], err = o.query(ctx, q, at, began, of); err != nil {
 			return err
 		}
-		past, err := o.index(elements)
-		if err != nil {
-			return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range compared {
+		v := nothing
+		for _, at := range s.before() {
+			v.pod, v.workload = s.objective.Worse(v.pod, past[at][s].pod), s.objective.Worse(v.workload, past[at][s].workload)
 		}
-		o.mu.Lock()
-		for _, s := range of {
-			value := o.valueOf(s, past)
-			s.outcome.asked, s.outcome.Unknown = true, ""
-			if math.IsNaN(value) && s.of.CreatedAt().Add(young).After(at) {
-				s.outcome.lacks = "the pod is new, and had no value before its resize"
-				s.outcome.Unknown = s.outcome.lacks
-				continue
-			}
-			s.outcome.Before = guard.Of(value)
+		s.outcome.asked = true
+		s.outcome.Before, s.outcome.lacks = s.valueBefore(v)
+		if _, s.outcome.Unknown = s.since(present[s]); s.outcome.lacks != "" {
+			s.outcome.Unknown = s.outcome.lacks
 		}
-		o.mu.Unlock()
 	}
 	return nil
 }
 
-func (o *Objectives) query(ctx context.Context, q question, at time.Time) ([]Element, error) {
+// query asks a query in a round, and returns what its answer says of pods.
+func (o *Objectives) query(ctx context.Context, q question, at, began time.Time, of []*subject) (map[*subject]values, error) {
+	if o.Clock.Since(began) > allPatience {
+		return nil, errBusy
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return o.Query(ctx, q.address, q.query, at)
-}
-
-// owner is a pod or a workload.
-type owner struct{ namespace, pod, workload string }
-
-// errLabels is returned for answers that are not about pods or workloads.
-var errLabels = errors.New("an element has neither the labels namespace and pod nor namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
-
-// index returns the values of pods and workloads.
-func (o *Objectives) index(elements []Element) (map[owner][]float64, error) {
-	values := make(map[owner][]float64, len(elements))
-	for _, e := range elements {
-		of := owner{namespace: e.Labels["namespace"], pod: e.Labels["pod"]}
-		if of.pod == "" {
-			of.workload = e.Labels["workload"]
-		}
-		if of.namespace == "" || of.pod == "" && of.workload == "" {
-			return nil, errLabels
-		}
-		values[of] = append(values[of], e.Value)
+	elements, err := o.Query(ctx, q.address, q.query, at)
+	if err != nil {
+		return nil, err
 	}
-	return values, nil
-}
-
-// valueOf returns the worst value of a pod and of its workloads; NaN without one.
-func (o *Objectives) valueOf(s *subject, values map[owner][]float64) float64 {
-	worst := math.NaN()
-	add := func(of owner) {
-		for _, value := range values[of] {
-			worst = s.objective.Worse(worst, value)
-		}
-	}
-	add(owner{namespace: s.of.Namespace(), pod: s.of.Name})
-	for _, w := range o.Cluster.Owners().Chain(nil, s.of) {
-		add(owner{namespace: s.of.Namespace(), workload: w.Name})
-	}
-	return worst
+	return find(of, elements)
 }
 
 // fail notes that a query failed. The last value since the resize may be wrong by now.

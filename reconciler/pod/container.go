@@ -79,6 +79,7 @@ const (
 	setAside
 	failed
 	containerReady
+	probed
 )
 
 // seldom holds what few containers have.

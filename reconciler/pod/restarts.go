@@ -8,6 +8,10 @@ func (c *Container) RestartCount() int32 { return c.restarts }
 // Failed reports whether the container failed when it ended last: its exit code was not 0.
 func (c *Container) Failed() bool { return c.facts&failed != 0 }
 
+// Probed reports whether a probe can make the kubelet restart the container. It may end with the exit code 0
+// then, as if it had not failed.
+func (c *Container) Probed() bool { return c.facts&probed != 0 }
+
 // Ready reports whether the container is ready.
 func (c *Container) Ready() bool { return c.facts&containerReady != 0 }
 

@@ -37,6 +37,13 @@ type observation struct {
 	// began is the resize with which it began. resized is when the pod was last resized, and until is when
 	// that has proven itself.
 	began, resized, until time.Time
+	// cpuMade and memoryMade are until when the node had not made the resize: samples that began before do not
+	// come from it.
+	cpuMade, memoryMade time.Time
+	// restarts is how often the container had restarted, and started when that became known last: shares of
+	// samples that began before come from the start.
+	restarts int32
+	started  time.Time
 }
 
 // New returns signals of no container.
@@ -45,16 +52,20 @@ func New() *Signals {
 }
 
 const (
-	// lately is how old a sample may be.
-	lately = 15 * time.Minute
+	// Lately is how old a sample may be.
+	Lately = 15 * time.Minute
 	// Brief is the time in which shares say little: anything is throttled for a moment.
 	Brief = 30 * time.Second
+	// arriving is how long a sample takes to arrive that is sent when its measurement ends.
+	arriving = 10 * time.Second
+	// starting is how long a pod starts: its shares are high, and are forgotten when later ones are known.
+	starting = 2 * time.Minute
 )
 
 // Take takes a sample of a container of a pod. It reports whether the plan of the pod may differ because of
 // it.
 func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *ratios.GuardSettings, now time.Time) (changed bool) {
-	if now.Sub(sample.At) > lately {
+	if now.Sub(sample.At) > Lately {
 		return false
 	}
 	if sample.Length < Brief {
@@ -67,59 +78,112 @@ func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *
 		s.sweep(now)
 	}
 	if !settings.Enabled || !guard.Observed(of, settings.Window, sample.At) {
-		u := s.usual[key]
-		u.add(sample)
-		s.usual[key] = u
+		s.addUsual(key, of, sample)
 		return false
 	}
-	spans := sample.At.Add(-sample.Length).Before(resized)
+	c := containerOf(of, container)
+	if c == nil {
+		return false
+	}
+	from := sample.At.Add(-sample.Length)
+	spans := from.Before(resized)
 	// The time of a resize has no fraction of a second: a long sample that ends in that second is of the time before.
 	if !sample.At.After(resized) || spans && sample.Length >= Brief && sample.At.Sub(resized) < time.Second {
-		return s.late(key, sample)
+		return s.late(key, of, sample)
 	}
-	o := s.observe(key, resized, settings.Window)
+	o := s.observe(key, of, c, settings.Window)
+	cpu, memory := guard.Waits(of, c)
+	if cpu {
+		o.cpuMade = now.Add(-arriving)
+	}
+	if memory {
+		o.memoryMade = now.Add(-arriving)
+	}
+	if c.RestartCount() > o.restarts {
+		o.restarts, o.started = c.RestartCount(), now
+	}
 	if spans {
 		return false // Nobody knows what was before.
+	}
+	starts := from.Before(o.started)
+	if starts || from.Before(o.cpuMade) {
+		sample.Throttled, sample.CPUPressure = guard.Value{}, guard.Value{}
+	}
+	if starts || from.Before(o.memoryMade) {
+		sample.MemoryPressure = guard.Value{}
+	}
+	if from.Before(o.memoryMade) { // The memory itself does not come from its limit.
+		sample.LimitEvents = guard.Value{}
 	}
 	before := o.Since
 	o.Since = o.Since.Max(&sample.Strain)
 	return o.Since != before
 }
 
+// addUsual adds a sample to what is usual for a container.
+func (s *Signals) addUsual(key uint64, of *pod.Pod, sample *Sample) usual {
+	u := s.usual[key]
+	if u.admits(sample.At.Add(-sample.Length).Before(of.StartedAt().Add(starting))) {
+		u.add(sample)
+	}
+	s.usual[key] = u
+	return u
+}
+
 // late takes a sample of the time before a resize that was on its way when the pod was resized. It may even
 // arrive after an urgent one of the time since then. An earlier resize, which has not proven itself either,
 // must not hide what was before it.
-func (s *Signals) late(key uint64, sample *Sample) (changed bool) {
+func (s *Signals) late(key uint64, of *pod.Pod, sample *Sample) (changed bool) {
 	o := s.observed[key]
 	if o != nil && sample.At.Sub(o.began) >= time.Second {
 		return false
 	}
-	u := s.usual[key]
-	u.add(sample)
-	s.usual[key] = u
+	u := s.addUsual(key, of, sample)
 	if o == nil {
 		return false
 	}
-	before := o.Before
-	o.Before = u.before(o.began)
+	before, more := o.Before, u.before(o.began)
+	o.Before = before.Max(&more)
 	return o.Before != before
 }
 
 // observe returns the observation of a container, which begins with what is usual for it. If an earlier
 // resize has not proven itself either, the time before that counts, as in the record of the pod.
-func (s *Signals) observe(key uint64, resized time.Time, window time.Duration) *observation {
-	o := s.observed[key]
+func (s *Signals) observe(key uint64, of *pod.Pod, c *pod.Container, window time.Duration) *observation {
+	o, resized := s.observed[key], of.ResizedAt()
 	switch {
 	case o == nil || !resized.Before(o.until):
-		o = &observation{began: resized}
-		u := s.usual[key]
-		o.Before = u.before(resized)
+		o = &observation{began: resized, Fared: guard.Fared{Before: s.before(key, resized)}, restarts: c.RestartCount()}
+		if recorded, known := of.Record().Of(c.Name()); known {
+			o.restarts = recorded.Restarts
+		}
 		s.observed[key] = o
 	case !o.resized.Equal(resized):
 		o.Since = guard.Strain{}
 	}
 	o.resized, o.until = resized, resized.Add(window)
 	return o
+}
+
+// before returns how a container fared before a resize that begins an observation. If a longer observation
+// has just ended, as before the next step of a size that is lowered in steps, only that knows it.
+func (s *Signals) before(key uint64, resized time.Time) guard.Strain {
+	u := s.usual[key]
+	fared := u.before(resized)
+	if o := s.observed[key]; o != nil && slotOf(resized)-slotOf(o.until) <= 1 {
+		fared = fared.Or(&o.Since)
+	}
+	return fared
+}
+
+// containerOf returns a container of a pod; nil if it has none with the name.
+func containerOf(of *pod.Pod, name string) *pod.Container {
+	for i := range of.Containers {
+		if of.Containers[i].Name() == name {
+			return &of.Containers[i]
+		}
+	}
+	return nil
 }
 
 // Of returns how a container of a pod fared.
@@ -134,8 +198,7 @@ func (s *Signals) Of(of *pod.Pod, container string) guard.Fared {
 		}
 		return f
 	}
-	u := s.usual[key]
-	return guard.Fared{Before: u.before(resized)}
+	return guard.Fared{Before: s.before(key, resized)}
 }
 
 // key returns the key of a container.
@@ -143,11 +206,22 @@ func (s *Signals) key(of *pod.Pod, container string) uint64 {
 	return maphash.Comparable(s.seed, struct{ uid, container string }{string(of.UID), container})
 }
 
+// Forget releases what is known of a pod that no longer exists: it may have been observed for days.
+func (s *Signals) Forget(of *pod.Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range of.Containers {
+		key := s.key(of, of.Containers[i].Name())
+		delete(s.usual, key)
+		delete(s.observed, key)
+	}
+}
+
 // sweep releases what is too old to count.
 func (s *Signals) sweep(now time.Time) {
 	s.swept = now
 	for key, o := range s.observed {
-		if now.Sub(o.until) > lately {
+		if now.Sub(o.until) > Lately {
 			delete(s.observed, key)
 		}
 	}

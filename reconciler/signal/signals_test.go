@@ -5,9 +5,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -17,14 +19,35 @@ import (
 var settings = &ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute}
 
 // resized is a pod that was resized at a second; never at 0.
-func resized(uid string, second int) *pod.Pod {
-	changes := []func(*corev1.Pod){podtest.ManagedBy(podtest.AsMade)}
+func resized(uid string, second int, changes ...func(*corev1.Pod)) *pod.Pod {
+	of := podtest.Pod(podtest.Guaranteed, podtest.ManagedBy(podtest.AsMade))
+	of.UID, of.Status.ContainerStatuses = types.UID(uid), []corev1.ContainerStatus{{Name: "app"}}
 	if second != 0 {
-		changes = append(changes, podtest.ManagedBy(podtest.ResizeOf(second, "app")))
+		podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "applied-instance-type", "n4", "applied-sizes", "app 3 cpu 2/2>1/1 memory 1Gi/1Gi")(of)
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(second, "app"), podtest.Managed(contract.FieldManager, "", second, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(of)
 	}
-	of := podtest.Pod(podtest.Guaranteed, changes...)
-	of.UID = types.UID(uid)
+	for _, change := range changes {
+		change(of)
+	}
 	return pod.From(of)
+}
+
+// restarts makes the container have restarted.
+func restarts(count int32) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = count }
+}
+
+// deferred makes the node have the cpu before the resize.
+func deferred(p *corev1.Pod) {
+	r := podtest.Amounts{"2", "2", "1Gi", "1Gi"}.Requirements()
+	p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+}
+
+// deferredMemory makes the node have the memory before another resize.
+func deferredMemory(p *corev1.Pod) {
+	podtest.Annotated("original-memory.app", "2Gi", "original-memory-limit.app", "2Gi", "applied-sizes", "app 3 cpu 1/1 memory 2Gi/2Gi>1Gi/1Gi")(p)
+	r := podtest.Amounts{"1", "1", "2Gi", "2Gi"}.Requirements()
+	p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
 }
 
 // minute returns a sample of the minute that ends at a second.
@@ -146,6 +169,88 @@ func TestSignals(t *testing.T) {
 		check(t, s, resized("a", 1010), 0.4, -1)
 		take(s, resized("a", 1010), minute(1075, throttled(0.6)))
 		check(t, s, resized("a", 1010), 0.4, 0.6)
+	})
+	t.Run("a resize after a long window is compared with the time since the one before", func(t *testing.T) {
+		long := &ratios.GuardSettings{Enabled: true, Window: 20 * time.Minute}
+		s := signal.New()
+		of := resized("a", 610)
+		for at := 660; at < 1810; at += 60 {
+			sample := minute(at, throttled(0.2))
+			s.Take(of, "app", sample, long, sample.At.Add(time.Second))
+		}
+		next := resized("a", 1811) // As the next step of a size that is lowered in steps.
+		check(t, s, next, 0.2, -1)
+		sample := minute(1880, throttled(0.9))
+		s.Take(next, "app", sample, long, sample.At.Add(time.Second))
+		check(t, s, next, 0.2, 0.9)
+		sample = minute(3600, throttled(0.9))
+		s.Take(next, "app", sample, long, sample.At.Add(time.Second))
+		check(t, s, resized("a", 3600), 0.9, -1) // The time before the window is too old by then.
+		check(t, s, resized("a", 5400), -1, -1)
+	})
+	t.Run("a container that starts again is throttled because of that", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0, restarts(3)), minute(600, throttled(0.1)))
+		take(s, resized("a", 610, restarts(3)), minute(670, throttled(0.2)))
+		again := resized("a", 610, restarts(4))
+		if take(s, again, minute(730, throttled(0.9))) || take(s, again, minute(790, throttled(0.8))) { // It began before the restart was known.
+			t.Error("the plan may differ")
+		}
+		check(t, s, again, 0.1, 0.2)
+		take(s, again, minute(851, throttled(0.7)))
+		check(t, s, again, 0.1, 0.7)
+		if got := s.Of(again, "app").Since.Memory; got.Known {
+			t.Errorf("%+v", got)
+		}
+		take(s, resized("a", 610, restarts(5)), minute(900, guard.Strain{Throttled: guard.Of(1), Memory: guard.Of(4096)}))
+		if got := s.Of(again, "app").Since; got.Memory != guard.Of(4096) || got.Throttled != guard.Of(0.7) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("how a pod fares while it starts is not usual", func(t *testing.T) {
+		s := signal.New()
+		started := func(p *corev1.Pod) {
+			at := metav1.NewTime(podtest.At(605))
+			p.CreationTimestamp, p.Status.StartTime = metav1.NewTime(podtest.At(600)), &at
+		}
+		all := throttled(0.9)
+		all.Memory = guard.Of(4096)
+		take(s, resized("a", 0, started), minute(660, all))
+		take(s, resized("a", 0, started), minute(720, all))
+		check(t, s, resized("a", 781, started), 0.9, -1) // It is all that is known.
+		if got := s.Of(resized("a", 781, started), "app").Before.Memory; got != guard.Of(4096) {
+			t.Errorf("%+v", got)
+		}
+		take(s, resized("a", 0, started), minute(790, throttled(0.1)))
+		take(s, resized("a", 0, started), minute(720, all)) // It arrives again.
+		check(t, s, resized("a", 791, started), 0.1, -1)
+		if got := s.Of(resized("a", 791, started), "app").Before.Memory; got != guard.Of(4096) {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a restart before the first sample since the resize", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0, restarts(3)), minute(600, throttled(0.1)))
+		again := resized("a", 610, restarts(4))
+		take(s, again, minute(670, throttled(0.9)))
+		check(t, s, again, 0.1, -1)
+	})
+	t.Run("while the node has not made the resize, nothing that happens comes from it", func(t *testing.T) {
+		s := signal.New()
+		take(s, resized("a", 0), minute(600, throttled(0.1)))
+		take(s, resized("a", 610, deferred), minute(671, throttled(0.9)))
+		take(s, resized("a", 610, deferred), minute(731, throttled(0.9)))
+		made := resized("a", 610)
+		s.Take(resized("a", 610, deferred), "app", minute(671, throttled(0.9)), settings, podtest.At(733)) // It arrives again.
+		s.Take(made, "app", minute(780, throttled(0.8)), settings, podtest.At(800))                        // Of which a part is of the time before.
+		check(t, s, made, 0.1, -1)
+		take(s, made, minute(852, throttled(0.7)))
+		check(t, s, made, 0.1, 0.7)
+		all := guard.Strain{Throttled: guard.Of(1), MemoryPressure: guard.Of(1), Memory: guard.Of(4096), LimitEvents: guard.Of(3)}
+		take(s, resized("b", 610, deferredMemory), minute(671, all))
+		if got, want := s.Of(resized("b", 610), "app").Since, (guard.Strain{Throttled: guard.Of(1), Memory: guard.Of(4096)}); got != want {
+			t.Errorf("%+v", got)
+		}
 	})
 	t.Run("pods, containers and disabled guards are kept apart", func(t *testing.T) {
 		s, of := signal.New(), resized("a", 620)

@@ -20,6 +20,8 @@ type usual struct {
 	// slot is the number of the current slot, since 1970.
 	slot      uint32
 	now, past span
+	// starts means that all of it is of a pod that starts.
+	starts bool
 }
 
 // span has the highest values in a slot, with 1 added to what is known.
@@ -35,6 +37,20 @@ const (
 	most = 10_000
 )
 
+// admits reports whether a sample may be added, given whether the pod starts: a later time takes the place of the
+// start.
+func (u *usual) admits(starts bool) bool {
+	if u.slot != 0 && u.starts && !starts {
+		u.now, u.past = u.now.steady(), u.past.steady()
+	}
+	late := u.slot != 0 && !u.starts && starts
+	u.starts = starts && !late
+	return !late
+}
+
+// steady returns what is usual after the start, too.
+func (s *span) steady() span { return span{memory: s.memory, limitEvents: s.limitEvents} }
+
 // add adds a sample.
 func (u *usual) add(s *Sample) {
 	switch at := slotOf(s.At); {
@@ -46,7 +62,7 @@ func (u *usual) add(s *Sample) {
 		u.slot, u.past, u.now = at, u.now, span{}
 		u.now.add(&s.Strain)
 	case at > u.slot:
-		*u = usual{slot: at}
+		*u = usual{slot: at, starts: u.starts}
 		u.now.add(&s.Strain)
 	}
 }

@@ -126,11 +126,12 @@ func (r *report) take(request *workloadresizerv1.ReportUsageRequest) error {
 		accepted++
 	}
 	if !request.GetValidateOnly() {
+		// A container may be about to be killed: the next read of the source may be too late, and there may be no
+		// room in it.
+		r.service.config.Demands.SignalUrgent(samples)
 		if err := r.service.config.Push.Push(r.sender, samples); err != nil {
 			return rpcerror.New(rpcerror.TooMuchUsage, err.Error()+": send it again later")
 		}
-		// A container may be about to be killed: the next read of the source may be too late.
-		r.service.config.Demands.SignalUrgent(samples)
 	}
 	r.response.Accepted += int64(accepted)
 	return nil

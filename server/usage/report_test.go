@@ -14,6 +14,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	usagestore "github.com/workload-resizer/workload-resizer/usage"
@@ -25,6 +26,7 @@ func TestReport(t *testing.T) {
 	t.Run("a caller that is bound to a node reports only its pods", aCallerThatIsBoundToANodeReportsOnlyItsPods)
 	t.Run("a container that was restarted has the usage from before", aContainerThatWasRestartedHasTheUsageFromBefore)
 	t.Run("only validates if told so", onlyValidatesIfToldSo)
+	t.Run("knows who is about to be killed even if there is no room", knowsWhoIsAboutToBeKilledEvenIfThereIsNoRoom)
 	t.Run("refuses what cannot be counted", refusesWhatCannotBeCounted)
 }
 
@@ -146,6 +148,21 @@ func onlyValidatesIfToldSo(t *testing.T) {
 	}
 	pushed.err = push.ErrFull
 	servertest.CheckError(t, r.take(request), codes.ResourceExhausted, "TOO_MUCH_USAGE", "again later")
+}
+
+// Others may fill the source.
+func knowsWhoIsAboutToBeKilledEvenIfThereIsNoRoom(t *testing.T) {
+	resized := int(time.Since(podtest.Start)/time.Second) - 5
+	f := newFixture(t, servertest.All, nil, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(resized, "app")))
+	f.service.config.Push = &counting{err: push.ErrFull}
+	urgent := used("shopweb-x", 0, 300)
+	urgent.CpuCores, urgent.MeasureDuration = nil, durationpb.New(time.Second)
+	err := f.service.newReport(access.Caller{}).take(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{urgent}})
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MUCH_USAGE", "again later")
+	demands := f.parts.Loop.Demands
+	if got := demands.Signals(demands.PodsOn("a")["shopweb-x"]).Of("app"); got.Since.Memory.N != 300<<20 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // counting counts what is pushed.

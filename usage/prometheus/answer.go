@@ -100,8 +100,8 @@ func (a *answers) warn(warnings promv1.Warnings) {
 	}
 }
 
-// matrix runs a query over a range, in which INTERVAL is the time between samples, and SELECTOR stands
-// for the matchers of the source. The series are in the order of their labels.
+// matrix runs a query over a range, in which INTERVAL is the time between samples, LEAST the number of CPU
+// periods that count at least in that time, and SELECTOR stands for the matchers of the source. The series are in the order of their labels.
 func (a *answers) matrix(ctx context.Context, query string, r promv1.Range) (model.Matrix, error) {
 	query = a.queries.Replace(query)
 	value, warnings, _, err := a.api.QueryRange(ctx, query, r)

@@ -27,7 +27,7 @@ func answering(t *testing.T, answer func(http.ResponseWriter)) *Source {
 		answer(w)
 	}))
 	t.Cleanup(server.Close)
-	return newSource(t, Config{Address: server.URL, most: 1 << 20})
+	return newSource(t, Config{Address: server.URL, MostBytes: 1 << 20})
 }
 
 // matrix returns an answer with series.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,9 +35,10 @@ type Config struct {
 	Interval time.Duration
 	// Transport sends the requests, e.g. with credentials; nil for the default one.
 	Transport http.RoundTripper
+	// MostBytes is how many bytes an answer has at most; 0 means 256 MiB. An answer takes many times as much
+	// memory.
+	MostBytes int64
 
-	// most is how many bytes an answer has at most; 0 means mostBytes.
-	most int64
 	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
 	// query after two.
 	patience time.Duration
@@ -74,7 +76,7 @@ func New(c Config) (*Source, error) {
 		return nil, fmt.Errorf("the interval %v is not between 1ms and 10m", interval)
 	}
 	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
-		Transport: bounded{c.Tenant, cmp.Or(c.most, mostBytes), transport}, CheckRedirect: sameHost,
+		Transport: bounded{c.Tenant, cmp.Or(c.MostBytes, mostBytes), transport}, CheckRedirect: sameHost,
 		Timeout: cmp.Or(c.patience, 5*time.Minute),
 	}})
 	if err != nil {
@@ -90,7 +92,10 @@ func New(c Config) (*Source, error) {
 	if selector != "" {
 		s.name += " {" + strings.TrimSuffix(selector, ",") + "}"
 	}
-	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "SELECTOR", selector)
+	// A container that rarely runs counts as if it ran in a tenth of the periods of 100 ms, or else a moment would
+	// count as much as minutes.
+	least := strconv.FormatFloat(interval.Seconds(), 'f', -1, 64)
+	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "LEAST", least, "SELECTOR", selector)
 	return s, nil
 }
 
@@ -134,7 +139,7 @@ const (
 	byContainer    = `max by (namespace, pod, container, pod_uid) `
 	withUID        = `, "pod_uid", "$1", "id", ".*pod([0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}).*")`
 	queryThrottled = byContainer + `(label_replace(increase(container_cpu_cfs_throttled_periods_total` + containers + `[INTERVAL])` +
-		` / increase(container_cpu_cfs_periods_total` + containers + `[INTERVAL])` + withUID + `)`
+		` / clamp_min(increase(container_cpu_cfs_periods_total` + containers + `[INTERVAL]), LEAST)` + withUID + `)`
 	queryCPUWait    = byContainer + `(label_replace(rate(container_pressure_cpu_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
 	queryMemoryWait = byContainer + `(label_replace(rate(container_pressure_memory_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
 	queryMemory     = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`

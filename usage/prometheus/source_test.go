@@ -99,9 +99,9 @@ func recorded() []byte {
 	var r recording
 	const main, side, second = `container="main",id="/a"`, `container="side",id="/c"`, `container="main",id="/b"`
 	r.metric("counter", "container_cpu_cfs_throttled_periods")
-	r.series("container_cpu_cfs_throttled_periods_total", main, map[int]func(int) string{0: constant("5"), 1: counter(5, 0.1), 30: constant("40")})
+	r.series("container_cpu_cfs_throttled_periods_total", main, map[int]func(int) string{0: constant("50"), 1: counter(50, 1), 30: counter(400, 0.1)})
 	r.metric("counter", "container_cpu_cfs_periods")
-	r.series("container_cpu_cfs_periods_total", main, map[int]func(int) string{0: constant("9"), 1: counter(9, 0.4), 30: counter(90, 0.4)})
+	r.series("container_cpu_cfs_periods_total", main, map[int]func(int) string{0: constant("90"), 1: counter(90, 4), 30: counter(900, 0.1)})
 	r.metric("counter", "container_cpu_usage_seconds")
 	steady := func(step int) func(int) string { return counter(9000+0.2495*300*float64(step), 0.2495) }
 	r.series("container_cpu_usage_seconds_total", main, map[int]func(int) string{
@@ -161,7 +161,7 @@ func want() []usage.Sample {
 	waited.Strain.Throttled, waited.Strain.Pressure = usage.ValueOf(0.25), usage.ValueOf(0.5)
 	idle, calm, full := sample("main", history.CPU, 0, 250), sample("main", history.CPU, 30, 500), sample("main", history.Memory, 0, 1e8)
 	idle.Strain.Throttled = usage.ValueOf(0)
-	calm.Strain.Throttled, calm.Strain.Pressure = usage.ValueOf(0), usage.ValueOf(0)
+	calm.Throttled, calm.Strain.Throttled, calm.Strain.Pressure = true, usage.ValueOf(0.1), usage.ValueOf(0) // It rarely runs.
 	full.Strain.Pressure = usage.ValueOf(0.25)
 	return []usage.Sample{
 		idle, waited, calm,

@@ -10,7 +10,7 @@ import (
 
 // Element is an element of a vector.
 type Element struct {
-	Labels map[string]string
+	Labels model.Metric
 	Value  float64
 }
 
@@ -36,14 +36,9 @@ func (s *Source) Vector(ctx context.Context, query string, at time.Time) ([]Elem
 	}
 	elements := make([]Element, 0, len(vector))
 	for _, sample := range vector {
-		if sample == nil {
-			continue
+		if sample != nil {
+			elements = append(elements, Element{sample.Metric, float64(sample.Value)})
 		}
-		labels := make(map[string]string, len(sample.Metric))
-		for name, text := range sample.Metric {
-			labels[string(name)] = string(text)
-		}
-		elements = append(elements, Element{labels, float64(sample.Value)})
 	}
 	return elements, nil
 }

@@ -1,0 +1,100 @@
+package objective
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+)
+
+// owner is a pod or a workload.
+type owner struct{ namespace, pod, workload string }
+
+// values are the worst values that an answer has of a pod, and of its workloads; NaN without one.
+type values struct{ pod, workload float64 }
+
+// nothing are the values of an answer without the pod and its workloads.
+var nothing = values{math.NaN(), math.NaN()}
+
+// errLabels is returned for answers that are not about pods or workloads.
+var errLabels = errors.New("no element has the labels namespace and pod, or namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
+
+// find returns the values of pods in an answer. Elements without the labels are about something else: others
+// may create series, too.
+func find(asked []*subject, elements []Element) (map[*subject]values, error) {
+	about, found := map[owner][]*subject{}, make(map[*subject]values, len(asked))
+	for _, s := range asked {
+		itself := owner{namespace: s.of.Namespace(), pod: s.of.Name}
+		about[itself] = append(about[itself], s)
+		for _, w := range s.workloads {
+			about[w] = append(about[w], s)
+		}
+		found[s] = nothing
+	}
+	labeled := len(elements) == 0
+	for _, e := range elements {
+		of := owner{namespace: e.Namespace, pod: e.Pod}
+		if of.pod == "" {
+			of.workload = e.Workload
+		}
+		if of.namespace == "" || of.pod == "" && of.workload == "" {
+			continue
+		}
+		labeled = true
+		for _, s := range about[of] {
+			v := found[s]
+			if of.pod != "" {
+				v.pod = s.objective.Worse(v.pod, e.Value)
+			} else {
+				v.workload = s.objective.Worse(v.workload, e.Value)
+			}
+			found[s] = v
+		}
+	}
+	if !labeled {
+		return nil, errLabels
+	}
+	return found, nil
+}
+
+// before returns the times before the resize of which the value is asked, the last one first. Many pods have the
+// same.
+func (s *subject) before() []time.Time {
+	at := s.seen.since.Truncate(interval)
+	all := []time.Time{at}
+	for len(all) < times {
+		if at = at.Add(-apart); s.of.CreatedAt().Add(young).After(at) {
+			break
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+// isNew reports whether the pod was so new before the resize that values of its workload came from other
+// pods, as in a rollout.
+func (s *subject) isNew() bool { return s.of.CreatedAt().Add(young).After(s.before()[0]) }
+
+// since returns the value since the resize, or why it is not known.
+func (s *subject) since(v values) (guard.Value, string) {
+	switch {
+	case s.isNew():
+		return guard.Of(v.pod), ""
+	case s.joined && s.objective.IsBrokenBy(v.workload) && !s.objective.IsBrokenBy(v.pod):
+		return guard.Value{}, "the workload breaks it, and may do so because of its pods that are newer than the resize"
+	}
+	return guard.Of(s.objective.Worse(v.pod, v.workload)), ""
+}
+
+// valueBefore returns the value before the resize, or why it is not known. The pods of a StatefulSet have the
+// names of earlier ones, whose measurements a query may still count.
+func (s *subject) valueBefore(v values) (guard.Value, string) {
+	if !s.isNew() {
+		return guard.Of(s.objective.Worse(v.pod, v.workload)), ""
+	}
+	if v.pod != v.pod || s.of.CreatedAt().After(s.before()[0]) || s.of.Controller().Kind == "StatefulSet" {
+		return guard.Value{}, "the pod is new, and had no value of its own before its resize"
+	}
+	return guard.Of(v.pod), ""
+}

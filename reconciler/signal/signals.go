@@ -226,7 +226,7 @@ func (s *Signals) sweep(now time.Time) {
 		}
 	}
 	for key, u := range s.usual {
-		if now.Sub(time.Unix(int64(u.slot)*int64(slot/time.Second), 0)) > kept {
+		if int16(slotOf(now)-u.slot) >= kept {
 			delete(s.usual, key)
 		}
 	}

@@ -137,8 +137,29 @@ func TestSignals(t *testing.T) {
 		s, of := signal.New(), resized("a", 620)
 		take(s, resized("a", 0), minute(600, guard.Strain{CPUPressure: guard.Of(0), Memory: guard.Of(5 << 20), LimitEvents: guard.Of(0)}))
 		got := s.Of(of, "app").Before
-		if want := (guard.Strain{CPUPressure: guard.Of(0), Memory: guard.Of(5 << 20), LimitEvents: guard.Of(0)}); got != want {
-			t.Errorf("%+v", got)
+		memory := got.Memory
+		got.Memory = guard.Value{}
+		if want := (guard.Strain{CPUPressure: guard.Of(0), LimitEvents: guard.Of(0)}); got != want || !memory.Known {
+			t.Errorf("%+v and %+v of memory", got, memory)
+		}
+	})
+	t.Run("memory is at least what was used, and little more", func(t *testing.T) {
+		for _, used := range []float64{0, 1, 4096, 4097, 5 << 20, 123_456_789, 1 << 30, 1 << 43} {
+			s, of := signal.New(), resized("a", 620)
+			take(s, resized("a", 0), minute(600, guard.Strain{Memory: guard.Of(used)}))
+			if got := s.Of(of, "app").Before.Memory; !got.Known || got.N < used || got.N > 1.0004*(used+4096) {
+				t.Errorf("%v of %v bytes", got, used)
+			}
+		}
+	})
+	t.Run("what is usual counts whenever the numbers of slots start again", func(t *testing.T) {
+		// Slot 1<<16 of these begins at a number of 0.
+		const again = 1 << 16 * 300
+		first := int(again - podtest.At(0).Unix()%again)
+		for _, second := range []int{first - 600, first - 300, first, first + 300} {
+			s, of := signal.New(), resized("a", second+20)
+			take(s, resized("a", 0), minute(second, throttled(0.1)))
+			check(t, s, of, 0.1, -1)
 		}
 	})
 	t.Run("of a few seconds, only memory counts", func(t *testing.T) {

@@ -10,15 +10,16 @@ import (
 const (
 	// slot is the time that one span covers. The time before a resize is one to two of them.
 	slot = 5 * time.Minute
-	// kept is how long the usual values are kept without a sample.
-	kept = 4 * slot
+	// kept is for how many slots the usual values are kept without a sample.
+	kept = 4
 )
 
 // usual is how a container fares usually: the highest values of the current slot of time, and of the one
-// before. There is one of each container in the cluster, so it is small, and has no pointers.
+// before. There is one of each container in the cluster, so it has no pointers and takes only 16 bytes. The zero
+// value has no samples.
 type usual struct {
-	// slot is the number of the current slot, since 1970.
-	slot      uint32
+	// slot is the number of the current slot, see slotOf.
+	slot      uint16
 	now, past span
 	// starts means that all of it is of a pod that starts.
 	starts bool
@@ -26,24 +27,25 @@ type usual struct {
 
 // span has the highest values in a slot, with 1 added to what is known.
 type span struct {
-	// memory is in pages. The shares are in ten-thousandths.
-	memory                                 uint32
-	throttled, cpuPressure, memoryPressure uint16
-	limitEvents                            uint8
+	// memory is the binary logarithm of the number of pages, in parts of 1/octave, rounded up: at most 0.04% more.
+	// The shares are in parts of 1/whole.
+	memory                                              uint16
+	throttled, cpuPressure, memoryPressure, limitEvents uint8
 }
 
 const (
-	page = 4096
-	most = 10_000
+	page   = 4096
+	octave = 2048
+	whole  = 250
 )
 
 // admits reports whether a sample may be added, given whether the pod starts: a later time takes the place of the
 // start.
 func (u *usual) admits(starts bool) bool {
-	if u.slot != 0 && u.starts && !starts {
+	if u.starts && !starts {
 		u.now, u.past = u.now.steady(), u.past.steady()
 	}
-	late := u.slot != 0 && !u.starts && starts
+	late := *u != (usual{}) && !u.starts && starts
 	u.starts = starts && !late
 	return !late
 }
@@ -53,17 +55,18 @@ func (s *span) steady() span { return span{memory: s.memory, limitEvents: s.limi
 
 // add adds a sample.
 func (u *usual) add(s *Sample) {
-	switch at := slotOf(s.At); {
-	case at == u.slot:
-		u.now.add(&s.Strain)
-	case at == u.slot-1:
-		u.past.add(&s.Strain)
-	case at == u.slot+1:
-		u.slot, u.past, u.now = at, u.now, span{}
-		u.now.add(&s.Strain)
-	case at > u.slot:
+	at := slotOf(s.At)
+	switch newer := int16(at - u.slot); {
+	case u.now == (span{}) && u.past == (span{}), newer > 1:
 		*u = usual{slot: at, starts: u.starts}
 		u.now.add(&s.Strain)
+	case newer == 1:
+		u.slot, u.past, u.now = at, u.now, span{}
+		u.now.add(&s.Strain)
+	case newer == 0:
+		u.now.add(&s.Strain)
+	case newer == -1:
+		u.past.add(&s.Strain)
 	}
 }
 
@@ -73,24 +76,27 @@ func (u *usual) before(at time.Time) (s guard.Strain) {
 	case 0, 1:
 		past := u.past.strain()
 		s = u.now.strain().Max(&past)
-	case math.MaxUint32: // A sample after that time has begun the next slot.
+	case math.MaxUint16: // A sample after that time has begun the next slot.
 		s = u.past.strain()
 	}
 	return s
 }
 
-func slotOf(at time.Time) uint32 { return uint32(at.Unix() / int64(slot/time.Second)) }
+// slotOf returns the number of the slot of a time. The numbers start again after 227 days, and nothing is kept for
+// half as long.
+func slotOf(at time.Time) uint16 { return uint16(at.Unix() / int64(slot/time.Second)) }
 
 func (s *span) add(o *guard.Strain) {
 	if o.Memory.Known {
-		s.memory = max(s.memory, uint32(min(math.Ceil(o.Memory.N/page), math.MaxUint32-1))+1)
+		pages := max(1, math.Ceil(o.Memory.N/page))
+		s.memory = max(s.memory, uint16(min(math.Ceil(octave*math.Log2(pages)), math.MaxUint16-1))+1)
 	}
 	for _, share := range [...]struct {
-		of   *uint16
+		of   *uint8
 		from guard.Value
 	}{{&s.throttled, o.Throttled}, {&s.cpuPressure, o.CPUPressure}, {&s.memoryPressure, o.MemoryPressure}} {
 		if share.from.Known {
-			*share.of = max(*share.of, uint16(math.Round(min(share.from.N, 1)*most))+1)
+			*share.of = max(*share.of, uint8(math.Round(min(share.from.N, 1)*whole))+1)
 		}
 	}
 	if o.LimitEvents.Known {
@@ -100,14 +106,16 @@ func (s *span) add(o *guard.Strain) {
 
 // strain returns the values.
 func (s *span) strain() guard.Strain {
-	value := func(n, unit float64) guard.Value {
-		if n == 0 {
+	known := func(code uint16, n float64) guard.Value {
+		if code == 0 {
 			return guard.Value{}
 		}
-		return guard.Of((n - 1) * unit)
+		return guard.Of(n)
 	}
+	share := func(code uint8) guard.Value { return known(uint16(code), float64(code-1)/whole) }
 	return guard.Strain{
-		Throttled: value(float64(s.throttled), 1./most), CPUPressure: value(float64(s.cpuPressure), 1./most),
-		MemoryPressure: value(float64(s.memoryPressure), 1./most), Memory: value(float64(s.memory), page), LimitEvents: value(float64(s.limitEvents), 1),
+		Throttled: share(s.throttled), CPUPressure: share(s.cpuPressure), MemoryPressure: share(s.memoryPressure),
+		Memory:      known(s.memory, page*math.Exp2(float64(s.memory-1)/octave)),
+		LimitEvents: known(uint16(s.limitEvents), float64(s.limitEvents-1)),
 	}
 }

@@ -111,6 +111,7 @@ func New(config Config) (*Reconciler, error) {
 			DryRun: config.DryRun, Clock: now,
 		}),
 	}
+	r.Queries.Waits = r.Loop.Waits
 	leads := func() bool { return true }
 	if config.Leader != nil {
 		leads = config.Leader.Leading

@@ -45,6 +45,11 @@ func TestExplain(t *testing.T) {
 		{"explain-resize.color", resize, []string{"--color=always"}},
 		{"explain-resize.json", resize, []string{"-o", "json"}},
 		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
+		{"explain-waiting.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Web()
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}
+			return explained(plan), "web-6d4cf56db6-x2x7p"
+		}, nil},
 		{"explain-aligned.table", func() (*cmdtest.Server, string) {
 			s := explained(cmdtest.Aligned())
 			s.Resizing.Resizes = cmdtest.Resizes()[1:2]

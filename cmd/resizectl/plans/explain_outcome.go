@@ -77,6 +77,9 @@ func (f *facts) nowStep(p print.Painter) string {
 		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
 			return "Now: nothing to write, the pod requests its desired size; the node still has to apply it."
 		}
+		if stays := resizes.WhyStays(f.plan); stays != "" {
+			return "Now: nothing, the pod keeps its size: " + stays + "."
+		}
 		return "Now: nothing, the pod has its desired size."
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		if reasons := f.plan.GetReasons(); len(reasons) > 0 {

@@ -180,6 +180,15 @@ func (r *Reconciler) Ready() error { return r.Cluster.Ready() }
 // reconciler can work if it has ratios.
 func (r *Reconciler) Filled() <-chan struct{} { return r.Cluster.Filled() }
 
+// UnknownObjectives returns an error that lists the objectives that cannot be read, one per line; nil if all
+// can be read.
+func (r *Reconciler) UnknownObjectives() error {
+	if r.objectives == nil {
+		return nil
+	}
+	return r.objectives.Problem()
+}
+
 // UnknownOwners returns an error that lists the kinds of workloads that cannot be read, one
 // per line; nil if all can be read. Pods are planned anyway, without these owners.
 func (r *Reconciler) UnknownOwners() error { return r.Cluster.Owners().Problem() }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,8 @@ type Objectives struct {
 	observed map[types.UID]*observation
 	// logged is the last error of each query in the log.
 	logged map[question]string
+	// failing has a line for each query that failed in the last round.
+	failing []string
 }
 
 // observation is a pod whose resize is observed.
@@ -83,6 +87,17 @@ const (
 	// return only what is not.
 	young = 2 * time.Minute
 )
+
+// Problem returns an error with a line for each query that failed when it was last asked; nil if none did.
+// Only the leader asks, and only while a pod with the objective is observed.
+func (o *Objectives) Problem() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.failing) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(o.failing, "\n"))
+}
 
 // Run asks until ctx is done.
 func (o *Objectives) Run(ctx context.Context) {
@@ -127,15 +142,22 @@ func (o *Objectives) round(ctx context.Context) {
 	if !known || !o.Leads() || !anyIn(rules.Table) {
 		o.mu.Lock()
 		clear(o.observed)
+		o.failing = nil
 		o.mu.Unlock()
 		return
 	}
 	now := o.Clock.Now()
 	subjects := o.subjects(rules.Table, now)
 	slow := map[string]bool{}
+	var failing []string
+	fail := func(q question, asked []*subject, err error) {
+		o.fail(ctx, q, asked, err)
+		failing = append(failing, fmt.Sprintf("objective %s cannot be read from %s, so nothing is reverted because of it: %s",
+			asked[0].objective.Name, q.address, strings.Join(strings.Fields(err.Error()), " ")))
+	}
 	for q, asked := range subjects {
 		if slow[q.address] {
-			o.fail(ctx, q, asked, fmt.Errorf("it did not answer another query within %v", patience))
+			fail(q, asked, fmt.Errorf("it did not answer another query within %v", patience))
 			continue
 		}
 		err := o.ask(ctx, q, asked, now)
@@ -144,11 +166,15 @@ func (o *Objectives) round(ctx context.Context) {
 		}
 		if err != nil {
 			slow[q.address] = o.Clock.Since(now) >= patience
-			o.fail(ctx, q, asked, err)
+			fail(q, asked, err)
 			continue
 		}
 		o.logFault(ctx, q, "")
 	}
+	slices.Sort(failing)
+	o.mu.Lock()
+	o.failing = failing
+	o.mu.Unlock()
 	o.notify(subjects)
 }
 

@@ -21,7 +21,7 @@ func TestWaits(t *testing.T) {
 
 func saysWhatAPodWaitsFor(t *testing.T) {
 	const rate = "pods that can wait are resized at 0.5 per second (pace.resizesPerSecond)"
-	const full = "within the last hour, resizes have freed as much as pace.freedPerHour (10% of all nodes) allows: the pod is resized "
+	const full = "what resizes have freed within the last hour leaves too little of pace.freedPerHour (10% of all nodes): the pod is resized "
 	later := podtest.Start.Truncate(time.Minute).Add(61 * time.Minute).UTC().Format(time.RFC3339)
 	c := changingFrom(pace{perSecond: 0.5, freedPerHour: 0.1})
 	check := func(pod, want string) {
@@ -88,7 +88,7 @@ func saysItOnlyOfPodsThatWait(t *testing.T) {
 		t.Errorf("a pod waits that has not been looked at yet: %s", got)
 	}
 	l.pacer.mayGo(planned().Pod, need{frees: planned().Frees()})
-	if got, want := l.Waits(planned()), "within the last hour, resizes have freed as much as pace.freedPerHour (25% of all nodes) allows: the pod is resized once the leader has counted what was freed before"; got != want {
+	if got, want := l.Waits(planned()), "what resizes have freed within the last hour leaves too little of pace.freedPerHour (25% of all nodes): the pod is resized once the leader has counted what was freed before"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	l.Leader = following(true)

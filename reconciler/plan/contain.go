@@ -156,6 +156,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		// A pushed size must become smaller again even if no pod may be sized now.
 		if (current == r.Hurt || current == pushed(back, r.Measure)) && back != current {
 			c.reverting[r.Measure.Index], reverts = true, true
+			p.undoes = p.undoes || current == r.Hurt
 		}
 	}
 	return reverts
@@ -209,6 +210,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
 	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
 	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
+	p.undoes = true
 	return true
 }
 

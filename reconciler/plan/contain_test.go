@@ -187,6 +187,9 @@ func pushesALimitOfThePodThatLagsBehind(t *testing.T) {
 			if annotation(p, contract.Reverts) != "" {
 				t.Error("it counts as another revert")
 			}
+			if said := p.Outcome(); p.Kind == Revert && len(said) != 0 {
+				t.Errorf("it reports another revert: %v", said)
+			}
 		})
 	}
 }
@@ -237,6 +240,9 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	p := contained(t, leaky(memoryReverted("1")), 100000)
 	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
 		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
+	}
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted {
+		t.Errorf("it says %v", said)
 	}
 }
 

@@ -150,8 +150,12 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			reverts = true
 			continue
 		}
-		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
-			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
+		if current == r.Hurt && back != current {
+			p.because(contract.Reverted, revertText(c.Name, r.Measure, current, back, r.Message, r.Harm))
+		} else {
+			p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
+				r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
+		}
 		*desired, c.clamped[r.Measure.Index] = back, false
 		// A pushed size must become smaller again even if no pod may be sized now.
 		if (current == r.Hurt || current == pushed(back, r.Measure)) && back != current {
@@ -181,6 +185,11 @@ func pushed(size sizing.Amount, m *sizing.Measure) sizing.Amount {
 	return more
 }
 
+// revertText says what a revert changes, and why. It is the same until the revert is made.
+func revertText(container string, m *sizing.Measure, current, back sizing.Amount, message string, harm contract.Harm) string {
+	return fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", container, m.Name, m.Show(current), m.Show(back), message, harm)
+}
+
 // whenRetried says until when a size stays.
 func whenRetried(until time.Time) string {
 	if until.IsZero() {
@@ -208,7 +217,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 		}
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
-	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", name, m.Name, m.Show(current), m.Show(back), h.Message, h.Kind))
+	p.because(contract.Reverted, revertText(name, m, current, back, h.Message, h.Kind))
 	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
 	p.undoes = true
 	return true

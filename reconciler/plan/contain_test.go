@@ -259,7 +259,8 @@ func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 		t.Errorf("it says %v", said)
 	}
 	p = contained(t, leaky(memoryReverted("1")), 100000, full)
-	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") || !strings.Contains(p.Reasons[0].Message, "killed") {
+	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") ||
+		!strings.HasSuffix(p.Reasons[0].Message, "; not reverted: container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed (OOMKilled)") {
 		t.Errorf("decision %v, pending %v, reasons %v", p.Decision, p.Pending(), p.Reasons)
 	}
 	if want := podtest.At(100060); !p.ReplanAt.Equal(want) {

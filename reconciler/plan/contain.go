@@ -69,8 +69,8 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 			}
 		}
 	}
-	if len(p.reverts) > 0 || takenBack {
-		p.recount(s.Pod)
+	if p.undoes || takenBack {
+		p.recount(s.Pod) // A revert may have been blocked for long, while the container failed again and again.
 	}
 }
 
@@ -232,10 +232,8 @@ func (p *Plan) recount(of *pod.Pod) {
 		if c == nil {
 			continue
 		}
-		for k := range p.reverts {
-			if p.reverts[k].Container == c.Name {
-				record[i].Restarts = c.of.RestartCount()
-			}
+		if p.undoes && (c.reverting[sizing.CPU.Index] || c.reverting[sizing.Memory.Index]) {
+			record[i].Restarts = c.of.RestartCount()
 		}
 		for _, r := range sizing.Measures {
 			if to := *r.Of(&c.Desired); !c.reverting[r.Index] && to != *r.Of(&c.Current) {
@@ -243,7 +241,9 @@ func (p *Plan) recount(of *pod.Pod) {
 			}
 		}
 	}
-	p.recounted = record.String()
+	if text := record.String(); text != of.Record().String() {
+		p.recounted = text
+	}
 }
 
 // believed returns a recorded size that a container may have had, or else a larger original, or

@@ -237,12 +237,19 @@ func waitsLongerAfterEachRevert(t *testing.T) {
 
 func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	// The window is over: only the record keeps the pod from staying as it is.
-	p := contained(t, leaky(memoryReverted("1")), 100000)
+	counted := podtest.Annotated("applied-sizes", "app 4 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi")
+	p := contained(t, leaky(memoryReverted("1"), counted), 100000)
 	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
 		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
 	}
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted {
 		t.Errorf("it says %v", said)
+	}
+	// Restarts while the revert was blocked must not count against cpu, which the resize lowered, too.
+	p = contained(t, leaky(memoryReverted("1"), counted, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 9 }), 100000)
+	want := "app 9 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"
+	if got := stepsOf(p.Writes(podtest.At(100000))); !slices.Equal(got, []Step{StepReverted, StepRevert}) || annotation(p, contract.AppliedSizes) != want {
+		t.Errorf("writes %v, records %q", got, annotation(p, contract.AppliedSizes))
 	}
 }
 

@@ -92,17 +92,22 @@ func (f *facts) nowStep(p print.Painter) string {
 
 // resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
 func (f *facts) resumedStep(p print.Painter) string {
+	var told []string
+	for _, reason := range f.resumed.GetReasons() {
+		told = append(told, print.Reason(reason))
+	}
 	switch {
 	case f.resumed == nil:
 		return ""
 	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
-		return "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ") + "."
+		// A resize may have made the pod worse, and a pause prevents the revert.
+		text := "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ")
+		if len(told) > 0 {
+			text += " (" + strings.Join(told, "; ") + ")"
+		}
+		return text + "."
 	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED:
 		return "Without holds: nothing would change, the pod has the size that it would get."
-	}
-	var told []string
-	for _, reason := range f.resumed.GetReasons() {
-		told = append(told, print.Reason(reason))
 	}
 	return "Without holds: the pod would be skipped: " + strings.Join(told, "; ") + "."
 }

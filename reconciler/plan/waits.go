@@ -239,7 +239,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	for _, b := range budgets {
 		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
 		if b.Allowed > 0 {
-			full = fmt.Sprintf("as many pods of PodDisruptionBudget %s as it allows to disrupt (%d) have just got smaller sizes", b.Name, b.Allowed)
+			full = fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
 		// After that time, the budget knows whether they are ready.
 		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full)

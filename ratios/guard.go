@@ -21,6 +21,7 @@ type Guard struct {
 	MaxChange              *float64
 	MaxPods, MaxPodsOnNode *int
 	DisruptionBudgets      *bool
+	KeepSingletonLimits    *bool
 	Breaker                *bool
 	// Objectives are set as a whole. A rule without any has an empty list.
 	Objectives []Objective
@@ -33,7 +34,7 @@ type Guard struct {
 // IsEmpty reports whether nothing is set.
 func (g *Guard) IsEmpty() bool {
 	return g.Enabled == nil && g.Window == nil && g.Restarts == nil && g.Unready == nil && g.Cooldown == nil && g.Canary == nil && g.Breaker == nil &&
-		g.MaxChange == nil && g.MaxPods == nil && g.MaxPodsOnNode == nil && g.DisruptionBudgets == nil &&
+		g.MaxChange == nil && g.MaxPods == nil && g.MaxPodsOnNode == nil && g.DisruptionBudgets == nil && g.KeepSingletonLimits == nil &&
 		g.Throttling == nil && g.CPUPressure == nil && g.MemoryPressure == nil && g.MemoryUse == nil && g.Objectives == nil && g.Schedule == nil
 }
 
@@ -45,7 +46,8 @@ func (g *Guard) Over(globals *Guard) Guard {
 		Breaker: cmp.Or(g.Breaker, globals.Breaker), Schedule: g.Schedule,
 		MaxChange: cmp.Or(g.MaxChange, globals.MaxChange), MaxPods: cmp.Or(g.MaxPods, globals.MaxPods),
 		MaxPodsOnNode: cmp.Or(g.MaxPodsOnNode, globals.MaxPodsOnNode), DisruptionBudgets: cmp.Or(g.DisruptionBudgets, globals.DisruptionBudgets),
-		Throttling: cmp.Or(g.Throttling, globals.Throttling), CPUPressure: cmp.Or(g.CPUPressure, globals.CPUPressure),
+		KeepSingletonLimits: cmp.Or(g.KeepSingletonLimits, globals.KeepSingletonLimits),
+		Throttling:          cmp.Or(g.Throttling, globals.Throttling), CPUPressure: cmp.Or(g.CPUPressure, globals.CPUPressure),
 		MemoryPressure: cmp.Or(g.MemoryPressure, globals.MemoryPressure), MemoryUse: cmp.Or(g.MemoryUse, globals.MemoryUse), Objectives: g.Objectives,
 	}
 	if all.Objectives == nil {

@@ -32,6 +32,8 @@ type GuardSettings struct {
 	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
 	// disruption.
 	DisruptionBudgets bool
+	// KeepSingletonLimits means that no limit of a workload's only pod is lowered: no other pod can try it first.
+	KeepSingletonLimits bool
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool
 	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
@@ -55,7 +57,7 @@ func (s *GuardSettings) SameAs(o *GuardSettings) bool {
 		s.Throttling == o.Throttling && s.CPUPressure == o.CPUPressure && s.MemoryPressure == o.MemoryPressure && s.MemoryUse == o.MemoryUse &&
 		slices.EqualFunc(s.Objectives, o.Objectives, Objective.sameAs) && s.Canary == o.Canary && s.Breaker == o.Breaker &&
 		s.MaxChange == o.MaxChange && s.MaxPods == o.MaxPods && s.MaxPodsOnNode == o.MaxPodsOnNode && s.DisruptionBudgets == o.DisruptionBudgets &&
-		slices.Equal(s.Schedule, o.Schedule)
+		s.KeepSingletonLimits == o.KeepSingletonLimits && slices.Equal(s.Schedule, o.Schedule)
 }
 
 // defaultGuard has the settings of a Guard that sets nothing.
@@ -77,6 +79,7 @@ func (g *Guard) Settings() GuardSettings {
 	set(&s.MaxPods, g.MaxPods)
 	set(&s.MaxPodsOnNode, g.MaxPodsOnNode)
 	set(&s.DisruptionBudgets, g.DisruptionBudgets)
+	set(&s.KeepSingletonLimits, g.KeepSingletonLimits)
 	set(&s.Breaker, g.Breaker)
 	set(&s.Throttling, g.Throttling)
 	set(&s.CPUPressure, g.CPUPressure)

@@ -64,7 +64,7 @@ func set(g ratios.Guard) map[string]bool {
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
 	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 17 {
+	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 18 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
@@ -113,12 +113,12 @@ func aSettingIsWhatIsSet(t *testing.T) {
 	share := []float64{0.1, 0.2, 0.3, 0.4}
 	g := ratios.Guard{
 		Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Canary: &half, Breaker: &off,
-		MaxChange: &share[1], MaxPods: &three, MaxPodsOnNode: &seven, DisruptionBudgets: &off,
+		MaxChange: &share[1], MaxPods: &three, MaxPodsOnNode: &seven, DisruptionBudgets: &off, KeepSingletonLimits: new(true),
 		Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3],
 		Objectives: []ratios.Objective{{Name: "a"}}, Schedule: schedule.Schedule{},
 	}
 	want := ratios.GuardSettings{
-		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, MaxChange: 0.2, MaxPods: 3, MaxPodsOnNode: 7,
+		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, MaxChange: 0.2, MaxPods: 3, MaxPodsOnNode: 7, KeepSingletonLimits: true,
 		Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Objectives: g.Objectives, Schedule: g.Schedule,
 	}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {

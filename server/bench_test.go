@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -72,12 +72,12 @@ func shareOfBareEcho(b *testing.B, encryption *tls.Config) {
 	var took, tookBare time.Duration
 	var shares, cpuShares []float64
 	for b.Loop() {
-		began := cpuTime(b)
+		began := podtest.CPUTime(b)
 		t := ours.make(b, calls)
-		between := cpuTime(b)
+		between := podtest.CPUTime(b)
 		tBare := bare.make(b, calls)
 		took, tookBare, shares = took+t, tookBare+tBare, append(shares, float64(tBare)/float64(t))
-		cpuShares = append(cpuShares, float64(cpuTime(b)-between)/float64(between-began))
+		cpuShares = append(cpuShares, float64(podtest.CPUTime(b)-between)/float64(between-began))
 	}
 	slices.Sort(shares)
 	slices.Sort(cpuShares)
@@ -87,16 +87,6 @@ func shareOfBareEcho(b *testing.B, encryption *tls.Config) {
 	b.ReportMetric(rate(tookBare), "bare-calls/s")
 	b.ReportMetric(shares[len(shares)/2], "share")
 	b.ReportMetric(cpuShares[len(cpuShares)/2], "cpu-share")
-}
-
-// cpuTime returns the CPU time that this process has used.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // calls makes calls of one method, by many callers on a few connections.

@@ -27,9 +27,10 @@ func readGuard(g *ratios.Guard) func(reader.Value) {
 			"maxPods": func(v reader.Value) {
 				v.Fields(reader.Known{"workload": count(&g.MaxPods, mostPods, 10), "node": count(&g.MaxPodsOnNode, mostPods, 10)})
 			},
-			"disruptionBudgets": flag(&g.DisruptionBudgets),
-			"breaker":           flag(&g.Breaker),
-			"schedule":          readSchedule(&g.Schedule),
+			"disruptionBudgets":   flag(&g.DisruptionBudgets),
+			"keepSingletonLimits": flag(&g.KeepSingletonLimits),
+			"breaker":             flag(&g.Breaker),
+			"schedule":            readSchedule(&g.Schedule),
 		})
 	}
 }

@@ -57,6 +57,7 @@ guard:
   maxChange: 30%
   maxPods: {workload: 20, node: 3}
   disruptionBudgets: false
+  keepSingletonLimits: true
   breaker: false
   throttling: 0.4
   pressure: {cpu: 0.5, memory: 10%}
@@ -72,11 +73,11 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, keepSingletonLimits: false, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := ratios.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
-		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3,
+		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3, KeepSingletonLimits: true,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
 		Objectives: []ratios.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
@@ -90,7 +91,7 @@ overrides:
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
 	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker, shop.MemoryPressure = false, 1, 1, true, 0.3
-	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets = 0.5, 7, true
+	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets, shop.KeepSingletonLimits = 0.5, 7, true, false
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }

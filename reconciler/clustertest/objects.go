@@ -48,6 +48,12 @@ func Shop(t testing.TB) *cluster.Cluster {
 // Deployment, in this many namespaces.
 func Thousands(b testing.TB, pods, namespaces int, nodes ...*corev1.Node) *cluster.Cluster {
 	b.Helper()
+	return Of(b, Many(b, pods, namespaces), nodes)
+}
+
+// Many returns the pods of Thousands.
+func Many(b testing.TB, pods, namespaces int) []*corev1.Pod {
+	b.Helper()
 	typical := podtest.Typical(b)
 	all := make([]*corev1.Pod, pods)
 	for i := range all {
@@ -56,5 +62,5 @@ func Thousands(b testing.TB, pods, namespaces int, nodes ...*corev1.Node) *clust
 		podtest.OwnedBy(p, "ReplicaSet", fmt.Sprintf("checkout-%07x", i/20))
 		all[i] = p
 	}
-	return Of(b, all, nodes)
+	return all
 }

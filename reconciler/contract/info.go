@@ -258,6 +258,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
+		Reason: SingletonLimitKept, Severity: Silent,
+		Meaning: "The pod is the only one of its workload, and `guard.keepSingletonLimits` is set: its limits are not lowered.",
+		Remedy:  "nothing, or add replicas, or change `guard.keepSingletonLimits` in config.yaml",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: LoweredInSteps, Severity: Silent,
 		Meaning: "The size is lowered in steps of at most `guard.maxChange`, each after the one before has proven itself.",
 		Remedy:  "nothing: the message says when the next step follows; or change `guard.maxChange` in config.yaml",

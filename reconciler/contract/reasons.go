@@ -109,6 +109,8 @@ const (
 	WaitingForCanary Reason = "WaitingForCanary"
 	// CanaryReverted: the smaller size made another pod of the workload worse.
 	CanaryReverted Reason = "CanaryReverted"
+	// SingletonLimitKept: the pod is the only one of its workload.
+	SingletonLimitKept Reason = "SingletonLimitKept"
 	// LoweredInSteps: a resize must not lower a size that far, or not yet.
 	LoweredInSteps Reason = "LoweredInSteps"
 	// WaitingForOthers: enough other pods have a smaller size that has not proven itself.

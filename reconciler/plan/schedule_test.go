@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -127,6 +128,18 @@ func TestTryOut(t *testing.T) {
 			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
 		}
 	}
+	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
+	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
+		return func(s *Snapshot) {
+			budgeted(0, ratios.Guard{})(s)
+			p := authored(9)
+			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
+			for _, change := range changes {
+				change(p)
+			}
+			s.Pod = pod.From(p)
+		}
+	}
 	budget := func(name string, places int) Claim { return Claim{Group{Budgeted, "default", name}, places} }
 	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
@@ -181,6 +194,9 @@ func TestTryOut(t *testing.T) {
 				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
 			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "no budget counts a pod that has just started", first: calm, change: starting(0), decision: Resize, desired: all},
+		{name: "a budget counts a new pod that is ready", first: calm, change: starting(0, ready), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
@@ -355,6 +371,46 @@ func TestStep(t *testing.T) {
 			t.Errorf("1Gi, nine tenths less: %d Mi", got>>20)
 		}
 	})
+}
+
+// On big nodes, cpu and memory shrink to half. The pod may have no sibling.
+func TestKeepSingletonLimits(t *testing.T) {
+	sibling := podtest.Pod(podtest.Guaranteed, podtest.AsCreated, func(p *corev1.Pod) { p.UID = "sibling" })
+	ending, ended := sibling.DeepCopy(), sibling.DeepCopy()
+	ending.DeletionTimestamp, ended.Status.Phase = &metav1.Time{}, corev1.PodSucceeded
+	for _, tc := range []struct {
+		name    string
+		pod     podtest.Amounts
+		sibling *corev1.Pod
+		off     bool
+		desired podtest.Amounts
+		kept    bool
+	}{
+		{name: "limits equal the requests", pod: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, desired: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, kept: true},
+		{name: "limits are larger than the requests", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
+		{name: "one is larger, one equals the request", pod: podtest.Amounts{"1", "2", "1Gi", "1Gi"}, desired: podtest.Amounts{"500m", "2", "1Gi", "1Gi"}, kept: true},
+		{name: "there is no limit", pod: podtest.Amounts{"1", "", "1Gi", ""}, desired: podtest.Amounts{"500m", "", "512Mi", ""}},
+		{name: "it is not set", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, off: true, desired: podtest.Amounts{"500m", "1", "512Mi", "1536Mi"}},
+		{name: "a sibling", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: sibling, desired: podtest.Amounts{"500m", "1", "512Mi", "1536Mi"}},
+		{name: "a sibling that ends", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: ending, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
+		{name: "a sibling that has ended", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: ended, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, podtest.Pod(tc.pod, podtest.AsCreated), podtest.Node("big"))
+			siblings := []*pod.Pod{s.Pod}
+			if tc.sibling != nil {
+				siblings = append(siblings, pod.From(tc.sibling))
+			}
+			s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return siblings }, guardedBy(t, 2, ratios.Guard{Canary: new(1.0), KeepSingletonLimits: new(!tc.off)})
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if p.Containers[0].Desired != tc.desired.Container() {
+				t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
+			}
+			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.SingletonLimitKept }); has != tc.kept || has != !p.ReplanAt.IsZero() {
+				t.Errorf("reasons %v, planned again at %v", p.Reasons, p.ReplanAt)
+			}
+		})
+	}
 }
 
 // stepped returns a pod whose cpu and memory were lowered to these sizes at second 10.

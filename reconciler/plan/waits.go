@@ -154,6 +154,7 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
 		return false
 	}
+	p.keepSingletonLimits(s, settings)
 	p.step(s, settings)
 	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}
@@ -229,7 +230,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
 		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
 	}
-	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
+	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil || p.starts(s) {
 		return why
 	}
 	budgets := s.Budgets()
@@ -248,6 +249,13 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		}
 	}
 	return guard.Wait{}
+}
+
+// starts reports whether the pod has just started, is not ready, and gets its first size. No budget counts it as
+// healthy yet, so there is nothing to disrupt.
+func (p *Plan) starts(s *Snapshot) bool {
+	ready, _ := s.Pod.Ready()
+	return p.First() && p.new && !ready
 }
 
 // hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end

@@ -6,7 +6,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -59,13 +61,37 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 	return err != nil || kubelet.LessThan(MemoryLimitsShrink)
 }
 
+// keepSingletonLimits keeps the limits of a pod without siblings from shrinking, and each request that equals its
+// limit: it must stay equal to it.
+func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) {
+	if !settings.KeepSingletonLimits || slices.ContainsFunc(s.Siblings(), func(o *pod.Pod) bool {
+		return o.UID != s.Pod.UID && !o.Terminating() && !o.Finished()
+	}) {
+		return
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
+			if to.Limit == 0 || to.Limit >= has.Limit {
+				continue
+			}
+			if to.Limit = has.Limit; has.Request == has.Limit {
+				*to, c.clamped[m.Index] = has, false
+			}
+			p.because(contract.SingletonLimitKept, fmt.Sprintf("container %s: %s limit stays %s, because the pod is the only one of its workload", c.Name, m.Name, m.Text(has.Limit)))
+			p.replanAt(s.Now.Add(settings.Window)) // By then, it may have siblings.
+		}
+	}
+}
+
 // withheld reports whether part of the pod does not get its desired size.
 func (p *Plan) withheld() bool {
 	return slices.ContainsFunc(p.Reasons, isWithheld)
 }
 
 func isWithheld(r Reason) bool {
-	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.Reverted ||
+	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.SingletonLimitKept || r.Code == contract.Reverted ||
 		r.Code == contract.WaitingForCanary || r.Code == contract.CanaryReverted || r.Code == contract.LoweredInSteps ||
 		r.Code == contract.WaitingForOthers || r.Code == contract.DisruptionBudget
 }

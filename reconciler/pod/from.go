@@ -54,11 +54,10 @@ func from(object *corev1.Pod, h *history) *Pod {
 	if started := status.StartTime; started != nil {
 		p.startedAfter = uint32(min(max(0, secondsOf(started.Time)-p.createdAt), math.MaxUint32))
 	}
-	record := ""
 	if h.records {
-		record = meta.Annotations[contract.AppliedSizes]
+		p.record = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
 	}
-	long := p.readTexts(meta, record)
+	long := p.readTexts(meta)
 	p.readMarks(object.Annotations)
 	p.readContainers(object, h)
 	p.readFlags(object, h)
@@ -66,12 +65,9 @@ func from(object *corev1.Pod, h *history) *Pod {
 	return p
 }
 
-// beforeRecord is the number of texts before the record of the last resize.
-const beforeRecord = 3
-
 // readTexts reads the strings of the pod, and returns the annotation values that are shared
-// because they are long. record is what our last resize changed.
-func (p *Pod) readTexts(meta *metav1.ObjectMeta, record string) []unique.Handle[string] {
+// because they are long.
+func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	var w writer
 	w.add(meta.ResourceVersion)
 	owner := metav1.GetControllerOfNoCopy(meta)
@@ -81,7 +77,6 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta, record string) []unique.Handle[
 	p.kind = handleOf(strings.ToValidUTF8(owner.Kind, "\uFFFD"))
 	w.add(owner.Name)
 	w.add(string(owner.UID))
-	w.add(record)
 	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, w.add, func(string) bool { return true })
 	p.texts.annotationKeys, p.texts.annotationsAt = w.addAll(meta.Annotations, w.share, func(key string) bool { return !contract.Ours(key) })
 	p.texts.values = string(w.values)

@@ -23,8 +23,9 @@ type Pod struct {
 	texts texts
 
 	namespace, node, appliedType unique.Handle[string]
-	// kind is the kind of the controller.
-	kind                 unique.Handle[string]
+	// kind is the kind of the controller, and record what our last resize changed, which is usually the same for
+	// all pods of a workload.
+	kind, record         unique.Handle[string]
 	createdAt            int64
 	resizedAt, appliedAt int64
 	// readySince is when the pod became ready or not ready.
@@ -156,11 +157,7 @@ func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
 // Record returns what our last resize changed; nil if the pod does not record it. It parses the
 // record.
 func (p *Pod) Record() Record {
-	at := 0
-	for range beforeRecord {
-		p.texts.next(&at)
-	}
-	return ParseRecord(p.texts.next(&at))
+	return ParseRecord(textOf(p.record))
 }
 
 // TheirRecord returns the value of the annotation with the record if others wrote it, as in the pod's

@@ -13,8 +13,9 @@
 //  3. Change, for the desired size: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
 //     NodePressure, NodeCapacity, QuotaExceeded.
 //  4. The planner, for parts that stay while the rest is resized: ExternallyResized,
-//     InvalidAnnotation, RestartRequired, MemoryLimitKept, Reverted, LoweredInSteps,
-//     WaitingForCanary, CanaryReverted, WaitingForOthers, DisruptionBudget.
+//     InvalidAnnotation, RestartRequired, MemoryLimitKept, Reverted,
+//     SingletonLimitKept, LoweredInSteps, WaitingForCanary, CanaryReverted, WaitingForOthers,
+//     DisruptionBudget.
 //  5. The planner, if the rest agrees: OutsideSchedule.
 //
 // The checks predict what the API server would reject, by its rules in Kubernetes 1.36. The

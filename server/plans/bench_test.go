@@ -3,9 +3,7 @@ package plans
 import (
 	"fmt"
 	"runtime"
-	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,6 +13,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -69,7 +68,7 @@ func BenchmarkPreviewPlans(b *testing.B) {
 		return nil
 	})
 	b.ReportAllocs()
-	begin := cpuTime(b)
+	begin := podtest.CPUTime(b)
 	for b.Loop() {
 		stream, err := client.PreviewPlans(b.Context(), &workloadresizerv1.PreviewPlansRequest{})
 		if err != nil {
@@ -93,18 +92,7 @@ func BenchmarkPreviewPlans(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*pods/b.Elapsed().Seconds(), "pods/s")
-	b.ReportMetric((cpuTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
-}
-
-// cpuTime returns how long the process has run on a core. Other work on the machine affects
-// it less than the elapsed time.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 }
 
 // frozenMany serves many pods and keeps no references to them.

@@ -7,7 +7,6 @@ import (
 	"runtime/metrics"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -235,13 +234,13 @@ func measureScale(b *testing.B, source string, pods int) {
 	}
 	after, writes := podtest.HeapInUse(), s.writes.Load()
 	peak := watchHeap()
-	cpu := cpuTime()
+	cpu := podtest.CPUTime(b)
 	minutes := 0
 	for b.Loop() {
 		s.collect(source, time.Minute)
 		minutes++
 	}
-	cpu = cpuTime() - cpu
+	cpu = podtest.CPUTime(b) - cpu
 	writes = s.writes.Load() - writes
 	highest := peak()
 	publishing := s.publish()
@@ -306,15 +305,6 @@ func watchHeap() func() float64 {
 		}
 	}()
 	return func() float64 { close(done); return <-highest }
-}
-
-// cpuTime returns the CPU that this process has used.
-func cpuTime() time.Duration {
-	var used syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // scaleNodes is how many nodes have this many pods.

@@ -22,11 +22,8 @@ type control struct {
 // slow is work that takes longer until it is ready than a resize may make it unready.
 const slow = "{cpu: 10m, memory: 16Mi, ready: {after: 20s}}"
 
-// slower is work that takes until all pods of a round are resized.
-func slower() string {
-	pods := *goodFlag + len(injections)*(*injectionsFlag) + len(controls)*(*controlsFlag)
-	return fmt.Sprintf("{cpu: 10m, memory: 16Mi, ready: {after: %ds}}", 20+pods/10)
-}
+// unstarted is work that is not ready before it is replaced.
+const unstarted = "{cpu: 10m, memory: 16Mi, ready: {after: 1000h}}"
 
 var controls = []control{
 	{workload{name: "oom-before", work: calm, skipped: true}, oomBefore},
@@ -34,15 +31,13 @@ var controls = []control{
 	{workload{name: "drain", work: calm}, drain},
 	{workload{name: "lost-node", nodeType: "t2d", work: calm}, lostNode},
 	{workload{name: "restart", work: calm}, authorsRestart},
-	{workload{name: "slow-start"}, slowStart},
+	{workload{name: "slow-start", work: unstarted}, slowStart},
 }
 
 // control lets pods fare badly. None may be reverted.
 func (s *suite) control(t *testing.T, r *report, namespace string, c control) {
 	w := c.workload
-	if w.replicas = *controlsFlag; w.work == "" {
-		w.work = slower()
-	}
+	w.replicas = *controlsFlag
 	s.apply(t, w.manifest(namespace))
 	c.happens(s, t, namespace, &w)
 	s.seen.await(t, namespace, w.name, w.replicas, "lowered at the end", lowered)
@@ -156,10 +151,12 @@ func authorsRestart(s *suite, t *testing.T, namespace string, w *workload) {
 	}
 }
 
-// slowStart resizes pods long before they are ready.
+// slowStart makes pods ready long after their resize: that is how long they take to start.
 func slowStart(s *suite, t *testing.T, namespace string, w *workload) {
-	s.seen.await(t, namespace, w.name, w.replicas, "lowered before they were ready", func(c *course) bool {
+	for _, c := range s.seen.await(t, namespace, w.name, w.replicas, "lowered before they were ready, for long", func(c *course) bool {
 		resized, err := time.Parse(time.RFC3339, c.pod.Annotations["workload-resizer.io/applied-at"])
-		return lowered(c) && err == nil && resized.Before(readySince(c.pod))
-	})
+		return sized(c) && !ready(c.pod) && err == nil && time.Since(resized) > 2*unready
+	}) {
+		s.work(t, &c, calm)
+	}
 }

@@ -105,5 +105,5 @@ var LeavesAsIs = []string{
 	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
 	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
 	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule",
-	"WaitingForCanary", "CanaryReverted", "LoweredInSteps", "WaitingForOthers", "DisruptionBudget",
+	"SingletonLimitKept", "WaitingForCanary", "CanaryReverted", "LoweredInSteps", "WaitingForOthers", "DisruptionBudget",
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -192,6 +194,17 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 		})
 	}
 	waiting(old)
+	saysWhatItWaitsFor := func(pod, want string) {
+		t.Helper()
+		p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: namespace, Name: pod}, query.PreviewOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := p.Reasons[len(p.Reasons)-1]; last.Code != contract.WaitingForTurn || !strings.Contains(last.Message, want) {
+			t.Errorf("%s waits: %+v, want %s", pod, p.Reasons, want)
+		}
+	}
+	saysWhatItWaitsFor("old-0", "0.001 per second (pace.resizesPerSecond)")
 	now.ahead.Store(0)
 	create("new")
 	localcluster.Eventually(t, "the new pod to be sized", func() error {
@@ -218,6 +231,13 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 	}
 	some(1 + 5)
 	waiting(old - 5)
+	already := sized()
+	for i := range old {
+		if name := fmt.Sprintf("old-%d", i); !slices.Contains(already, name) {
+			saysWhatItWaitsFor(name, "too little of pace.freedPerHour (1.25% of all nodes): the pod is resized at ")
+			break
+		}
+	}
 	began := time.Now()
 	source.Set(paced(rate, 0))
 	some(1 + old)

@@ -111,6 +111,7 @@ func New(config Config) (*Reconciler, error) {
 			DryRun: config.DryRun, Clock: now,
 		}),
 	}
+	r.Queries.Waits = r.Loop.Waits
 	leads := func() bool { return true }
 	if config.Leader != nil {
 		leads = config.Leader.Leading
@@ -178,6 +179,15 @@ func (r *Reconciler) Ready() error { return r.Cluster.Ready() }
 // Filled returns a channel that is closed once all pods are read. From then on, the
 // reconciler can work if it has ratios.
 func (r *Reconciler) Filled() <-chan struct{} { return r.Cluster.Filled() }
+
+// UnknownObjectives returns an error that lists the objectives that cannot be read, one per line; nil if all
+// can be read.
+func (r *Reconciler) UnknownObjectives() error {
+	if r.objectives == nil {
+		return nil
+	}
+	return r.objectives.Problem()
+}
 
 // UnknownOwners returns an error that lists the kinds of workloads that cannot be read, one
 // per line; nil if all can be read. Pods are planned anyway, without these owners.

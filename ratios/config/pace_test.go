@@ -53,7 +53,7 @@ func reportsFaultsOfAPace(t *testing.T) {
 		"pace: {freedPerHour: -1%}":        `pace.freedPerHour: line 3: ` + freed + `, not "-1%"`,
 		"pace: {freedPerHour: NaN%}":       `pace.freedPerHour: line 3: ` + freed + `, not "NaN%"`,
 		"pace: {perSecond: 1}":             "pace.perSecond: line 3: unknown key",
-		"podLabels: {a: {b: {pace: {}}}}":  "podLabels.a.b.pace: line 3: unknown key",
+		"podLabels: {a: {b: {pace: {}}}}":  "podLabels.a.b.pace: line 3: applies to all pods, so that no rule can set it",
 	} {
 		if _, err := Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -28,6 +28,9 @@ func (r *rule) String() string {
 func readRule(v reader.Value, more reader.Known) *rule {
 	r := &rule{path: v.Path}
 	keys := r.keys()
+	for _, key := range []string{"pace", "prices"} {
+		keys[key] = func(v reader.Value) { v.Fault("applies to all pods, so that no rule can set it") }
+	}
 	maps.Copy(keys, more)
 	if v.Fields(keys) && r.isEmpty() {
 		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")

@@ -2,6 +2,7 @@ package actuate
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,7 +39,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		}, []string{"result", "reason"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_api_writes_total",
-			Help: "Writes to pods, by step (originals, resize, applied, record, infeasible, putBack, restore, clean, preview) and HTTP status code (0 if there was no response).",
+			Help: "Writes to pods, by step (" + stepNames() + ") and HTTP status code (0 if there was no response).",
 		}, []string{"step", "code"}),
 	}
 	writing := prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -54,6 +55,15 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m.resizes.WithLabelValues(string(resultFailed), string(contract.ResizeFailed)) // Exists from the start, so that the first failure is an increase.
 	registry.MustRegister(m.resizes, m.writes, writing)
 	return m
+}
+
+// stepNames returns the names of all steps, separated by commas.
+func stepNames() string {
+	names := make([]string, len(plan.Steps))
+	for i, step := range plan.Steps {
+		names[i] = string(step)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Refused counts a resize that the API server rejects until something changes.

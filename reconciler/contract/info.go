@@ -282,6 +282,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
+		Reason: WaitingForTurn, Severity: Silent,
+		Meaning: "The pod will be resized, but it is not new, and such pods are resized at the pace of the configuration (`pace`).",
+		Remedy:  "nothing: the pod is resized when its turn comes, and `resizectl status` shows how many pods wait; or change `pace` in config.yaml, which takes effect within a second",
+		See:     "docs/reference.md#which-pods-wait",
+	},
+	{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",

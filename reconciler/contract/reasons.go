@@ -119,6 +119,12 @@ const (
 	DisruptionBudget Reason = "DisruptionBudget"
 )
 
+// Why a pod that nothing prevents from being resized was not resized yet. Only previews know it.
+const (
+	// WaitingForTurn: pods that can wait are resized at the configured pace.
+	WaitingForTurn Reason = "WaitingForTurn"
+)
+
 // These reasons do not prevent a resize, but users should know them.
 const (
 	// HPAUtilization: a HorizontalPodAutoscaler measures utilization as a percentage of

@@ -61,7 +61,7 @@ func (c *Case) outcome(name string) Outcome {
 			return out
 		}
 	}
-	return Outcome{Name: name, Unknown: "the leader has not asked since the resize"}
+	return Outcome{Name: name, Unknown: "this replica has not asked since the resize, and only the leader asks"}
 }
 
 // unknownObjectives returns the objectives of which something is not known, with the reasons.

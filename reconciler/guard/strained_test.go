@@ -149,7 +149,7 @@ func TestMissed(t *testing.T) {
 		{name: "broken, and without a value before", outcome: guard.Outcome{Before: guard.Of(math.NaN()), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, nothing before the resize"},
 		{name: "without a value", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(math.NaN())}},
 		{name: "broken, and nobody knows how it was", outcome: guard.Outcome{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors (Prometheus is down)"},
-		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors (the leader has not asked since the resize)"},
+		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors (this replica has not asked since the resize, and only the leader asks)"},
 	} {
 		c := caseOf(resized(), fared{}, fared{})
 		with := *strict

@@ -47,11 +47,35 @@ func (f *freed) fits(frees safety.Resources, share float64, now time.Time) bool 
 	if !f.known {
 		return false
 	}
+	return f.within(f.sum, frees, share, now)
+}
+
+// within reports whether a resize that frees this much stays within the share if counted was freed before.
+func (f *freed) within(counted, frees safety.Resources, share float64, now time.Time) bool {
 	total := f.of(now)
 	within := func(has, more, total int64) bool {
 		return more == 0 || has == 0 || total == 0 || float64(has+more) <= share*float64(total)
 	}
-	return within(f.sum.CPU+f.underWay.CPU, frees.CPU, total.CPU) && within(f.sum.Memory+f.underWay.Memory, frees.Memory, total.Memory)
+	return within(counted.CPU+f.underWay.CPU, frees.CPU, total.CPU) && within(counted.Memory+f.underWay.Memory, frees.Memory, total.Memory)
+}
+
+// fitsAt returns when a resize that does not fit may fit at the earliest: minutes stop counting one after
+// the other. It returns zero if it is not known what was freed.
+func (f *freed) fitsAt(frees safety.Resources, share float64, now time.Time) time.Time {
+	f.advance(now)
+	if !f.known {
+		return time.Time{}
+	}
+	counted, n := f.sum, int64(len(f.minutes))
+	minute := max(0, f.minute-n+1)
+	for ; minute < f.minute; minute++ {
+		gone := f.minutes[minute%n]
+		counted.CPU, counted.Memory = counted.CPU-gone.CPU, counted.Memory-gone.Memory
+		if gone != (safety.Resources{}) && f.within(counted, frees, share, now) {
+			break
+		}
+	}
+	return time.Unix((minute+n)*60, 0)
 }
 
 // of returns what all nodes have for pods.

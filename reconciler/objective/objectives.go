@@ -2,8 +2,10 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,8 @@ type Objectives struct {
 	observed map[types.UID]*observation
 	// logged is the last error of each query in the log.
 	logged map[question]string
+	// failing has a line for each query that failed in the last round.
+	failing []string
 }
 
 // observation is a pod whose resize is observed.
@@ -87,6 +91,17 @@ const (
 	// return only what is not.
 	young = 2 * time.Minute
 )
+
+// Problem returns an error with a line for each query that failed when it was last asked; nil if none did.
+// Only the leader asks, and only while a pod with the objective is observed.
+func (o *Objectives) Problem() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.failing) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(o.failing, "\n"))
+}
 
 // Run asks until ctx is done.
 func (o *Objectives) Run(ctx context.Context) {
@@ -135,6 +150,7 @@ func (o *Objectives) round(ctx context.Context) {
 	if !known || !o.Leads() || !anyIn(rules.Table) {
 		o.mu.Lock()
 		clear(o.observed)
+		o.failing = nil
 		o.mu.Unlock()
 		return
 	}
@@ -146,18 +162,30 @@ func (o *Objectives) round(ctx context.Context) {
 		questions[q.address] = append(questions[q.address], q)
 	}
 	var asking sync.WaitGroup
+	var mu sync.Mutex
+	var failing []string
 	for _, of := range questions {
-		asking.Go(func() { o.askAll(ctx, of, subjects, began) })
+		asking.Go(func() {
+			faults := o.askAll(ctx, of, subjects, began)
+			mu.Lock()
+			defer mu.Unlock()
+			failing = append(failing, faults...)
+		})
 	}
 	asking.Wait()
+	slices.Sort(failing)
+	o.mu.Lock()
+	o.failing = failing
+	o.mu.Unlock()
 	o.notify(subjects)
 }
 
 // errBusy is why a query is not asked.
 var errBusy = fmt.Errorf("this Prometheus takes too long for other queries: it must answer each within %v, and all of a round within %v", patience, allPatience)
 
-// askAll asks the queries to one Prometheus, each until it fails to answer in time.
-func (o *Objectives) askAll(ctx context.Context, questions []question, subjects map[question][]*subject, began time.Time) {
+// askAll asks the queries to one Prometheus, each until it fails to answer in time, and returns a line for each that
+// failed.
+func (o *Objectives) askAll(ctx context.Context, questions []question, subjects map[question][]*subject, began time.Time) (failing []string) {
 	slow := false
 	for _, q := range questions {
 		at, err := o.Clock.Now(), errBusy
@@ -165,15 +193,18 @@ func (o *Objectives) askAll(ctx context.Context, questions []question, subjects 
 			err = o.ask(ctx, q, subjects[q], began)
 		}
 		if ctx.Err() != nil {
-			return
+			return failing
 		}
 		if err != nil {
 			slow = slow || o.Clock.Since(at) >= patience
 			o.fail(ctx, q, subjects[q], err)
+			failing = append(failing, fmt.Sprintf("objective %s cannot be read from %s, so nothing is reverted because of it: %s",
+				subjects[q][0].objective.Name, q.address, strings.Join(strings.Fields(err.Error()), " ")))
 			continue
 		}
 		o.logFault(ctx, q, "")
 	}
+	return failing
 }
 
 // anyIn reports whether any rule has objectives.

@@ -235,10 +235,19 @@ func TestObjectives(t *testing.T) {
 		if got := f.outcome(t); got.Since.Known || got.Unknown != "connection refused" || got.Before != guard.Of(0.1) || len(f.heard.pods) != 0 {
 			t.Errorf("%+v", got)
 		}
+		if err := f.Problem(); err == nil || err.Error() != "objective errors cannot be read from http://p, so nothing is reverted because of it: connection refused" {
+			t.Error(err)
+		}
+		f.leads = false
+		f.round(ctx)
+		if err := f.Problem(); err != nil {
+			t.Errorf("a follower says %v", err)
+		}
+		f.leads = true
 		f.prom.answer = value(0.1, 0.9)
 		f.round(ctx)
-		if got := f.outcome(t); !got.Since.Known || got.Unknown != "" {
-			t.Errorf("%+v", got)
+		if got := f.outcome(t); !got.Since.Known || got.Unknown != "" || f.Problem() != nil {
+			t.Errorf("%+v, %v", got, f.Problem())
 		}
 	})
 	t.Run("an answer about something else is a failure", func(t *testing.T) {

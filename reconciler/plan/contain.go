@@ -69,8 +69,8 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 			}
 		}
 	}
-	if len(p.reverts) > 0 || takenBack {
-		p.recount(s.Pod)
+	if p.undoes || takenBack {
+		p.recount(s.Pod) // A revert may have been blocked for long, while the container failed again and again.
 	}
 }
 
@@ -133,7 +133,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
 			p.because(contract.Reverted, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
 			*desired, c.clamped[r.Measure.Index] = back, false
-			c.reverting[r.Measure.Index], reverts = true, true
+			c.reverting[r.Measure.Index], p.undoes, reverts = true, true, true
 			continue
 		}
 		until := guard.RetryAt(&r, cooldown)
@@ -216,6 +216,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
 	p.because(contract.Reverted, asBefore(name, m, current, back, h.Message, h.Kind))
 	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
+	p.undoes = true
 	return true
 }
 
@@ -233,10 +234,8 @@ func (p *Plan) recount(of *pod.Pod) {
 		if c == nil {
 			continue
 		}
-		for k := range p.reverts {
-			if p.reverts[k].Container == c.Name {
-				record[i].Restarts = c.of.RestartCount()
-			}
+		if p.undoes && (c.reverting[sizing.CPU.Index] || c.reverting[sizing.Memory.Index]) {
+			record[i].Restarts = c.of.RestartCount()
 		}
 		for _, r := range sizing.Measures {
 			if to := *r.Of(&c.Desired); !c.reverting[r.Index] && to != *r.Of(&c.Current) {
@@ -244,7 +243,9 @@ func (p *Plan) recount(of *pod.Pod) {
 			}
 		}
 	}
-	p.recounted = record.String()
+	if text := record.String(); text != of.Record().String() {
+		p.recounted = text
+	}
 }
 
 // believed returns a recorded size that a container may have had, or else a larger original, or

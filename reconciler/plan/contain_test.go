@@ -187,6 +187,9 @@ func pushesALimitOfThePodThatLagsBehind(t *testing.T) {
 			if annotation(p, contract.Reverts) != "" {
 				t.Error("it counts as another revert")
 			}
+			if said := p.Outcome(); p.Kind == Revert && len(said) != 0 {
+				t.Errorf("it reports another revert: %v", said)
+			}
 		})
 	}
 }
@@ -234,7 +237,8 @@ func waitsLongerAfterEachRevert(t *testing.T) {
 
 func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	// The window is over: only the record keeps the pod from staying as it is.
-	p := contained(t, leaky(memoryReverted("1")), 100000)
+	counted := podtest.Annotated("applied-sizes", "app 4 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi")
+	p := contained(t, leaky(memoryReverted("1"), counted), 100000)
 	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
 		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
 	}
@@ -247,6 +251,15 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 		if p.Kind != Revert || p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 || p.Reasons[0].Message != want {
 			t.Errorf("%s: kind %v, decision %v, desired %v because of %v", name, p.Kind, p.Decision, p.Containers[0].Desired, p.Reasons)
 		}
+	}
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted {
+		t.Errorf("it says %v", said)
+	}
+	// Restarts while the revert was blocked must not count against cpu, which the resize lowered, too.
+	p = contained(t, leaky(memoryReverted("1"), counted, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 9 }), 100000)
+	want := "app 9 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"
+	if got := stepsOf(p.Writes(podtest.At(100000))); !slices.Equal(got, []Step{StepReverted, StepRevert}) || annotation(p, contract.AppliedSizes) != want {
+		t.Errorf("writes %v, records %q", got, annotation(p, contract.AppliedSizes))
 	}
 }
 
@@ -263,7 +276,8 @@ func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 		t.Errorf("it says %v", said)
 	}
 	p = contained(t, leaky(memoryReverted("1")), 100000, full)
-	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") || !strings.Contains(p.Reasons[0].Message, "killed") {
+	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") ||
+		!strings.HasSuffix(p.Reasons[0].Message, "; not reverted: container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed (OOMKilled)") {
 		t.Errorf("decision %v, pending %v, reasons %v", p.Decision, p.Pending(), p.Reasons)
 	}
 	if want := podtest.At(100060); !p.ReplanAt.Equal(want) {

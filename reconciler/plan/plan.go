@@ -120,6 +120,9 @@ type Plan struct {
 	// reverts are the resizes that made the pod worse, to record before they are reverted.
 	// earlier are those that the pod records already.
 	reverts, earlier []pod.Revert
+	// undoes means that a revert changes a size that made the pod worse. Otherwise, it only makes the node
+	// notice an earlier revert.
+	undoes bool
 	// unmeasured is what is not known of how the pod fares since its last resize; empty if it is known.
 	unmeasured string
 	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it

@@ -57,8 +57,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
 	plan.contain(s, r.profile, bounds)
-	if veto := plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }); veto != nil {
-		plan.Skip(veto)
+	if plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }) {
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}

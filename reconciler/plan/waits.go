@@ -146,13 +146,13 @@ func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
 
 // tryOut keeps each resource that the plan would lower to a size that too few pods of the workload have
 // tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
-// proven themselves. It returns a veto if nothing else would change.
+// proven themselves. It skips the pod if nothing else would change, and reports whether it does.
 //
 // Increases, reverts and restores do not wait: they make no pod worse.
-func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) *safety.Veto {
+func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) (skips bool) {
 	settings := &profile.Guard
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
-		return nil
+		return false
 	}
 	p.keepSingletonLimits(s, settings)
 	p.step(s, settings)
@@ -183,18 +183,12 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 		}
 	}
 	if len(waiting) == 0 {
-		return nil
+		return false
 	}
-	if !p.differsBesides() {
-		veto := &safety.Veto{Reason: waiting[0].Code}
-		var messages []string
-		for _, reason := range waiting {
-			if reason.Code == veto.Reason {
-				messages = append(messages, reason.Message)
-			}
-		}
-		veto.Message = joined(messages, "; ")
-		return veto
+	nothingElse := !p.differsBesides()
+	if nothingElse {
+		p.Skip(&safety.Veto{Reason: waiting[0].Code, Message: waiting[0].Message})
+		waiting = waiting[1:]
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
@@ -204,10 +198,11 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 			}
 		}
 	}
+	// A resource may wait for the canaries while it is known of the other that it made them worse.
 	for _, reason := range waiting {
 		p.because(reason.Code, reason.Message)
 	}
-	return nil
+	return nothingElse
 }
 
 // crowded claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
@@ -226,7 +221,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		return guard.Wait{}
 	}
 	observed := func(n int, of string) string {
-		return fmt.Sprintf("%d pods of the %s, as many as guard.maxPods allows, have smaller sizes that have not proven themselves", n, of)
+		return fmt.Sprintf("as many pods of the %s as guard.maxPods allows (%d) have smaller sizes that have not proven themselves", of, n)
 	}
 	var why guard.Wait
 	if n := settings.MaxPods; n > 0 {
@@ -245,7 +240,7 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	for _, b := range budgets {
 		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
 		if b.Allowed > 0 {
-			full = fmt.Sprintf("PodDisruptionBudget %s allows %d disruptions, and as many of its pods have just got smaller sizes", b.Name, b.Allowed)
+			full = fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
 		// After that time, the budget knows whether they are ready.
 		why = takes(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
@@ -82,6 +83,7 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	if options.WithoutHolds || options.Table != nil {
 		s.Siblings = nil // In the end, each pod gets its size.
 	}
+	actual := !options.WithoutHolds && options.Table == nil && options.NodeType == "" && (s.Restore || !options.Restore)
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {
 		s.Imagine(options.NodeType)
@@ -89,6 +91,11 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	p := q.Planner.Plan(s)
 	if options.ServerSide && p.Decision == plan.Resize {
 		q.Asker.Ask(ctx, p)
+	}
+	if actual && q.Waits != nil && p.Decision == plan.Resize {
+		if why := q.Waits(p); why != "" {
+			p.Reasons = append(p.Reasons, plan.Reason{Code: contract.WaitingForTurn, Message: why})
+		}
 	}
 	return p
 }

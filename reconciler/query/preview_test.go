@@ -52,6 +52,7 @@ func TestPreview(t *testing.T) {
 	t.Run("uses only the ratio of another node type", usesOnlyTheRatioOfAnotherNodeType)
 	t.Run("plans an imagined pod from its spec", plansAnImaginedPodFromItsSpec)
 	t.Run("plans without the holds and the freeze", plansWithoutTheHoldsAndTheFreeze)
+	t.Run("says of pods that would be resized now that they wait", saysThatPodsWait)
 }
 
 func selectsPodsThatMatchAllFields(t *testing.T) {
@@ -241,6 +242,40 @@ func plansWithoutTheHoldsAndTheFreeze(t *testing.T) {
 			}
 			if restored := previewed(t, r, Selection{Namespace: "shop"}, PreviewOptions{WithoutHolds: true, Restore: true}); restored[0].Kind != plan.Restore && restored[0].Decision != plan.Skip {
 				t.Errorf("a restore that was requested is not planned: %s", restored[0].Decision)
+			}
+		})
+	}
+}
+
+func saysThatPodsWait(t *testing.T) {
+	r := shop(t)
+	r.Waits = func(p *plan.Plan) string { return "for " + p.Pod.Name }
+	table, err := ratios.Merge([]*ratios.Layer{clustertest.Published()})
+	do(t, err)
+	for _, tc := range []struct {
+		name    string
+		options PreviewOptions
+		waits   bool
+	}{
+		{"the loop's own plan", PreviewOptions{}, true},
+		{"a restore that nobody asked for", PreviewOptions{Restore: true}, false},
+		{"other ratios", PreviewOptions{Table: table}, false},
+		{"another node type", PreviewOptions{NodeType: "n4"}, false},
+		{"no holds", PreviewOptions{WithoutHolds: true}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			resized := 0
+			for _, p := range previewed(t, r, Selection{}, tc.options) {
+				waits := slices.Contains(p.Reasons, plan.Reason{Code: contract.WaitingForTurn, Message: "for " + p.Pod.Name})
+				if waits != (tc.waits && p.Decision == plan.Resize) {
+					t.Errorf("%s: %s, %+v", p.Pod, p.Decision, p.Reasons)
+				}
+				if p.Decision == plan.Resize {
+					resized++
+				}
+			}
+			if resized == 0 && tc.name != "a restore that nobody asked for" {
+				t.Error("no pod would be resized")
 			}
 		})
 	}

@@ -19,6 +19,9 @@ type Queries struct {
 	Planner *plan.Planner
 	// Asker asks the API server for previews; it writes nothing.
 	Asker *actuate.Actuator
+	// Waits says why a pod that nothing prevents from being resized is not resized yet; empty if it does not
+	// wait. If Waits is nil, no pod does.
+	Waits func(*plan.Plan) string
 }
 
 // PodNotFoundError means that the pod does not exist.

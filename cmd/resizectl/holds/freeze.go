@@ -48,7 +48,7 @@ func (o *freezeChange) call(ctx context.Context, call func(context.Context, *cli
 	if err == nil || !silent || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%w; kubectl does the same without the server: %s", err, o.without(o.server.Namespace()))
+	return fmt.Errorf("%w; kubectl does the same without the server: %s", err, o.server.Kubectl(o.without(o.server.Namespace())))
 }
 
 // current returns the freeze, nil if there is none. It reports false if the server answers that it
@@ -89,11 +89,11 @@ func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 		Short: "Stop all writes to pods in the whole cluster immediately",
 		Long: `Immediately stop all writes to pods in the whole cluster, until "resizectl unfreeze".
 
-A freeze outranks every hold: restores stop, too. Pods keep their current size. No
-write begins more than a second later, with one exception: if a pod was just
-resized, its record is still written. A freeze does not need room among the holds.
-If the cluster is already frozen, the command shows who froze it, when and why, and
-changes nothing.
+A freeze outranks every hold: restores and reverts stop, too. Pods keep their
+current size. No write begins more than a second later, with one exception: if a
+pod was just resized, its record is still written. A freeze does not need room
+among the holds. If the cluster is already frozen, the command shows who froze it,
+when and why, and changes nothing.
 
 If the server does not answer, freeze the cluster with kubectl, which works even
 while no server runs:

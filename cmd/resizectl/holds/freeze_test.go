@@ -114,6 +114,11 @@ func TestFreezeRules(t *testing.T) {
 			if code != command.ExitError || !strings.HasSuffix(stderr, "; kubectl does the same without the server: "+want+"\n") {
 				t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			}
+			code, _, stderr = program.Shell(t.Context(), name, "--yes", "--timeout", "1s", "--server", "127.0.0.1:1", "--service", "prod/workload-resizer", "--kubeconfig", "/tmp/two's", "--context", "b")
+			const selects = `kubectl --kubeconfig='/tmp/two'\''s' --context='b' `
+			if want := strings.ReplaceAll(want, "kubectl ", selects); code != command.ExitError || !strings.HasSuffix(stderr, "without the server: "+want+"\n") {
+				t.Errorf("%s of another context: exit %d, stderr %q, want %q", name, code, stderr, want)
+			}
 			if help := connect.FreezeCommand(connect.DefaultNamespace); name == "freeze" && help != reconcilerhold.FreezeCommand(deploy.Namespace, reconcilerhold.FreezeName) {
 				t.Errorf("the help has %s", help)
 			}

@@ -35,8 +35,8 @@ keeps the annotations. New pods are not resized. A restore survives restarts of
 the server. It lasts until "resizectl resume" or, if you set --for, for that long.
 
 With --emergency, the server restores the pods as fast as the API server accepts
-writes: they neither take turns (--realign-rate) nor count toward its rate of
-requests (--kube-api-qps). Restoring the same scope again with or without the flag
+writes: they neither take turns (pace.resizesPerSecond in the configuration) nor
+count toward its rate of requests (--kube-api-qps). Restoring the same scope again with or without the flag
 decides whether the restore in effect is an emergency from now on.
 
 The command waits until nothing is left to restore, up to --timeout, and prints
@@ -84,7 +84,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 			return err
 		}
 		if o.emergency && !response.GetHold().GetEmergency() {
-			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server does not know --emergency yet, and restores these pods at its usual rate (--realign-rate)"); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server does not know --emergency yet, and restores these pods at its usual rate"); err != nil {
 				return err
 			}
 		}

@@ -91,7 +91,7 @@ func TestRestore(t *testing.T) {
 		{"requests an emergency restore", restoring(ever), []string{"-A", "--yes", "--emergency", "--wait=false"},
 			"restore-emergency.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
 		{"warns of a server without emergency restores", &cmdtest.Server{WithoutEmergencies: true}, []string{"-A", "--yes", "--emergency", "--wait=false"},
-			"restore-no-emergency.table", "warning: the server does not know --emergency yet, and restores these pods at its usual rate (--realign-rate)\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
+			"restore-no-emergency.table", "warning: the server does not know --emergency yet, and restores these pods at its usual rate\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
 		{"shows what would be restored in a dry run", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
 		{"shows nothing to restore in a dry run", restoring(0, asCreated()), []string{"-A", "--dry-run"},

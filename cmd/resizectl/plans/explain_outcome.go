@@ -77,6 +77,9 @@ func (f *facts) nowStep(p print.Painter) string {
 		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
 			return "Now: nothing to write, the pod requests its desired size; the node still has to apply it."
 		}
+		if stays := resizes.WhyStays(f.plan); stays != "" {
+			return "Now: nothing, the pod keeps its size: " + stays + "."
+		}
 		return "Now: nothing, the pod has its desired size."
 	case workloadresizerv1.Decision_DECISION_SKIP:
 		if reasons := f.plan.GetReasons(); len(reasons) > 0 {
@@ -89,17 +92,22 @@ func (f *facts) nowStep(p print.Painter) string {
 
 // resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
 func (f *facts) resumedStep(p print.Painter) string {
+	var told []string
+	for _, reason := range f.resumed.GetReasons() {
+		told = append(told, print.Reason(reason))
+	}
 	switch {
 	case f.resumed == nil:
 		return ""
 	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
-		return "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ") + "."
+		// A resize may have made the pod worse, and a pause prevents the revert.
+		text := "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ")
+		if len(told) > 0 {
+			text += " (" + strings.Join(told, "; ") + ")"
+		}
+		return text + "."
 	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED:
 		return "Without holds: nothing would change, the pod has the size that it would get."
-	}
-	var told []string
-	for _, reason := range f.resumed.GetReasons() {
-		told = append(told, print.Reason(reason))
 	}
 	return "Without holds: the pod would be skipped: " + strings.Join(told, "; ") + "."
 }

@@ -16,7 +16,7 @@ func (f *facts) remedySteps(o *print.Output) []string {
 			steps = append(steps, "Remedy for "+print.OneLine(code)+": "+remedy+".")
 		}
 	}
-	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
 		// The server retries writes that failed, and does not say so in the plan.
 		steps = append(steps, print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.", f.names()))
 	}

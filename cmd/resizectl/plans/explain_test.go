@@ -45,6 +45,20 @@ func TestExplain(t *testing.T) {
 		{"explain-resize.color", resize, []string{"--color=always"}},
 		{"explain-resize.json", resize, []string{"-o", "json"}},
 		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
+		{"explain-waiting.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Web()
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}
+			return explained(plan), "web-6d4cf56db6-x2x7p"
+		}, nil},
+		{"explain-reverted.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Aligned()
+			has := cmdtest.Resources("1", "1Gi", "", "1Gi")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "app", Original: has, Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Reverted", Message: "container app: cpu stays 1 instead of 800m until its desired size changes: failed and restarted 2 times since the resize (0 → 2) (Restarts)"}}
+			s := explained(plan)
+			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+			return s, "api-0"
+		}, nil},
 		{"explain-aligned.table", func() (*cmdtest.Server, string) {
 			s := explained(cmdtest.Aligned())
 			s.Resizing.Resizes = cmdtest.Resizes()[1:2]

@@ -83,14 +83,20 @@ func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 
 // RestText returns e.g. "is skipped: NodeCapacity".
 func RestText(plan *workloadresizerv1.Plan) string {
+	if why := WhyStays(plan); why != "" {
+		return "is skipped: " + why
+	}
+	return "follows"
+}
+
+// WhyStays returns the reasons why a pod does not have all of its desired size, e.g. "Reverted, NodeCapacity";
+// empty if there are none.
+func WhyStays(plan *workloadresizerv1.Plan) string {
 	var codes []string
 	for _, reason := range restReasons(plan) {
 		codes = append(codes, print.OneLine(reason.GetCode()))
 	}
-	if len(codes) == 0 {
-		return "follows"
-	}
-	return "is skipped: " + strings.Join(codes, ", ")
+	return strings.Join(codes, ", ")
 }
 
 // LeavesAsIs are the reasons why a resource may stay as it is, or be reverted, although its

@@ -822,9 +822,9 @@ type RestoreRequest struct {
 	// or the same request by another caller, returns INVALID_ARGUMENT.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Whether to restore the pods as fast as the API server accepts writes: they neither take
-	// turns (--realign-rate) nor count toward the rate of requests (--kube-api-qps). A request
-	// for a scope that is restored already decides whether that restore is an emergency from
-	// now on.
+	// turns (pace.resizesPerSecond of the configuration) nor count toward the rate of requests
+	// (--kube-api-qps). A request for a scope that is restored already decides whether that
+	// restore is an emergency from now on.
 	Emergency     bool `protobuf:"varint,7,opt,name=emergency,proto3" json:"emergency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

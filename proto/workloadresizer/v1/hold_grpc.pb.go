@@ -69,8 +69,8 @@ const (
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
 // object exists.
 type HoldServiceClient interface {
-	// Stops resizing the pods in a scope. If the pods are also restored, the restore
-	// takes precedence; the pause applies when it ends.
+	// Stops resizing the pods in a scope, and reverting resizes that made them worse. If the
+	// pods are also restored, the restore takes precedence; the pause applies when it ends.
 	//
 	// Errors:
 	//
@@ -261,8 +261,8 @@ func (c *holdServiceClient) GetFreeze(ctx context.Context, in *GetFreezeRequest,
 // return PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE), whether or not the named
 // object exists.
 type HoldServiceServer interface {
-	// Stops resizing the pods in a scope. If the pods are also restored, the restore
-	// takes precedence; the pause applies when it ends.
+	// Stops resizing the pods in a scope, and reverting resizes that made them worse. If the
+	// pods are also restored, the restore takes precedence; the pause applies when it ends.
 	//
 	// Errors:
 	//

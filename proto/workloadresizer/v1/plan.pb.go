@@ -983,7 +983,7 @@ type Plan struct {
 	Decision Decision `protobuf:"varint,11,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
 	// The reasons for the decision. DECISION_ALIGNED and DECISION_SKIP have at least one,
 	// and the first one is decisive. For DECISION_RESIZE, they state what limits the new
-	// size.
+	// size, and why the pod was not resized yet.
 	Reasons []*PlanReason `protobuf:"bytes,12,rep,name=reasons,proto3" json:"reasons,omitempty"`
 	// The containers, in the order of the pod's spec.
 	Containers []*ContainerPlan `protobuf:"bytes,13,rep,name=containers,proto3" json:"containers,omitempty"`

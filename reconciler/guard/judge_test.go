@@ -199,6 +199,7 @@ func TestBack(t *testing.T) {
 		{"the limit lowered, the request raised", "app 0 cpu 250m/2>500m/1", "500m/2"},
 		{"the limit raised, the request lowered", "app 0 cpu 1/1>500m/1500m", "1/1500m"},
 		{"no limit", "app 0 cpu 1>500m", "1"},
+		{"a limit that the resize added", "app 0 cpu 1>500m/600m", "1/1"},
 	} {
 		recorded := pod.ParseRecord(tc.record)[0]
 		change := guard.Change{From: recorded.From.CPU, To: recorded.To.CPU}

@@ -216,7 +216,7 @@ func TestBreakers(t *testing.T) {
 	})
 	t.Run("forgets what happened longer ago than resets are remembered", func(t *testing.T) {
 		l, holds := hurt(t, 1, 1)
-		clustertest.Clock(l.Cluster).SetTime(podtest.At(20).Add(hold.ResetsCount))
+		clustertest.Clock(l.Cluster).SetTime(podtest.At(20).Add(hold.ResetKept))
 		if l.mustOpen(t); holds.tried > 0 {
 			t.Errorf("opened %q", holds.opened())
 		}

@@ -30,15 +30,15 @@ func (l *Loop) next(ctx context.Context) bool {
 	// Also before processing: the queue may have been empty for a long time.
 	l.ticked()
 	l.pacer.take(key)
-	l.guard(ctx, key, l.process)
+	l.survive(ctx, key, l.process)
 	l.pacer.release(key)
 	l.ticked()
 	return true
 }
 
-// guard processes a pod. After a panic only this pod waits. A crash would delay all pods,
+// survive processes a pod. After a panic only this pod waits. A crash would delay all pods,
 // and would repeat after the restart with the same pod.
-func (l *Loop) guard(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
+func (l *Loop) survive(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			l.Writer.Metrics.Failed()

@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestGuard(t *testing.T) {
+func TestPanic(t *testing.T) {
 	t.Run("a panic delays only its own pod", aPanicDelaysOnlyItsOwnPod)
 }
 
 func aPanicDelaysOnlyItsOwnPod(t *testing.T) {
 	r, _ := idle(t, "https://127.0.0.1:1")
 	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
-	r.guard(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
+	r.survive(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
 	if r.queue.Len() != 0 {
 		t.Error("the pod is processed again immediately")
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Place is where something must change before a skipped pod can be resized.
-type Place int
+// Where is where something must change before a skipped pod can be resized.
+type Where int
 
 const (
-	Nowhere Place = iota
+	Nowhere Where = iota
 	InNamespace
 	OnNode
 )
 
 // Waits returns where something must change before a pod that was skipped for the reason can
 // be resized.
-func Waits(reason contract.Reason) Place {
+func Waits(reason contract.Reason) Where {
 	switch reason {
 	case contract.QuotaExceeded, contract.LimitRangeViolation, contract.DisruptionBudget:
 		return InNamespace

@@ -108,7 +108,8 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 		}
 		return why
 	}
-	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && to.Request <= has.Request && to.Limit <= has.Limit {
+	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && within(to, has) {
+		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
 		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
 		return why
 	}

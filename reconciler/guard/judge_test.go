@@ -112,6 +112,8 @@ func TestJudge(t *testing.T) {
 		{name: "restarts 5 → 6", pod: resized(record("app 5 cpu 1/1>500m/500m"), restarts(6, 1))},
 		{name: "restarts 3 → 5 without a failure, as by its author", pod: resized(restarts(5, 0))},
 		{name: "restarts 3 → 5 after a resize that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), restarts(5, 1)), want: everything(contract.Restarts)},
+		{name: "restarts of which nobody knows how many were before", pod: resized(restarts(9, 1), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) })},
+		{name: "restarts on a node that became ready in the second of the resize", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 10), want: everything(contract.Restarts)},
 		{name: "restarts on a node that was lost meanwhile", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 15)},
 		{name: "restarts on a node that is lost", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionUnknown, 15)},
 		{name: "restarts on an unknown node", pod: resized(restarts(5, 1)), node: &corev1.Node{}},
@@ -119,6 +121,7 @@ func TestJudge(t *testing.T) {
 		{name: "not ready for a long time", pod: resized(readiness(false, 30)), now: 90, want: everything(contract.NotReady)},
 		{name: "not ready for a short time", pod: resized(readiness(false, 30)), now: 89, again: 90},
 		{name: "not ready since before the resize, as a slow start", pod: resized(readiness(false, 8)), now: 200},
+		{name: "not ready since the second of the resize, which may have been before it", pod: resized(readiness(false, 10)), now: 200},
 		{name: "not ready since its author restarted it", pod: resized(restarts(4, 0), readiness(false, 30)), now: 200},
 		{name: "not ready while it waits to be restarted by its author", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(podtest.At(30))}}
@@ -142,6 +145,17 @@ func TestJudge(t *testing.T) {
 		{name: "a size that was reverted", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a size that was reverted before the node type was recorded again", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("applied-at", podtest.At(30).Format(time.RFC3339), "reverted",
+			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a size that was reverted in the second in which a resize was recorded, without its sizes", pod: resized(killed(40), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) }, podtest.Annotated("applied-at", podtest.At(20).Format(time.RFC3339), "reverted",
+			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a container that no resize changed, although the record says so", pod: resized(podtest.WithSecond(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}), func(p *corev1.Pod) {
+			second := p.Status.ContainerStatuses[0]
+			second.Name, second.RestartCount, second.LastTerminationState.Terminated = "second", 9, &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(podtest.At(40))}
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, second)
+		}, record("app 3 cpu 500m/500m memory 512Mi/512Mi; second 3 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"))},
 		{name: "a size that a later resize lowered memory to, and that a revert set before", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi"), podtest.Annotated("applied-at", podtest.At(11).Format(time.RFC3339), "reverted",
 			`[{"at":"2026-11-20T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts))), want: harms{"memory": contract.OOMKilled}},

@@ -72,7 +72,7 @@ func TestPlaces(t *testing.T) {
 	}
 	// Only the memory of a second container was lowered.
 	second := func(p *corev1.Pod) {
-		podtest.WithSecond(podtest.Amounts{"1", "1", "512Mi", "512Mi"})(p)
+		withSecond(p)
 		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app", "second"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes))(p)
 		record("app 3 memory 512Mi/512Mi; second 0 memory 1Gi/1Gi>512Mi/512Mi")(p)
 	}
@@ -90,6 +90,10 @@ func TestPlaces(t *testing.T) {
 		p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"1Gi/1Gi"`, `"512Mi/512Mi"`, 1)
 	}
 	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.At(50))) }
+	unlimited := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "512Mi", ""}.Requirements()
+		record("app 3 cpu 1/1>500m/500m memory 1Gi>512Mi")(p)
+	}
 	smaller := func(p *corev1.Pod) {
 		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "256Mi", "256Mi"}.Requirements()
 	}
@@ -121,6 +125,8 @@ func TestPlaces(t *testing.T) {
 		{name: "a canary was killed and is restarted", siblings: []*corev1.Pod{resized(restarted)}, reason: contract.WaitingForCanary, again: 310},
 		{name: "a canary was killed with more memory than before", siblings: []*corev1.Pod{resized(killed, record("app 3 memory 256Mi/256Mi>512Mi/512Mi"))}, places: 1},
 		{name: "a canary was killed, and only the memory of another container was lowered", siblings: []*corev1.Pod{resized(killed, second)}, places: 1},
+		{name: "a pod whose author wrote the size", siblings: []*corev1.Pod{podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, podtest.AsCreated, restarts(0, 0), readiness(true, 5))}, places: 1},
+		{name: "a canary without a limit", siblings: []*corev1.Pod{resized(unlimited)}, now: 310, places: 1},
 		{name: "a canary that is deleted", siblings: []*corev1.Pod{resized(deleted)}, places: 1},
 		{name: "another actor chose the size of a pod", siblings: []*corev1.Pod{resized(byOthers)}, places: 1},
 		{name: "a pod that has finished tried it", siblings: []*corev1.Pod{resized(finished)}, places: 1},
@@ -163,6 +169,24 @@ func TestPlaces(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized())}, authored(1, 10)...)
 		trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
 		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != 1 {
+			t.Errorf("%d places, %v", places, why)
+		}
+	})
+	t.Run("a canary that has gone on to the next step has proven the one before", func(t *testing.T) {
+		next := sibling(0, resized(smaller, record("app 3 cpu 1/1>500m/500m memory 512Mi/512Mi>256Mi/256Mi")))
+		for most, proven := range map[float64]bool{0.5: true, 1: false} {
+			steps := settings
+			steps.MaxChange = most
+			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), next), Settings: &steps, Now: podtest.At(100)}
+			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
+			if proven != (places == guard.Unlimited) || proven == (why.Reason == contract.WaitingForCanary) {
+				t.Errorf("in steps of %v: %d places, %v", most, places, why)
+			}
+		}
+	})
+	t.Run("a canary with a limit has proven the size without one", func(t *testing.T) {
+		trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), sibling(0, resized())), Settings: &settings, Now: podtest.At(310)}
+		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20}); places != guard.Unlimited {
 			t.Errorf("%d places, %v", places, why)
 		}
 	})

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,12 @@ func resized(changes ...func(*corev1.Pod)) *corev1.Pod {
 
 // record replaces what the resize changed.
 func record(text string) func(*corev1.Pod) { return podtest.Annotated("applied-sizes", text) }
+
+// withSecond adds a container with as much as the first one has, and with its originals.
+func withSecond(p *corev1.Pod) {
+	podtest.WithSecond(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"})(p)
+	podtest.Annotated("original-cpu.second", "1", "original-cpu-limit.second", "1", "original-memory.second", "1Gi", "original-memory-limit.second", "1Gi")(p)
+}
 
 // restarts makes the container have restarted, after ending with a code.
 func restarts(count, code int32) func(*corev1.Pod) {
@@ -145,13 +152,10 @@ func TestJudge(t *testing.T) {
 		{name: "a size that was reverted", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
-		{name: "a size that was reverted before the node type was recorded again", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("applied-at", podtest.At(30).Format(time.RFC3339), "reverted",
-			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
-			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
 		{name: "a size that was reverted in the second in which a resize was recorded, without its sizes", pod: resized(killed(40), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) }, podtest.Annotated("applied-at", podtest.At(20).Format(time.RFC3339), "reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
-		{name: "a container that no resize changed, although the record says so", pod: resized(podtest.WithSecond(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}), func(p *corev1.Pod) {
+		{name: "a container that no resize changed, although the record says so", pod: resized(withSecond, func(p *corev1.Pod) {
 			second := p.Status.ContainerStatuses[0]
 			second.Name, second.RestartCount, second.LastTerminationState.Terminated = "second", 9, &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(podtest.At(40))}
 			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, second)
@@ -221,6 +225,20 @@ func TestBack(t *testing.T) {
 		back.CPU = change.Back()
 		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
+		}
+	}
+}
+
+// A revert is no change, even if the record of what was applied is newer.
+func TestChanges(t *testing.T) {
+	for applied, want := range map[int][]string{11: {"cpu"}, 70: {"cpu"}} {
+		of := resized(memoryBack, podtest.Annotated("applied-at", podtest.At(applied).Format(time.RFC3339)), podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 71, contract.AppliedAt)))
+		var got []string
+		for _, change := range guard.Changes(pod.From(of)) {
+			got = append(got, change.Measure.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("applied at %d: changes of %q, want %q", applied, got, want)
 		}
 	}
 }

@@ -238,7 +238,7 @@ func TestChanges(t *testing.T) {
 			got = append(got, change.Measure.Name)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("applied at %d: changes of %q, want %q", applied, got, want)
+			t.Errorf("applied at %d: got %q, want %q", applied, got, want)
 		}
 	}
 }

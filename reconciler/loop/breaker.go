@@ -24,7 +24,7 @@ import (
 type breakers struct {
 	mu       sync.Mutex
 	outcomes *guard.Outcomes
-	// counted is the table of ratios by which all pods were counted.
+	// counted is the table of ratios by which all pods were counted. Only openBreakers uses it.
 	counted *ratios.Table
 	// due receives if a breaker may have to open.
 	due chan struct{}

@@ -208,12 +208,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		l.Writer.Metrics.Failed()
 		l.tell(ctx, p, plan.Reason{Code: contract.ResizeFailed, Message: err.Error()})
 	}
-	var busy *actuate.BusyError
-	var asked time.Duration
-	if errors.As(err, &busy) {
-		asked = busy.Asked
-	}
-	l.queue.AddAfter(key, l.ledger.attempted(p, asked, l.Clock.Now()))
+	l.queue.AddAfter(key, l.ledger.attempted(p, actuate.Asked(err), l.Clock.Now()))
 }
 
 // tell reports a reason for a pod, unless it was the last report on the pod.

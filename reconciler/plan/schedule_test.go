@@ -107,7 +107,7 @@ func TestSchedule(t *testing.T) {
 func TestTryOut(t *testing.T) {
 	authored := func(n int) *corev1.Pod {
 		p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated)
-		p.Name, p.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n))
+		p.Name, p.UID, p.OwnerReferences[0].UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n)), "rs-uid"
 		return p
 	}
 	// The first pod was resized at second 10, is well, and is observed until second 310.
@@ -122,7 +122,7 @@ func TestTryOut(t *testing.T) {
 		return p
 	}
 	// The controller of the pods, their node and their budget.
-	controlled, onNode := Group{Controlled, "default", string(pod.From(calm).Controller().UID)}, Group{OnOneNode, "", "node"}
+	controlled, onNode := Group{Controlled, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
 	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g ratios.Guard) func(*Snapshot) {
 		g.Canary = new(1.0)
@@ -173,6 +173,7 @@ func TestTryOut(t *testing.T) {
 		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
 		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(ratios.Guard{MaxPods: new(1), MaxPodsOnNode: new(10)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
 		{name: "two pods of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(2)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(0.5), MaxPods: new(2)}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
 		{name: "one pod of the node may have less", first: calm, change: limited(ratios.Guard{MaxPodsOnNode: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
 		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(ratios.Guard{MaxPods: new(3), MaxPodsOnNode: new(10)}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
 		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {

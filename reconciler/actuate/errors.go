@@ -50,6 +50,15 @@ type BusyError struct {
 func (e *BusyError) Error() string { return e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
+// Asked returns how long the API server asks the client to wait before it retries; 0 if it does not.
+func Asked(err error) time.Duration {
+	var busy *BusyError
+	if errors.As(err, &busy) {
+		return busy.Asked
+	}
+	return 0
+}
+
 // busy adds the Retry-After of the API server, if any, to an error.
 func busy(err error, asked time.Duration) error {
 	if err == nil || asked == 0 {

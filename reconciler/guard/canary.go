@@ -95,22 +95,22 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 	// The sibling may be gone by then.
 	why := Wait{Reason: contract.CanaryReverted, Again: t.Now.Add(t.Settings.Cooldown)}
 	for _, r := range s.Reverts() {
-		if r.Container != container || r.Measure != m || to.Request >= r.Back.Request && to.Limit >= r.Back.Limit {
+		if r.Container != container || r.Measure != m {
+			continue
+		}
+		until, forbidden := Forbids(&r, to, t.Settings.Cooldown, t.Now)
+		if !forbidden {
 			continue
 		}
 		why.Message = fmt.Sprintf("%s made pod %s worse and was reverted there: %s (%s)", m.Show(r.Hurt), s.Name, r.Message, r.Harm)
-		if to == r.Hurt {
-			return why
+		if !until.IsZero() && until.Before(why.Again) {
+			why.Again = until
 		}
-		if until := RetryAt(&r, t.Settings.Cooldown); t.Now.Before(until) {
-			if until.Before(why.Again) {
-				why.Again = until
-			}
-			return why
-		}
+		return why
 	}
-	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && to.Request <= has.Request && to.Limit <= has.Limit {
-		why.Message = fmt.Sprintf("%s made pod %s fail: killed for lack of memory %s after the resize (%s)", m.Show(has), s.Name, at.Sub(s.ResizedAt()).Round(time.Second), contract.OOMKilled)
+	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && within(to, has) {
+		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
+		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
 		return why
 	}
 	return Wait{}

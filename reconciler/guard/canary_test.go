@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,38 @@ func TestPlaces(t *testing.T) {
 		p.Status.Phase = corev1.PodFailed
 		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}}
 	}
+	killedLater := func(p *corev1.Pod) {
+		killed(p)
+		p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(podtest.At(310))
+	}
+	restarted := func(p *corev1.Pod) {
+		killed(p)
+		p.Status.Phase = corev1.PodRunning
+	}
+	// Only the memory of a second container was lowered.
+	second := func(p *corev1.Pod) {
+		withSecond(p)
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app", "second"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes))(p)
+		record("app 3 memory 512Mi/512Mi; second 0 memory 1Gi/1Gi>512Mi/512Mi")(p)
+	}
+	often := func(p *corev1.Pod) {
+		reverted("256Mi/256Mi")(p)
+		p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"times":1`, `"times":5`, 1)
+	}
+	elsewhere := func(p *corev1.Pod) {
+		reverted("512Mi/512Mi")(p)
+		p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"app"`, `"proxy"`, 1)
+	}
+	toThisSize := func(p *corev1.Pod) {
+		reverted("256Mi/256Mi")(p)
+		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}.Requirements()
+		p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"1Gi/1Gi"`, `"512Mi/512Mi"`, 1)
+	}
+	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.At(50))) }
+	unlimited := func(p *corev1.Pod) {
+		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "512Mi", ""}.Requirements()
+		record("app 3 cpu 1/1>500m/500m memory 1Gi>512Mi")(p)
+	}
 	smaller := func(p *corev1.Pod) {
 		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "256Mi", "256Mi"}.Requirements()
 	}
@@ -88,6 +121,13 @@ func TestPlaces(t *testing.T) {
 		{name: "a canary that is not ready in the end", siblings: []*corev1.Pod{resized(unready)}, now: 310, places: 1},
 		{name: "a canary was killed and is not restarted", siblings: []*corev1.Pod{resized(killed)}, reason: contract.CanaryReverted, again: 700},
 		{name: "a canary with less was killed and is not restarted", siblings: []*corev1.Pod{resized(killed, smaller)}, places: 1},
+		{name: "a canary was killed at the end of the window and is not restarted", siblings: []*corev1.Pod{resized(killedLater)}, now: 400, places: 1},
+		{name: "a canary was killed and is restarted", siblings: []*corev1.Pod{resized(restarted)}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary was killed with more memory than before", siblings: []*corev1.Pod{resized(killed, record("app 3 memory 256Mi/256Mi>512Mi/512Mi"))}, places: 1},
+		{name: "a canary was killed, and only the memory of another container was lowered", siblings: []*corev1.Pod{resized(killed, second)}, places: 1},
+		{name: "a pod whose author wrote the size", siblings: []*corev1.Pod{podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, podtest.AsCreated, restarts(0, 0), readiness(true, 5))}, places: 1},
+		{name: "a canary without a limit", siblings: []*corev1.Pod{resized(unlimited)}, now: 310, places: 1},
+		{name: "a canary that is deleted", siblings: []*corev1.Pod{resized(deleted)}, places: 1},
 		{name: "another actor chose the size of a pod", siblings: []*corev1.Pod{resized(byOthers)}, places: 1},
 		{name: "a pod that has finished tried it", siblings: []*corev1.Pod{resized(finished)}, places: 1},
 		{name: "the canary has a different size", siblings: []*corev1.Pod{resized(func(p *corev1.Pod) {
@@ -97,6 +137,9 @@ func TestPlaces(t *testing.T) {
 		{name: "the size made one canary worse, and another has proven it", siblings: []*corev1.Pod{resized(), resized(reverted("512Mi/512Mi"))}, now: 400, reason: contract.CanaryReverted, again: 1000},
 		{name: "the size made a canary worse that has finished", siblings: []*corev1.Pod{resized(reverted("512Mi/512Mi"), finished)}, reason: contract.CanaryReverted, again: 700},
 		{name: "a different size made a canary worse a short time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, reason: contract.CanaryReverted, again: 650},
+		{name: "a different size made a canary worse many times", siblings: []*corev1.Pod{resized(often)}, reason: contract.CanaryReverted, again: 700},
+		{name: "the size made another container of a canary worse", siblings: []*corev1.Pod{resized(elsewhere)}, places: 1},
+		{name: "a smaller size made a canary worse, which got this one back", siblings: []*corev1.Pod{resized(toThisSize)}, reason: contract.WaitingForCanary, again: 360},
 		{name: "a different size made a canary worse a long time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, now: 650, places: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -122,6 +165,40 @@ func TestPlaces(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the pod itself is not one of the others", func(t *testing.T) {
+		siblings := append([]*pod.Pod{sibling(0, resized())}, authored(1, 10)...)
+		trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
+		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != 1 {
+			t.Errorf("%d places, %v", places, why)
+		}
+	})
+	t.Run("a canary that has gone on to the next step has proven the one before", func(t *testing.T) {
+		next := sibling(0, resized(smaller, record("app 3 cpu 1/1>500m/500m memory 512Mi/512Mi>256Mi/256Mi")))
+		for most, proven := range map[float64]bool{0.5: true, 1: false} {
+			steps := settings
+			steps.MaxChange = most
+			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), next), Settings: &steps, Now: podtest.At(100)}
+			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
+			if proven != (places == guard.Unlimited) || proven == (why.Reason == contract.WaitingForCanary) {
+				t.Errorf("in steps of %v: %d places, %v", most, places, why)
+			}
+		}
+	})
+	t.Run("a canary with a limit has proven the size without one", func(t *testing.T) {
+		trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), sibling(0, resized())), Settings: &settings, Now: podtest.At(310)}
+		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20}); places != guard.Unlimited {
+			t.Errorf("%d places, %v", places, why)
+		}
+	})
+	t.Run("a killed canary says nothing of larger sizes", func(t *testing.T) {
+		siblings := append([]*pod.Pod{sibling(0, resized(killed))}, authored(1, 10)...)
+		trial := guard.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
+		for limit, places := range map[int64]int{256 << 20: 0, 512 << 20: 0, 513 << 20: 1, 0: 1} {
+			if got, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 256 << 20, Limit: limit}); got != places {
+				t.Errorf("with a limit of %d: %d places, %v; want %d", limit, got, why, places)
+			}
+		}
+	})
 	t.Run("the reason is the same in any order of the pods", func(t *testing.T) {
 		a, b := sibling(0, resized(reverted("512Mi/512Mi"))), sibling(1, resized(reverted("512Mi/512Mi")))
 		trial := guard.Trial{Pod: authored(2, 3)[0], NodeType: "n4", Siblings: []*pod.Pod{a, b}, Settings: &settings, Now: podtest.At(100)}

@@ -25,8 +25,10 @@ func (c *Change) Lowers() bool { return Lowers(c.From, c.To) }
 // Lowers reports whether the request or the limit of a size is lower than before. The removal of a limit
 // lowers nothing.
 func Lowers(from, to sizing.Amount) bool {
-	return to.Request < from.Request || to.Limit < from.Limit && to.Limit != 0
+	return to.Request < from.Request || lowersLimit(from, to)
 }
+
+func lowersLimit(from, to sizing.Amount) bool { return to.Limit != 0 && to.Limit < from.Limit }
 
 // Back returns the size that undoes what the resize lowered, and nothing that it raised.
 func (c *Change) Back() sizing.Amount {

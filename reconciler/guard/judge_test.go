@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,12 @@ func resized(changes ...func(*corev1.Pod)) *corev1.Pod {
 
 // record replaces what the resize changed.
 func record(text string) func(*corev1.Pod) { return podtest.Annotated("applied-sizes", text) }
+
+// withSecond adds a container with as much as the first one has, and with its originals.
+func withSecond(p *corev1.Pod) {
+	podtest.WithSecond(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"})(p)
+	podtest.Annotated("original-cpu.second", "1", "original-cpu-limit.second", "1", "original-memory.second", "1Gi", "original-memory-limit.second", "1Gi")(p)
+}
 
 // restarts makes the container have restarted, after ending with a code.
 func restarts(count, code int32) func(*corev1.Pod) {
@@ -117,6 +124,8 @@ func TestJudge(t *testing.T) {
 		{name: "restarts 3 → 5 without a failure, as after a failed liveness probe", pod: resized(restarts(5, 0), probed), want: everything(contract.Restarts)},
 		{name: "restarts 3 → 4 without a failure, as after a failed liveness probe", pod: resized(restarts(4, 0), probed)},
 		{name: "restarts 3 → 5 after a resize that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), restarts(5, 1)), want: everything(contract.Restarts)},
+		{name: "restarts of which nobody knows how many were before", pod: resized(restarts(9, 1), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) })},
+		{name: "restarts on a node that became ready in the second of the resize", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 10), want: everything(contract.Restarts)},
 		{name: "restarts on a node that was lost meanwhile", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 15)},
 		{name: "restarts on a node that is lost", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionUnknown, 15)},
 		{name: "restarts on an unknown node", pod: resized(restarts(5, 1)), node: &corev1.Node{}},
@@ -124,6 +133,7 @@ func TestJudge(t *testing.T) {
 		{name: "not ready for a long time", pod: resized(readiness(false, 30)), now: 90, want: everything(contract.NotReady)},
 		{name: "not ready for a short time", pod: resized(readiness(false, 30)), now: 89, again: 90},
 		{name: "not ready since before the resize, as a slow start", pod: resized(readiness(false, 8)), now: 200},
+		{name: "not ready since the second of the resize, which may have been before it", pod: resized(readiness(false, 10)), now: 200},
 		{name: "not ready since its author restarted it", pod: resized(restarts(4, 0), readiness(false, 30)), now: 200},
 		{name: "not ready while it waits to be restarted by its author", pod: resized(readiness(false, 30), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(podtest.At(30))}}
@@ -147,6 +157,14 @@ func TestJudge(t *testing.T) {
 		{name: "a size that was reverted", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 512Mi/512Mi>256Mi/256Mi"), podtest.Annotated("reverted",
 			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a size that was reverted in the second in which a resize was recorded, without its sizes", pod: resized(killed(40), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) }, podtest.Annotated("applied-at", podtest.At(20).Format(time.RFC3339), "reverted",
+			`[{"at":"2026-11-21T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts)))},
+		{name: "a container that no resize changed, although the record says so", pod: resized(withSecond, func(p *corev1.Pod) {
+			second := p.Status.ContainerStatuses[0]
+			second.Name, second.RestartCount, second.LastTerminationState.Terminated = "second", 9, &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(podtest.At(40))}
+			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, second)
+		}, record("app 3 cpu 500m/500m memory 512Mi/512Mi; second 3 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"))},
 		{name: "a size that a later resize lowered memory to, and that a revert set before", pod: resized(killed(40), record("app 3 cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi"), podtest.Annotated("applied-at", podtest.At(11).Format(time.RFC3339), "reverted",
 			`[{"at":"2026-11-20T00:00:20Z","container":"app","resource":"memory","hurt":"256Mi/256Mi","back":"512Mi/512Mi","times":1,"harm":"OOMKilled","message":""}]`),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts))), want: harms{"memory": contract.OOMKilled}},
@@ -204,6 +222,7 @@ func TestBack(t *testing.T) {
 		{"the limit lowered, the request raised", "app 0 cpu 250m/2>500m/1", "500m/2"},
 		{"the limit raised, the request lowered", "app 0 cpu 1/1>500m/1500m", "1/1500m"},
 		{"no limit", "app 0 cpu 1>500m", "1"},
+		{"a limit that the resize added", "app 0 cpu 1>500m/600m", "1/1"},
 	} {
 		recorded := pod.ParseRecord(tc.record)[0]
 		change := guard.Change{From: recorded.From.CPU, To: recorded.To.CPU}
@@ -211,6 +230,20 @@ func TestBack(t *testing.T) {
 		back.CPU = change.Back()
 		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
+		}
+	}
+}
+
+// A revert is no change, even if the record of what was applied is newer.
+func TestChanges(t *testing.T) {
+	for applied, want := range map[int][]string{11: {"cpu"}, 70: {"cpu"}} {
+		of := resized(memoryBack, podtest.Annotated("applied-at", podtest.At(applied).Format(time.RFC3339)), podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 71, contract.AppliedAt)))
+		var got []string
+		for _, change := range guard.Changes(pod.From(of)) {
+			got = append(got, change.Measure.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("applied at %d: got %q, want %q", applied, got, want)
 		}
 	}
 }

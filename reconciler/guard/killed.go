@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -15,9 +16,14 @@ func killed(c *Case, change *Change) (contract.Harm, string, time.Time) {
 		return contract.OOMKilled, "", time.Time{}
 	}
 	if at, ok := killedAfter(c, change.Index); ok {
-		return contract.OOMKilled, fmt.Sprintf("killed for lack of memory %s after the resize", after(c, at)), time.Time{}
+		return contract.OOMKilled, killText(c.Pod, at), time.Time{}
 	}
 	return contract.OOMKilled, "", time.Time{}
+}
+
+// killText says when a container was killed for lack of memory.
+func killText(of *pod.Pod, at time.Time) string {
+	return fmt.Sprintf("killed for lack of memory %s after the resize", after(of, at))
 }
 
 // killedAfter returns when a container was killed for lack of memory after the resize.
@@ -56,7 +62,7 @@ func lacksMemory(h contract.Harm) bool {
 	return h == contract.OOMKilled || h == contract.NearLimit || h == contract.MemoryPressure
 }
 
-// after returns how long after the resize a time is.
-func after(c *Case, at time.Time) time.Duration {
-	return at.Sub(c.Pod.ResizedAt()).Round(time.Second)
+// after returns how long after the resize of a pod a time is.
+func after(of *pod.Pod, at time.Time) time.Duration {
+	return at.Sub(of.ResizedAt()).Round(time.Second)
 }

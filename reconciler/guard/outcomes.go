@@ -16,15 +16,13 @@ import (
 
 // When the breaker of a workload opens, and when that of a namespace or the cluster does.
 const (
-	// lastOutcomes is how many outcomes of a workload count, and mostReverted how many of them must
-	// not be reverts.
-	lastOutcomes, mostReverted = 5, 3
-	// lately is how long ago a resize may be that counts for more than its workload, unless it is observed
-	// for longer.
-	lately = time.Hour
-	// leastWorkloads is how many workloads must have had reverts, and oneIn their share: more than
-	// one in so many.
-	leastWorkloads, oneIn = 5, 20
+	// The breaker of a workload opens at revertsToOpen among its lastOutcomes.
+	lastOutcomes, revertsToOpen = 5, 3
+	// For the breakers of namespaces and of the cluster, resizes count that were made lately, or for as long as they
+	// are observed if that is longer. They open if at least workloadsToOpen had reverts, and more than one in oneIn of
+	// the workloads with resizes.
+	lately                 = time.Hour
+	workloadsToOpen, oneIn = 5, 20
 )
 
 // Workload identifies the top owner of pods.
@@ -208,7 +206,7 @@ func (t *tally) add(r *record, now time.Time, reset int64) {
 // reverted workloads count.
 func (t *tally) trip(namespace string, counts int64) (Trip, bool) {
 	reason := fmt.Sprintf("of the %d workloads that were resized lately, %d had resizes that were reverted", t.resized, t.reverted)
-	return Trip{Workload{Namespace: namespace}, reason, time.Unix(t.known, 0)}, counts >= leastWorkloads && counts*oneIn > t.resized
+	return Trip{Workload{Namespace: namespace}, reason, time.Unix(t.known, 0)}, counts >= workloadsToOpen && counts*oneIn > t.resized
 }
 
 // Trips returns which breakers must open, the cluster's first, and that of a namespace before those of its
@@ -266,7 +264,7 @@ func (r *record) trip(workload Workload, reset int64) (Trip, bool) {
 			known = last.known
 		}
 	}
-	if len(reverted) < mostReverted {
+	if len(reverted) < revertsToOpen {
 		return Trip{}, false
 	}
 	reason := fmt.Sprintf("%d of the last %d resizes were reverted", len(reverted), len(r.last))

@@ -202,6 +202,47 @@ func TestWorkloadBreaker(t *testing.T) {
 			t.Errorf("%v", trips)
 		}
 	})
+	t.Run("the other pods of its workload are not forgotten", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 4 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+		}
+		o.Forget(workload(0), seen("web-1", 10))
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 {
+			t.Errorf("%v", trips)
+		}
+	})
+	t.Run("a revert counts in the second in which the resize was recorded, or without that record", func(t *testing.T) {
+		for name, applied := range map[string]string{"the same second": podtest.At(20).Format(time.RFC3339), "no record": ""} {
+			o := guard.NewOutcomes()
+			for i := range 5 {
+				of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", applied,
+					"reverted", fmt.Sprintf(`[{"at":%q,"container":"app","resource":"cpu","hurt":"800m/800m","back":"1/1","times":1,"harm":"OOMKilled","message":""}]`, podtest.At(20).Format(time.RFC3339))),
+					podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(20, "app"), podtest.Managed(contract.FieldManager, "", 20, contract.AppliedAt, contract.Reverts, contract.OriginalPrefix+"cpu.app")))
+				of.UID = types.UID(fmt.Sprint(i))
+				if !o.See(workload(i), pod.From(of), window, atTheEnd) {
+					t.Errorf("%s: it is no revert", name)
+				}
+			}
+			if trips := o.Trips(podtest.At(3610), never); len(trips) == 0 {
+				t.Errorf("%s: nothing opens", name)
+			}
+		}
+	})
+	t.Run("pods that were restored do not count", func(t *testing.T) {
+		o := guard.NewOutcomes()
+		for i := range 3 {
+			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+		}
+		for i := range 3 {
+			restored := podtest.Pod(podtest.Guaranteed, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(100+i, "app")))
+			restored.UID = types.UID(fmt.Sprint("restored-", i))
+			o.See(workload(0), pod.From(restored), window, atTheEnd)
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || !strings.HasPrefix(trips[0].Reason, "3 of the last 3") {
+			t.Errorf("%v", trips)
+		}
+	})
 	t.Run("pods that were not resized do not count", func(t *testing.T) {
 		o := guard.NewOutcomes()
 		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, atTheEnd) || len(o.Trips(podtest.At(1000), never)) > 0 {

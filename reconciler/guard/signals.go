@@ -70,7 +70,7 @@ type Signals struct {
 	Objectives []Outcome
 }
 
-// of returns how the container of a change fared.
+// fared returns how the container of a change fared.
 func (c *Case) fared(change *Change) (f Fared) {
 	if c.Signals.Of != nil {
 		f = c.Signals.Of(c.Pod.Containers[change.Index].Name())
@@ -91,9 +91,6 @@ func worse(before, since Value, threshold float64) bool {
 // percent returns a share as a percentage.
 func percent(share float64) string { return fmt.Sprintf("%.0f%%", share*100) }
 
-// lowersLimit reports whether the resize lowered the limit.
-func (c *Change) lowersLimit() bool { return c.To.Limit != 0 && c.To.Limit < c.From.Limit }
-
 // Unmeasured returns what is not known of how an observed pod fares, with the reason; empty if everything is
 // known. Unknown values are no reason to revert anything.
 func Unmeasured(c *Case) string {
@@ -113,7 +110,7 @@ func Unmeasured(c *Case) string {
 		lowers = true
 		fared := c.fared(&change)
 		for _, look := range signals {
-			if look.measure != change.Measure || look.threshold(c) >= 1 || look.limit && !change.lowersLimit() {
+			if look.measure != change.Measure || look.threshold(c) >= 1 || look.limit && !lowersLimit(change.From, change.To) {
 				continue
 			}
 			before, since := look.of(&fared.Before).Known, look.of(&fared.Since).Known

@@ -10,7 +10,7 @@ import (
 
 // throttled looks for more throttling than before the resize. Only a lower CPU limit throttles more.
 func throttled(c *Case, change *Change) (contract.Harm, string, time.Time) {
-	if f := c.fared(change); change.Measure == sizing.CPU && change.lowersLimit() && worse(f.Before.Throttled, f.Since.Throttled, c.Settings.Throttling) {
+	if f := c.fared(change); change.Measure == sizing.CPU && lowersLimit(change.From, change.To) && worse(f.Before.Throttled, f.Since.Throttled, c.Settings.Throttling) {
 		return contract.Throttled, fmt.Sprintf("throttled in %s of its CPU periods, %s before the resize", percent(f.Since.Throttled.N), percent(f.Before.Throttled.N)), time.Time{}
 	}
 	return contract.Throttled, "", time.Time{}
@@ -38,7 +38,7 @@ const charged = 0.8
 // its limit before: it is about to be killed. If how much it used before is not known, as in a new pod,
 // it must not be near the limit before with what it uses now.
 func near(c *Case, change *Change) (contract.Harm, string, time.Time) {
-	if change.Measure != sizing.Memory || !change.lowersLimit() || c.Settings.MemoryUse >= 1 {
+	if change.Measure != sizing.Memory || !lowersLimit(change.From, change.To) || c.Settings.MemoryUse >= 1 {
 		return contract.NearLimit, "", time.Time{}
 	}
 	f := c.fared(change)

@@ -87,6 +87,8 @@ func TestStrained(t *testing.T) {
 		{name: "near the limit of a new pod that needs more than it had", pod: resized(record("app 3 memory 520Mi/520Mi>512Mi/512Mi")), before: unknown, since: fared{used: 500}},
 		{name: "at the limit for the first time", since: fared{used: 420, events: 1}, memory: contract.NearLimit, says: "reached its memory limit, and uses 82% of its memory limit, 0% before the resize"},
 		{name: "at the limit because of its page cache", since: fared{used: 400, events: 1}},
+		{name: "at the limit for the first time, but no nearer than before", before: fared{used: 860}, since: fared{used: 420, events: 1}},
+		{name: "at the limit, and nobody knows how much it used before", before: fared{used: -1}, since: fared{used: 420, events: 1}},
 		{name: "at the limit before, too", before: fared{events: 1}, since: fared{used: 420, events: 1}},
 		{name: "at the limit, and nobody knows how it was before", before: unknown, since: fared{used: 420, events: 1}},
 		{name: "everything", since: fared{0.9, 0.9, 0.9, 511, 1}, cpu: contract.Throttled, memory: contract.NearLimit},

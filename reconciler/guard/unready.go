@@ -32,7 +32,7 @@ func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
 	if until := from.Add(c.Settings.Unready); c.Now.Before(until) {
 		return contract.NotReady, "", until
 	}
-	return contract.NotReady, fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c, since)), time.Time{}
+	return contract.NotReady, fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c.Pod, since)), time.Time{}
 }
 
 // endedWell reports whether the container ended without a failure since the resize, as when its author

@@ -8,9 +8,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// ResetsCount is how long the reset of a breaker is remembered. Nothing that happened longer ago
+// ResetKept is how long the reset of a breaker is remembered. Nothing that happened longer ago
 // may open a breaker.
-const ResetsCount = 7 * 24 * time.Hour
+const ResetKept = 7 * 24 * time.Hour
 
 // Breaker returns the open breaker of exactly this scope, or when it was last reset; zero if it was
 // not, or too long ago to count.
@@ -72,7 +72,7 @@ func (h Hold) afterReset(now time.Time) (Hold, bool) {
 	if now.Before(h.Since) {
 		now = h.Since
 	}
-	return Hold{Kind: Breaker, Scope: h.Scope, Author: h.Author, Since: h.Since, Reset: now, Expires: now.Add(ResetsCount)}, true
+	return Hold{Kind: Breaker, Scope: h.Scope, Author: h.Author, Since: h.Since, Reset: now, Expires: now.Add(ResetKept)}, true
 }
 
 // breakerFaults returns what is wrong with a breaker.

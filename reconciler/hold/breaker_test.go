@@ -67,7 +67,7 @@ func opensABreaker(t *testing.T, at *stored) {
 	if ended, err := c.Release(t.Context(), Ending{Scope: cluster, Kind: Breaker, Nested: true}); err != nil || len(ended.Holds) != 2 {
 		t.Errorf("%+v, %v", ended, err)
 	}
-	clock.Step(ResetsCount)
+	clock.Step(ResetKept)
 	if _, err := c.Put(t.Context(), Hold{Kind: Pause, Scope: shop}); err != nil {
 		t.Fatal(err)
 	}

@@ -445,7 +445,7 @@ func prunes(t *testing.T, s *stored) {
 			t.Fatal(err)
 		}
 	}
-	clock.Step(ResetsCount - time.Second)
+	clock.Step(ResetKept - time.Second)
 	prune()
 	breaks(t, store, webs, true, time.Time{})
 	clock.Step(2 * time.Second)

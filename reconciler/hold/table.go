@@ -47,7 +47,9 @@ func NewTable(holds []Hold) *Table {
 
 // Frozen returns a table with the holds of t and this freeze; nil for none.
 func (t *Table) Frozen(freeze *Freeze) *Table {
-	return &Table{holds: t.holds, byKey: t.byKey, resets: t.resets, resetAt: t.resetAt, emergencies: t.emergencies, freeze: freeze, unfrozen: t}
+	frozen := *t
+	frozen.freeze, frozen.unfrozen = freeze, t
+	return &frozen
 }
 
 // Freeze returns the freeze in effect; nil if there is none.

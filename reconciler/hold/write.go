@@ -79,7 +79,7 @@ func (s *Store) Prune(ctx context.Context, exists func(Scope) bool) error {
 	now := s.clock.Now()
 	isGone := func(h Hold) bool {
 		age := now.Sub(h.Since)
-		isOld := h.Scope.Pod != "" && age > pruneAge || h.Kind == Breaker && h.Reset.IsZero() && h.Scope != Scope{} && age > ResetsCount
+		isOld := h.Scope.Pod != "" && age > pruneAge || h.Kind == Breaker && h.Reset.IsZero() && h.Scope != Scope{} && age > ResetKept
 		return isOld && !exists(h.Scope)
 	}
 	table, err := s.Ready()

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -21,13 +20,11 @@ type brake struct {
 // asks for. An admission webhook may be busy only for the pods in one namespace, so it decides about no more
 // than the pod.
 func (b *brake) pull(err error, now time.Time) {
-	var busy *actuate.BusyError
-	asked := time.Duration(0)
-	byWebhook := err != nil && strings.Contains(err.Error(), "admission webhook")
-	switch {
-	case !byWebhook && errors.As(err, &busy):
-		asked = busy.Asked
-	case actuate.StatusCode(err) != http.StatusTooManyRequests:
+	asked := actuate.Asked(err)
+	if err != nil && strings.Contains(err.Error(), "admission webhook") {
+		asked = 0
+	}
+	if asked == 0 && actuate.StatusCode(err) != http.StatusTooManyRequests {
 		return
 	}
 	b.mu.Lock()

@@ -24,7 +24,7 @@ import (
 type breakers struct {
 	mu       sync.Mutex
 	outcomes *guard.Outcomes
-	// counted is the table of ratios by which all pods were counted.
+	// counted is the table of ratios by which all pods were counted. Only openBreakers uses it.
 	counted *ratios.Table
 	// due receives if a breaker may have to open.
 	due chan struct{}
@@ -144,7 +144,7 @@ func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
 // or so long ago that a reset may no longer be known.
 func (l *Loop) trips(table *hold.Table) []guard.Trip {
 	now := l.Clock.Now()
-	oldest := now.Add(-hold.ResetsCount)
+	oldest := now.Add(-hold.ResetKept)
 	l.breakers.mu.Lock()
 	defer l.breakers.mu.Unlock()
 	return l.breakers.outcomes.Trips(now, func(workload guard.Workload) time.Time {

@@ -18,6 +18,7 @@ func TestFreed(t *testing.T) {
 	t.Run("permits a pod that frees more than the share once nothing was freed for an hour", permitsAPodThatFreesMoreThanTheShare)
 	t.Run("limits each resource by itself", limitsEachResourceByItself)
 	t.Run("sums up the nodes again from time to time", sumsUpTheNodesAgainFromTimeToTime)
+	t.Run("counts resizes of the future from now on", countsResizesOfTheFutureFromNowOn)
 	t.Run("recalls what the pods say", recallsWhatThePodsSay)
 }
 
@@ -107,11 +108,13 @@ func limitsEachResourceByItself(t *testing.T) {
 		{name: "a bit more than the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 100}, share: 0.1, after: true},
 		{name: "the rest of the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 99}, share: 0.1, fits: true, after: true},
 		{name: "the other resource", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "the other resource, of which more than the share was freed", total: total, has: safety.Resources{CPU: 150}, frees: safety.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
 		{name: "both resources", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{CPU: 1, Memory: 100}, share: 0.1, after: true},
 		{name: "a pod that frees nothing", total: total, has: safety.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
 		{name: "no limit", total: total, has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, fits: true, after: true},
 		{name: "all of it", total: total, has: safety.Resources{CPU: 500}, frees: safety.Resources{CPU: 501}, share: 1, after: true},
 		{name: "no node says how much it has", has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, share: 0.1, fits: true, after: true},
+		{name: "a pod that frees nothing, and others may have freed all of it", total: total, share: 0.1, unknown: true, fits: true, after: true},
 		{name: "others may have freed all of it", total: total, frees: safety.Resources{CPU: 1}, share: 0.1, unknown: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -142,6 +145,22 @@ func sumsUpTheNodesAgainFromTimeToTime(t *testing.T) {
 	total = cores(30)
 	if now = now.Add(totalFor); !f.fits(cores(2), 0.1, now) {
 		t.Error("new nodes do not count")
+	}
+	total = cores(90)
+	if f.fits(cores(5), 0.1, now.Add(-time.Hour)); sums != 3 {
+		t.Errorf("%d sums after the clock went back, want 3", sums)
+	}
+}
+
+// The clock of the API server, which says when pods were resized, may be ahead.
+func countsResizesOfTheFutureFromNowOn(t *testing.T) {
+	f := counting(cores(100), podtest.Start)
+	f.add(cores(10), podtest.Start.Add(10*time.Minute))
+	for after, fits := range map[time.Duration]bool{time.Minute: false, 30 * time.Minute: false, 62 * time.Minute: true} {
+		f := *f
+		if got := f.fits(cores(1), 0.1, podtest.Start.Add(after)); got != fits {
+			t.Errorf("after %v: %t", after, got)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 // resized in the last five minutes. On means that their resizes are observed; off, that they are not recorded
 // either. The target is that on takes at most 0.05 cores and 20 MiB more than off.
 //
-// Every pod has an event each ten minutes, and the node tells of each resize in three more. At the end of its
+// Every pod has an event each ten minutes, and the node reports each resize in three more. At the end of its
 // time, an observed resize is judged for the last time. Usage is sampled once a minute, per container and resource.
 func BenchmarkGuard(b *testing.B) {
 	for _, on := range []bool{true, false} {

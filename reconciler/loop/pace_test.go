@@ -28,6 +28,9 @@ func TestPace(t *testing.T) {
 	t.Run("a limit that is set later counts what was freed before", aLimitThatIsSetLaterCountsWhatWasFreedBefore)
 	t.Run("a limit that was unset for a moment counts what was freed before", aLimitThatWasUnsetForAMoment)
 	t.Run("the lowest rate is one turn a day", theLowestRateIsOneTurnADay)
+	t.Run("a faster pace counts for pods that failed", aFasterPaceCountsForPodsThatFailed)
+	t.Run("a pod frees as much as its last plan says", aPodFreesAsMuchAsItsLastPlanSays)
+	t.Run("a new pace wakes the pods that wait", aNewPaceWakesThePodsThatWait)
 }
 
 // changing is a pacer whose pace the test changes, in a cluster with 100 cores.
@@ -352,5 +355,44 @@ func saysItOnlyOfPodsThatWait(t *testing.T) {
 	fresh.Decision = plan.Align
 	if l.DryRun = false; l.Waits(fresh) != "" {
 		t.Error("a pod waits that needs no resize")
+	}
+}
+
+func aFasterPaceCountsForPodsThatFailed(t *testing.T) {
+	c := changingFrom(pace{perSecond: 0.001})
+	c.wait(t, "pod", 1, safety.Resources{})
+	if got := c.turns(1000*time.Second, errRefused); len(got) != 1 {
+		t.Fatalf("%d turns in 1,000 s at 1 in 1,000 s", len(got))
+	}
+	c.wait(t, "pod", 1, safety.Resources{})
+	c.now.perSecond = 1
+	if got := c.turns(failedShare*time.Second, nil); len(got) != 1 {
+		t.Errorf("%d turns in %d s at 1 per second", len(got), failedShare)
+	}
+}
+
+func aPodFreesAsMuchAsItsLastPlanSays(t *testing.T) {
+	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.5})
+	c.wait(t, "lower", 1, cores(1))
+	c.clock.Step(time.Second)
+	pod, wait := c.next()
+	if wait != 0 || !c.mayGo(pod, need{frees: cores(3)}) {
+		t.Fatalf("it waits for %v", wait)
+	}
+	c.used(pod, nil)
+	if cpu, _ := c.freedShares(); cpu != 0.03 {
+		t.Errorf("a share of %v was freed, want 0.03", cpu)
+	}
+}
+
+func aNewPaceWakesThePodsThatWait(t *testing.T) {
+	l := filled(t, nil, nil)
+	l.pacer.recall(nil)
+	<-l.pacer.changed
+	if l.followPace(t.Context(), l.pace()); len(l.pacer.changed) != 0 {
+		t.Error("it wakes them although the pace is the same")
+	}
+	if l.followPace(t.Context(), pace{perSecond: 7}); len(l.pacer.changed) != 1 {
+		t.Error("it does not wake them")
 	}
 }

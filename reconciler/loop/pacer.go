@@ -370,7 +370,7 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 
 // inTrouble reports whether an error concerns the API server itself, regardless of the pod.
 func inTrouble(err error) bool {
-	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || is[*actuate.BusyError](err)
+	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || actuate.Asked(err) > 0
 }
 
 // isUnanswered reports whether a write may have been made despite an error: the API server has failed, or

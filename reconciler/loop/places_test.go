@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
@@ -59,6 +60,21 @@ func TestPlaces(t *testing.T) {
 		}
 		if !take(p, pod("web-1"), web) {
 			t.Error("a pod that was planned again must not begin")
+		}
+	})
+	t.Run("a resize that failed gives its place back, unless only its record did", func(t *testing.T) {
+		for _, tc := range []struct {
+			err  error
+			left int
+		}{{errRefused, 0}, {&actuate.StoppedError{}, 0}, {&actuate.UnrecordedError{Err: errRefused}, 1}} {
+			r, _ := idle(t, "https://127.0.0.1:1")
+			plan := planOfSized(t)
+			if !take(r.places, plan.Pod, of("shop", "web", 1)) {
+				t.Fatal("the pod must not begin")
+			}
+			if r.failed(t.Context(), plan.Pod, plan, tc.err); len(r.places.counts) != tc.left {
+				t.Errorf("%v: %d groups are left, want %d", tc.err, len(r.places.counts), tc.left)
+			}
 		}
 	})
 	t.Run("nothing stays once all pods have ended", func(t *testing.T) {

@@ -30,15 +30,15 @@ func (l *Loop) next(ctx context.Context) bool {
 	// Also before processing: the queue may have been empty for a long time.
 	l.ticked()
 	l.pacer.take(key)
-	l.guard(ctx, key, l.process)
+	l.survive(ctx, key, l.process)
 	l.pacer.release(key)
 	l.ticked()
 	return true
 }
 
-// guard processes a pod. After a panic only this pod waits. A crash would delay all pods,
+// survive processes a pod. After a panic only this pod waits. A crash would delay all pods,
 // and would repeat after the restart with the same pod.
-func (l *Loop) guard(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
+func (l *Loop) survive(ctx context.Context, key types.NamespacedName, work func(context.Context, types.NamespacedName)) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			l.Writer.Metrics.Failed()
@@ -208,12 +208,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		l.Writer.Metrics.Failed()
 		l.tell(ctx, p, plan.Reason{Code: contract.ResizeFailed, Message: err.Error()})
 	}
-	var busy *actuate.BusyError
-	var asked time.Duration
-	if errors.As(err, &busy) {
-		asked = busy.Asked
-	}
-	l.queue.AddAfter(key, l.ledger.attempted(p, asked, l.Clock.Now()))
+	l.queue.AddAfter(key, l.ledger.attempted(p, actuate.Asked(err), l.Clock.Now()))
 }
 
 // tell reports a reason for a pod, unless it was the last report on the pod.

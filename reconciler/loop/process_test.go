@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -356,5 +358,50 @@ func reportsARestoreThatAdmissionChanged(t *testing.T) {
 	}
 	if inTrouble(err) {
 		t.Errorf("%v counts as trouble of the API server", err)
+	}
+}
+
+func TestBrake(t *testing.T) {
+	t.Run("a write that had begun before does not end the delay", func(t *testing.T) {
+		b, now := &brake{}, podtest.Start
+		b.pull(&actuate.BusyError{Err: errBusy, Asked: 30 * time.Second}, now)
+		b.release(now.Add(time.Second))
+		if left := b.left(now.Add(time.Second)); left != 29*time.Second {
+			t.Errorf("%v are left, want 29s", left)
+		}
+	})
+	t.Run("a write after the delay lets the next one be short", func(t *testing.T) {
+		b, now := &brake{}, podtest.Start
+		for range 3 {
+			b.pull(errBusy, now)
+			now = now.Add(b.left(now))
+		}
+		b.release(now)
+		b.pull(errBusy, now)
+		if left := b.left(now); left != firstPause {
+			t.Errorf("%v are left, want %v", left, firstPause)
+		}
+	})
+}
+
+func TestPanic(t *testing.T) {
+	t.Run("a panic delays only its own pod", aPanicDelaysOnlyItsOwnPod)
+}
+
+func aPanicDelaysOnlyItsOwnPod(t *testing.T) {
+	r, _ := idle(t, "https://127.0.0.1:1")
+	bad := types.NamespacedName{Namespace: "shop", Name: "bad"}
+	r.survive(t.Context(), bad, func(context.Context, types.NamespacedName) { panic("odd") })
+	if r.queue.Len() != 0 {
+		t.Error("the pod is processed again immediately")
+	}
+	const want = `
+# HELP workload_resizer_resizes_total Resizes by result: resized (the API server accepted the sizes), refused (rejected for this reason until something changes) or failed (a write of the resize or its record failed and is retried). Every attempt counts, except conflicts.
+# TYPE workload_resizer_resizes_total counter
+workload_resizer_resizes_total{reason="",result="resized"} 0
+workload_resizer_resizes_total{reason="ResizeFailed",result="failed"} 1
+`
+	if err := testutil.GatherAndCompare(r.Metrics.(prometheus.Gatherer), strings.NewReader(want), "workload_resizer_resizes_total"); err != nil {
+		t.Error(err)
 	}
 }

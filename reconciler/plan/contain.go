@@ -136,13 +136,8 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			c.reverting[r.Measure.Index], p.undoes, reverts = true, true, true
 			continue
 		}
-		until := guard.RetryAt(&r, cooldown)
-		switch {
-		case desired.Request >= r.Back.Request && desired.Limit >= r.Back.Limit:
-			continue // It is no smaller than the size that was good.
-		case *desired == r.Hurt:
-			until = time.Time{}
-		case !s.Now.Before(until):
+		until, forbidden := guard.Forbids(&r, *desired, cooldown, s.Now)
+		if !forbidden {
 			continue
 		}
 		p.replanAt(until)

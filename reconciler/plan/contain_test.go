@@ -33,6 +33,7 @@ func TestContain(t *testing.T) {
 	t.Run("does not revert to a size that the pod cannot have had", doesNotRevertToASizeThatThePodCannotHaveHad)
 	t.Run("reverts what sources of usage show, and says what they do not show", revertsWhatSourcesOfUsageShow)
 	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
+	t.Run("does nothing on an imagined node", doesNothingOnAnImaginedNode)
 }
 
 // leaky is a pod on a node of type big, which halves cpu and memory. It was resized at second 10,
@@ -74,6 +75,14 @@ func contained(t *testing.T, p *corev1.Pod, seconds int, changes ...func(*Snapsh
 		t.Errorf("the QoS class changes")
 	}
 	return plan
+}
+
+// A question about another node type is not about what the pod has been through.
+func doesNothingOnAnImaginedNode(t *testing.T) {
+	p := contained(t, leaky(), 60, func(s *Snapshot) { s.Imagine("n2d") })
+	if got, want := p.Containers[0].Desired, (podtest.Amounts{"1", "1", "1Gi", "1Gi"}).Container(); p.Kind != Sizes || got != want {
+		t.Errorf("kind %v, desired %v; want %v", p.Kind, got, want)
+	}
 }
 
 // annotation returns what a plan writes to an annotation at second 60.

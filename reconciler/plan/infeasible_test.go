@@ -17,6 +17,7 @@ import (
 func TestInfeasible(t *testing.T) {
 	t.Run("learns from one pod for all pods of its node", learnsFromOnePodForAllPodsOfItsNode)
 	t.Run("records a refusal that cannot be reverted", recordsARefusalThatCannotBeReverted)
+	t.Run("asks a node again although a revert waits for longer", asksANodeAgainAlthoughARevertWaitsForLonger)
 }
 
 func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
@@ -75,6 +76,17 @@ func recordsARefusalThatCannotBeReverted(t *testing.T) {
 	s.Pod = pod.From(carriedOut(t, p, plan, 100))
 	if again := planner.Plan(s); again.Pending() {
 		t.Errorf("the plan writes again: %v", stepsOf(again.Writes(s.Now)))
+	}
+}
+
+func asksANodeAgainAlthoughARevertWaitsForLonger(t *testing.T) {
+	until := podtest.At(500)
+	p := contained(t, leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("5")), 400, func(s *Snapshot) {
+		s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 4, 1.6, nil)
+		s.Around.Infeasible, s.InfeasibleUntil = []string{podtest.StaticCPU}, until
+	})
+	if p.Decision != Skip || p.Reasons[0].Code != contract.ResizeInfeasible || !p.ReplanAt.Equal(until) {
+		t.Errorf("%v because of %v, again at %v", p.Decision, p.Reasons, p.ReplanAt)
 	}
 }
 

@@ -103,8 +103,8 @@ type Plan struct {
 	without []string
 	// sized means that we resized the pod before, and new that it started less than NewFor ago.
 	sized, new bool
-	// ReplanAt is the time at which to plan the pod again even if nothing changes, because
-	// the node's answer expires; zero if that is not necessary.
+	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
+	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
 	// Applied is the node type that the pod was last sized for, according to its annotation.
 	Applied string
@@ -173,7 +173,7 @@ type ContainerPlan struct {
 	// before a resize that is still observed. Both are by sizing.Measure.Index.
 	reverting [2]bool
 	unproven  [2]sizing.Amount
-	// waits means that other pods try the desired size first, by sizing.Measure.Index.
+	// waits means that the pod may not get the desired size yet because of other pods, by sizing.Measure.Index.
 	waits [2]bool
 	// restarts is how often the container had restarted before the observed resize. If no resize is
 	// observed, it is how often the container has restarted until now.

@@ -71,8 +71,8 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	if s.KeptUntil != nil && (plan.Partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
 		plan.replanAt(s.KeptUntil())
 	}
-	if s.Around.Infeasible != nil && plan.ReplanAt.IsZero() {
-		plan.ReplanAt = s.InfeasibleUntil
+	if s.Around.Infeasible != nil {
+		plan.replanAt(s.InfeasibleUntil)
 	}
 	if veto != nil {
 		if plan.Kind == Revert {

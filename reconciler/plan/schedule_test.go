@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,7 +107,7 @@ func TestSchedule(t *testing.T) {
 func TestTryOut(t *testing.T) {
 	authored := func(n int) *corev1.Pod {
 		p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated)
-		p.Name, p.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n))
+		p.Name, p.UID, p.OwnerReferences[0].UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n)), "rs-uid"
 		return p
 	}
 	// The first pod was resized at second 10, is well, and is observed until second 310.
@@ -121,7 +122,7 @@ func TestTryOut(t *testing.T) {
 		return p
 	}
 	// The controller of the pods, their node and their budget.
-	controlled, onNode := Group{Controlled, "default", string(pod.From(calm).Controller().UID)}, Group{OnOneNode, "", "node"}
+	controlled, onNode := Group{Controlled, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
 	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g ratios.Guard) func(*Snapshot) {
 		g.Canary = new(1.0)
@@ -171,7 +172,9 @@ func TestTryOut(t *testing.T) {
 		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "one pod of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
 		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(ratios.Guard{MaxPods: new(1), MaxPodsOnNode: new(10)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
 		{name: "two pods of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(2)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(0.5), MaxPods: new(2)}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
 		{name: "one pod of the node may have less", first: calm, change: limited(ratios.Guard{MaxPodsOnNode: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
 		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(ratios.Guard{MaxPods: new(3), MaxPodsOnNode: new(10)}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
 		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
@@ -186,6 +189,10 @@ func TestTryOut(t *testing.T) {
 			s.Table, s.Around.Node = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)}), roomFor("big", "1", "4Gi")
 		}, decision: Skip, reason: contract.NodeCapacity, desired: podtest.Guaranteed, replan: 160},
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget allows no disruption, and is not asked for its pods", first: calm, change: func(s *Snapshot) {
+			limited(ratios.Guard{})(s)
+			s.Budgets = func() []Budget { return []Budget{{"web", 0, func() []*pod.Pod { panic("it may have very many") }}} }
+		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
 		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
 		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
@@ -204,6 +211,7 @@ func TestTryOut(t *testing.T) {
 		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -241,6 +249,16 @@ func TestTryOut(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a veto has the messages of its own reason alone", func(t *testing.T) {
+		s := snapshotOf(t, authored(9), podtest.Node("big"))
+		siblings := []*pod.Pod{pod.From(hurt), pod.From(authored(1))}
+		s.Now, s.Siblings, s.NodeOf = podtest.At(100), func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
+		s.OnNode = s.Siblings
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		if said := p.Reasons[0]; said.Code != contract.WaitingForCanary || !strings.Contains(said.Message, "cpu stays") || strings.Contains(said.Message, "memory stays") {
+			t.Errorf("reasons %v", p.Reasons)
+		}
+	})
 	t.Run("a plan that lowers nothing in the end claims no place", func(t *testing.T) {
 		for request, claims := range map[int64]int{999: 1, 1000: 0, 1001: 0} {
 			p := &Plan{Claims: []Claim{canary}, Containers: []ContainerPlan{{}}}
@@ -297,6 +315,10 @@ func TestDegraded(t *testing.T) {
 		reason   contract.Reason
 	}{
 		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
+		{"a pod that its budget would let wait", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) {
+			s.Siblings = func() []*pod.Pod { return nil }
+			s.NodeOf, s.OnNode, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, s.Siblings, func() []Budget { return []Budget{{"web", 0, nil}} }
+		}, Skip, Sizes, contract.Degraded},
 		{"a later resize", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a resize to the originals", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
 		{"a pod that needs no resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "n2d", nil, Align, Sizes, contract.AlreadyAligned},
@@ -327,9 +349,12 @@ func TestDegraded(t *testing.T) {
 // minutes.
 func TestStep(t *testing.T) {
 	// Memory was reverted from a step, and cpu is done.
-	hurt := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
-		podtest.Annotated("applied-sizes", "app 4 cpu 500m/500m memory 1Gi/1Gi>820Mi/820Mi",
-			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"820Mi/820Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`))
+	hurts := func(container string) *corev1.Pod {
+		return leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+			podtest.Annotated("applied-sizes", "app 4 cpu 500m/500m memory 1Gi/1Gi>820Mi/820Mi",
+				"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"`+container+`","resource":"memory","hurt":"820Mi/820Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`))
+	}
+	hurt := hurts("app")
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -348,6 +373,8 @@ func TestStep(t *testing.T) {
 		{name: "the next step", pod: stepped("800m", "820Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"640m", "640m", "656Mi", "656Mi"}, reason: true},
 		{name: "a limit that is little larger than the request", pod: podtest.Pod(podtest.Amounts{"102m", "103m", "1Gi", "1Gi"}, podtest.AsCreated), most: 0.4, decision: Resize, desired: podtest.Amounts{"62m", "63m", "615Mi", "615Mi"}, reason: true},
 		{name: "a step that hurt is not repeated", pod: hurt, most: 0.2, seconds: 100_000, decision: Align, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
+		{name: "a step that hurt another container", pod: hurts("proxy"), most: 0.2, seconds: 100_000, decision: Resize, desired: podtest.Amounts{"500m", "500m", "820Mi", "820Mi"}, reason: true},
+		{name: "no limit while a resize is observed", pod: stepped("800m", "820Mi"), most: 1, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a step that did not hurt", pod: hurt, most: 0.1, seconds: 100_000, decision: Resize, desired: podtest.Amounts{"500m", "500m", "922Mi", "922Mi"}, reason: true},
 		{name: "the last step", pod: stepped("512m", "526Mi"), most: 0.2, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
@@ -366,11 +393,29 @@ func TestStep(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a bound does not explain a step", func(t *testing.T) {
+		table, err := ratios.Merge([]*ratios.Layer{{
+			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},
+			Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 600}}, Guard: ratios.Guard{Canary: new(1.0), MaxChange: new(0.2)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := snapshotOf(t, podtest.Pod(podtest.Guaranteed, podtest.AsCreated), podtest.Node("big"))
+		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, table
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		if p.Containers[0].Desired.CPU.Request != 800 || slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.BoundsClamped }) {
+			t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
+		}
+	})
 	t.Run("small amounts get smaller, too", func(t *testing.T) {
 		for amount, want := range map[int64]int64{10: 9, 5: 4, 1: 0, 1000: 900} {
 			if got := lessBy(amount, 0.1, sizing.CPU); got != want {
 				t.Errorf("%dm, a tenth less: %dm, want %dm", amount, got, want)
 			}
+		}
+		if got := lessBy(1000, 0.7, sizing.CPU); got != 300 {
+			t.Errorf("1, seven tenths less: %dm", got)
 		}
 		if got := lessBy(1<<30, 0.9, sizing.Memory); got != 103<<20 {
 			t.Errorf("1Gi, nine tenths less: %d Mi", got>>20)

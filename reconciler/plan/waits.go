@@ -15,18 +15,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Place is where something must change before a skipped pod can be resized.
-type Place int
+// Where is where something must change before a skipped pod can be resized.
+type Where int
 
 const (
-	Nowhere Place = iota
+	Nowhere Where = iota
 	InNamespace
 	OnNode
 )
 
 // Waits returns where something must change before a pod that was skipped for the reason can
 // be resized.
-func Waits(reason contract.Reason) Place {
+func Waits(reason contract.Reason) Where {
 	switch reason {
 	case contract.QuotaExceeded, contract.LimitRangeViolation, contract.DisruptionBudget:
 		return InNamespace
@@ -139,7 +139,7 @@ func hurtBy(of *pod.Pod, c *ContainerPlan, m *sizing.Measure, size sizing.Amount
 // lessBy returns an amount lowered by a share, or by one unit if that is more: otherwise, small amounts
 // would never get smaller.
 func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
-	const lost = 1e-9 // 1 - 0.9 is less than 0.1 as a float64.
+	const lost = 1e-9 // 1 - 0.7 is more than 0.3 as a float64.
 	units := int64(math.Ceil((1-share)*float64(amount)/float64(m.Unit) - lost))
 	return max(0, min(units*m.Unit, amount-m.Unit))
 }

@@ -104,6 +104,7 @@ func missing(packages, folders []string, below map[string][]string) (all []strin
 
 func TestHouse(t *testing.T) {
 	t.Run("the table of packages has exactly the existing folders", theTableOfPackagesHasExactlyTheExistingFolders)
+	t.Run("the architecture names files and declarations that exist", theArchitectureNamesFilesAndDeclarationsThatExist)
 	t.Run("no package has more than 45 files", noPackageHasMoreThan45Files)
 }
 
@@ -124,6 +125,41 @@ func theTableOfPackagesHasExactlyTheExistingFolders(t *testing.T) {
 	}
 	for _, folder := range missing(packages(t, root), folders, below) {
 		t.Errorf("CONTRIBUTING.md does not describe %s", folder)
+	}
+}
+
+// declaration is a name of a package and of what it declares.
+var declaration = regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*)$`)
+
+// Names of files and packages lack the folder of the reconciler.
+func theArchitectureNamesFilesAndDeclarationsThatExist(t *testing.T) {
+	const root = "../../reconciler"
+	text, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced, found := regexp.MustCompile("(?s)```.*?```"), 0
+	for _, name := range names(fenced.ReplaceAllString(string(text), "")) {
+		files, declares := filepath.Join(root, name), regexp.MustCompile("")
+		if of := declaration.FindStringSubmatch(name); of != nil {
+			files, declares = filepath.Join(root, of[1], "*.go"), regexp.MustCompile(`(?m)^(func|type) (\(.*?\) )?`+of[2]+`\b`)
+		} else if path.Ext(name) != ".go" {
+			continue
+		}
+		found++
+		all, err := filepath.Glob(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(all, func(file string) bool {
+			content, err := os.ReadFile(file)
+			return err == nil && declares.Match(content)
+		}) {
+			t.Errorf("docs/architecture.md names %s, which does not exist", name)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d names", found)
 	}
 }
 

@@ -110,7 +110,6 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 	}
 	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && within(to, has) {
 		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
-		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
 		return why
 	}
 	return Wait{}

@@ -159,7 +159,7 @@ func (s *suite) fill(t *testing.T, namespace, node string) {
 		for i := range pods.Items {
 			pod := &pods.Items[i]
 			if pod.Namespace != namespace {
-				return fmt.Errorf("%s/%s is there", pod.Namespace, pod.Name)
+				return fmt.Errorf("%s/%s exists", pod.Namespace, pod.Name)
 			}
 			if pod.Status.Phase == corev1.PodRunning || pod.Status.Phase == corev1.PodPending {
 				room.Sub(*pod.Spec.Containers[0].Resources.Requests.Memory())

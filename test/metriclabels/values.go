@@ -20,6 +20,6 @@ func Values(nodeTypes ...string) map[string][]string {
 		"code":           {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
 		"node_type":      nodeTypes,
 		"kind":           owners.DefaultResources,
-		"scope":          {"cluster", "workload"},
+		"scope":          {"cluster", "namespace", "workload"},
 	}
 }

@@ -36,9 +36,9 @@ the server. It lasts until "resizectl resume" or, if you set --for, for that lon
 
 With --emergency, the server restores the pods as fast as the API server accepts
 writes: they neither take turns (pace.resizesPerSecond in the configuration) nor
-count toward its rate of requests (--kube-api-qps). Restoring the same scope again
-with or without the flag decides whether the restore in effect is an emergency from
-now on.
+count toward its rate of requests (--kube-api-qps). Restoring the same scope
+again with or without the flag decides whether the restore in effect is an
+emergency from now on.
 
 The command waits until nothing is left to restore, up to --timeout, and prints
 the result. Whether or not the command waits, the server continues until the pods

@@ -463,6 +463,21 @@ func TestKeepSingletonLimits(t *testing.T) {
 	}
 }
 
+// The final size without the kept limit is not the size that was reverted, so its cooldown ends.
+func TestKeepSingletonLimitsDoesNotRepeatWhatHurt(t *testing.T) {
+	hurt := leaky(sized(podtest.Amounts{"1", "2", "1Gi", "2Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+		podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi", "applied-sizes", "app 4 cpu 1/2>500m/2 memory 1Gi/2Gi",
+			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/2","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`))
+	s := snapshotOf(t, hurt, podtest.Node("big"))
+	s.Now, s.Siblings = podtest.At(1_000_000), func() []*pod.Pod { return []*pod.Pod{s.Pod} }
+	s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0), KeepSingletonLimits: new(true)})
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	want := podtest.Amounts{"1", "2", "512Mi", "2Gi"}.Container()
+	if p.Containers[0].Desired != want || !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted }) {
+		t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
+	}
+}
+
 // stepped returns a pod whose cpu and memory were lowered to these sizes at second 10.
 func stepped(cpu, memory string) *corev1.Pod {
 	return leaky(sized(podtest.Amounts{cpu, cpu, memory, memory}),

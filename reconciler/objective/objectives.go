@@ -137,8 +137,8 @@ type subject struct {
 	objective *ratios.Objective
 	seen      *observation
 	outcome   *outcome
-	// workloads are the workloads of the pod, and joined means that they have pods which are newer than the
-	// resize, or only a little older.
+	// workloads are the workloads of the pod, and joined means that they have pods of another version which are
+	// newer than the resize, or only a little older, or pods that start.
 	workloads []owner
 	joined    bool
 }
@@ -245,39 +245,8 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 			all[q] = append(all[q], &subject{of: p, objective: objective, seen: seen, outcome: known, workloads: o.workloadsOf(p)})
 		}
 	}
-	o.join(all)
+	o.join(all, now)
 	return all
-}
-
-// join finds the subjects whose workloads have new pods.
-func (o *Objectives) join(all map[question][]*subject) {
-	var first time.Time
-	for _, asked := range all {
-		for _, s := range asked {
-			if first.IsZero() || s.seen.since.Before(first) {
-				first = s.seen.since
-			}
-		}
-	}
-	if first.IsZero() {
-		return
-	}
-	newest := map[owner]time.Time{}
-	for _, p := range o.Cluster.Pods("").List() {
-		if !p.CreatedAt().After(first.Add(-young)) {
-			continue // Finding the workloads of a pod takes longer.
-		}
-		for _, w := range o.workloadsOf(p) {
-			if newest[w].Before(p.CreatedAt()) {
-				newest[w] = p.CreatedAt()
-			}
-		}
-	}
-	for _, asked := range all {
-		for _, s := range asked {
-			s.joined = slices.ContainsFunc(s.workloads, func(w owner) bool { return newest[w].After(s.seen.since.Add(-young)) })
-		}
-	}
 }
 
 // workloadsOf returns the workloads of a pod.

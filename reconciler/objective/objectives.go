@@ -300,11 +300,21 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 		}
 	}
 	o.mu.Unlock()
+	// What is known when the time of the round is over is kept: a slow Prometheus would never answer all of it.
 	past := map[time.Time]map[*subject]values{}
-	for at, of := range earlier {
-		if past[at], err = o.query(ctx, q, at, began, of); err != nil {
-			return err
+	for i, s := range compared {
+		for _, at := range s.before() {
+			if past[at] == nil && err == nil {
+				past[at], err = o.query(ctx, q, at, began, earlier[at])
+			}
 		}
+		if err != nil {
+			compared = compared[:i]
+			break
+		}
+	}
+	if errors.Is(err, errBusy) {
+		err = nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -319,7 +329,7 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 			s.outcome.Unknown = s.outcome.lacks
 		}
 	}
-	return nil
+	return err
 }
 
 // query asks a query in a round, and returns what its answer says of pods.

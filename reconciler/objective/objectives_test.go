@@ -357,6 +357,30 @@ func TestObjectives(t *testing.T) {
 			}
 		}
 	})
+	t.Run("many resizes at different times do not take longer than a round", func(t *testing.T) {
+		f := newFixture(t, errorsAbove)
+		for i := range 3 {
+			f.know(t, fmt.Sprint("web-1-", i), "ReplicaSet", -3600, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(5+30*i, "app")))
+		}
+		f.prom.answer = func(string, int) ([]Element, error) {
+			clustertest.Clock(f.cluster).Step(2100 * time.Millisecond)
+			return nil, nil
+		}
+		for round := range 3 {
+			began := f.Clock.Now()
+			f.round(ctx)
+			if took := f.Clock.Since(began); took > interval || f.Problem() != nil {
+				t.Errorf("round %d took %v: %v", round, took, f.Problem())
+			}
+		}
+		for _, p := range f.cluster.Pods("shop").List() {
+			for _, got := range f.Of(p) {
+				if got.Unknown != "" || !got.Before.Known {
+					t.Errorf("%s: %+v", p.Name, got)
+				}
+			}
+		}
+	})
 	t.Run("an invalid query makes no other query of a busy Prometheus fail", func(t *testing.T) {
 		all := []ratios.Objective{errorsAbove}
 		for i := range 5 {

@@ -58,6 +58,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan.ReplanAt = now.replanAt
 	plan.contain(s, r.profile, bounds)
 	if plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }) {
+		if Waits(plan.Reasons[0].Code) == Nowhere {
+			plan.hearOfBudgets(s.Now)
+		}
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}

@@ -155,7 +155,9 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
 		return false
 	}
-	p.keepSingletonLimits(s, settings)
+	if p.keepSingletonLimits(s, settings); s.InTheEnd {
+		return false
+	}
 	p.step(s, settings)
 	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}

@@ -148,8 +148,8 @@ func (r *record) add(now outcome, of *pod.Pod) (reverted bool) {
 		case now.reverted != "" && before.reverted == "":
 			now.resized = before.resized
 			r.last = slices.Delete(r.last, last, last+1)
-		case now.reverted != "" && of.AppliedAt().Unix() <= before.known:
-			return false // The same resize hurt in several ways.
+		case now.reverted != "" && (now.known <= before.known || of.AppliedAt().Unix() <= before.known):
+			return false // It is known, or the same resize hurt in several ways. A resize is recorded some time after it.
 		}
 	}
 	if len(r.last) == lastOutcomes && compareOutcomes(now, r.last[0]) <= 0 {

@@ -160,7 +160,7 @@ func TestWorkloadBreaker(t *testing.T) {
 	})
 	t.Run("a pod that ended because of its resize counts as reverted", func(t *testing.T) {
 		o := guard.NewOutcomes()
-		job := func(name string, kill, record string) *pod.Pod {
+		job := func(name string, kill, record string, changes ...func(*corev1.Pod)) *pod.Pod {
 			p := podtest.Pod(podtest.Amounts{"800m", "800m", "512Mi", "512Mi"},
 				podtest.Annotated("original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4", "applied-at", podtest.At(10).Format(time.RFC3339), "applied-sizes", record),
 				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 10, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"memory.app")),
@@ -169,6 +169,9 @@ func TestWorkloadBreaker(t *testing.T) {
 					p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{
 						Terminated: &corev1.ContainerStateTerminated{Reason: kill, ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}}}}
 				})
+			for _, change := range changes {
+				change(p)
+			}
 			return pod.From(p)
 		}
 		lowered, raised := "app 0 cpu 800m/800m memory 1Gi/1Gi>512Mi/512Mi", "app 0 cpu 800m/800m memory 256Mi/256Mi>512Mi/512Mi"
@@ -184,6 +187,16 @@ func TestWorkloadBreaker(t *testing.T) {
 			}
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || !trips[0].Known.Equal(podtest.At(40)) || !strings.Contains(trips[0].Reason, "killed-0 (OOMKilled)") {
+			t.Errorf("%v", trips)
+		}
+		o = guard.NewOutcomes()
+		recordedLater := podtest.Annotated("applied-at", podtest.At(50).Format(time.RFC3339))
+		for i := range 3 {
+			if o.See(workload(0), job("killed", "OOMKilled", lowered, recordedLater), window, atTheEnd) != (i == 0) {
+				t.Error("it counts again if it was killed before its resize was recorded")
+			}
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
 		}
 	})

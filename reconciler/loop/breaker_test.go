@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -233,6 +234,27 @@ func TestBreakers(t *testing.T) {
 			if got := l.exists(scope); got != want {
 				t.Errorf("%s exists: %t", scope, got)
 			}
+		}
+	})
+	t.Run("keeps the breakers of workloads while some owners cannot be read", func(t *testing.T) {
+		l, _ := hurt(t, 1, 2)
+		rollout := hold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}
+		if l.exists(rollout) {
+			t.Error("it exists")
+		}
+		config := l.Cluster.Config
+		config.Metrics, config.WorkloadKinds = prometheus.NewRegistry(), []schema.GroupResource{{Group: "argoproj.io", Resource: "rollouts"}}
+		unread, err := cluster.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Cluster = unread
+		go unread.Owners().Run(t.Context())
+		for unread.Owners().Problem() == nil && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		if !l.exists(rollout) || l.exists(hold.Scope{Namespace: "bank"}) {
+			t.Error("its breaker would be reset")
 		}
 	})
 	t.Run("drops workloads without pods", func(t *testing.T) {

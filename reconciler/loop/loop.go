@@ -185,15 +185,23 @@ func (l *Loop) pruneHolds(ctx context.Context) {
 	}
 }
 
-// exists reports whether the pod of a hold exists, or at least one of its workload or namespace.
+// exists reports whether the pod of a hold exists, or at least one of its workload or namespace, as far as is known.
 func (l *Loop) exists(scope hold.Scope) bool {
 	pods := l.Cluster.Pods(scope.Namespace)
 	if scope.Pod != "" {
 		found := pods.Get(scope.Pod)
 		return found != nil && found.UID == scope.UID
 	}
+	if scope.Workload == (safety.Workload{}) {
+		return len(pods.List()) > 0
+	}
+	if l.Cluster.Owners().Problem() != nil {
+		return true // The pods may have more owners.
+	}
+	workloads := make([]safety.Workload, 0, 4) // Few pods have more than 4.
 	return slices.ContainsFunc(pods.List(), func(of *pod.Pod) bool {
-		return scope.Workload == safety.Workload{} || slices.Contains(l.Cluster.Owners().Chain(nil, of), scope.Workload)
+		workloads = l.Cluster.Owners().Chain(workloads[:0], of)
+		return slices.Contains(workloads, scope.Workload)
 	})
 }
 

@@ -82,7 +82,7 @@ func (s *subject) since(v values) (guard.Value, string) {
 	case s.isNew():
 		return guard.Of(v.pod), ""
 	case s.joined && s.objective.IsBrokenBy(v.workload) && !s.objective.IsBrokenBy(v.pod):
-		return guard.Value{}, "the workload breaks it, and may do so because of its pods that are newer than the resize"
+		return guard.Value{}, "the workload breaks it, and may do so because of pods that are newer than the resize, and have another template or have just started"
 	}
 	return guard.Of(s.objective.Worse(v.pod, v.workload)), ""
 }

@@ -137,8 +137,8 @@ type subject struct {
 	objective *ratios.Objective
 	seen      *observation
 	outcome   *outcome
-	// workloads are the workloads of the pod, and joined means that they have pods which are newer than the
-	// resize, or only a little older.
+	// workloads are the workloads of the pod, and joined means that they have pods of another version which are
+	// newer than the resize, or only a little older, or pods that start.
 	workloads []owner
 	joined    bool
 }
@@ -245,39 +245,8 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 			all[q] = append(all[q], &subject{of: p, objective: objective, seen: seen, outcome: known, workloads: o.workloadsOf(p)})
 		}
 	}
-	o.join(all)
+	o.join(all, now)
 	return all
-}
-
-// join finds the subjects whose workloads have new pods.
-func (o *Objectives) join(all map[question][]*subject) {
-	var first time.Time
-	for _, asked := range all {
-		for _, s := range asked {
-			if first.IsZero() || s.seen.since.Before(first) {
-				first = s.seen.since
-			}
-		}
-	}
-	if first.IsZero() {
-		return
-	}
-	newest := map[owner]time.Time{}
-	for _, p := range o.Cluster.Pods("").List() {
-		if !p.CreatedAt().After(first.Add(-young)) {
-			continue // Finding the workloads of a pod takes longer.
-		}
-		for _, w := range o.workloadsOf(p) {
-			if newest[w].Before(p.CreatedAt()) {
-				newest[w] = p.CreatedAt()
-			}
-		}
-	}
-	for _, asked := range all {
-		for _, s := range asked {
-			s.joined = slices.ContainsFunc(s.workloads, func(w owner) bool { return newest[w].After(s.seen.since.Add(-young)) })
-		}
-	}
 }
 
 // workloadsOf returns the workloads of a pod.
@@ -331,11 +300,21 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 		}
 	}
 	o.mu.Unlock()
+	// What is known when the time of the round is over is kept: a slow Prometheus would never answer all of it.
 	past := map[time.Time]map[*subject]values{}
-	for at, of := range earlier {
-		if past[at], err = o.query(ctx, q, at, began, of); err != nil {
-			return err
+	for i, s := range compared {
+		for _, at := range s.before() {
+			if past[at] == nil && err == nil {
+				past[at], err = o.query(ctx, q, at, began, earlier[at])
+			}
 		}
+		if err != nil {
+			compared = compared[:i]
+			break
+		}
+	}
+	if errors.Is(err, errBusy) {
+		err = nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -350,7 +329,7 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 			s.outcome.Unknown = s.outcome.lacks
 		}
 	}
-	return nil
+	return err
 }
 
 // query asks a query in a round, and returns what its answer says of pods.

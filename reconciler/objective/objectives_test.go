@@ -325,6 +325,62 @@ func TestObjectives(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a workload that got more pods like those before, as an autoscaler adds them, breaks an objective once they have started", func(t *testing.T) {
+		revised := func(p *corev1.Pod) { p.Labels = map[string]string{"controller-revision-hash": "2"} }
+		other := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "another" }
+		for name, tc := range map[string]struct {
+			seconds int
+			change  func(*corev1.Pod)
+			more    bool
+			blamed  bool
+		}{
+			"it starts":                              {229, func(*corev1.Pod) {}, false, false},
+			"it has started":                         {230, func(*corev1.Pod) {}, false, true},
+			"it is of a later ReplicaSet":            {280, other, false, false},
+			"it is of a later revision":              {280, revised, false, false},
+			"it is of a later one, and not the last": {280, other, true, false},
+			"another one starts":                     {231, func(*corev1.Pod) {}, true, false},
+			"another one has started":                {232, func(*corev1.Pod) {}, true, true},
+		} {
+			f := newFixture(t, errorsAbove)
+			f.know(t, "web-1-y", "ReplicaSet", 110, tc.change)
+			if tc.more {
+				f.know(t, "web-1-z", "ReplicaSet", 112)
+			}
+			clustertest.Clock(f.cluster).SetTime(podtest.At(tc.seconds))
+			f.prom.answer = func(_ string, second int) ([]Element, error) {
+				return []Element{{Namespace: "shop", Workload: "web-1", Value: map[bool]float64{false: 0.1, true: 0.9}[second > 95]}}, nil
+			}
+			f.round(ctx)
+			if got := f.outcome(t); got.Since.Known != tc.blamed {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+	})
+	t.Run("many resizes at different times do not take longer than a round", func(t *testing.T) {
+		f := newFixture(t, errorsAbove)
+		for i := range 3 {
+			f.know(t, fmt.Sprint("web-1-", i), "ReplicaSet", -3600, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(5+30*i, "app")))
+		}
+		f.prom.answer = func(string, int) ([]Element, error) {
+			clustertest.Clock(f.cluster).Step(2100 * time.Millisecond)
+			return nil, nil
+		}
+		for round := range 3 {
+			began := f.Clock.Now()
+			f.round(ctx)
+			if took := f.Clock.Since(began); took > interval || f.Problem() != nil {
+				t.Errorf("round %d took %v: %v", round, took, f.Problem())
+			}
+		}
+		for _, p := range f.cluster.Pods("shop").List() {
+			for _, got := range f.Of(p) {
+				if got.Unknown != "" || !got.Before.Known {
+					t.Errorf("%s: %+v", p.Name, got)
+				}
+			}
+		}
+	})
 	t.Run("an invalid query makes no other query of a busy Prometheus fail", func(t *testing.T) {
 		all := []ratios.Objective{errorsAbove}
 		for i := range 5 {

@@ -81,6 +81,7 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 		return skips
 	}
 	plan, _ := p.begin(s)
+	plan.finishes = true
 	plan.fillOriginals(s.Pod)
 	plan.contain(s, profile, profile.Bounds)
 	if plan.Kind != Revert {
@@ -129,7 +130,7 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			continue // Another actor chose the size.
 		}
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
-		if back := p.believed(c, r.Measure, r.Back, bounds); current == r.Hurt && back != current {
+		if back := p.believed(c, r.Measure, r.Back, bounds); p.finishes && current == r.Hurt && back != current {
 			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
 			p.because(contract.Reverted, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
 			*desired, c.clamped[r.Measure.Index] = back, false
@@ -271,6 +272,19 @@ func (p *Plan) replanAt(at time.Time) {
 	if !at.IsZero() && (p.ReplanAt.IsZero() || at.Before(p.ReplanAt)) {
 		p.ReplanAt = at
 	}
+}
+
+// eases reports whether the plan raises each size that a blocked plan would revert, and lowers none.
+func (p *Plan) eases(blocked *Plan) bool {
+	for i := range p.Containers {
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&p.Containers[i].Current), *m.Of(&p.Containers[i].Desired)
+			if guard.Lowers(has, to) || to == has && blocked.Containers[i].reverting[m.Index] {
+				return false
+			}
+		}
+	}
+	return p.Kind == Sizes && p.Decision == Resize
 }
 
 // blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.

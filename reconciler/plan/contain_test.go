@@ -284,6 +284,15 @@ func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.RevertBlocked {
 		t.Errorf("it says %v", said)
 	}
+	// Once a different size may be tried, one that fits is better than the size that hurts.
+	for memory, want := range map[string]string{"700Mi": "640Mi", "600Mi": "512Mi"} {
+		p := contained(t, leaky(memoryReverted("1")), 100000, func(s *Snapshot) {
+			s.Around.Node, s.Table = roomFor("n4", "1", memory), tableOf(t, 2, 1.6, nil)
+		})
+		if got := p.Containers[0].Desired; got != (podtest.Amounts{"500m", "500m", want, want}).Container() || (p.Decision == Resize) != (want == "640Mi") {
+			t.Errorf("with %s: decision %v, desired %v, reasons %v", memory, p.Decision, got, p.Reasons)
+		}
+	}
 	p = contained(t, leaky(memoryReverted("1")), 100000, full)
 	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.RevertBlocked || !strings.Contains(p.Reasons[0].Message, "no room") ||
 		!strings.HasSuffix(p.Reasons[0].Message, "; not reverted: container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed (OOMKilled)") {

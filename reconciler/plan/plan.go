@@ -123,6 +123,8 @@ type Plan struct {
 	// undoes means that a revert changes a size that made the pod worse. Otherwise, it only makes the node
 	// notice an earlier revert.
 	undoes bool
+	// finishes means that the plan finishes reverts that were recorded, but not made.
+	finishes bool
 	// unmeasured is what is not known of how the pod fares since its last resize; empty if it is known.
 	unmeasured string
 	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it

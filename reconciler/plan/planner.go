@@ -35,7 +35,20 @@ type Planner struct {
 
 // Plan plans one pod. The documentation of package safety lists the checks in their order.
 func (p *Planner) Plan(s *Snapshot) *Plan {
+	plan := p.plan(s, true)
+	if plan.Kind == Revert && plan.Decision == Skip && plan.undoes && len(plan.reverts) == 0 {
+		// The size before does not fit, perhaps for days. By now, a smaller one may be desired that fits.
+		if other := p.plan(s, false); other.eases(plan) {
+			return other
+		}
+	}
+	return plan
+}
+
+// plan plans one pod. finishes says whether it finishes reverts that were recorded, but not made.
+func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	plan, r := p.begin(s)
+	plan.finishes = finishes
 	entry, bounds := r.entry, r.profile.Bounds
 	if s.Restore {
 		return p.restore(plan, s)
@@ -58,6 +71,9 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan.ReplanAt = now.replanAt
 	plan.contain(s, r.profile, bounds)
 	if plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }) {
+		if Waits(plan.Reasons[0].Code) == Nowhere {
+			plan.hearOfBudgets(s.Now)
+		}
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}

@@ -206,6 +206,12 @@ func TestTryOut(t *testing.T) {
 				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
 			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "cpu made the first pod worse, and memory waits for a budget", first: leaky(ready, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/500m","back":"1/1","times":1,"harm":"CPUPressure","message":"slow"}]`)),
+			seconds: 400, change: func(s *Snapshot) {
+				budgeted(0, ratios.Guard{})(s)
+				s.Table = guardedBy(t, 2, ratios.Guard{})
+			}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 460},
 		{name: "no budget counts a pod that has just started", first: calm, change: starting(0), decision: Resize, desired: all},
 		{name: "a budget counts a new pod that is ready", first: calm, change: starting(0, ready), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
@@ -460,6 +466,21 @@ func TestKeepSingletonLimits(t *testing.T) {
 				t.Errorf("reasons %v, planned again at %v", p.Reasons, p.ReplanAt)
 			}
 		})
+	}
+}
+
+// The final size without the kept limit is not the size that was reverted, so its cooldown ends.
+func TestKeepSingletonLimitsDoesNotRepeatWhatHurt(t *testing.T) {
+	hurt := leaky(sized(podtest.Amounts{"1", "2", "1Gi", "2Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
+		podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi", "applied-sizes", "app 4 cpu 1/2>500m/2 memory 1Gi/2Gi",
+			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/2","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`))
+	s := snapshotOf(t, hurt, podtest.Node("big"))
+	s.Now, s.Siblings = podtest.At(1_000_000), func() []*pod.Pod { return []*pod.Pod{s.Pod} }
+	s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0), KeepSingletonLimits: new(true)})
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	want := podtest.Amounts{"1", "2", "512Mi", "2Gi"}.Container()
+	if p.Containers[0].Desired != want || !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted }) {
+		t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
 	}
 }
 

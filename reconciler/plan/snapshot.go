@@ -68,6 +68,8 @@ type Snapshot struct {
 
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
+	// InTheEnd plans the size that the pod gets once it need not wait for other pods or steps.
+	InTheEnd bool
 }
 
 // MostBudgets is how many PodDisruptionBudgets may select a pod that gets a smaller size. Kubernetes evicts no

@@ -108,10 +108,7 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 				continue
 			}
 			c.clamped[m.Index] = false
-			if hurt := hurtBy(s.Pod, c, m, *to); hurt != nil {
-				p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s until its desired size is larger than that: %s (%s)",
-					c.Name, m.Name, m.Show(has), m.Show(*to), hurt.Message, hurt.Harm))
-				*to = has
+			if p.keepsFromHurt(s.Pod, c, m) {
 				continue
 			}
 			next := s.Now.Add(settings.Window)
@@ -125,15 +122,19 @@ func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
 	}
 }
 
-// hurtBy returns the revert of exactly this size of a container; nil if there is none. keepReverted compares
-// reverted sizes with the final size, and therefore does not notice a step that was reverted.
-func hurtBy(of *pod.Pod, c *ContainerPlan, m *sizing.Measure, size sizing.Amount) *pod.Revert {
+// keepsFromHurt keeps a resource from a size that was reverted, and reports whether it does. keepReverted compares
+// reverted sizes with the final size, and therefore does not notice a step, or a size with a kept limit.
+func (p *Plan) keepsFromHurt(of *pod.Pod, c *ContainerPlan, m *sizing.Measure) bool {
+	has, to := *m.Of(&c.Current), m.Of(&c.Desired)
 	for _, r := range of.Reverts() {
-		if r.Container == c.Name && r.Measure == m && r.Hurt == size {
-			return &r
+		if r.Container == c.Name && r.Measure == m && r.Hurt == *to {
+			p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s until its desired size is larger than that: %s (%s)",
+				c.Name, m.Name, m.Show(has), m.Show(*to), r.Message, r.Harm))
+			*to = has
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // lessBy returns an amount lowered by a share, or by one unit if that is more: otherwise, small amounts
@@ -154,7 +155,9 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
 		return false
 	}
-	p.keepSingletonLimits(s, settings)
+	if p.keepSingletonLimits(s, settings); s.InTheEnd {
+		return false
+	}
 	p.step(s, settings)
 	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}

@@ -81,6 +81,7 @@ func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) 
 			}
 			p.because(contract.SingletonLimitKept, fmt.Sprintf("container %s: %s limit stays %s, because the pod is the only one of its workload", c.Name, m.Name, m.Text(has.Limit)))
 			p.replanAt(s.Now.Add(settings.Window)) // By then, it may have siblings.
+			p.keepsFromHurt(s.Pod, c, m)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 			s := q.Cluster.Snapshot(k, before)
 			// A resize in progress completes by itself, and right after a change
 			// most pods have one. Pods that wait for canaries are resized in the end.
-			s.Settled, s.Siblings = true, nil
+			s.Settled, s.InTheEnd = true, true
 			planned := q.Planner.Plan(s)
 			s.Table = table
 			sums.add(planned, q.wouldBe(s))

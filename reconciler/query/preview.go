@@ -80,9 +80,7 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	if options.WithoutHolds {
 		s.Frozen, s.Paused, s.Degraded, s.Restore, s.Emergency = "", "", "", false, false
 	}
-	if options.WithoutHolds || options.Table != nil {
-		s.Siblings = nil // In the end, each pod gets its size.
-	}
+	s.InTheEnd = options.WithoutHolds || options.Table != nil
 	actual := !options.WithoutHolds && options.Table == nil && options.NodeType == "" && (s.Restore || !options.Restore)
 	s.Restore = s.Restore || options.Restore
 	if options.NodeType != "" {

@@ -300,7 +300,7 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 		}
 	}
 	o.mu.Unlock()
-	// What is known when the time of the round is over is kept: a slow Prometheus would never answer all of it.
+	// All that is known when the time of the round is over is kept: a slow Prometheus would never answer everything.
 	past := map[time.Time]map[*subject]values{}
 	for i, s := range compared {
 		for _, at := range s.before() {

@@ -45,7 +45,7 @@ func (p *Planner) Plan(s *Snapshot) *Plan {
 	return plan
 }
 
-// plan plans one pod. finishes says whether it finishes reverts that were recorded, but not made.
+// plan plans one pod. finishes reports whether it finishes reverts that were recorded, but not made.
 func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	plan, r := p.begin(s)
 	plan.finishes = finishes

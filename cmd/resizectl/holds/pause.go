@@ -27,10 +27,10 @@ func newPauseCommand(out print.Output, server *connect.Connection) *cobra.Comman
 
 Neither running pods nor new pods are resized while they are paused. Pods that
 were resized before keep their size, even if it makes them worse: reverts stop,
-too. To undo resizes, use "resizectl restore". A pause survives restarts of the server. It
-lasts until "resizectl resume" or, if you set --for, for that long. A restore
-takes precedence over a pause: restored pods stay restored, and the pause applies
-when the restore ends.`,
+too. To undo resizes, use "resizectl restore". A pause survives restarts of the
+server. It lasts until "resizectl resume" or, if you set --for, for that long. A
+restore takes precedence over a pause: restored pods stay restored, and the pause
+applies when the restore ends.`,
 		Example: `  # Pause a namespace for two hours
   resizectl pause -n shop --for 2h --reason "load test"
 

@@ -213,6 +213,15 @@ func givesTheSameIDsWhenItReadsAgain(t *testing.T) {
 			t.Errorf("%s: %+v is %+v when it is read again", tc.format, first, again)
 		}
 	}
+	// A row may be read in the second of its own time.
+	o := options()
+	text := "vendor_id,server_id,benchmark_id,score,observed_at\ngcp,n4-standard-8,coremark:coremark score,5," + o.Now.Format(time.RFC3339) + "\n"
+	o.Now = o.Now.Add(time.Second / 3)
+	first := read(t, SpareCores, text, o).Samples[0]
+	o.Now = o.Now.Add(time.Second)
+	if again := read(t, SpareCores, text, o).Samples[0]; again.ID != first.ID {
+		t.Errorf("%+v is %+v a second later", first, again)
+	}
 }
 
 func countsAllFaultsAndReportsThemUpToALimit(t *testing.T) {

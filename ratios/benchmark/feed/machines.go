@@ -160,7 +160,7 @@ func (c *collector) finishMachine(prefix string, k machineKey, m *machine, names
 // timeInID returns the time of a measurement for its ID; empty if its rows have no time, so that it
 // is the time when they are read. The same figures are then the same measurement, no matter when.
 func (c *collector) timeInID(t time.Time) string {
-	if read := c.options.Now.Truncate(time.Second); !t.Before(read) {
+	if t.Equal(c.options.Now) {
 		return ""
 	}
 	return t.Format(time.RFC3339Nano)

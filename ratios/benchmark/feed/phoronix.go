@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
@@ -86,7 +85,7 @@ func (c *collector) phoronix(p *phoronixResult, t *phoronixTest, system string) 
 		server.InstanceType = system
 	}
 	key := machineKey{name: system, suite: of.Name, version: of.Comparable(t.AppVersion), cpuModel: model}
-	return c.take(documentLine, row{machineKey: key, suite: of, test: test, run: run{score, observed.UTC().Truncate(time.Second), true}, server: server}, phoronixNames)
+	return c.take(documentLine, row{machineKey: key, suite: of, test: test, run: run{score, observed, true}, server: server}, phoronixNames)
 }
 
 // phoronixServer returns what the description of a processor says about the machine.

@@ -52,7 +52,7 @@ func TestSignals(t *testing.T) {
 		of := f.of.Pods("shop").Get("web-1-x")
 		got := f.Signals(of).Of("app")
 		const used = 100 << 20
-		// What was usual before is rounded up.
+		// Usual memory is rounded up.
 		if before := got.Before.Memory.N; got.Since.Memory != guard.Of(used) || before < used || before > 1.001*used || got.Since.Throttled.Known {
 			t.Errorf("%+v", got)
 		}

@@ -40,12 +40,12 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 			continue
 		}
 		for _, look := range looks {
-			kind, message, later := look(c, &change)
-			if message != "" {
-				harms = append(harms, Harm{change, kind, message})
+			found := look(c, &change)
+			if found.evidence != "" {
+				harms = append(harms, Harm{change, found.kind, found.evidence})
 				break
 			}
-			if !later.IsZero() && (again.IsZero() || later.Before(again)) {
+			if later := found.again; !later.IsZero() && (again.IsZero() || later.Before(again)) {
 				again = later
 			}
 		}
@@ -53,8 +53,15 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 	return harms, again
 }
 
-// looks are the ways in which a resize can make a pod worse, the surest first. Each returns its
-// evidence; without evidence it returns no message, and when to look again if nothing changes.
-var looks = [...]func(*Case, *Change) (kind contract.Harm, evidence string, again time.Time){
+// finding is what a look at a resize found: how it made the pod worse, and the evidence. Without evidence, it
+// did not, and again is when to look again if nothing changes.
+type finding struct {
+	kind     contract.Harm
+	evidence string
+	again    time.Time
+}
+
+// looks are the ways in which a resize can make a pod worse, the surest first.
+var looks = [...]func(*Case, *Change) finding{
 	killed, restarted, unready, near, throttled, pressured, missed,
 }

@@ -11,14 +11,14 @@ import (
 
 // killed looks for a kill of the container for lack of memory after the resize, in the current
 // or the last state. Lowering cpu kills no container.
-func killed(c *Case, change *Change) (contract.Harm, string, time.Time) {
+func killed(c *Case, change *Change) finding {
 	if change.Measure != sizing.Memory {
-		return contract.OOMKilled, "", time.Time{}
+		return finding{}
 	}
 	if at, ok := killedAfter(c, change.Index); ok {
-		return contract.OOMKilled, killText(c.Pod, at), time.Time{}
+		return finding{kind: contract.OOMKilled, evidence: killText(c.Pod, at)}
 	}
-	return contract.OOMKilled, "", time.Time{}
+	return finding{}
 }
 
 // killText says when a container was killed for lack of memory.

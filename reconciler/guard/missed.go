@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Outcome is what the query of an objective said of a pod. A value that the query does not have is NaN,
+// Answer is what the query of an objective said of a pod. A value that the query does not have is NaN,
 // which breaks no objective.
-type Outcome struct {
+type Answer struct {
 	// Name is the name of the objective.
 	Name string
 	// Before is the value before the resize, and Since the newest one since then.
@@ -23,17 +22,17 @@ type Outcome struct {
 // missed looks for objectives that the pod breaks, and did not break before the resize. Any resource can be
 // the reason, unless a container was killed for lack of memory, even shortly before the resize: that breaks
 // objectives by itself, and is judged by killed.
-func missed(c *Case, _ *Change) (contract.Harm, string, time.Time) {
+func missed(c *Case, _ *Change) finding {
 	var texts []string
 	for _, kill := range c.Pod.Kills() {
 		if kill.At.Add(c.Settings.Window).After(c.Pod.ResizedAt()) {
-			return contract.Objective, "", time.Time{}
+			return finding{}
 		}
 	}
 	for i := range c.Settings.Objectives {
 		o := &c.Settings.Objectives[i]
-		out := c.outcome(o.Name)
-		if !out.Before.Known || !out.Since.Known || o.IsBrokenBy(out.Before.N) || !o.IsBrokenBy(out.Since.N) {
+		answer := c.answer(o.Name)
+		if !answer.Before.Known || !answer.Since.Known || o.IsBrokenBy(answer.Before.N) || !o.IsBrokenBy(answer.Since.N) {
 			continue
 		}
 		beyond := "above "
@@ -41,9 +40,9 @@ func missed(c *Case, _ *Change) (contract.Harm, string, time.Time) {
 		if threshold == nil {
 			beyond, threshold = "below ", o.Below
 		}
-		texts = append(texts, fmt.Sprintf("objective %s: %s is %s%s, %s before the resize", o.Name, number(out.Since.N), beyond, number(*threshold), number(out.Before.N)))
+		texts = append(texts, fmt.Sprintf("objective %s: %s is %s%s, %s before the resize", o.Name, number(answer.Since.N), beyond, number(*threshold), number(answer.Before.N)))
 	}
-	return contract.Objective, strings.Join(texts, "; "), time.Time{}
+	return finding{kind: contract.Objective, evidence: strings.Join(texts, "; ")}
 }
 
 // number returns a value of a query.
@@ -54,21 +53,21 @@ func number(n float64) string {
 	return strconv.FormatFloat(n, 'g', 4, 64)
 }
 
-// outcome returns what the query of an objective said.
-func (c *Case) outcome(name string) Outcome {
-	for _, out := range c.Signals.Objectives {
-		if out.Name == name {
-			return out
+// answer returns what the query of an objective said.
+func (c *Case) answer(name string) Answer {
+	for _, answer := range c.Signals.Objectives {
+		if answer.Name == name {
+			return answer
 		}
 	}
-	return Outcome{Name: name, Unknown: "this replica has not asked since the resize, and only the leader asks"}
+	return Answer{Name: name, Unknown: "this replica has not asked since the resize, and only the leader asks"}
 }
 
 // unknownObjectives returns the objectives of which something is not known, with the reasons.
 func (c *Case) unknownObjectives() (texts []string) {
 	for i := range c.Settings.Objectives {
-		if out := c.outcome(c.Settings.Objectives[i].Name); !out.Before.Known || !out.Since.Known {
-			texts = append(texts, "objective "+out.Name+" ("+out.Unknown+")")
+		if answer := c.answer(c.Settings.Objectives[i].Name); !answer.Before.Known || !answer.Since.Known {
+			texts = append(texts, "objective "+answer.Name+" ("+answer.Unknown+")")
 		}
 	}
 	return texts

@@ -67,7 +67,7 @@ type Signals struct {
 	// Unknown is why nothing is known of any; empty without a cluster.
 	Unknown string
 	// Objectives are what the queries of the pod's objectives said.
-	Objectives []Outcome
+	Objectives []Answer
 }
 
 // fared returns how the container of a change fared.

@@ -143,15 +143,15 @@ func TestStrained(t *testing.T) {
 func TestMissed(t *testing.T) {
 	for _, tc := range []struct {
 		name, want, unmeasured string
-		outcome                guard.Outcome
+		outcome                guard.Answer
 	}{
-		{name: "met", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(0.5)}},
-		{name: "broken", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, 0.1 before the resize"},
-		{name: "broken before, too", outcome: guard.Outcome{Before: guard.Of(0.6), Since: guard.Of(0.75)}},
-		{name: "broken, and without a value before", outcome: guard.Outcome{Before: guard.Of(math.NaN()), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, nothing before the resize"},
-		{name: "without a value", outcome: guard.Outcome{Before: guard.Of(0.1), Since: guard.Of(math.NaN())}},
-		{name: "broken, and nobody knows how it was", outcome: guard.Outcome{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors (Prometheus is down)"},
-		{name: "not asked", outcome: guard.Outcome{Name: "another"}, unmeasured: "objective errors (this replica has not asked since the resize, and only the leader asks)"},
+		{name: "met", outcome: guard.Answer{Before: guard.Of(0.1), Since: guard.Of(0.5)}},
+		{name: "broken", outcome: guard.Answer{Before: guard.Of(0.1), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, 0.1 before the resize"},
+		{name: "broken before, too", outcome: guard.Answer{Before: guard.Of(0.6), Since: guard.Of(0.75)}},
+		{name: "broken, and without a value before", outcome: guard.Answer{Before: guard.Of(math.NaN()), Since: guard.Of(0.75)}, want: "objective errors: 0.75 is above 0.5, nothing before the resize"},
+		{name: "without a value", outcome: guard.Answer{Before: guard.Of(0.1), Since: guard.Of(math.NaN())}},
+		{name: "broken, and nobody knows how it was", outcome: guard.Answer{Since: guard.Of(0.75), Unknown: "Prometheus is down"}, unmeasured: "objective errors (Prometheus is down)"},
+		{name: "not asked", outcome: guard.Answer{Name: "another"}, unmeasured: "objective errors (this replica has not asked since the resize, and only the leader asks)"},
 	} {
 		c := caseOf(resized(), fared{}, fared{})
 		with := *strict
@@ -160,7 +160,7 @@ func TestMissed(t *testing.T) {
 		if tc.outcome.Name == "" {
 			tc.outcome.Name = "errors"
 		}
-		c.Signals.Objectives = []guard.Outcome{tc.outcome}
+		c.Signals.Objectives = []guard.Answer{tc.outcome}
 		found, _ := guard.Judge(c)
 		if len(found) != 0 && tc.want == "" || tc.want != "" && (len(found) != 2 || found[0].Kind != contract.Objective || found[0].Message != tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, found, tc.want)
@@ -192,7 +192,7 @@ func TestMissed(t *testing.T) {
 		"killed long before the resize":           {resized(killed(-290)), 2},
 	} {
 		c := caseOf(tc.pod, fared{}, fared{})
-		c.Settings, c.Signals.Objectives = &with, []guard.Outcome{{Name: "errors", Before: guard.Of(0), Since: guard.Of(1)}}
+		c.Settings, c.Signals.Objectives = &with, []guard.Answer{{Name: "errors", Before: guard.Of(0), Since: guard.Of(1)}}
 		found, _ := guard.Judge(c)
 		if len(found) != tc.want || tc.want == 1 && found[0].Kind != contract.OOMKilled {
 			t.Errorf("%s: got %v, want %d harms", name, found, tc.want)
@@ -200,7 +200,7 @@ func TestMissed(t *testing.T) {
 	}
 	c := caseOf(resized(), fared{}, fared{})
 	with.Objectives = []ratios.Objective{{Name: "requests", Below: new(100.)}}
-	c.Settings, c.Signals.Objectives = &with, []guard.Outcome{{Name: "requests", Before: guard.Of(100), Since: guard.Of(99)}}
+	c.Settings, c.Signals.Objectives = &with, []guard.Answer{{Name: "requests", Before: guard.Of(100), Since: guard.Of(99)}}
 	if found, _ := guard.Judge(c); len(found) != 2 || found[0].Message != "objective requests: 99 is below 100, 100 before the resize" {
 		t.Errorf("got %v", found)
 	}

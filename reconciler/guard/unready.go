@@ -13,26 +13,26 @@ import (
 // when it was resized. A pod that has not started completely is not judged, nor is one on a
 // node that is lost; on a node that was lost, the time counts from its return. Kills for lack of
 // memory are judged by killed.
-func unready(c *Case, change *Change) (contract.Harm, string, time.Time) {
+func unready(c *Case, change *Change) finding {
 	ready, since := c.Pod.Ready()
 	if ready || !since.After(c.Pod.ResizedAt()) || c.Pod.Containers[change.Index].Ready() {
-		return contract.NotReady, "", time.Time{}
+		return finding{}
 	}
 	if endedWell(c, change) {
-		return contract.NotReady, "", time.Time{}
+		return finding{}
 	}
 	nodeReady, nodeSince := readiness(c.Node)
 	if lackedMemory(c, change.Index) || !nodeReady {
-		return contract.NotReady, "", time.Time{}
+		return finding{}
 	}
 	from := since
 	if nodeSince.After(from) {
 		from = nodeSince
 	}
 	if until := from.Add(c.Settings.Unready); c.Now.Before(until) {
-		return contract.NotReady, "", until
+		return finding{again: until}
 	}
-	return contract.NotReady, fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c.Pod, since)), time.Time{}
+	return finding{kind: contract.NotReady, evidence: fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c.Pod, since))}
 }
 
 // endedWell reports whether the container ended without a failure since the resize, as when its author

@@ -60,7 +60,7 @@ type observation struct {
 
 // outcome is what is known of an objective.
 type outcome struct {
-	guard.Outcome
+	guard.Answer
 	question
 	// asked means that nothing more can be learned of the time before, and lacks is why its value is not
 	// known.
@@ -118,7 +118,7 @@ func (o *Objectives) Run(ctx context.Context) {
 }
 
 // Of returns what is known of the objectives of a pod.
-func (o *Objectives) Of(of *pod.Pod) (all []guard.Outcome) {
+func (o *Objectives) Of(of *pod.Pod) (all []guard.Answer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	seen := o.observed[of.UID]
@@ -126,7 +126,7 @@ func (o *Objectives) Of(of *pod.Pod) (all []guard.Outcome) {
 		return nil
 	}
 	for _, known := range seen.outcomes {
-		all = append(all, known.Outcome)
+		all = append(all, known.Answer)
 	}
 	return all
 }
@@ -239,7 +239,7 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 			q := question{objective.Prometheus, objective.Query}
 			known := seen.outcomes[objective.Name]
 			if known == nil || known.question != q {
-				known = &outcome{Outcome: guard.Outcome{Name: objective.Name}, question: q}
+				known = &outcome{Answer: guard.Answer{Name: objective.Name}, question: q}
 				seen.outcomes[objective.Name] = known
 			}
 			all[q] = append(all[q], &subject{of: p, objective: objective, seen: seen, outcome: known, workloads: o.workloadsOf(p)})

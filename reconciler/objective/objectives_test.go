@@ -107,7 +107,7 @@ func value(before, since float64) func(string, int) ([]Element, error) {
 }
 
 // outcome returns what is known of the pod.
-func (f *fixture) outcome(t *testing.T) guard.Outcome {
+func (f *fixture) outcome(t *testing.T) guard.Answer {
 	t.Helper()
 	all := f.Of(f.cluster.Pods("shop").Get("web-1-x"))
 	if len(all) != 1 {
@@ -122,7 +122,7 @@ func TestObjectives(t *testing.T) {
 		f := newFixture(t, errorsAbove)
 		f.prom.answer = value(0.1, 0.9)
 		f.round(ctx)
-		if got, want := f.outcome(t), (guard.Outcome{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
+		if got, want := f.outcome(t), (guard.Answer{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		clustertest.Clock(f.cluster).Step(interval)
@@ -267,7 +267,7 @@ func TestObjectives(t *testing.T) {
 			return append(all, Element{Namespace: "node-exporter", Value: 9}), err
 		}
 		f.round(ctx)
-		if got, want := f.outcome(t), (guard.Outcome{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
+		if got, want := f.outcome(t), (guard.Answer{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	})

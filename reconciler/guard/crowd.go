@@ -22,7 +22,7 @@ type Crowd struct {
 func (c *Crowd) Places(asks *pod.Pod) (places int, next time.Time) {
 	places = c.Most
 	for _, other := range c.Pods {
-		if other.UID == asks.UID || other.Terminating() || other.Finished() || !lowered(other, c.Within, c.Now) {
+		if other.UID == asks.UID || !other.Lives() || !lowered(other, c.Within, c.Now) {
 			continue
 		}
 		places--

@@ -284,22 +284,11 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(pod, uid)
-	if e.told == said || e.told.Code == said.Code && restless(said.Code) {
+	if e.told == said || e.told.Code == said.Code && plan.IsRestless(said.Code) {
 		return false
 	}
 	e.told = said
 	return true
-}
-
-// restless reports whether the message of a reason changes with other pods, so that a
-// different message is not new.
-func restless(code contract.Reason) bool {
-	switch code {
-	case contract.ResizeDeferred, contract.ResizeInProgress, contract.NodeCapacity, contract.QuotaExceeded, contract.WaitingForCanary, contract.CanaryReverted,
-		contract.LoweredInSteps, contract.WaitingForOthers, contract.DisruptionBudget:
-		return true
-	}
-	return false
 }
 
 // trusted is how long one of our writes takes precedence over the cache. It limits how long

@@ -16,8 +16,7 @@ func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bou
 		return plan
 	}
 	plan.Decision = Align
-	// A pod with a lost original must not look as if the original were known.
-	unfinished := plan.sized && plan.Applied != plan.NodeType && !plan.lost || plan.corrected || plan.adoptionsChange() || plan.unrecordedSizes || plan.noteInfeasible != ""
+	unfinished := plan.sized && plan.unrecordedApplied() || plan.unrecordedBesides() || plan.noteInfeasible != ""
 	switch held := plan.withheld(); {
 	case plan.left && !unfinished:
 		// Everything possible is done; the reasons say what is not.

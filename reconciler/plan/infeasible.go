@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -65,4 +66,23 @@ func (a Answer) IsOver(node *corev1.Node, now time.Time) bool {
 // future does not count, unless the clock may be slightly ahead.
 func (a Answer) Counts(node *corev1.Node, uid types.UID, now time.Time) bool {
 	return a.Machine == MachineOf(node) && now.Before(a.Until(uid)) && a.At.Before(now.Add(time.Minute))
+}
+
+// Refusal is a size that the pod's node could not satisfy.
+type Refusal struct {
+	Reason Reason
+	// Wanted is the size, in the format of Plan.Wanted.
+	Wanted string
+	// Waiting means that no increase is tried yet, and after a ResizeError no change at all.
+	// Retry means that the same size may be tried again.
+	Waiting, Retry bool
+}
+
+// stands reports whether the refusal still prevents the sizes of a plan.
+// A revert waits only after the node refused that revert, not because of a different size.
+func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
+	if r.Waiting && p.Kind != Revert && (p.grows() || r.Reason.Code == contract.ResizeError) {
+		return true
+	}
+	return !r.Retry && r.Wanted == p.asksFor(s, desired)
 }

@@ -150,12 +150,6 @@ const (
 	Revert
 )
 
-// Reason is a reason with its details.
-type Reason struct {
-	Code    contract.Reason
-	Message string
-}
-
 // ContainerPlan holds the original, current and desired size of one container.
 type ContainerPlan struct {
 	Name                       string
@@ -210,9 +204,15 @@ func (p *Plan) Pending() bool {
 	return p.unrecordedApplied() || p.noteInfeasible != "" || len(p.reverts) > 0
 }
 
-// unrecordedApplied reports whether the annotations of an aligned pod must be updated.
+// unrecordedApplied reports whether the annotations of an aligned pod must be updated. A pod with a lost original
+// must not look as if the original were known.
 func (p *Plan) unrecordedApplied() bool {
-	return p.Applied != p.NodeType && !p.lost || p.corrected || p.adoptionsChange() || p.unrecordedSizes
+	return p.Applied != p.NodeType && !p.lost || p.unrecordedBesides()
+}
+
+// unrecordedBesides reports whether the annotations lack more than the node type.
+func (p *Plan) unrecordedBesides() bool {
+	return p.corrected || p.adoptionsChange() || p.unrecordedSizes
 }
 
 // adoptionsChange reports whether the record of adopted sizes must change.
@@ -300,8 +300,6 @@ func (p *Plan) resized() bool {
 	return false
 }
 
-const andMore = "; and more"
-
 // Skip turns the plan into one that skips the pod.
 func (p *Plan) Skip(veto *safety.Veto) *Plan {
 	p.Vetoed = p.Vetoed || p.differs()
@@ -336,47 +334,6 @@ func (p *Plan) keepSizes() {
 	for i := range p.Containers {
 		p.Containers[i].Desired = p.Containers[i].Current
 	}
-}
-
-// mostOfAReason is the maximum length of a reason in bytes before it ends with "and more".
-// Reasons appear in events, logs and responses, and a pod may have a thousand containers.
-const mostOfAReason = 4096
-
-// because adds a reason. Each code has one reason with the details of all containers.
-func (p *Plan) because(code contract.Reason, message string) {
-	for i := range p.Reasons {
-		r := &p.Reasons[i]
-		switch {
-		case r.Code != code:
-			continue
-		case strings.HasSuffix(r.Message, andMore):
-		case len(r.Message)+len(message) <= mostOfAReason:
-			r.Message += "; " + message
-		default:
-			r.Message += andMore
-		}
-		return
-	}
-	if len(message) > mostOfAReason {
-		message = strings.ToValidUTF8(message[:mostOfAReason], "") + andMore
-	}
-	p.Reasons = append(p.Reasons, Reason{code, message})
-}
-
-// joined joins the texts with separators, up to the maximum length of a reason.
-func joined(texts []string, separator string) string {
-	bytes := 0
-	for i, text := range texts {
-		if bytes += len(separator) + len(text); i > 0 && bytes > mostOfAReason {
-			return strings.Join(texts[:i], separator) + andMore
-		}
-	}
-	return strings.Join(texts, separator)
-}
-
-// before adds a reason before all others.
-func (p *Plan) before(code contract.Reason, message string) {
-	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }
 
 // Signature returns a hash of what the plan writes to the pod, and whether in an emergency: a

@@ -66,22 +66,6 @@ func beforeResize(c *pod.Condition, resized time.Time) bool {
 	return c.Generationless && c.Since.Before(resized.Add(-clockSkew))
 }
 
-// Urgency ranks the codes for the status of a resize: a higher value requires action sooner.
-// It is 0 for all other codes.
-func Urgency(code contract.Reason) int {
-	switch code {
-	case contract.ResizeInProgress:
-		return 1
-	case contract.ResizeDeferred:
-		return 2
-	case contract.ResizeError:
-		return 3
-	case contract.ResizeInfeasible:
-		return 4
-	}
-	return 0
-}
-
 // Says returns the most urgent condition of a resize, regardless of its time; nil if there is
 // none.
 func Says(of *pod.Pod) (said *pod.Condition) {

@@ -15,27 +15,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Where is where something must change before a skipped pod can be resized.
-type Where int
-
-const (
-	Nowhere Where = iota
-	InNamespace
-	OnNode
-)
-
-// Waits returns where something must change before a pod that was skipped for the reason can
-// be resized.
-func Waits(reason contract.Reason) Where {
-	switch reason {
-	case contract.QuotaExceeded, contract.LimitRangeViolation, contract.DisruptionBudget:
-		return InNamespace
-	case contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError:
-		return OnNode
-	}
-	return Nowhere
-}
-
 // degraded returns the veto of a breaker; nil if there is none. It lets reverts pass.
 func (p *Plan) degraded(s *Snapshot) *safety.Veto {
 	if s.Degraded == "" || p.Kind != Sizes {

@@ -65,7 +65,7 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 // limit: it must stay equal to it.
 func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) {
 	if !settings.KeepSingletonLimits || slices.ContainsFunc(s.Siblings(), func(o *pod.Pod) bool {
-		return o.UID != s.Pod.UID && !o.Terminating() && !o.Finished()
+		return o.UID != s.Pod.UID && o.Lives()
 	}) {
 		return
 	}
@@ -84,15 +84,4 @@ func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) 
 			p.keepsFromHurt(s.Pod, c, m)
 		}
 	}
-}
-
-// withheld reports whether part of the pod does not get its desired size.
-func (p *Plan) withheld() bool {
-	return slices.ContainsFunc(p.Reasons, isWithheld)
-}
-
-func isWithheld(r Reason) bool {
-	return r.Code == contract.RestartRequired || r.Code == contract.MemoryLimitKept || r.Code == contract.SingletonLimitKept || r.Code == contract.Reverted ||
-		r.Code == contract.WaitingForCanary || r.Code == contract.CanaryReverted || r.Code == contract.LoweredInSteps ||
-		r.Code == contract.WaitingForOthers || r.Code == contract.DisruptionBudget
 }

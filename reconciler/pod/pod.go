@@ -201,6 +201,9 @@ func (p *Pod) Finished() bool {
 	return p.Phase() == corev1.PodSucceeded || p.Phase() == corev1.PodFailed
 }
 
+// Lives reports whether the pod has not ended, and is not being deleted.
+func (p *Pod) Lives() bool { return !p.Finished() && !p.Terminating() }
+
 // QOSClass returns the QoS class that the API server reports; empty if it reports none.
 func (p *Pod) QOSClass() corev1.PodQOSClass { return classes[p.class] }
 

@@ -124,6 +124,7 @@ func New(config Config) (*Reconciler, error) {
 	}
 	if config.Objectives != nil {
 		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
+		r.objectives.Register(config.Metrics)
 	}
 	of.Hear(r.signals)
 	if config.Nodes != nil && !config.DryRun {

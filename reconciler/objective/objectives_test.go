@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -235,6 +237,13 @@ func TestObjectives(t *testing.T) {
 		if got := f.outcome(t); got.Since.Known || got.Unknown != "connection refused" || got.Before != guard.Of(0.1) || len(f.heard.pods) != 0 {
 			t.Errorf("%+v", got)
 		}
+		const metric = "# HELP workload_resizer_failing_objectives Queries of objectives that failed when they were last asked. Only the leader asks, while a pod with the objective is observed.\n" +
+			"# TYPE workload_resizer_failing_objectives gauge\nworkload_resizer_failing_objectives "
+		registry := prometheus.NewRegistry()
+		f.Register(registry)
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+"1\n")); err != nil {
+			t.Error(err)
+		}
 		if err := f.Problem(); err == nil || err.Error() != "objective errors cannot be read from http://p, so nothing is reverted because of it: connection refused" {
 			t.Error(err)
 		}
@@ -242,6 +251,9 @@ func TestObjectives(t *testing.T) {
 		f.round(ctx)
 		if err := f.Problem(); err != nil {
 			t.Errorf("a follower says %v", err)
+		}
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(metric+"0\n")); err != nil {
+			t.Error(err)
 		}
 		f.leads = true
 		f.prom.answer = value(0.1, 0.9)

@@ -134,10 +134,11 @@ func FreedInTotal(of *pod.Pod) safety.Resources {
 }
 
 // isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
-// is the size that the last recorded resize led to.
+// is the size that the last recorded resize led to. A revert may have had room only for the limit.
 func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {
 	for _, r := range of.Reverts() {
-		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && r.Back == c.To {
+		limit, lowered := r.LimitBack()
+		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && (c.To == r.Back || lowered && c.To == limit) {
 			return recorded == r.Hurt || !of.AppliedAt().After(r.At)
 		}
 	}

@@ -62,6 +62,11 @@ func lacksMemory(h contract.Harm) bool {
 	return h == contract.OOMKilled || h == contract.NearLimit || h == contract.MemoryPressure
 }
 
+// ByLimit reports whether a harm comes from a limit alone, so that a larger request does not help.
+func ByLimit(h contract.Harm) bool {
+	return h == contract.OOMKilled || h == contract.NearLimit || h == contract.Throttled
+}
+
 // after returns how long after the resize of a pod a time is.
 func after(of *pod.Pod, at time.Time) time.Duration {
 	return at.Sub(of.ResizedAt()).Round(time.Second)

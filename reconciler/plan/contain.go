@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,8 +89,9 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 		skips.replanAt(plan.ReplanAt)
 		return skips
 	}
-	if veto := plan.agree(s, s.progress()); veto != nil {
-		plan.block(veto, s.Now)
+	now := s.progress()
+	if veto := plan.agree(s, now); veto != nil {
+		plan.block(veto, s, now)
 	} else {
 		plan.Decision = Resize
 	}
@@ -148,7 +150,11 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		if desired.Limit != 0 {
 			back.Limit = max(back.Limit, desired.Limit, back.Request)
 		}
-		if current == back && c.of.Runs() && s.Pod.Lags(r.Measure) {
+		got := back
+		if limit, lowered := r.LimitBack(); lowered && (current == limit || current == pushed(limit, r.Measure)) {
+			got = limit // There was no room for the request.
+		}
+		if current == got && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
 			reverts = true
 			continue
@@ -157,8 +163,8 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
 		*desired, c.clamped[r.Measure.Index] = back, false
 		// A pushed size must become smaller again even if no pod may be sized now.
-		if current == pushed(back, r.Measure) {
-			c.reverting[r.Measure.Index], reverts = true, true
+		if current == pushed(got, r.Measure) {
+			*desired, c.reverting[r.Measure.Index], reverts = got, true, true
 		}
 	}
 	return reverts
@@ -204,10 +210,8 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 		return false
 	}
 	times := 1
-	for _, before := range of.Reverts() {
-		if before.Container == name && before.Measure == m {
-			times = before.Times + 1
-		}
+	if before := p.revertOf(name, m); before != nil {
+		times = before.Times + 1
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
 	p.because(contract.Reverted, asBefore(name, m, current, back, h.Message, h.Kind))
@@ -290,16 +294,60 @@ func (p *Plan) eases(blocked *Plan) bool {
 // blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
 const blockedFor = time.Minute
 
-// block turns a revert with a veto into a plan that at least records what was found, or skips the
-// pod if that was recorded.
-func (p *Plan) block(veto *safety.Veto, now time.Time) {
+// block turns a revert with a veto into one of limits alone if that is enough. Otherwise, the plan at least
+// records what was found, or skips the pod if that was recorded.
+func (p *Plan) block(veto *safety.Veto, s *Snapshot, now progress) {
+	if p.revertLimits(veto, s, now) {
+		p.Decision = Resize
+		return
+	}
 	reason := Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + p.Reasons[0].Message}
 	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
 	p.Vetoed = true
-	p.replanAt(now.Add(blockedFor))
+	p.replanAt(s.Now.Add(blockedFor))
 	if len(p.reverts) > 0 {
 		p.Decision = Align
 	}
+}
+
+// revertLimits reverts only the limits that made the pod worse, which needs no room on its node, and reports whether
+// there are any. The requests follow as for any other pod that wants more.
+func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
+	full, texts := slices.Clone(p.Containers), []string(nil)
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
+			r, back := p.revertOf(c.Name, m), *to
+			*to = has
+			if !c.reverting[m.Index] || r == nil || !guard.ByLimit(r.Harm) || back.Limit <= has.Limit {
+				continue
+			}
+			to.Limit = back.Limit
+			texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s), since %s: %s (%s)",
+				c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), veto.Message, r.Message, r.Harm))
+		}
+	}
+	if len(texts) > 0 {
+		if still, _ := p.objection(s, now); still == nil {
+			p.Reasons = []Reason{{contract.Reverted, joined(texts, "; ")}}
+			return true
+		}
+	}
+	p.Containers = full
+	return false
+}
+
+// revertOf returns the last revert of a resource; nil if there is none.
+func (p *Plan) revertOf(container string, m *sizing.Measure) *pod.Revert {
+	for _, all := range [...][]pod.Revert{p.reverts, p.earlier} {
+		for i := range all {
+			if r := &all[i]; r.Container == container && r.Measure == m {
+				return r
+			}
+		}
+	}
+	return nil
 }
 
 // reverted returns the annotations that record why sizes are reverted, and of what resize; empty if

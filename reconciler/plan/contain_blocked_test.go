@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("records that a refused resize was reverted", recordsThatARefusedResizeWasReverted)
 	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
+	t.Run("reverts only the limit if the node has no room", revertsOnlyTheLimitIfTheNodeHasNoRoom)
 }
 
 // Otherwise it would be reverted again and again, without end.
@@ -145,5 +147,77 @@ func takesBackWhatKeepsTheNodeFromReverting(t *testing.T) {
 		if got := annotation(p, contract.AppliedSizes); !strings.Contains(got, "cpu 500m/500m memory 1Gi/1Gi>512Mi/512Mi") {
 			t.Errorf("%s: it records %q", name, got)
 		}
+	}
+}
+
+// burst is leaky with a limit above each request. Its limit of memory was lowered from 2Gi to 1Gi.
+func burst(changes ...func(*corev1.Pod)) *corev1.Pod {
+	return leaky(append([]func(*corev1.Pod){sized(podtest.Amounts{"500m", "1", "512Mi", "1Gi"}),
+		podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi", "applied-sizes", "app 3 cpu 1/2>500m/1 memory 1Gi/2Gi>512Mi/1Gi"),
+		func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable }}, changes...)...)
+}
+
+// burstReverted is the record of a revert of its memory.
+func burstReverted(harm string) func(*corev1.Pod) {
+	return podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":2,"harm":"`+harm+`","message":"killed"}]`)
+}
+
+// A container is killed at its limit, which needs no room on the node.
+func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
+	full := func(s *Snapshot) { s.Around.Node = roomFor("big", "8", "600Mi") }
+	limitOf := func(memory string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}
+		}
+	}
+	// The kill came before the revert.
+	back := func(memory string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			sized(podtest.Amounts{"500m", "1", "512Mi", memory})(p)
+			p.ManagedFields[1] = podtest.ResizeOf(50, "app")
+		}
+	}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		around   func(*Snapshot)
+		kind     Kind
+		decision Decision
+		code     contract.Reason
+		want     podtest.Amounts
+	}{
+		{"found now", burst(), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"recorded before", burst(burstReverted("OOMKilled")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the ratio is gone, too", burst(), func(s *Snapshot) { s.Around.Node = roomFor("unknown", "8", "600Mi") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"there is room", burst(), func(*Snapshot) {}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"a larger limit does not help", burst(burstReverted("MemoryPressure")), full, Revert, Skip, contract.RevertBlocked, podtest.Amounts{"500m", "1", "512Mi", "1Gi"}},
+		{"a larger limit is forbidden", burst(burstReverted("OOMKilled")), func(s *Snapshot) {
+			full(s)
+			s.Around.LimitRanges = []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+				Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+			}}}}}
+		}, Revert, Skip, contract.RevertBlocked, podtest.Amounts{"500m", "1", "512Mi", "1Gi"}},
+		{"the limit is back, and there is no room yet", burst(burstReverted("OOMKilled"), back("2Gi")), full, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Sizes, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, but not that of the pod", burst(burstReverted("OOMKilled"), back("2Gi"), limitOf("1Gi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
+		{"it was pushed", burst(burstReverted("OOMKilled"), back("2049Mi"), limitOf("2049Mi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := contained(t, tc.pod, 60, tc.around)
+			if got := p.Containers[0].Desired; p.Kind != tc.kind || p.Decision != tc.decision || p.Reasons[0].Code != tc.code || got != tc.want.Container() {
+				t.Errorf("kind %v, decision %v, desired %v, want %v; reasons %v", p.Kind, p.Decision, got, tc.want.Container(), p.Reasons)
+			}
+		})
+	}
+	p := contained(t, burst(), 60, full)
+	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
+		t.Errorf("the plan writes %v", got)
+	}
+	if got, want := annotation(p, contract.Reverts), `"hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled"`; !strings.Contains(got, want) {
+		t.Errorf("it records %s without %s", got, want)
+	}
+	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi), since node node has no room"
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || !strings.HasPrefix(said[0].Message, want) {
+		t.Errorf("it says %v", said)
 	}
 }

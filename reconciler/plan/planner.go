@@ -92,7 +92,7 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	}
 	if veto != nil {
 		if plan.Kind == Revert {
-			plan.block(veto, s.Now)
+			plan.block(veto, s, now)
 			return plan
 		}
 		plan.hearOfBudgets(s.Now)

@@ -25,6 +25,13 @@ type Revert struct {
 	Message string
 }
 
+// LimitBack returns the size if the limit alone is reverted, as when the node has no room for the request; false
+// if the resize did not lower the limit.
+func (r *Revert) LimitBack() (size sizing.Amount, lowered bool) {
+	size = sizing.Amount{Request: r.Hurt.Request, Limit: r.Back.Limit}
+	return size, size.Limit > r.Hurt.Limit && r.Hurt.Limit != 0
+}
+
 // revertText is a Revert in the annotation.
 type revertText struct {
 	At        time.Time     `json:"at"`

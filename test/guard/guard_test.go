@@ -126,11 +126,21 @@ func (s *suite) fullNode(t *testing.T, server *server, r *report, namespace stri
 		return sizesOf(c.pod) == loweredCPU+" 8Gi" && c.pod.Annotations[appliedKey] != "" && statusOf(c.pod).Ready
 	})
 	subject := pods[0].pod
+	s.apply(t, (&workload{name: "burst", nodeType: "c3", replicas: 1, memory: "1000Mi", memoryLimit: "2000Mi", work: calm}).manifest(namespace))
+	has := func(size string) func(*course) bool {
+		return func(c *course) bool {
+			return sizesOf(c.pod) == size && c.pod.Annotations[appliedKey] != "" && statusOf(c.pod).Ready
+		}
+	}
+	bursts := s.seen.await(t, namespace, "burst", 1, "lowered", has("80m 800Mi limited to 80m 1600Mi"))
 	s.fill(t, namespace, subject.Spec.NodeName)
 	s.inject(t, pods, blocked)
 	s.seen.await(t, namespace, "full", 1, "harmed", func(c *course) bool { return !c.harmed.IsZero() })
 	s.awaitEvents(t, namespace, "full", "RevertBlocked")
 	s.awaitReason(t, server, namespace, subject.Name, "RevertBlocked", "")
+	s.work(t, &bursts[0], "{cpu: 10m, memory: 1800Mi}")
+	s.seen.await(t, namespace, "burst", 1, "running with its former limit", has("80m 800Mi limited to 80m 2000Mi"))
+	s.awaitEvents(t, namespace, "burst", "Reverted")
 	if c := s.seen.of(namespace, "full")[0]; !c.back.IsZero() {
 		t.Fatalf("there was room for %s", c.String())
 	}
@@ -139,6 +149,7 @@ func (s *suite) fullNode(t *testing.T, server *server, r *report, namespace stri
 	if err := s.client.CoreV1().Pods(namespace).Delete(t.Context(), "filler", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
+	s.seen.await(t, namespace, "burst", 1, "running with its former request, too", has("80m 1000Mi limited to 80m 2000Mi"))
 	r.injected(t, "full-node", s.seen.await(t, namespace, "full", 1, "reverted and running again", recovered), s.told(t, namespace, "RevertBlocked"))
 }
 

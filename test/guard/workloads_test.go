@@ -14,7 +14,9 @@ const calm = "{cpu: 10m, memory: 16Mi}"
 // workload is a Deployment.
 type workload struct {
 	name, nodeType, memory, work string
-	replicas                     int
+	// memoryLimit is the limit if it is not the request.
+	memoryLimit string
+	replicas    int
 	// skipped pods are not resized until the annotation is removed.
 	skipped bool
 }
@@ -27,6 +29,10 @@ func (w *workload) manifest(namespace string) string {
 	}
 	if size == "" {
 		size = memory
+	}
+	limit := w.memoryLimit
+	if limit == "" {
+		limit = size
 	}
 	if w.skipped {
 		skip = "true"
@@ -52,6 +58,6 @@ spec:
       containers:
       - name: app
         image: none
-        resources: {requests: {cpu: %[7]s, memory: %[8]s}, limits: {cpu: %[7]s, memory: %[8]s}}
-`, namespace, w.name, w.replicas, w.work, skip, nodeType, cpu, size)
+        resources: {requests: {cpu: %[7]s, memory: %[8]s}, limits: {cpu: %[7]s, memory: %[9]s}}
+`, namespace, w.name, w.replicas, w.work, skip, nodeType, cpu, size, limit)
 }

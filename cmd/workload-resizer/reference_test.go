@@ -188,7 +188,8 @@ func metricTable(t *testing.T) string {
 	client := kubernetes.NewForConfigOrDie(&rest.Config{})
 	holds := hold.New(client, "", "")
 	running, err := reconciler.New(reconciler.Config{
-		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1, Usage: &demand.Usage{},
+		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1,
+		Usage: &demand.Usage{}, Objectives: newObjectives(&usageOptions{}),
 	})
 	if err != nil {
 		t.Fatal(err)

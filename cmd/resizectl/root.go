@@ -118,9 +118,13 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 
 	server := connect.New(root, streams.ErrOut, build.Version, plugin)
 	command.AddColorFlag(root, color)
-	out := print.Output{IOStreams: streams, Color: color, Now: time.Now}
+	calledAs := "resizectl"
 	if plugin {
-		out.CalledAs = pluginName
+		calledAs = pluginName
+	}
+	out := print.Output{
+		IOStreams: streams, Color: color, Now: time.Now,
+		Commands: func(text string) string { return server.Commands(text, calledAs) },
 	}
 	section(root, "ratios", "Ratios of node types:",
 		ratios.NewCommand(out, server),

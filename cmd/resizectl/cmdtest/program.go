@@ -25,7 +25,8 @@ func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command
 		root := command.NewRoot(streams)
 		server := connect.New(root, streams.ErrOut, "test", false)
 		command.AddColorFlag(root, &color)
-		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color, Now: now}, server)...)
+		written := func(text string) string { return server.Commands(text, "resizectl") }
+		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color, Now: now, Commands: written}, server)...)
 		root.SetArgs(args)
 		err := root.ExecuteContext(ctx)
 		return command.Report(ctx, streams.ErrOut, color.Painter(streams.ErrOut), err)

@@ -20,7 +20,25 @@ func TestConnection(t *testing.T) {
 	t.Run("uses the server on this machine by default", usesTheServerOnThisMachineByDefault)
 	t.Run("selects the ServiceAccount", selectsTheServiceAccount)
 	t.Run("limits streams only by a given timeout", limitsStreamsOnlyByAGivenTimeout)
+	t.Run("selects the cluster in commands that users copy", selectsTheClusterInCommandsThatUsersCopy)
 	t.Run("says where to look while no server has published its authority", saysWhereToLookWhileNoServerHasPublishedItsAuthority)
+}
+
+// They must not change the cluster of the current context.
+func selectsTheClusterInCommandsThatUsersCopy(t *testing.T) {
+	root := &cobra.Command{}
+	c := New(root, io.Discard, "", true)
+	const text = "`kubectl delete pod a`, or `resizectl resume -A`"
+	if got := c.Commands(text, "resizectl"); got != text {
+		t.Errorf("without flags: %s", got)
+	}
+	if err := root.ParseFlags([]string{"--kubeconfig", "it's", "--context=b", "--cluster=c", "--user", "d"}); err != nil {
+		t.Fatal(err)
+	}
+	const flags = ` --kubeconfig='it'\''s' --context='b' --cluster='c' --user='d' `
+	if got, want := c.Commands(text, "kubectl workload-resizer"), "`kubectl"+flags+"delete pod a`, or `kubectl workload-resizer"+flags+"resume -A`"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }
 
 func usesTheServerOnThisMachineByDefault(t *testing.T) {

@@ -19,20 +19,6 @@ func UnfreezeCommand(namespace string) string {
 	return "kubectl delete configmap " + freezeName + " -n " + namespace + " --ignore-not-found"
 }
 
-// Kubectl adds the flags that select the cluster to each kubectl of a command: without them, it would change
-// the cluster of the current context.
-func (c *Connection) Kubectl(command string) string {
-	flags := ""
-	for _, flag := range [...]struct{ name, value string }{
-		{"kubeconfig", c.kube.file}, {"context", c.kube.context}, {"cluster", c.kube.cluster}, {"user", c.kube.user},
-	} {
-		if flag.value != "" {
-			flags += " --" + flag.name + "='" + strings.ReplaceAll(flag.value, "'", `'\''`) + "'"
-		}
-	}
-	return strings.ReplaceAll(command, "kubectl ", "kubectl"+flags+" ")
-}
-
 // Namespace returns the namespace of the server, as far as the flags name it.
 func (c *Connection) Namespace() string {
 	namespace, _, _ := strings.Cut(c.service, "/")

@@ -48,7 +48,7 @@ func (o *freezeChange) call(ctx context.Context, call func(context.Context, *cli
 	if err == nil || !silent || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%w; kubectl does the same without the server: %s", err, o.server.Kubectl(o.without(o.server.Namespace())))
+	return fmt.Errorf("%w; kubectl does the same without the server: %s", err, o.Commands(o.without(o.server.Namespace())))
 }
 
 // current returns the freeze, nil if there is none. It reports false if the server answers that it

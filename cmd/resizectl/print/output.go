@@ -2,7 +2,6 @@ package print
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -21,16 +20,9 @@ type Output struct {
 	SortBy SortPath
 	// Now is the time that ages are counted to.
 	Now func() time.Time
-	// CalledAs is what users write to run the program, if that is not resizectl.
-	CalledAs string
-}
-
-// Commands returns text of this program in which the commands of resizectl are as users write them.
-func (o *Output) Commands(text string) string {
-	if o.CalledAs == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, "resizectl ", o.CalledAs+" ")
+	// Commands returns text of this program in which the commands of kubectl and resizectl are as users must write
+	// them for the selected cluster.
+	Commands func(text string) string
 }
 
 // Painter returns the painter for standard output.

@@ -258,6 +258,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
+		Reason: AwaitingReadiness, Severity: Silent,
+		Meaning: "The last resize lowered a size, and the pod has not been ready since then. It is not resized again until it is ready, or until the resize is reverted.",
+		Remedy:  "nothing; if the pod is still not ready after `guard.unready`, the resize is reverted",
+		See:     "docs/reference.md#observed-resizes",
+	},
+	{
 		Reason: SingletonLimitKept, Severity: Silent,
 		Meaning: "The pod is the only one of its workload, and `guard.keepSingletonLimits` is set: its limits are not lowered.",
 		Remedy:  "nothing, or add replicas, or change `guard.keepSingletonLimits` in config.yaml",

@@ -105,6 +105,8 @@ const (
 	Degraded Reason = "Degraded"
 	// OutsideSchedule: the pod is resized at other times.
 	OutsideSchedule Reason = "OutsideSchedule"
+	// AwaitingReadiness: the pod has not been ready since its last resize, which may be reverted.
+	AwaitingReadiness Reason = "AwaitingReadiness"
 	// WaitingForCanary: other pods of the workload try the smaller size first.
 	WaitingForCanary Reason = "WaitingForCanary"
 	// CanaryReverted: the smaller size made another pod of the workload worse.

@@ -36,6 +36,7 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
 	harms, again := guard.Judge(of)
 	p.replanAt(again)
+	p.judgedAt = again
 	for i := range harms {
 		reverts = p.revert(s.Pod, &harms[i], bounds) || reverts
 	}
@@ -73,6 +74,17 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 	if p.undoes || takenBack {
 		p.recount(s.Pod) // A revert may have been blocked for long, while the container failed again and again.
 	}
+}
+
+// awaitsReadiness skips a pod that may yet show that its last resize made it worse, and reports whether it does.
+// After another resize, it would look as if the pod had not been ready before.
+func (p *Plan) awaitsReadiness(s *Snapshot) bool {
+	if p.judgedAt.IsZero() || p.Kind != Sizes || !p.differs() {
+		return false
+	}
+	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod has not been ready since its last resize at %s, which is reverted at %s unless the pod is ready by then",
+		s.Pod.ResizedAt().UTC().Format(time.RFC3339), p.judgedAt.UTC().Format(time.RFC3339))})
+	return true
 }
 
 // revertOr returns a plan that reverts what made the pod worse, or else the plan that skips the pod: a

@@ -32,6 +32,7 @@ func TestContain(t *testing.T) {
 	t.Run("records a resize that was interrupted", recordsAResizeThatWasInterrupted)
 	t.Run("does not revert to a size that the pod cannot have had", doesNotRevertToASizeThatThePodCannotHaveHad)
 	t.Run("reverts what sources of usage show, and says what they do not show", revertsWhatSourcesOfUsageShow)
+	t.Run("waits until it is clear whether a resize made the pod not ready", waitsUntilItIsClearWhetherAResizeMadeThePodNotReady)
 	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
 	t.Run("does nothing on an imagined node", doesNothingOnAnImaginedNode)
 }
@@ -75,6 +76,48 @@ func contained(t *testing.T, p *corev1.Pod, seconds int, changes ...func(*Snapsh
 		t.Errorf("the QoS class changes")
 	}
 	return plan
+}
+
+// After another resize, it would look as if the pod had not been ready before.
+func waitsUntilItIsClearWhetherAResizeMadeThePodNotReady(t *testing.T) {
+	since := func(status corev1.ConditionStatus, seconds int) *corev1.Pod {
+		return calm(func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.NewTime(podtest.At(seconds))}}
+			p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].RestartCount = status == corev1.ConditionTrue, 3
+		})
+	}
+	changed := func(s *Snapshot) {
+		s.Table = tableOf(t, 4, 2, nil)
+		s.Around.Node = podtest.Node("n4")
+		s.Around.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(0))}}
+	}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		now      int
+		kind     Kind
+		decision Decision
+		reason   contract.Reason
+	}{
+		{"not ready for 40 seconds", since(corev1.ConditionFalse, 20), 60, Sizes, Skip, contract.AwaitingReadiness},
+		{"not ready for more than a minute", since(corev1.ConditionFalse, 20), 81, Revert, Resize, contract.Reverted},
+		{"ready again", since(corev1.ConditionTrue, 50), 60, Sizes, Resize, ""},
+		{"not ready before", since(corev1.ConditionFalse, 5), 60, Sizes, Resize, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := contained(t, tc.pod, tc.now, changed)
+			if p.Kind != tc.kind || p.Decision != tc.decision || tc.reason != "" && p.Reasons[0].Code != tc.reason {
+				t.Errorf("kind %v, decision %v, reasons %v", p.Kind, p.Decision, p.Reasons)
+			}
+			if tc.reason == contract.AwaitingReadiness && (!p.ReplanAt.Equal(podtest.At(80)) || p.differs() || p.Pending()) {
+				t.Errorf("planned again at %v, pending %t", p.ReplanAt, p.Pending())
+			}
+		})
+	}
+	// A pod that is to keep its size is aligned.
+	if p := contained(t, since(corev1.ConditionFalse, 20), 60); p.Decision == Skip {
+		t.Errorf("skipped because of %v", p.Reasons)
+	}
 }
 
 // A question about another node type is not about what the pod has been through.

@@ -125,6 +125,8 @@ type Plan struct {
 	undoes bool
 	// finishes means that the plan finishes reverts that were recorded, but not made.
 	finishes bool
+	// judgedAt is when it is clear whether the last resize made the pod worse; zero unless it may have.
+	judgedAt time.Time
 	// unmeasured is what is not known of how the pod fares since its last resize; empty if it is known.
 	unmeasured string
 	// recounted is the record of the last resize, as a revert or a PutBack changes it; empty if it

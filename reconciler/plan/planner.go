@@ -70,6 +70,10 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	now := s.progress()
 	plan.ReplanAt = now.replanAt
 	plan.contain(s, r.profile, bounds)
+	if plan.awaitsReadiness(s) {
+		p.putBack(plan, s, now, bounds)
+		return plan
+	}
 	if plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }) {
 		if Waits(plan.Reasons[0].Code) == Nowhere {
 			plan.hearOfBudgets(s.Now)

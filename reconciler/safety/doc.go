@@ -9,7 +9,7 @@
 //     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
 //  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType,
 //     ImplausibleRatio; then earlier attempts: ResizeInfeasible or ResizeError (refused),
-//     ResizeInProgress, ResizeDeferred.
+//     ResizeInProgress, ResizeDeferred, AwaitingReadiness.
 //  3. Change, for the desired size: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
 //     NodePressure, NodeCapacity, QuotaExceeded.
 //  4. The planner, for parts that stay while the rest is resized: ExternallyResized,

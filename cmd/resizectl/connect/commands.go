@@ -2,7 +2,7 @@ package connect
 
 import "strings"
 
-// Commands adds the flags that select the cluster to each command of kubectl and resizectl in a text. Without
+// Commands adds the flags that select the cluster to each command of kubectl and resizectl. Without
 // them, the user would change the cluster of the current context. calledAs is what users write for resizectl.
 func (c *Connection) Commands(text, calledAs string) string {
 	flags := c.kube.flags()

@@ -62,7 +62,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: Reverted, Severity: Warning,
-		Meaning: "A resize made the pod worse, as the message says. Each resource that it lowered has its former size again, and keeps it until its desired size changes.",
+		Meaning: "A resize made the pod worse, as the message says. Each resource that it lowered has its former size again, or only its former limit while the node has no room for the request, and keeps it until its desired size changes.",
 		Remedy:  "nothing, or correct the ratio of node type TYPE or the requests of the workload; a new desired size is tried after a cooldown",
 		See:     "docs/reference.md#observed-resizes",
 	},

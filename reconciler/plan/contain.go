@@ -331,13 +331,17 @@ func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
 		for _, m := range sizing.Measures {
 			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
 			r, back := p.revertOf(c.Name, m), *to
-			*to = has
-			if !c.reverting[m.Index] || r == nil || !guard.ByLimit(r.Harm) || back.Limit <= has.Limit {
-				continue
+			switch {
+			case !c.reverting[m.Index] || r == nil:
+			case back.Request <= has.Request:
+				texts = append(texts, asBefore(c.Name, m, has, back, r.Message, r.Harm))
+			case guard.ByLimit(r.Harm) && back.Limit > has.Limit:
+				to.Request = has.Request
+				texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s), since %s: %s (%s)",
+					c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), veto.Message, r.Message, r.Harm))
+			default:
+				*to = has
 			}
-			to.Limit = back.Limit
-			texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s), since %s: %s (%s)",
-				c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), veto.Message, r.Message, r.Harm))
 		}
 	}
 	if len(texts) > 0 {

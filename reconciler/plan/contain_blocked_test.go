@@ -209,7 +209,18 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			}
 		})
 	}
-	p := contained(t, burst(), 60, full)
+	// The limit of one container does not wait for the room that another needs.
+	two := burst(burstReverted("MemoryPressure"), podtest.WithSecond(podtest.Amounts{"500m", "1", "512Mi", "1Gi"}), podtest.Annotated(
+		"original-cpu.second", "1", "original-cpu-limit.second", "2", "original-memory.second", "1Gi", "original-memory-limit.second", "2Gi",
+		"applied-sizes", "app 3 cpu 1/2>500m/1 memory 1Gi/2Gi>512Mi/1Gi second 0 cpu 1/2>500m/1 memory 512Mi/2Gi>512Mi/1Gi"))
+	two.ManagedFields[1] = podtest.ResizeOf(10, "app", "second")
+	two.Status.ContainerStatuses = append(two.Status.ContainerStatuses, *two.Status.ContainerStatuses[0].DeepCopy())
+	two.Status.ContainerStatuses[1].Name = "second"
+	p := contained(t, two, 60, func(s *Snapshot) { s.Around.Node = roomFor("big", "8", "1100Mi") })
+	if got := p.Containers; p.Kind != Revert || got[0].Desired != got[0].Current || got[1].Desired.Memory != (podtest.Amounts{"1", "1", "512Mi", "2Gi"}).Container().Memory {
+		t.Errorf("kind %v, desired %v and %v; reasons %v", p.Kind, got[0].Desired, got[1].Desired, p.Reasons)
+	}
+	p = contained(t, burst(), 60, full)
 	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
 		t.Errorf("the plan writes %v", got)
 	}

@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
 
 // serverUser is the user name of the Deployment's servers.
@@ -71,9 +73,20 @@ var elsewhere = map[right]string{
 
 // listsInPages starts a server that reads lists in pages, as it must with an API server
 // that is older than WatchList. With WatchList, lists are watches, and nothing is listed.
+//
+// It also stores history where there is none: earlier servers may have been stopped while they did, and then the audit
+// log does not show that they created anything.
 func (c *cluster) listsInPages(t *testing.T) {
+	stored, first := c.client.CoreV1().ConfigMaps(deploy.Namespace), checkpoint.Names(deploy.UsagePrefix)[0]
+	if err := stored.Delete(t.Context(), first, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
 	s := c.start(t, localcluster.ServerOptions{Env: []string{"KUBE_FEATURE_WatchListClient=false"}, Args: quickLease}).ready(t)
 	c.awaitSettled(t, s, ns)
+	localcluster.Eventually(t, "the server to store history", func() error {
+		_, err := stored.Get(t.Context(), first, metav1.GetOptions{})
+		return err
+	})
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

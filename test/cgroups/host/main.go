@@ -70,7 +70,7 @@ func run(ctx context.Context, kernel string) (err error) {
 		return err
 	}
 	server, err := localcluster.StartServer(ctx, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{
-		"--tls-cert-file", certificate.CertFile, "--tls-private-key-file", certificate.KeyFile, "--owner-kinds=Node", "--usage-sources=push",
+		"--tls-cert-file", certificate.CertFile, "--tls-private-key-file", certificate.KeyFile, "--usage-sources=push",
 	}})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -107,28 +108,41 @@ func newNode(ctx context.Context, cluster *localcluster.Cluster, dir string) (*n
 	return n, writeToken(ctx, api, namespace, "default", nil, n.viewerToken)
 }
 
-// create creates a pod on a node that is its controller.
+// create creates a ReplicaSet, and returns its pod on a node. Usage of a pod without a workload does not count.
 func create(ctx context.Context, api kubernetes.Interface, namespace, name, account string, on *corev1.Node, containers ...string) (made *corev1.Pod, err error) {
-	controller, no := true, false
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: on.Name, UID: on.UID, Controller: &controller}}},
-		Spec: corev1.PodSpec{
-			NodeName: on.Name, ServiceAccountName: account, AutomountServiceAccountToken: &no,
-			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+	no, labels := false, map[string]string{"app": name}
+	set := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.ReplicaSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec: corev1.PodSpec{
+					NodeName: on.Name, ServiceAccountName: account, AutomountServiceAccountToken: &no,
+					Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+				},
+			},
 		},
 	}
+	of := &set.Spec.Template.Spec
 	for _, container := range containers {
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: container, Image: "none", Resources: corev1.ResourceRequirements{
+		of.Containers = append(of.Containers, corev1.Container{Name: container, Image: "none", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("128Mi")},
 		}})
 	}
-	// The ServiceAccount exists after a moment.
-	last := err
-	if err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		made, last = api.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
-		return last == nil, nil
-	}); err != nil {
-		return nil, fmt.Errorf("create pod %s/%s: %w: %w", namespace, name, err, last)
+	if _, err := api.AppsV1().ReplicaSets(namespace).Create(ctx, set, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		pods, err := api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + name})
+		if err != nil || len(pods.Items) == 0 {
+			return false, err
+		}
+		made = &pods.Items[0]
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("wait for the pod of ReplicaSet %s/%s: %w", namespace, name, err)
 	}
 	return made, nil
 }

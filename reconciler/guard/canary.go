@@ -122,7 +122,7 @@ func ended(of *pod.Pod, container string, window time.Duration) (has sizing.Amou
 	if of.Phase() != corev1.PodFailed || len(of.Kills()) == 0 || of.ResizedAt().IsZero() {
 		return has, at
 	}
-	for _, change := range Changes(of) {
+	for _, change := range Changes(of, window) {
 		name := of.Containers[change.Index].Name()
 		if change.Measure != sizing.Memory || !change.Lowers() || container != "" && name != container {
 			continue
@@ -150,7 +150,7 @@ func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to s
 			return time.Time{}, false
 		}
 		until = Until(s, t.Settings.Window)
-		for _, change := range Changes(s) {
+		for _, change := range Changes(s, t.Settings.Window) {
 			if change.Index == i && change.Measure == m && t.Settings.MaxChange < 1 && within(change.From, to) {
 				return t.Now, true // It got the next smaller size because this one had proven itself.
 			}

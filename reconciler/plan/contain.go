@@ -31,7 +31,7 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
 // revert, the plan does nothing else: the rest can wait.
 func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
-	p.compare(s.Pod, observed)
+	p.compare(s.Pod, settings.Window, observed)
 	reverts := p.keepReverted(s, settings.Cooldown, bounds)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
 	harms, again := guard.Judge(of)
@@ -112,9 +112,9 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 
 // compare notes what the last resize changed, for the next record: sizes that have not proven
 // themselves are recorded with the sizes before them again.
-func (p *Plan) compare(of *pod.Pod, observed bool) {
+func (p *Plan) compare(of *pod.Pod, window time.Duration, observed bool) {
 	record := of.Record()
-	changes := guard.Changes(of)
+	changes := guard.Changes(of, window)
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		recorded, known := record.Of(c.Name)

@@ -52,13 +52,14 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 	pods, proven, trying := 1, 0, 0
 	var again time.Time
 	var worse *pod.Pod
+	times := t.times(container, m)
 	for _, s := range t.Siblings {
 		if s.UID == t.Pod.UID || s.Terminating() {
 			continue
 		}
 		// Siblings have no order, but plans of the same pod must be equal.
 		if worse == nil || s.Name < worse.Name {
-			if found := t.failed(s, container, m, to); found.Reason != "" {
+			if found := t.failed(s, container, m, to, times); found.Reason != "" {
 				worse, why = s, found
 			}
 		}
@@ -90,14 +91,33 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
 }
 
-// failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not.
-func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount) Wait {
+// times returns how many sizes of a resource were reverted in the pods of the controller so far: canaries of the
+// same size count once. A pod records only the last size, and how many there were before.
+func (t *Trial) times(container string, m *sizing.Measure) (all int) {
+	most := map[sizing.Amount]int{}
+	for _, s := range t.Siblings {
+		for _, r := range s.Reverts() {
+			if r.Container == container && r.Measure == m {
+				most[r.Hurt] = max(most[r.Hurt], min(r.Times, mostDoublings+1))
+			}
+		}
+	}
+	for _, n := range most {
+		all += n
+	}
+	return all
+}
+
+// failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not. times is how
+// many sizes were reverted in the pods of the controller.
+func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount, times int) Wait {
 	// The sibling may be gone by then.
 	why := Wait{Reason: contract.CanaryReverted, Again: t.Now.Add(t.Settings.Cooldown)}
 	for _, r := range s.Reverts() {
 		if r.Container != container || r.Measure != m {
 			continue
 		}
+		r.Times = times
 		until, forbidden := Forbids(&r, to, t.Settings.Cooldown, t.Now)
 		if !forbidden {
 			continue

@@ -209,6 +209,30 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%v in one order, %v in the other", first, second)
 		}
 	})
+	t.Run("the cooldown doubles with each size that made a pod of the workload worse", func(t *testing.T) {
+		for _, tc := range []struct {
+			reverts []string // the memory that was reverted on each sibling, and how often
+			minutes int
+		}{
+			{[]string{"256Mi 1"}, 10}, {[]string{"256Mi 1", "256Mi 1"}, 10}, {[]string{"256Mi 1", "300Mi 1"}, 20}, {[]string{"256Mi 1", "300Mi 2"}, 40},
+			{[]string{"256Mi 2", "256Mi 2"}, 20}, {[]string{"200Mi 1", "210Mi 1", "220Mi 1", "230Mi 1", "240Mi 1", "250Mi 1", "260Mi 1"}, 160},
+		} {
+			siblings := authored(9, 10)
+			for n, text := range tc.reverts {
+				memory, times, _ := strings.Cut(text, " ")
+				siblings = append(siblings, sibling(n, resized(reverted(memory+"/"+memory), func(p *corev1.Pod) {
+					p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"times":1`, `"times":`+times, 1)
+				})))
+			}
+			trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings}
+			for seconds, want := range map[int]int{-1: 0, 0: 1} {
+				trial.Now = podtest.At(50 + 60*tc.minutes + seconds)
+				if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != want {
+					t.Errorf("after %q: %d places at %v, %v; want %d", tc.reverts, places, trial.Now, why, want)
+				}
+			}
+		}
+	})
 	t.Run("the share counts all pods of the controller", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
 		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}

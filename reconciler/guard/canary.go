@@ -122,9 +122,16 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 		if !forbidden {
 			continue
 		}
-		why.Message = fmt.Sprintf("%s made pod %s worse and was reverted there: %s (%s)", m.Show(r.Hurt), s.Name, r.Message, r.Harm)
-		if !until.IsZero() && until.Before(why.Again) {
-			why.Again = until
+		is := "was reverted there"
+		if has := sizeOf(s, container, m); has == r.Hurt {
+			is = "is not reverted there yet"
+		}
+		why.Message = fmt.Sprintf("%s made pod %s worse and %s: %s (%s)", m.Show(r.Hurt), s.Name, is, r.Message, r.Harm)
+		if !until.IsZero() {
+			why.Message += fmt.Sprintf("; %s is tried at %s or later", m.Show(to), until.UTC().Format(time.RFC3339))
+			if until.Before(why.Again) {
+				why.Again = until
+			}
 		}
 		return why
 	}
@@ -133,6 +140,16 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 		return why
 	}
 	return Wait{}
+}
+
+// sizeOf returns a size of a container; zero if there is no such container.
+func sizeOf(of *pod.Pod, container string, m *sizing.Measure) (size sizing.Amount) {
+	for i := range of.Containers {
+		if c := &of.Containers[i]; c.Name() == container {
+			size = *m.Of(&c.Spec)
+		}
+	}
+	return size
 }
 
 // ended returns the memory that a failed pod had when it was killed for lack of memory while its resize was

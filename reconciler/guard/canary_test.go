@@ -233,6 +233,22 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	})
+	t.Run("it says whether the size was reverted, and when a different one is tried", func(t *testing.T) {
+		blocked := func(p *corev1.Pod) {
+			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`)(p)
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 11, contract.Reverts))(p)
+		}
+		for want, p := range map[string]*corev1.Pod{
+			"512Mi/512Mi made pod web-0 worse and was reverted there: killed (OOMKilled)":                                                        resized(reverted("512Mi/512Mi")),
+			"256Mi/256Mi made pod web-0 worse and was reverted there: killed (OOMKilled); 512Mi/512Mi is tried at 2026-11-21T00:10:50Z or later": resized(reverted("256Mi/256Mi")),
+			"512Mi/512Mi made pod web-0 worse and is not reverted there yet: killed (OOMKilled)":                                              resized(blocked),
+		} {
+			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: []*pod.Pod{sibling(0, p)}, Settings: &settings, Now: podtest.At(100)}
+			if _, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); why.Message != want {
+				t.Errorf("got  %s\nwant %s", why.Message, want)
+			}
+		}
+	})
 	t.Run("the share counts all pods of the controller", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
 		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}

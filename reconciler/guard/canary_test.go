@@ -241,7 +241,7 @@ func TestPlaces(t *testing.T) {
 		for want, p := range map[string]*corev1.Pod{
 			"512Mi/512Mi made pod web-0 worse and was reverted there: killed (OOMKilled)":                                                        resized(reverted("512Mi/512Mi")),
 			"256Mi/256Mi made pod web-0 worse and was reverted there: killed (OOMKilled); 512Mi/512Mi is tried at 2026-11-21T00:10:50Z or later": resized(reverted("256Mi/256Mi")),
-			"512Mi/512Mi made pod web-0 worse and is not reverted there yet: killed (OOMKilled)":                                              resized(blocked),
+			"512Mi/512Mi made pod web-0 worse and is not reverted there yet: killed (OOMKilled)":                                                 resized(blocked),
 		} {
 			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: []*pod.Pod{sibling(0, p)}, Settings: &settings, Now: podtest.At(100)}
 			if _, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); why.Message != want {

@@ -120,9 +120,8 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 				}
 			}
 			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
-			complete = complete && (!ours || change.recorded)
 			if ours && change.From != change.To && !isReverted(of, &change, to) {
-				changes = append(changes, change)
+				changes, complete = append(changes, change), complete && change.recorded
 			}
 		}
 	}

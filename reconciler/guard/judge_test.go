@@ -186,6 +186,7 @@ func TestJudge(t *testing.T) {
 		{name: "not ready since an OOM kill in the second in which memory was reverted", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
 		{name: "not ready long after an OOM kill before an ordinary resize", pod: resized(killed(9), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
 		{name: "restarts for other reasons after memory was reverted", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
+		{name: "restarts for other reasons after memory was reverted, after a resize of only some sizes, which records no time", pod: resized(restarts(5, 1), memoryBack, appliedLongAgo), want: harms{"cpu": contract.Restarts}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.node == nil {

@@ -233,7 +233,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	})
-	t.Run("it says whether the size was reverted, and when a different one is tried", func(t *testing.T) {
+	t.Run("it reports whether the size was reverted, and when a different one is tried", func(t *testing.T) {
 		blocked := func(p *corev1.Pod) {
 			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`)(p)
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 11, contract.Reverts))(p)

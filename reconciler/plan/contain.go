@@ -350,6 +350,28 @@ func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
 	return false
 }
 
+// completesReverts reports whether the plan changes nothing but requests that did not fit when their limits were
+// reverted.
+func (p *Plan) completesReverts() bool {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
+			if has == to {
+				continue
+			}
+			r := p.revertOf(c.Name, m)
+			if r == nil || to != r.Back {
+				return false
+			}
+			if limit, lowered := r.LimitBack(); !lowered || has != limit {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // revertOf returns the last revert of a resource; nil if there is none.
 func (p *Plan) revertOf(container string, m *sizing.Measure) *pod.Revert {
 	for _, all := range [...][]pod.Revert{p.reverts, p.earlier} {

@@ -52,13 +52,14 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 	pods, proven, trying := 1, 0, 0
 	var again time.Time
 	var worse *pod.Pod
+	times := t.times(container, m)
 	for _, s := range t.Siblings {
 		if s.UID == t.Pod.UID || s.Terminating() {
 			continue
 		}
 		// Siblings have no order, but plans of the same pod must be equal.
 		if worse == nil || s.Name < worse.Name {
-			if found := t.failed(s, container, m, to); found.Reason != "" {
+			if found := t.failed(s, container, m, to, times); found.Reason != "" {
 				worse, why = s, found
 			}
 		}
@@ -90,21 +91,47 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
 }
 
-// failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not.
-func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount) Wait {
+// times returns how many sizes of a resource were reverted in the pods of the controller so far: canaries of the
+// same size count once. A pod records only the last size, and how many there were before.
+func (t *Trial) times(container string, m *sizing.Measure) (all int) {
+	most := map[sizing.Amount]int{}
+	for _, s := range t.Siblings {
+		for _, r := range s.Reverts() {
+			if r.Container == container && r.Measure == m {
+				most[r.Hurt] = max(most[r.Hurt], min(r.Times, mostDoublings+1))
+			}
+		}
+	}
+	for _, n := range most {
+		all += n
+	}
+	return all
+}
+
+// failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not. times is how
+// many sizes were reverted in the pods of the controller.
+func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount, times int) Wait {
 	// The sibling may be gone by then.
 	why := Wait{Reason: contract.CanaryReverted, Again: t.Now.Add(t.Settings.Cooldown)}
 	for _, r := range s.Reverts() {
 		if r.Container != container || r.Measure != m {
 			continue
 		}
+		r.Times = times
 		until, forbidden := Forbids(&r, to, t.Settings.Cooldown, t.Now)
 		if !forbidden {
 			continue
 		}
-		why.Message = fmt.Sprintf("%s made pod %s worse and was reverted there: %s (%s)", m.Show(r.Hurt), s.Name, r.Message, r.Harm)
-		if !until.IsZero() && until.Before(why.Again) {
-			why.Again = until
+		is := "was reverted there"
+		if has := sizeOf(s, container, m); has == r.Hurt {
+			is = "is not reverted there yet"
+		}
+		why.Message = fmt.Sprintf("%s made pod %s worse and %s: %s (%s)", m.Show(r.Hurt), s.Name, is, r.Message, r.Harm)
+		if !until.IsZero() {
+			why.Message += fmt.Sprintf("; %s is tried at %s or later", m.Show(to), until.UTC().Format(time.RFC3339))
+			if until.Before(why.Again) {
+				why.Again = until
+			}
 		}
 		return why
 	}
@@ -115,6 +142,16 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 	return Wait{}
 }
 
+// sizeOf returns a size of a container; zero if there is no such container.
+func sizeOf(of *pod.Pod, container string, m *sizing.Measure) (size sizing.Amount) {
+	for i := range of.Containers {
+		if c := &of.Containers[i]; c.Name() == container {
+			size = *m.Of(&c.Spec)
+		}
+	}
+	return size
+}
+
 // ended returns the memory that a failed pod had when it was killed for lack of memory while its resize was
 // observed, and when that was; zero if it was not. A pod that does not restart its containers, as of a Job, ends
 // before the resize can be reverted. Without a name, any container counts.
@@ -122,7 +159,7 @@ func ended(of *pod.Pod, container string, window time.Duration) (has sizing.Amou
 	if of.Phase() != corev1.PodFailed || len(of.Kills()) == 0 || of.ResizedAt().IsZero() {
 		return has, at
 	}
-	for _, change := range Changes(of) {
+	for _, change := range Changes(of, window) {
 		name := of.Containers[change.Index].Name()
 		if change.Measure != sizing.Memory || !change.Lowers() || container != "" && name != container {
 			continue
@@ -150,7 +187,7 @@ func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to s
 			return time.Time{}, false
 		}
 		until = Until(s, t.Settings.Window)
-		for _, change := range Changes(s) {
+		for _, change := range Changes(s, t.Settings.Window) {
 			if change.Index == i && change.Measure == m && t.Settings.MaxChange < 1 && within(change.From, to) {
 				return t.Now, true // It got the next smaller size because this one had proven itself.
 			}

@@ -209,6 +209,46 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%v in one order, %v in the other", first, second)
 		}
 	})
+	t.Run("the cooldown doubles with each size that made a pod of the workload worse", func(t *testing.T) {
+		for _, tc := range []struct {
+			reverts []string // the memory that was reverted on each sibling, and how often
+			minutes int
+		}{
+			{[]string{"256Mi 1"}, 10}, {[]string{"256Mi 1", "256Mi 1"}, 10}, {[]string{"256Mi 1", "300Mi 1"}, 20}, {[]string{"256Mi 1", "300Mi 2"}, 40},
+			{[]string{"256Mi 2", "256Mi 2"}, 20}, {[]string{"200Mi 1", "210Mi 1", "220Mi 1", "230Mi 1", "240Mi 1", "250Mi 1", "260Mi 1"}, 160},
+		} {
+			siblings := authored(9, 10)
+			for n, text := range tc.reverts {
+				memory, times, _ := strings.Cut(text, " ")
+				siblings = append(siblings, sibling(n, resized(reverted(memory+"/"+memory), func(p *corev1.Pod) {
+					p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"times":1`, `"times":`+times, 1)
+				})))
+			}
+			trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings}
+			for seconds, want := range map[int]int{-1: 0, 0: 1} {
+				trial.Now = podtest.At(50 + 60*tc.minutes + seconds)
+				if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != want {
+					t.Errorf("after %q: %d places at %v, %v; want %d", tc.reverts, places, trial.Now, why, want)
+				}
+			}
+		}
+	})
+	t.Run("it reports whether the size was reverted, and when a different one is tried", func(t *testing.T) {
+		blocked := func(p *corev1.Pod) {
+			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`)(p)
+			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 11, contract.Reverts))(p)
+		}
+		for want, p := range map[string]*corev1.Pod{
+			"512Mi/512Mi made pod web-0 worse and was reverted there: killed (OOMKilled)":                                                        resized(reverted("512Mi/512Mi")),
+			"256Mi/256Mi made pod web-0 worse and was reverted there: killed (OOMKilled); 512Mi/512Mi is tried at 2026-11-21T00:10:50Z or later": resized(reverted("256Mi/256Mi")),
+			"512Mi/512Mi made pod web-0 worse and is not reverted there yet: killed (OOMKilled)":                                                 resized(blocked),
+		} {
+			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: []*pod.Pod{sibling(0, p)}, Settings: &settings, Now: podtest.At(100)}
+			if _, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); why.Message != want {
+				t.Errorf("got  %s\nwant %s", why.Message, want)
+			}
+		}
+	})
 	t.Run("the share counts all pods of the controller", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
 		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}

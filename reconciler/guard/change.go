@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -17,6 +18,8 @@ type Change struct {
 	From, To sizing.Amount
 	// Restarts is how often the container had restarted before; -1 if that is unknown.
 	Restarts int32
+	// recorded means that the record of the pod has the change.
+	recorded bool
 }
 
 // Lowers reports whether the resize lowered the request or the limit.
@@ -51,7 +54,8 @@ func Waits(of *pod.Pod, c *pod.Container) (cpu, memory bool) {
 	if c.Allocated() == c.Spec {
 		return false, false // The rest takes longer.
 	}
-	for _, change := range Changes(of) {
+	changes, _ := changesOf(of)
+	for _, change := range changes {
 		if &of.Containers[change.Index] == c && change.waits(of) {
 			cpu, memory = cpu || change.Measure == sizing.CPU, memory || change.Measure == sizing.Memory
 		}
@@ -74,16 +78,35 @@ func Observed(of *pod.Pod, window time.Duration, now time.Time) bool {
 	return !now.IsZero() && now.Before(Until(of, window))
 }
 
-// Changes returns what the last resize of a pod changed, as far as we did it.
+// Changes returns what the last resize of a pod changed, as far as we did it, and what earlier ones changed
+// that were still observed then. A size that was reverted is no change.
+//
+// A record that the last resize did not write may be of a resize that had proven itself long before. Then
+// what that changed is no change, and nobody knows how many restarts there were between both.
+func Changes(of *pod.Pod, window time.Duration) []Change {
+	changes, complete := changesOf(of)
+	if at := of.AppliedAt(); complete || at.IsZero() || !at.Add(window).Before(of.ResizedAt()) {
+		return changes
+	}
+	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.recorded })
+	for i := range changes {
+		changes[i].Restarts = -1
+	}
+	return changes
+}
+
+// changesOf returns how the sizes of a pod, as far as we set them, differ from those before the resize that is
+// recorded, and whether the record is of the last resize.
 //
 // The record is written after the resize. If the sizes differ from the record, a resize was not
 // recorded, and the recorded sizes are those before it: the originals if there is no record, as
-// after the first resize. A size that was reverted is no change.
-func Changes(of *pod.Pod) (changes []Change) {
+// after the first resize.
+func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 	if of.ResizedAt().IsZero() {
-		return nil
+		return nil, true
 	}
 	record := of.Record()
+	complete = true
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		recorded, known := record.Of(c.Name())
@@ -92,23 +115,24 @@ func Changes(of *pod.Pod) (changes []Change) {
 			to := change.To
 			if known {
 				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.From = to; to == change.To {
+				if change.From, change.recorded = to, to == change.To; change.recorded {
 					change.From = *m.Of(&recorded.From)
 				}
 			}
 			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
 			if ours && change.From != change.To && !isReverted(of, &change, to) {
-				changes = append(changes, change)
+				changes, complete = append(changes, change), complete && change.recorded
 			}
 		}
 	}
-	return changes
+	return changes, complete
 }
 
 // Freed returns how much less a pod takes of its node since its last resize: what the node has not made yet is
 // not free.
 func Freed(of *pod.Pod) (freed safety.Resources) {
-	for _, change := range Changes(of) {
+	changes, _ := changesOf(of)
+	for _, change := range changes {
 		cpu, memory, _ := of.Containers[change.Index].Reserves()
 		if change.Measure == sizing.CPU {
 			freed.CPU += max(0, change.From.Request-max(change.To.Request, cpu))
@@ -123,7 +147,8 @@ func Freed(of *pod.Pod) (freed safety.Resources) {
 // made it. Containers that grew count against those that shrank.
 func FreedInTotal(of *pod.Pod) safety.Resources {
 	var freed safety.Resources
-	for _, change := range Changes(of) {
+	changes, _ := changesOf(of)
+	for _, change := range changes {
 		if less := change.From.Request - change.To.Request; change.Measure == sizing.CPU {
 			freed.CPU += less
 		} else {

@@ -60,5 +60,5 @@ func (c *Crowd) Again(asks *pod.Pod, next time.Time) time.Time {
 
 // lowered reports whether the last resize of a pod lowered a size, within a time before now.
 func lowered(of *pod.Pod, within time.Duration, now time.Time) bool {
-	return Observed(of, within, now) && slices.ContainsFunc(Changes(of), func(c Change) bool { return c.Lowers() })
+	return Observed(of, within, now) && slices.ContainsFunc(Changes(of, within), func(c Change) bool { return c.Lowers() })
 }

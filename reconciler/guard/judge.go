@@ -35,7 +35,7 @@ func Judge(c *Case) (harms []Harm, again time.Time) {
 	if !c.Settings.Enabled || !Observed(c.Pod, c.Settings.Window, c.Now) {
 		return nil, time.Time{}
 	}
-	for _, change := range Changes(c.Pod) {
+	for _, change := range Changes(c.Pod, c.Settings.Window) {
 		if !change.Lowers() || change.waits(c.Pod) {
 			continue
 		}

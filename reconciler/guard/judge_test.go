@@ -48,6 +48,11 @@ func restarts(count, code int32) func(*corev1.Pod) {
 	}
 }
 
+// appliedLongAgo makes the recorded resize have proven itself before the last one.
+func appliedLongAgo(p *corev1.Pod) {
+	podtest.Annotated("applied-at", "2026-11-20T23:50:00Z")(p)
+}
+
 // probed gives the container a liveness probe.
 func probed(p *corev1.Pod) { p.Spec.Containers[0].LivenessProbe = &corev1.Probe{} }
 
@@ -124,6 +129,9 @@ func TestJudge(t *testing.T) {
 		{name: "restarts 3 → 5 without a failure, as after a failed liveness probe", pod: resized(restarts(5, 0), probed), want: everything(contract.Restarts)},
 		{name: "restarts 3 → 4 without a failure, as after a failed liveness probe", pod: resized(restarts(4, 0), probed)},
 		{name: "restarts 3 → 5 after a resize that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), restarts(5, 1)), want: everything(contract.Restarts)},
+		{name: "restarts between a resize of long ago and one that was not recorded", pod: resized(record("app 3 cpu 2/2>1/1 memory 1Gi/1Gi"), appliedLongAgo, restarts(5, 1))},
+		{name: "restarts after a resize that was not recorded do not blame what was lowered long ago", pod: resized(record("app 3 cpu 1/1>500m/500m memory 1Gi/1Gi"), appliedLongAgo, readiness(false, 30)), now: 90,
+			want: harms{"memory": contract.NotReady}},
 		{name: "restarts of which nobody knows how many were before", pod: resized(restarts(9, 1), func(p *corev1.Pod) { delete(p.Annotations, contract.AppliedSizes) })},
 		{name: "restarts on a node that became ready in the second of the resize", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 10), want: everything(contract.Restarts)},
 		{name: "restarts on a node that was lost meanwhile", pod: resized(restarts(5, 1)), node: nodeReady(corev1.ConditionTrue, 15)},
@@ -178,6 +186,7 @@ func TestJudge(t *testing.T) {
 		{name: "not ready since an OOM kill in the second in which memory was reverted", pod: resized(restarts(4, 137), killed(60), memoryBack, readiness(false, 61)), now: 200},
 		{name: "not ready long after an OOM kill before an ordinary resize", pod: resized(killed(9), readiness(false, 30)), now: 200, want: everything(contract.NotReady)},
 		{name: "restarts for other reasons after memory was reverted", pod: resized(restarts(5, 1), memoryBack), want: harms{"cpu": contract.Restarts}},
+		{name: "restarts for other reasons after memory was reverted, after a resize of only some sizes, which records no time", pod: resized(restarts(5, 1), memoryBack, appliedLongAgo), want: harms{"cpu": contract.Restarts}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.node == nil {
@@ -239,7 +248,7 @@ func TestChanges(t *testing.T) {
 	for applied, want := range map[int][]string{11: {"cpu"}, 70: {"cpu"}} {
 		of := resized(memoryBack, podtest.Annotated("applied-at", podtest.At(applied).Format(time.RFC3339)), podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 71, contract.AppliedAt)))
 		var got []string
-		for _, change := range guard.Changes(pod.From(of)) {
+		for _, change := range guard.Changes(pod.From(of), settings.Window) {
 			got = append(got, change.Measure.Name)
 		}
 		if !slices.Equal(got, want) {

@@ -103,7 +103,7 @@ func Unmeasured(c *Case) string {
 		why = []string{c.Signals.Unknown}
 	}
 	lowers := false
-	for _, change := range Changes(c.Pod) {
+	for _, change := range Changes(c.Pod, c.Settings.Window) {
 		if !change.Lowers() || change.waits(c.Pod) {
 			continue
 		}

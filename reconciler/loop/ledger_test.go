@@ -135,11 +135,13 @@ func aReportIsNewUnlessItRepeatsTheLastOne(t *testing.T) {
 	one, two := plan.Reason{Code: contract.UnknownNodeType, Message: "x"}, plan.Reason{Code: contract.UnknownNodeType, Message: "y"}
 	// Of how many pods, and which is the first, changes with other pods.
 	few, many := plan.Reason{Code: contract.CanaryReverted, Message: "web-0"}, plan.Reason{Code: contract.CanaryReverted, Message: "web-1"}
+	full := plan.Reason{Code: contract.RevertBlocked, Message: "node n has no room: it needs 1Gi, 512Mi of 8Gi are free; not reverted: container app"}
+	fuller := plan.Reason{Code: contract.RevertBlocked, Message: "node n has no room: it needs 1Gi, 256Mi of 8Gi are free; not reverted: container app"}
 	for i, tc := range []struct {
 		uid  types.UID
 		said plan.Reason
 		want bool
-	}{{"1", one, true}, {"1", one, false}, {"1", two, true}, {"1", one, true}, {"2", one, true}, {"2", few, true}, {"2", many, false}} {
+	}{{"1", one, true}, {"1", one, false}, {"1", two, true}, {"1", one, true}, {"2", one, true}, {"2", few, true}, {"2", many, false}, {"2", full, true}, {"2", fuller, false}, {"2", one, true}, {"2", fuller, true}} {
 		if got := l.news(name, tc.uid, tc.said); got != tc.want {
 			t.Errorf("%d: news %v", i, got)
 		}

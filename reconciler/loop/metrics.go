@@ -49,6 +49,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 		}),
 	}
+	// An alert sees an increase only if the value before it exists, and reverts of a wrong ratio come together.
+	for _, reason := range []contract.Reason{contract.Resized, contract.Reverted, contract.ResizeInfeasible, contract.ResizeError} {
+		m.outcomes.WithLabelValues(string(reason))
+	}
 	registry.MustRegister(m.outcomes, m.pods, m.actuation, m.waiting, m.planning, m.settling)
 	return m
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -403,5 +405,38 @@ workload_resizer_resizes_total{reason="ResizeFailed",result="failed"} 1
 `
 	if err := testutil.GatherAndCompare(r.Metrics.(prometheus.Gatherer), strings.NewReader(want), "workload_resizer_resizes_total"); err != nil {
 		t.Error(err)
+	}
+}
+
+// An alert on an increase needs the value before it, which is zero in a new process.
+func TestOutcomesOfAlerts(t *testing.T) {
+	alerts, err := os.ReadFile("../../deploy/monitoring/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	newMetrics(registry)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			for _, label := range m.GetLabel() {
+				known[label.GetValue()] = family.GetName() == "workload_resizer_outcomes_total"
+			}
+		}
+	}
+	used := regexp.MustCompile(`outcomes_total\{reason=~?"([^"]+)"`).FindAllSubmatch(alerts, -1)
+	for _, match := range used {
+		for reason := range strings.SplitSeq(string(match[1]), "|") {
+			if !known[reason] {
+				t.Errorf("%s is not exported before it happens", reason)
+			}
+		}
+	}
+	if len(used) == 0 {
+		t.Error("no alert has a reason")
 	}
 }

@@ -31,7 +31,7 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
 // revert, the plan does nothing else: the rest can wait.
 func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
-	p.compare(s.Pod, observed)
+	p.compare(s.Pod, settings.Window, observed)
 	reverts := p.keepReverted(s, settings.Cooldown, bounds)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
 	harms, again := guard.Judge(of)
@@ -112,9 +112,9 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 
 // compare notes what the last resize changed, for the next record: sizes that have not proven
 // themselves are recorded with the sizes before them again.
-func (p *Plan) compare(of *pod.Pod, observed bool) {
+func (p *Plan) compare(of *pod.Pod, window time.Duration, observed bool) {
 	record := of.Record()
-	changes := guard.Changes(of)
+	changes := guard.Changes(of, window)
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		recorded, known := record.Of(c.Name)
@@ -352,6 +352,28 @@ func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
 	}
 	p.Containers = full
 	return false
+}
+
+// completesReverts reports whether the plan changes nothing but requests that did not fit when their limits were
+// reverted.
+func (p *Plan) completesReverts() bool {
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
+			if has == to {
+				continue
+			}
+			r := p.revertOf(c.Name, m)
+			if r == nil || to != r.Back {
+				return false
+			}
+			if limit, lowered := r.LimitBack(); !lowered || has != limit {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // revertOf returns the last revert of a resource; nil if there is none.

@@ -4,11 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -162,6 +165,26 @@ func burstReverted(harm string) func(*corev1.Pod) {
 	return podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":2,"harm":"`+harm+`","message":"killed"}]`)
 }
 
+// onSundays returns a table that resizes no pods on the day of the tests, a Saturday.
+func onSundays(t *testing.T) *ratios.Table {
+	t.Helper()
+	days, err := schedule.ParseDays("Sun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sunday, err := schedule.New(days, 0, schedule.Midnight, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{{
+		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}}, Guard: ratios.Guard{Schedule: schedule.Schedule{sunday}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
 // A container is killed at its limit, which needs no room on the node.
 func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	full := func(s *Snapshot) { s.Around.Node = roomFor("big", "8", "600Mi") }
@@ -208,6 +231,15 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 				t.Errorf("kind %v, decision %v, desired %v, want %v; reasons %v", p.Kind, p.Decision, got, tc.want.Container(), p.Reasons)
 			}
 		})
+	}
+	// The request follows even if sizing has stopped.
+	for name, stops := range map[string]func(*Snapshot){"breaker": func(s *Snapshot) { s.Degraded = "3 of the last 5" }, "schedule": func(s *Snapshot) { s.Table = onSundays(t) }} {
+		if p := contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60, stops); p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 {
+			t.Errorf("%s: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
+		}
+		if p := contained(t, burst(burstReverted("OOMKilled"), back("2Gi"), podtest.Annotated("original-cpu.app", "2")), 60, stops); p.Decision != Skip {
+			t.Errorf("%s: cpu gets a different size: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
+		}
 	}
 	// The limit of one container does not wait for the room that another needs.
 	two := burst(burstReverted("MemoryPressure"), podtest.WithSecond(podtest.Amounts{"500m", "1", "512Mi", "1Gi"}), podtest.Annotated(

@@ -33,6 +33,7 @@ func TestContain(t *testing.T) {
 	t.Run("does not revert to a size that the pod cannot have had", doesNotRevertToASizeThatThePodCannotHaveHad)
 	t.Run("reverts what sources of usage show, and says what they do not show", revertsWhatSourcesOfUsageShow)
 	t.Run("waits until it is clear whether a resize made the pod not ready", waitsUntilItIsClearWhetherAResizeMadeThePodNotReady)
+	t.Run("counts a revert once", countsARevertOnce)
 	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
 	t.Run("does nothing on an imagined node", doesNothingOnAnImaginedNode)
 }
@@ -356,6 +357,19 @@ func countsEveryRevertOfAResource(t *testing.T) {
 		`{"at":"2026-11-21T00:01:00Z","container":"app","resource":"memory","hurt":"640Mi/640Mi","back":"1Gi/1Gi","times":3,"harm":"OOMKilled","message":"killed for lack of memory 30s after the resize"}]`
 	if got := annotation(p, contract.Reverts); got != want {
 		t.Errorf("it records %s\nwant       %s", got, want)
+	}
+}
+
+// Memory was reverted before, and only cpu gets a different size now.
+func countsARevertOnce(t *testing.T) {
+	back := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"))
+	p := contained(t, back, 100000, func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 4, 2, nil) })
+	said := p.Outcome()
+	if p.Kind != Sizes || p.Decision != Resize || len(said) == 0 || said[0].Code != contract.Resized || slices.ContainsFunc(said, func(r Reason) bool { return r.Code == contract.Reverted }) {
+		t.Errorf("kind %v, decision %v, outcome %v", p.Kind, p.Decision, said)
+	}
+	if !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted }) {
+		t.Errorf("the plan does not say why memory stays: %v", p.Reasons)
 	}
 }
 

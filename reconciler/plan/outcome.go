@@ -33,10 +33,10 @@ func (p *Plan) Outcome() []Reason {
 	}
 	for _, reason := range p.Reasons {
 		told := len(said) > 0 && (reason.Code == said[0].Code || reason.Code == contract.AlreadyAligned)
-		// Two reasons are reported elsewhere: the node's progress, as it
-		// happens, and the reason for a partial plan, once the pod is skipped
+		// Three reasons are reported elsewhere: the node's progress and reverts, as they
+		// happen, and the reason for a partial plan, once the pod is skipped
 		// for it.
-		if !told && Urgency(reason.Code) == 0 && reason.Code != p.Partial {
+		if !told && Urgency(reason.Code) == 0 && reason.Code != p.Partial && reason.Code != contract.Reverted {
 			said = append(said, reason)
 		}
 	}

@@ -38,7 +38,7 @@ type trait struct {
 var traits = map[contract.Reason]trait{
 	contract.NodePressure:        {waits: OnNode},
 	contract.NodeCapacity:        {waits: OnNode, restless: true},
-	contract.RevertBlocked:       {waits: OnNode},
+	contract.RevertBlocked:       {waits: OnNode, restless: true},
 	contract.LimitRangeViolation: {waits: InNamespace},
 	contract.QuotaExceeded:       {waits: InNamespace, restless: true},
 

@@ -82,7 +82,7 @@ func (p *Plan) awaitsReadiness(s *Snapshot) bool {
 	if p.judgedAt.IsZero() || p.Kind != Sizes || !p.differs() {
 		return false
 	}
-	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod has not been ready since its last resize at %s, which is reverted at %s unless the pod is ready by then",
+	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod became unready after its last resize at %s, which is reverted at %s unless the pod is ready by then",
 		s.Pod.ResizedAt().UTC().Format(time.RFC3339), p.judgedAt.UTC().Format(time.RFC3339))})
 	return true
 }
@@ -94,20 +94,47 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 		return skips
 	}
 	plan, _ := p.begin(s)
-	plan.finishes = true
+	plan.finishes = skips.finishes
 	plan.fillOriginals(s.Pod)
 	plan.contain(s, profile, profile.Bounds)
 	if plan.Kind != Revert {
 		skips.replanAt(plan.ReplanAt)
 		return skips
 	}
-	now := s.progress()
-	if veto := plan.agree(s, now); veto != nil {
-		plan.block(veto, s, now)
-	} else {
-		plan.Decision = Resize
-	}
+	plan.decideRevert(s, s.progress())
 	return plan
+}
+
+// decideRevert decides on a plan that reverts resizes. If not all can be reverted, the reason is only about those
+// that are.
+func (p *Plan) decideRevert(s *Snapshot, now progress) {
+	full, said := slices.Clone(p.Containers), p.Reasons
+	veto := p.agree(s, now)
+	if veto == nil && p.Partial == "" {
+		p.Decision = Resize
+		return
+	}
+	var texts []string
+	undoes := false
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			if has := *m.Of(&c.Current); c.reverting[m.Index] && *m.Of(&c.Desired) != has {
+				r := p.revertOf(c.Name, m)
+				texts, undoes = append(texts, c.why[m.Index]), undoes || r != nil && r.Hurt == has
+			}
+		}
+	}
+	if veto == nil && len(texts) > 0 {
+		p.Decision, p.undoes = Resize, undoes
+		p.Reasons = append([]Reason{{contract.Reverted, joined(texts, "; ")}}, p.Reasons[1:]...)
+		return
+	}
+	p.Containers, p.Reasons, p.Partial, p.without = full, said, "", nil
+	if veto == nil {
+		veto, _ = p.objection(s, now) // Otherwise, the plan would only take back what the node has not made.
+	}
+	p.block(veto, s, now)
 }
 
 // compare notes what the last resize changed, for the next record: sizes that have not proven
@@ -146,9 +173,8 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
 		if back := p.believed(c, r.Measure, r.Back, bounds); p.finishes && current == r.Hurt && back != current {
 			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
-			p.because(contract.Reverted, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
-			*desired, c.clamped[r.Measure.Index] = back, false
-			c.reverting[r.Measure.Index], p.undoes, reverts = true, true, true
+			p.undo(c, r.Measure, back, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
+			p.undoes, reverts = true, true
 			continue
 		}
 		until, forbidden := guard.Forbids(&r, *desired, cooldown, s.Now)
@@ -162,22 +188,32 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		if desired.Limit != 0 {
 			back.Limit = max(back.Limit, desired.Limit, back.Request)
 		}
+		limit, lowered := r.LimitBack()
+		half := lowered && current == limit // There was no room for the request.
+		if half && p.finishes && back != current {
+			p.undo(c, r.Measure, back, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
+			p.completes, reverts = true, true
+			continue
+		}
 		got := back
-		if limit, lowered := r.LimitBack(); lowered && (current == limit || current == pushed(limit, r.Measure)) {
-			got = limit // There was no room for the request.
+		if half || lowered && current == pushed(limit, r.Measure) && desired.Limit <= limit.Limit {
+			got = limit
 		}
 		if current == got && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
 			reverts = true
 			continue
 		}
-		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
-			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
-		*desired, c.clamped[r.Measure.Index] = back, false
+		stays := fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
+			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm)
 		// A pushed size must become smaller again even if no pod may be sized now.
 		if current == pushed(got, r.Measure) {
-			*desired, c.reverting[r.Measure.Index], reverts = got, true, true
+			p.undo(c, r.Measure, got, stays)
+			reverts = true
+			continue
 		}
+		p.because(contract.Reverted, stays)
+		*desired, c.clamped[r.Measure.Index] = back, false
 	}
 	return reverts
 }
@@ -185,11 +221,16 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 // push raises a reverted resource by one unit, since the pod as a whole did not get it back.
 // The next plan lowers it again, once the node has applied that.
 func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
-	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
+	current := *m.Of(&c.Current)
 	more := pushed(current, m)
-	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
+	p.undo(c, m, more, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
 		c.Name, m.Name, m.Show(current), m.Show(more)))
-	*desired, c.clamped[m.Index], c.reverting[m.Index] = more, false, true
+}
+
+// undo gives a resource a size to revert its resize. why is the reason.
+func (p *Plan) undo(c *ContainerPlan, m *sizing.Measure, to sizing.Amount, why string) {
+	p.because(contract.Reverted, why)
+	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index], c.why[m.Index] = to, false, true, why
 }
 
 // pushed returns what a size is raised to for a moment.
@@ -226,8 +267,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 		times = before.Times + 1
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
-	p.because(contract.Reverted, asBefore(name, m, current, back, h.Message, h.Kind))
-	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
+	p.undo(c, m, back, asBefore(name, m, current, back, h.Message, h.Kind))
 	p.undoes = true
 	return true
 }
@@ -323,16 +363,19 @@ func (p *Plan) block(veto *safety.Veto, s *Snapshot, now progress) {
 }
 
 // revertLimits reverts only the limits that made the pod worse, which needs no room on its node, and reports whether
-// there are any. The requests follow as for any other pod that wants more.
+// there are any. Later plans complete the revert.
 func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
 	full, texts := slices.Clone(p.Containers), []string(nil)
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
 			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
+			if !c.reverting[m.Index] {
+				continue // It stays, or the node gets what it has not made of it.
+			}
 			r, back := p.revertOf(c.Name, m), *to
 			*to = has
-			if !c.reverting[m.Index] || r == nil || !guard.ByLimit(r.Harm) || back.Limit <= has.Limit {
+			if r == nil || has != r.Hurt || !guard.ByLimit(r.Harm) || back.Limit <= has.Limit {
 				continue
 			}
 			to.Limit = back.Limit

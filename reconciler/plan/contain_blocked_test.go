@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -23,6 +24,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 	t.Run("reverts only the limit if the node has no room", revertsOnlyTheLimitIfTheNodeHasNoRoom)
+	t.Run("stays with a size like a half revert", staysWithASizeLikeAHalfRevert)
 }
 
 // Otherwise it would be reverted again and again, without end.
@@ -177,6 +179,14 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			p.ManagedFields[1] = podtest.ResizeOf(50, "app")
 		}
 	}
+	cpuToo := podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled","message":"killed"},`+
+		`{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/1","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`)
+	// A node makes all of a resize or nothing.
+	deferred := burst(podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), sized(podtest.Amounts{"1", "2", "512Mi", "1Gi"}),
+		podtest.Annotated("applied-sizes", "app 3 cpu 500m/1>1/2 memory 1Gi/2Gi>512Mi/1Gi"), func(p *corev1.Pod) {
+			r := podtest.Amounts{"500m", "1", "512Mi", "1Gi"}.Requirements()
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+		})
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -198,8 +208,23 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			}}}}}
 		}, Revert, Skip, contract.RevertBlocked, podtest.Amounts{"500m", "1", "512Mi", "1Gi"}},
 		{"the limit is back, and there is no room yet", burst(burstReverted("OOMKilled"), back("2Gi")), full, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
-		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Sizes, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the limit is back, but not that of the pod", burst(burstReverted("OOMKilled"), back("2Gi"), limitOf("1Gi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
+		{"the limit is back, there is room, and a breaker is open", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Degraded = "open" }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, there is room, and the ratio is gone", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = podtest.Node("unknown") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, and there is no room, and no ratio", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("unknown", "8", "600Mi") }, Sizes, Skip, contract.UnknownNodeType, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the limit is back, and others need the room", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) {
+			s.Around.Node = roomFor("big", "8", "1Gi")
+			s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 1 << 20} }
+		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the limit is back, and cpu is not", burst(cpuToo, back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the node has not made more cpu", deferred, func(s *Snapshot) {
+			s.Around.Node, s.Table = roomFor("n4", "600m", "600Mi"), tableOf(t, 1, 2, nil)
+		}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"it was pushed, and memory limits must not shrink", burst(burstReverted("OOMKilled"), back("2049Mi"), limitOf("2049Mi")), func(s *Snapshot) {
+			full(s)
+			s.Around.Node.Status.NodeInfo.KubeletVersion = "unknown"
+		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
 		{"it was pushed", burst(burstReverted("OOMKilled"), back("2049Mi"), limitOf("2049Mi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -219,5 +244,34 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi), since node node has no room"
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || !strings.HasPrefix(said[0].Message, want) {
 		t.Errorf("it says %v", said)
+	}
+	// A resize that hurt counts once, and so does its revert. Without a record of a new resize, none is observed.
+	p = contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60)
+	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepRevert}) {
+		t.Errorf("the rest of the revert writes %v", got)
+	}
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Resized || !strings.HasPrefix(said[0].Message, "container app: memory 512Mi/2Gi → 1Gi/2Gi as before the resize") {
+		t.Errorf("the rest of the revert says %v", said)
+	}
+	// What has no room is not reported as reverted.
+	p = contained(t, burst(cpuToo), 60, func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") })
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || strings.Contains(said[0].Message, "cpu") || p.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("only memory is reverted to %v, and it says %v", p.Containers[0].Desired, said)
+	}
+}
+
+// Otherwise, the pod would get two sizes in turn, without end.
+func staysWithASizeLikeAHalfRevert(t *testing.T) {
+	again := func(changes ...func(*corev1.Pod)) *corev1.Pod {
+		return burst(append(changes, burstReverted("OOMKilled"), sized(podtest.Amounts{"500m", "1", "512Mi", "2Gi"}), func(p *corev1.Pod) { p.ManagedFields[1] = podtest.ResizeOf(2000, "app") })...)
+	}
+	for name, p := range map[string]*corev1.Pod{
+		"never completed": again(),
+		"tried again":     again(podtest.Annotated("applied-at", podtest.At(2001).Format(time.RFC3339), "applied-sizes", "app 3 cpu 500m/1 memory 1Gi/2Gi>512Mi/2Gi")),
+	} {
+		// The cooldown is over, and the node must not lower memory limits, so that this size is desired.
+		if p := contained(t, p, 2060, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" }); p.differs() {
+			t.Errorf("%s: kind %v, memory becomes %v because of %v", name, p.Kind, p.Containers[0].Desired.Memory, p.Reasons)
+		}
 	}
 }

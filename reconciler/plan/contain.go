@@ -379,8 +379,8 @@ func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
 				continue
 			}
 			to.Limit = back.Limit
-			texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s), since %s: %s (%s)",
-				c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), veto.Message, r.Message, r.Harm))
+			texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s): %s (%s); the request stays: %s",
+				c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), r.Message, r.Harm, veto.Message))
 		}
 	}
 	if len(texts) > 0 {

@@ -241,7 +241,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	if got, want := annotation(p, contract.Reverts), `"hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled"`; !strings.Contains(got, want) {
 		t.Errorf("it records %s without %s", got, want)
 	}
-	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi), since node node has no room"
+	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi): killed for lack of memory 30s after the resize (OOMKilled); the request stays: node node has no room"
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || !strings.HasPrefix(said[0].Message, want) {
 		t.Errorf("it says %v", said)
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -25,6 +28,7 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 	t.Run("reverts only the limit if the node has no room", revertsOnlyTheLimitIfTheNodeHasNoRoom)
 	t.Run("stays with a size like a half revert", staysWithASizeLikeAHalfRevert)
+	t.Run("ends each revert", endsEachRevert)
 }
 
 // Otherwise it would be reverted again and again, without end.
@@ -273,5 +277,79 @@ func staysWithASizeLikeAHalfRevert(t *testing.T) {
 		if p := contained(t, p, 2060, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" }); p.differs() {
 			t.Errorf("%s: kind %v, memory becomes %v because of %v", name, p.Kind, p.Containers[0].Desired.Memory, p.Reasons)
 		}
+	}
+}
+
+// Whatever happened before, and wherever a process stopped: once there is room, the pod gets all of what was
+// reverted, even while a breaker is open, and then keeps it.
+func endsEachRevert(t *testing.T) {
+	limits := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p, now, told := burst(), 60, []string(nil)
+		step := func(around func(*Snapshot), stops bool) *Plan {
+			plan := contained(t, p, now, around)
+			c := &plan.Containers[0]
+			told = append(told, fmt.Sprintf("%d: kind %v, %v, %v → %v: %v", now, plan.Kind, plan.Decision, c.Current, c.Desired, plan.Reasons))
+			if plan.Kind == Revert && plan.Decision == Resize && c.Desired.Memory == (podtest.Amounts{"", "", "512Mi", "2Gi"}).Container().Memory {
+				limits++
+			}
+			if !plan.Pending() {
+				return plan
+			}
+			writes := plan.Writes(podtest.At(now))
+			if stops {
+				writes = writes[:r.IntN(len(writes)+1)]
+			}
+			for _, w := range writes {
+				subresource := ""
+				if w.Step.Resizes() {
+					subresource = contract.ResizeSubresource
+				}
+				after := patched(t, p, plan.Patch(w, plan.ResourceVersion))
+				after.ManagedFields = owning(p, after, contract.FieldManager, subresource, now)
+				p = after
+			}
+			has := &p.Spec.Containers[0].Resources
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = has.DeepCopy(), has.Requests
+			return plan
+		}
+		for range 10 {
+			node := roomFor([]string{"big", "big", "unknown"}[r.IntN(3)], []string{"600m", "8"}[r.IntN(2)], []string{"600Mi", "8Gi"}[r.IntN(2)])
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(0))}}
+			node.Status.NodeInfo.KubeletVersion = []string{"v1.35.0", "v1.35.0", "v1.33.4"}[r.IntN(3)]
+			degraded := []string{"", "open"}[r.IntN(2)]
+			for range 1 + r.IntN(3) {
+				now += 3 + r.IntN(20)
+				step(func(s *Snapshot) { s.Around.Node, s.Degraded = node, degraded }, r.IntN(5) == 0)
+			}
+			if now += r.IntN(300); r.IntN(3) == 0 {
+				p = p.DeepCopy()
+				status := &p.Status.ContainerStatuses[0]
+				status.RestartCount += 2
+				status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: []string{"OOMKilled", "Error"}[r.IntN(2)], ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(now))}
+			}
+		}
+		changes, last := 0, (*Plan)(nil)
+		for range 8 {
+			now += 400
+			if last = step(func(s *Snapshot) { s.Around.Node, s.Degraded = roomFor("big", "8", "8Gi"), "open" }, false); last.differs() {
+				changes++
+			}
+		}
+		for _, before := range pod.From(p).Reverts() {
+			if has := *before.Measure.Of(&last.Containers[0].Current); has.Request < before.Back.Request || has.Limit < before.Back.Limit {
+				t.Errorf("%s is %v, although %v was reverted to %v", before.Measure.Name, has, before.Hurt, before.Back)
+			}
+		}
+		if changes > 3 || last.differs() {
+			t.Errorf("it is resized %d times, and again", changes)
+		}
+		if t.Failed() {
+			t.Fatalf("with seed %d:\n%s", seed, strings.Join(told, "\n"))
+		}
+	}
+	if limits == 0 {
+		t.Error("no limit was reverted alone")
 	}
 }

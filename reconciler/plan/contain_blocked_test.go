@@ -257,7 +257,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Resized || !strings.HasPrefix(said[0].Message, "container app: memory 512Mi/2Gi → 1Gi/2Gi as before the resize") {
 		t.Errorf("the rest of the revert says %v", said)
 	}
-	// What has no room is not reported as reverted.
+	// Only memory has room, so only memory is reported as reverted.
 	p = contained(t, burst(cpuToo), 60, func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") })
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || strings.Contains(said[0].Message, "cpu") || p.Containers[0].Desired.CPU.Request != 500 {
 		t.Errorf("only memory is reverted to %v, and it says %v", p.Containers[0].Desired, said)
@@ -280,8 +280,8 @@ func staysWithASizeLikeAHalfRevert(t *testing.T) {
 	}
 }
 
-// Whatever happened before, and wherever a process stopped: once there is room, the pod gets all of what was
-// reverted, even while a breaker is open, and then keeps it.
+// A process may stop between any two writes. Once there is room, the pod gets each size back in full, even while a
+// breaker is open, and then keeps it.
 func endsEachRevert(t *testing.T) {
 	limits := 0
 	for seed := range uint64(200) {

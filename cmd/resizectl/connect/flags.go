@@ -27,8 +27,7 @@ const (
 // clusterFlags select the server of a cluster. Setting any of them is enough.
 var clusterFlags = append(slices.Clone(kubectlFlags), "service", "service-account-token", "token-audience")
 
-// kubectlFlags are those of them that kubectl has, too. serverFlags select a server by its address, or say how
-// to authenticate either.
+// kubectl has kubectlFlags, too. serverFlags select a server by its address, or say how to authenticate to any.
 var (
 	kubectlFlags = []string{"kubeconfig", "context", "cluster", "user"}
 	serverFlags  = []string{"server", "plaintext", "certificate-authority", "tls-server-name", "client-certificate", "client-key", "token-file"}

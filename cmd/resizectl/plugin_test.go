@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,8 +60,9 @@ func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	server := cmdtest.Writable()
 	server.BenchmarkScript = cmdtest.Measured()
-	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", cmdtest.Serve(t, server)})
-	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload-resizer benchmark accept n4\n") {
+	address := cmdtest.Serve(t, server)
+	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", address})
+	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload-resizer --server='"+address+"' benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }
@@ -72,6 +75,10 @@ func namesThePluginsCommandsInRemedies(t *testing.T) {
 	server.Freezes = &workloadresizerv1.Freeze{Reason: "outage"}
 	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Freeze: server.Freezes}
 	address := cmdtest.Serve(t, server)
+	token := filepath.Join(t.TempDir(), "POD") // This is no placeholder.
+	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
 		{"explain", plan.GetPod(), "-n", plan.GetNamespace()},
 		{"explain", plan.GetPod(), "-n", plan.GetNamespace(), "-o", "json"},
@@ -79,8 +86,9 @@ func namesThePluginsCommandsInRemedies(t *testing.T) {
 	} {
 		var out, errOut bytes.Buffer
 		streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
-		code := run(t.Context(), pluginProgram, streams, append(args, "--server", address))
-		if code != command.ExitOK || !strings.Contains(out.String(), `kubectl workload-resizer unfreeze`) || strings.Contains(out.String(), "resizectl") {
+		code := run(t.Context(), pluginProgram, streams, append(args, "--server", address, "--token-file", token))
+		want := "kubectl workload-resizer --server='" + address + "' --token-file='" + token + "' unfreeze"
+		if code != command.ExitOK || !strings.Contains(out.String(), want) || strings.Contains(out.String(), "resizectl") {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", args, code, &out, &errOut)
 		}
 	}

@@ -259,7 +259,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: AwaitingReadiness, Severity: Silent,
-		Meaning: "The last resize lowered a size, and the pod has not been ready since then. It is not resized again until it is ready, or until the resize is reverted.",
+		Meaning: "The last resize lowered a size, and the pod became unready after it. It is not resized again until it is ready, or until the resize is reverted.",
 		Remedy:  "nothing; if the pod is still not ready after `guard.unready`, the resize is reverted",
 		See:     "docs/reference.md#observed-resizes",
 	},

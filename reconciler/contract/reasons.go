@@ -105,7 +105,7 @@ const (
 	Degraded Reason = "Degraded"
 	// OutsideSchedule: the pod is resized at other times.
 	OutsideSchedule Reason = "OutsideSchedule"
-	// AwaitingReadiness: the pod has not been ready since its last resize, which may be reverted.
+	// AwaitingReadiness: the pod became unready after its last resize, which may be reverted.
 	AwaitingReadiness Reason = "AwaitingReadiness"
 	// WaitingForCanary: other pods of the workload try the smaller size first.
 	WaitingForCanary Reason = "WaitingForCanary"

@@ -29,7 +29,10 @@ func unready(c *Case, change *Change) finding {
 	if nodeSince.After(from) {
 		from = nodeSince
 	}
-	if until := from.Add(c.Settings.Unready); c.Now.Before(until) {
+	switch until := from.Add(c.Settings.Unready); {
+	case !until.Before(Until(c.Pod, c.Settings.Window)):
+		return finding{} // It is no longer observed by then.
+	case c.Now.Before(until):
 		return finding{again: until}
 	}
 	return finding{kind: contract.NotReady, evidence: fmt.Sprintf("not ready for more than %s, since %s after the resize", c.Settings.Unready, after(c.Pod, since))}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +81,7 @@ func (p *Plan) awaitsReadiness(s *Snapshot) bool {
 	if p.judgedAt.IsZero() || p.Kind != Sizes || !p.differs() {
 		return false
 	}
-	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod has not been ready since its last resize at %s, which is reverted at %s unless the pod is ready by then",
+	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod became unready after its last resize at %s, which is reverted at %s unless the pod is ready by then",
 		s.Pod.ResizedAt().UTC().Format(time.RFC3339), p.judgedAt.UTC().Format(time.RFC3339))})
 	return true
 }
@@ -94,19 +93,14 @@ func (p *Planner) revertOr(skips *Plan, s *Snapshot, profile *ratios.Profile) *P
 		return skips
 	}
 	plan, _ := p.begin(s)
-	plan.finishes = true
+	plan.finishes = skips.finishes
 	plan.fillOriginals(s.Pod)
 	plan.contain(s, profile, profile.Bounds)
 	if plan.Kind != Revert {
 		skips.replanAt(plan.ReplanAt)
 		return skips
 	}
-	now := s.progress()
-	if veto := plan.agree(s, now); veto != nil {
-		plan.block(veto, s, now)
-	} else {
-		plan.Decision = Resize
-	}
+	plan.decideRevert(s, s.progress())
 	return plan
 }
 
@@ -146,9 +140,8 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		current, desired := *r.Measure.Of(&c.Current), r.Measure.Of(&c.Desired)
 		if back := p.believed(c, r.Measure, r.Back, bounds); p.finishes && current == r.Hurt && back != current {
 			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
-			p.because(contract.Reverted, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
-			*desired, c.clamped[r.Measure.Index] = back, false
-			c.reverting[r.Measure.Index], p.undoes, reverts = true, true, true
+			p.undo(c, r.Measure, back, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
+			p.undoes, reverts = true, true
 			continue
 		}
 		until, forbidden := guard.Forbids(&r, *desired, cooldown, s.Now)
@@ -162,22 +155,32 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 		if desired.Limit != 0 {
 			back.Limit = max(back.Limit, desired.Limit, back.Request)
 		}
+		limit, lowered := r.LimitBack()
+		half := lowered && current == limit // There was no room for the request.
+		if half && p.finishes && back != current {
+			p.undo(c, r.Measure, back, asBefore(c.Name, r.Measure, current, back, r.Message, r.Harm))
+			p.completes, reverts = true, true
+			continue
+		}
 		got := back
-		if limit, lowered := r.LimitBack(); lowered && (current == limit || current == pushed(limit, r.Measure)) {
-			got = limit // There was no room for the request.
+		if half || lowered && current == pushed(limit, r.Measure) && desired.Limit <= limit.Limit {
+			got = limit
 		}
 		if current == got && c.of.Runs() && s.Pod.Lags(r.Measure) {
 			p.push(c, r.Measure)
 			reverts = true
 			continue
 		}
-		p.because(contract.Reverted, fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
-			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm))
-		*desired, c.clamped[r.Measure.Index] = back, false
+		stays := fmt.Sprintf("container %s: %s stays %s instead of %s %s: %s (%s)", c.Name, r.Measure.Name,
+			r.Measure.Show(back), r.Measure.Show(*desired), whenRetried(until), r.Message, r.Harm)
 		// A pushed size must become smaller again even if no pod may be sized now.
 		if current == pushed(got, r.Measure) {
-			*desired, c.reverting[r.Measure.Index], reverts = got, true, true
+			p.undo(c, r.Measure, got, stays)
+			reverts = true
+			continue
 		}
+		p.because(contract.Reverted, stays)
+		*desired, c.clamped[r.Measure.Index] = back, false
 	}
 	return reverts
 }
@@ -185,11 +188,16 @@ func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.B
 // push raises a reverted resource by one unit, since the pod as a whole did not get it back.
 // The next plan lowers it again, once the node has applied that.
 func (p *Plan) push(c *ContainerPlan, m *sizing.Measure) {
-	current, desired := *m.Of(&c.Current), m.Of(&c.Desired)
+	current := *m.Of(&c.Current)
 	more := pushed(current, m)
-	p.because(contract.Reverted, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
+	p.undo(c, m, more, fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
 		c.Name, m.Name, m.Show(current), m.Show(more)))
-	*desired, c.clamped[m.Index], c.reverting[m.Index] = more, false, true
+}
+
+// undo gives a resource a size to revert its resize. why is the reason.
+func (p *Plan) undo(c *ContainerPlan, m *sizing.Measure, to sizing.Amount, why string) {
+	p.because(contract.Reverted, why)
+	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index], c.why[m.Index] = to, false, true, why
 }
 
 // pushed returns what a size is raised to for a moment.
@@ -226,8 +234,7 @@ func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
 		times = before.Times + 1
 	}
 	p.reverts = append(p.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
-	p.because(contract.Reverted, asBefore(name, m, current, back, h.Message, h.Kind))
-	*m.Of(&c.Desired), c.clamped[m.Index], c.reverting[m.Index] = back, false, true
+	p.undo(c, m, back, asBefore(name, m, current, back, h.Message, h.Kind))
 	p.undoes = true
 	return true
 }
@@ -288,92 +295,6 @@ func (p *Plan) replanAt(at time.Time) {
 	if !at.IsZero() && (p.ReplanAt.IsZero() || at.Before(p.ReplanAt)) {
 		p.ReplanAt = at
 	}
-}
-
-// eases reports whether the plan raises each size that a blocked plan would revert, and lowers none.
-func (p *Plan) eases(blocked *Plan) bool {
-	for i := range p.Containers {
-		for _, m := range sizing.Measures {
-			has, to := *m.Of(&p.Containers[i].Current), *m.Of(&p.Containers[i].Desired)
-			if guard.Lowers(has, to) || to == has && blocked.Containers[i].reverting[m.Index] {
-				return false
-			}
-		}
-	}
-	return p.Kind == Sizes && p.Decision == Resize
-}
-
-// blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
-const blockedFor = time.Minute
-
-// block turns a revert with a veto into one of limits alone if that is enough. Otherwise, the plan at least
-// records what was found, or skips the pod if that was recorded.
-func (p *Plan) block(veto *safety.Veto, s *Snapshot, now progress) {
-	if p.revertLimits(veto, s, now) {
-		p.Decision = Resize
-		return
-	}
-	reason := Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + p.Reasons[0].Message}
-	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
-	p.Vetoed = true
-	p.replanAt(s.Now.Add(blockedFor))
-	if len(p.reverts) > 0 {
-		p.Decision = Align
-	}
-}
-
-// revertLimits reverts only the limits that made the pod worse, which needs no room on its node, and reports whether
-// there are any. The requests follow as for any other pod that wants more.
-func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
-	full, texts := slices.Clone(p.Containers), []string(nil)
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for _, m := range sizing.Measures {
-			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
-			r, back := p.revertOf(c.Name, m), *to
-			switch {
-			case !c.reverting[m.Index] || r == nil:
-			case back.Request <= has.Request:
-				texts = append(texts, asBefore(c.Name, m, has, back, r.Message, r.Harm))
-			case guard.ByLimit(r.Harm) && back.Limit > has.Limit:
-				to.Request = has.Request
-				texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s), since %s: %s (%s)",
-					c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), veto.Message, r.Message, r.Harm))
-			default:
-				*to = has
-			}
-		}
-	}
-	if len(texts) > 0 {
-		if still, _ := p.objection(s, now); still == nil {
-			p.Reasons = []Reason{{contract.Reverted, joined(texts, "; ")}}
-			return true
-		}
-	}
-	p.Containers = full
-	return false
-}
-
-// completesReverts reports whether the plan changes nothing but requests that did not fit when their limits were
-// reverted.
-func (p *Plan) completesReverts() bool {
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for _, m := range sizing.Measures {
-			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
-			if has == to {
-				continue
-			}
-			r := p.revertOf(c.Name, m)
-			if r == nil || to != r.Back {
-				return false
-			}
-			if limit, lowered := r.LimitBack(); !lowered || has != limit {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // revertOf returns the last revert of a resource; nil if there is none.

@@ -102,6 +102,7 @@ func waitsUntilItIsClearWhetherAResizeMadeThePodNotReady(t *testing.T) {
 	}{
 		{"not ready for 40 seconds", since(corev1.ConditionFalse, 20), 60, Sizes, Skip, contract.AwaitingReadiness},
 		{"not ready for more than a minute", since(corev1.ConditionFalse, 20), 81, Revert, Resize, contract.Reverted},
+		{"not ready for 40 seconds, and observed for less than another 20", since(corev1.ConditionFalse, 260), 300, Sizes, Resize, ""},
 		{"ready again", since(corev1.ConditionTrue, 50), 60, Sizes, Resize, ""},
 		{"not ready before", since(corev1.ConditionFalse, 5), 60, Sizes, Resize, ""},
 	} {

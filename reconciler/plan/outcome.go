@@ -10,6 +10,8 @@ import (
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
 	switch {
+	case p.Kind == Revert && p.completes && !p.undoes:
+		return []Reason{{contract.Resized, p.Reasons[0].Message}}
 	case p.Kind == Revert && !p.undoes:
 		return nil // The revert was reported, and must not count again.
 	case p.Kind == PutBack, p.Kind == Revert:

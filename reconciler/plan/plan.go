@@ -123,6 +123,8 @@ type Plan struct {
 	// undoes means that a revert changes a size that made the pod worse. Otherwise, it only makes the node
 	// notice an earlier revert.
 	undoes bool
+	// completes means that a revert changes a request whose limit was reverted alone.
+	completes bool
 	// finishes means that the plan finishes reverts that were recorded, but not made.
 	finishes bool
 	// judgedAt is when it is clear whether the last resize made the pod worse; zero unless it may have.
@@ -171,6 +173,8 @@ type ContainerPlan struct {
 	// before a resize that is still observed. Both are by sizing.Measure.Index.
 	reverting [2]bool
 	unproven  [2]sizing.Amount
+	// why is the reason why the plan reverts the resource, by sizing.Measure.Index.
+	why [2]string
 	// waits means that the pod may not get the desired size yet because of other pods, by sizing.Measure.Index.
 	waits [2]bool
 	// restarts is how often the container had restarted before the observed resize. If no resize is

@@ -36,9 +36,11 @@ type Planner struct {
 // Plan plans one pod. The documentation of package safety lists the checks in their order.
 func (p *Planner) Plan(s *Snapshot) *Plan {
 	plan := p.plan(s, true)
-	if plan.Kind == Revert && plan.Decision == Skip && plan.undoes && len(plan.reverts) == 0 {
-		// The size before does not fit, perhaps for days. By now, a smaller one may be desired that fits.
-		if other := p.plan(s, false); other.eases(plan) {
+	if plan.Kind == Revert && plan.Decision == Skip && (plan.undoes || plan.completes) && len(plan.reverts) == 0 {
+		// The size before does not fit, perhaps for days. By now, a smaller one may be desired that fits. While only
+		// requests do not fit, the pod is sized like all others.
+		if other := p.plan(s, false); !plan.undoes || other.eases(plan) {
+			other.replanAt(plan.ReplanAt)
 			return other
 		}
 	}
@@ -84,6 +86,13 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	if !plan.differs() {
 		return p.align(plan, s, now, bounds)
 	}
+	if s.Around.Infeasible != nil {
+		plan.replanAt(s.InfeasibleUntil)
+	}
+	if plan.Kind == Revert {
+		plan.decideRevert(s, now)
+		return plan
+	}
 	veto := plan.agree(s, now)
 	if veto == nil {
 		veto = plan.degraded(s)
@@ -91,29 +100,20 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	if s.KeptUntil != nil && (plan.Partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
 		plan.replanAt(s.KeptUntil())
 	}
-	if s.Around.Infeasible != nil {
-		plan.replanAt(s.InfeasibleUntil)
-	}
 	if veto != nil {
-		if plan.Kind == Revert {
-			plan.block(veto, s, now)
-			return plan
-		}
 		plan.hearOfBudgets(s.Now)
 		plan.Skip(veto)
 		// The spec must not keep a size that the node refuses.
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}
-	if plan.Kind == Sizes {
-		if plan.outside(r.profile, s.Now) {
-			p.putBack(plan, s, now, bounds)
-			return plan
-		}
-		plan.dropClaims()
-		plan.explainBounds()
-		plan.explainAutoscalers(s, current, "after this resize")
+	if plan.outside(r.profile, s.Now) {
+		p.putBack(plan, s, now, bounds)
+		return plan
 	}
+	plan.dropClaims()
+	plan.explainBounds()
+	plan.explainAutoscalers(s, current, "after this resize")
 	plan.Decision = Resize
 	return plan
 }

@@ -15,7 +15,7 @@ func (p *Plan) objection(s *Snapshot, now progress) (veto *safety.Veto, whole bo
 	}
 	before, after := p.sizes(s.Pod, current)
 	around := &s.Around
-	if p.Kind != Sizes && around.Kept != nil {
+	if p.Kind != Sizes && (p.undoes || !p.completes) && around.Kept != nil {
 		urgent := *around
 		urgent.Kept = nil // A pod in distress, or that a user restores, comes before those that may need the room.
 		around = &urgent

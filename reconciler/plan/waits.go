@@ -17,7 +17,7 @@ import (
 
 // degraded returns the veto of a breaker; nil if there is none. It lets reverts pass.
 func (p *Plan) degraded(s *Snapshot) *safety.Veto {
-	if s.Degraded == "" || p.Kind != Sizes || p.completesReverts() {
+	if s.Degraded == "" || p.Kind != Sizes {
 		return nil
 	}
 	return &safety.Veto{Reason: contract.Degraded, Message: s.Degraded}
@@ -27,7 +27,7 @@ func (p *Plan) degraded(s *Snapshot) *safety.Veto {
 // as in a preview without a cluster, no schedule applies. Reverts and restores do not wait.
 func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
 	windows := profile.Guard.Schedule
-	if now.IsZero() || windows.Contains(now) || p.completesReverts() {
+	if now.IsZero() || windows.Contains(now) {
 		return false
 	}
 	opens := windows.Next(now)

@@ -18,7 +18,7 @@ import (
 
 func (b *benchmarked) acceptSuggestion(t *testing.T) {
 	rows(t, b.ask(t, 0, b.viewer, "benchmark", "suggest"), `c3 1.3 0.98 `, `n4 1.25 1.4 \S+ to \S+ \+12.0% `)
-	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "1.4 times as fast as n2d", "bench-node:json", "resizectl benchmark accept n4")
+	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "1.4 times as fast as n2d", "bench-node:json", " benchmark accept n4")
 	wants(t, b.ask(t, 2, b.viewer, "benchmark", "accept", "n4", "--yes"), "cannot update overrides")
 
 	before := b.pods(t, b.namespace)

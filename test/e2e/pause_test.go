@@ -24,7 +24,7 @@ func (c *cluster) pause(t *testing.T) {
 
 	// Users see what the end of the pause would do before they end it.
 	wants(t, s.resizectl(t, 1, "plan", "-n", quiet, pod, "--what-if-resumed"), "80m → 63m")
-	wants(t, s.resizectl(t, 0, "explain", "-n", quiet, pod), "Without holds: the pod would be resized: app cpu 80m → 63m", "resizectl resume -n pause")
+	wants(t, s.resizectl(t, 0, "explain", "-n", quiet, pod), "Without holds: the pod would be resized: app cpu 80m → 63m", " resume -n pause")
 	wants(t, s.resizectl(t, 0, "resume", "-n", quiet, "--dry-run"), "pause of namespace pause would end", "2 pods: 2 to resize", "freed")
 	c.checkCPU(t, quiet, "web", "80m")
 

@@ -57,7 +57,7 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 			if o.nodeType = args[0]; o.nodeType == "" {
 				return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
 			}
-			return o.show(cmd.Context(), cmd.Root().DisplayName())
+			return o.show(cmd.Context())
 		},
 	}
 	command.AddListFlags(cmd, &o.Output)
@@ -87,9 +87,8 @@ func (o *suggestOptions) list(ctx context.Context) error {
 	})
 }
 
-// show prints the suggestion for the node type, and how to accept it. program is the program as
-// users call it.
-func (o *suggestOptions) show(ctx context.Context, program string) error {
+// show prints the suggestion for the node type, and how to accept it.
+func (o *suggestOptions) show(ctx context.Context) error {
 	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
 		if err != nil {
@@ -104,7 +103,7 @@ func (o *suggestOptions) show(ctx context.Context, program string) error {
 		if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(o.Out, "\n%s\n", howToAccept(program, resp.GetSuggestion()))
+		_, err = fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
 		return err
 	})
 }

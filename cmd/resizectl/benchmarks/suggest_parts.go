@@ -57,8 +57,8 @@ func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
 
 // howToAccept returns the command that makes the suggestion an override, or why there is
 // none.
-func howToAccept(program string, s *workloadresizerv1.Suggestion) string {
-	command := program + " benchmark accept " + print.OneLine(s.GetNodeType())
+func howToAccept(s *workloadresizerv1.Suggestion) string {
+	command := "resizectl benchmark accept " + print.OneLine(s.GetNodeType())
 	switch {
 	case s.GetCpuPerf() == 0:
 		return "There is nothing to accept."

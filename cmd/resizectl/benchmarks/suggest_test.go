@@ -83,7 +83,7 @@ func TestHowToAccept(t *testing.T) {
 			s.Current.CpuPerf, s.Current.Provenance = s.GetCpuPerf(), &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {
-		if got := howToAccept("resizectl", tc.of); got != tc.want {
+		if got := howToAccept(tc.of); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}

@@ -3,6 +3,7 @@ package cmdtest
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,9 @@ import (
 // Program runs a command line, and returns its exit code.
 type Program func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int
 
+// testServer selects the server of a test, whose address is another one each time.
+var testServer = regexp.MustCompile(` --server='127\.0\.0\.1:\d+'`)
+
 // ProgramOf returns resizectl with some of its commands.
 func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command) Program {
 	return func(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
@@ -25,7 +29,9 @@ func ProgramOf(commands func(print.Output, *connect.Connection) []*cobra.Command
 		root := command.NewRoot(streams)
 		server := connect.New(root, streams.ErrOut, "test", false)
 		command.AddColorFlag(root, &color)
-		written := func(text string) string { return server.Commands(text, "resizectl") }
+		written := func(text string) string {
+			return testServer.ReplaceAllString(server.Commands(text, "resizectl"), "")
+		}
 		root.AddCommand(commands(print.Output{IOStreams: streams, Color: &color, Now: now, Commands: written}, server)...)
 		root.SetArgs(args)
 		err := root.ExecuteContext(ctx)

@@ -32,12 +32,22 @@ func selectsTheClusterInCommandsThatUsersCopy(t *testing.T) {
 	if got := c.Commands(text, "resizectl"); got != text {
 		t.Errorf("without flags: %s", got)
 	}
-	if err := root.ParseFlags([]string{"--kubeconfig", "it's", "--context=b", "--cluster=c", "--user", "d"}); err != nil {
-		t.Fatal(err)
-	}
-	const flags = ` --kubeconfig='it'\''s' --context='b' --cluster='c' --user='d' `
-	if got, want := c.Commands(text, "kubectl workload-resizer"), "`kubectl"+flags+"delete pod a`, or `kubectl workload-resizer"+flags+"resume -A`"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	for _, tc := range []struct {
+		args               []string
+		kubectl, resizectl string
+	}{
+		{[]string{"--kubeconfig", "it's", "--context=b", "--cluster=c", "--user", "d"}, ` --kubeconfig='it'\''s' --context='b' --cluster='c' --user='d'`, ` --kubeconfig='it'\''s' --context='b' --cluster='c' --user='d'`},
+		{[]string{"--context", "the resizectl one", "--service=prod/sizes", "--timeout=1s"}, ` --context='the resizectl one'`, ` --context='the resizectl one' --service='prod/sizes'`},
+		{[]string{"--server", "prod:443", "--plaintext", "--token-file=a"}, "", ` --server='prod:443' --plaintext='true' --token-file='a'`},
+	} {
+		root := &cobra.Command{}
+		c := New(root, io.Discard, "", true)
+		if err := root.ParseFlags(tc.args); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := c.Commands(text, "kubectl workload-resizer"), "`kubectl"+tc.kubectl+" delete pod a`, or `kubectl workload-resizer"+tc.resizectl+" resume -A`"; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 

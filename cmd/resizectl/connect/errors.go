@@ -68,7 +68,7 @@ func (c *Connection) remedy(cause string) string {
 
 // readLogs returns how to find out why a server in a cluster does not answer.
 func (c *Connection) readLogs() string {
-	return "check whether its pods are ready, and read their logs; list them with: kubectl" + c.kube.flags() + " -n " + c.Namespace() + " get pods"
+	return "check whether its pods are ready, and read their logs; list them with: kubectl" + c.given(kubectlFlags) + " -n " + c.Namespace() + " get pods"
 }
 
 // startOrSelect returns how to get a server other than the one that does not answer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,13 @@ const (
 )
 
 // clusterFlags select the server of a cluster. Setting any of them is enough.
-var clusterFlags = []string{"kubeconfig", "context", "cluster", "user", "service", "service-account-token", "token-audience"}
+var clusterFlags = append(slices.Clone(kubectlFlags), "service", "service-account-token", "token-audience")
+
+// kubectl has kubectlFlags, too. serverFlags select a server by its address, or say how to authenticate to any.
+var (
+	kubectlFlags = []string{"kubeconfig", "context", "cluster", "user"}
+	serverFlags  = []string{"server", "plaintext", "certificate-authority", "tls-server-name", "client-certificate", "client-key", "token-file"}
+)
 
 // New adds the flags that select a server to the root command, and returns the connection that
 // they configure. version is the version of the program; plugin means that it runs as a kubectl

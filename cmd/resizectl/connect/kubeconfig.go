@@ -24,18 +24,6 @@ func (k *kubeconfigFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&k.user, "user", "", "kubeconfig user to authenticate as")
 }
 
-// flags returns the flags that are set, as users write them after the name of a program.
-func (k *kubeconfigFlags) flags() (text string) {
-	for _, flag := range [...]struct{ name, value string }{
-		{"kubeconfig", k.file}, {"context", k.context}, {"cluster", k.cluster}, {"user", k.user},
-	} {
-		if flag.value != "" {
-			text += " --" + flag.name + "='" + strings.ReplaceAll(flag.value, "'", `'\''`) + "'"
-		}
-	}
-	return text
-}
-
 // loader reads the kubeconfig.
 func (k *kubeconfigFlags) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()

@@ -18,7 +18,7 @@ func (f *facts) remedySteps(o *print.Output) []string {
 	}
 	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
 		// The server retries writes that failed, and does not say so in the plan.
-		steps = append(steps, print.Remedy(o.Commands("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`."), f.names()))
+		steps = append(steps, o.Commands(print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.", f.names())))
 	}
 	if len(steps) == 0 {
 		return []string{"Remedy: nothing needs to be done."}
@@ -42,7 +42,7 @@ func (f *facts) codes() []string {
 // reason.
 func (f *facts) remedy(o *print.Output, code string) string {
 	info, _ := contract.Reason(code).Info()
-	return print.Remedy(o.Commands(info.Remedy), f.names())
+	return o.Commands(print.Remedy(info.Remedy, f.names()))
 }
 
 // names returns what the placeholders of remedies stand for.

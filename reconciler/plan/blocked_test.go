@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -26,6 +29,8 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("takes back what keeps the node from reverting", takesBackWhatKeepsTheNodeFromReverting)
 	t.Run("reverts although the ratio is gone", revertsAlthoughTheRatioIsGone)
 	t.Run("reverts only the limit if the node has no room", revertsOnlyTheLimitIfTheNodeHasNoRoom)
+	t.Run("stays with a size like a half revert", staysWithASizeLikeAHalfRevert)
+	t.Run("ends each revert", endsEachRevert)
 }
 
 // Otherwise it would be reverted again and again, without end.
@@ -200,6 +205,14 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			p.ManagedFields[1] = podtest.ResizeOf(50, "app")
 		}
 	}
+	cpuToo := podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled","message":"killed"},`+
+		`{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/1","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`)
+	// A node makes all of a resize or nothing.
+	deferred := burst(podtest.Said(corev1.PodResizePending, "Deferred", 5, 20), sized(podtest.Amounts{"1", "2", "512Mi", "1Gi"}),
+		podtest.Annotated("applied-sizes", "app 3 cpu 500m/1>1/2 memory 1Gi/2Gi>512Mi/1Gi"), func(p *corev1.Pod) {
+			r := podtest.Amounts{"500m", "1", "512Mi", "1Gi"}.Requirements()
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
+		})
 	for _, tc := range []struct {
 		name     string
 		pod      *corev1.Pod
@@ -221,8 +234,23 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			}}}}}
 		}, Revert, Skip, contract.RevertBlocked, podtest.Amounts{"500m", "1", "512Mi", "1Gi"}},
 		{"the limit is back, and there is no room yet", burst(burstReverted("OOMKilled"), back("2Gi")), full, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
-		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Sizes, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the limit is back, but not that of the pod", burst(burstReverted("OOMKilled"), back("2Gi"), limitOf("1Gi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
+		{"the limit is back, there is room, and a breaker is open", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Degraded = "open" }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, there is room, and the ratio is gone", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = podtest.Node("unknown") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, and there is no room, and no ratio", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("unknown", "8", "600Mi") }, Sizes, Skip, contract.UnknownNodeType, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the limit is back, and others need the room", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) {
+			s.Around.Node = roomFor("big", "8", "1Gi")
+			s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 1 << 20} }
+		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"the limit is back, and cpu is not", burst(cpuToo, back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the node has not made more cpu", deferred, func(s *Snapshot) {
+			s.Around.Node, s.Table = roomFor("n4", "600m", "600Mi"), tableOf(t, 1, 2, nil)
+		}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
+		{"it was pushed, and memory limits must not shrink", burst(burstReverted("OOMKilled"), back("2049Mi"), limitOf("2049Mi")), func(s *Snapshot) {
+			full(s)
+			s.Around.Node.Status.NodeInfo.KubeletVersion = "unknown"
+		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
 		{"it was pushed", burst(burstReverted("OOMKilled"), back("2049Mi"), limitOf("2049Mi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -236,9 +264,6 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	for name, stops := range map[string]func(*Snapshot){"breaker": func(s *Snapshot) { s.Degraded = "3 of the last 5" }, "schedule": func(s *Snapshot) { s.Table = onSundays(t) }} {
 		if p := contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60, stops); p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 {
 			t.Errorf("%s: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
-		}
-		if p := contained(t, burst(burstReverted("OOMKilled"), back("2Gi"), podtest.Annotated("original-cpu.app", "2")), 60, stops); p.Decision != Skip {
-			t.Errorf("%s: cpu gets a different size: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
 		}
 	}
 	// The limit of one container does not wait for the room that another needs.
@@ -259,8 +284,111 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	if got, want := annotation(p, contract.Reverts), `"hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled"`; !strings.Contains(got, want) {
 		t.Errorf("it records %s without %s", got, want)
 	}
-	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi), since node node has no room"
+	want := "container app: memory 512Mi/1Gi → 512Mi/2Gi, only the limit as before the resize (1Gi/2Gi): killed for lack of memory 30s after the resize (OOMKilled); the request stays: node node has no room"
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || !strings.HasPrefix(said[0].Message, want) {
 		t.Errorf("it says %v", said)
+	}
+	// A resize that hurt counts once, and so does its revert. Without a record of a new resize, none is observed.
+	p = contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60)
+	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepRevert}) {
+		t.Errorf("the rest of the revert writes %v", got)
+	}
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Resized || !strings.HasPrefix(said[0].Message, "container app: memory 512Mi/2Gi → 1Gi/2Gi as before the resize") {
+		t.Errorf("the rest of the revert says %v", said)
+	}
+	// Only memory has room, so only memory is reported as reverted.
+	p = contained(t, burst(cpuToo), 60, func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") })
+	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Reverted || strings.Contains(said[0].Message, "cpu") || p.Containers[0].Desired.CPU.Request != 500 {
+		t.Errorf("only memory is reverted to %v, and it says %v", p.Containers[0].Desired, said)
+	}
+}
+
+// Otherwise, the pod would get two sizes in turn, without end.
+func staysWithASizeLikeAHalfRevert(t *testing.T) {
+	again := func(changes ...func(*corev1.Pod)) *corev1.Pod {
+		return burst(append(changes, burstReverted("OOMKilled"), sized(podtest.Amounts{"500m", "1", "512Mi", "2Gi"}), func(p *corev1.Pod) { p.ManagedFields[1] = podtest.ResizeOf(2000, "app") })...)
+	}
+	for name, p := range map[string]*corev1.Pod{
+		"never completed": again(),
+		"tried again":     again(podtest.Annotated("applied-at", podtest.At(2001).Format(time.RFC3339), "applied-sizes", "app 3 cpu 500m/1 memory 1Gi/2Gi>512Mi/2Gi")),
+	} {
+		// The cooldown is over, and the node must not lower memory limits, so that this size is desired.
+		if p := contained(t, p, 2060, func(s *Snapshot) { s.Around.Node.Status.NodeInfo.KubeletVersion = "v1.33.4" }); p.differs() {
+			t.Errorf("%s: kind %v, memory becomes %v because of %v", name, p.Kind, p.Containers[0].Desired.Memory, p.Reasons)
+		}
+	}
+}
+
+// A process may stop between any two writes. Once there is room, the pod gets each size back in full, even while a
+// breaker is open, and then keeps it.
+func endsEachRevert(t *testing.T) {
+	limits := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		p, now, told := burst(), 60, []string(nil)
+		step := func(around func(*Snapshot), stops bool) *Plan {
+			plan := contained(t, p, now, around)
+			c := &plan.Containers[0]
+			told = append(told, fmt.Sprintf("%d: kind %v, %v, %v → %v: %v", now, plan.Kind, plan.Decision, c.Current, c.Desired, plan.Reasons))
+			if plan.Kind == Revert && plan.Decision == Resize && c.Desired.Memory == (podtest.Amounts{"", "", "512Mi", "2Gi"}).Container().Memory {
+				limits++
+			}
+			if !plan.Pending() {
+				return plan
+			}
+			writes := plan.Writes(podtest.At(now))
+			if stops {
+				writes = writes[:r.IntN(len(writes)+1)]
+			}
+			for _, w := range writes {
+				subresource := ""
+				if w.Step.Resizes() {
+					subresource = contract.ResizeSubresource
+				}
+				after := patched(t, p, plan.Patch(w, plan.ResourceVersion))
+				after.ManagedFields = owning(p, after, contract.FieldManager, subresource, now)
+				p = after
+			}
+			has := &p.Spec.Containers[0].Resources
+			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = has.DeepCopy(), has.Requests
+			return plan
+		}
+		for range 10 {
+			node := roomFor([]string{"big", "big", "unknown"}[r.IntN(3)], []string{"600m", "8"}[r.IntN(2)], []string{"600Mi", "8Gi"}[r.IntN(2)])
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(0))}}
+			node.Status.NodeInfo.KubeletVersion = []string{"v1.35.0", "v1.35.0", "v1.33.4"}[r.IntN(3)]
+			degraded := []string{"", "open"}[r.IntN(2)]
+			for range 1 + r.IntN(3) {
+				now += 3 + r.IntN(20)
+				step(func(s *Snapshot) { s.Around.Node, s.Degraded = node, degraded }, r.IntN(5) == 0)
+			}
+			if now += r.IntN(300); r.IntN(3) == 0 {
+				p = p.DeepCopy()
+				status := &p.Status.ContainerStatuses[0]
+				status.RestartCount += 2
+				status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: []string{"OOMKilled", "Error"}[r.IntN(2)], ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(now))}
+			}
+		}
+		changes, last := 0, (*Plan)(nil)
+		for range 8 {
+			now += 400
+			if last = step(func(s *Snapshot) { s.Around.Node, s.Degraded = roomFor("big", "8", "8Gi"), "open" }, false); last.differs() {
+				changes++
+			}
+		}
+		for _, before := range pod.From(p).Reverts() {
+			if has := *before.Measure.Of(&last.Containers[0].Current); has.Request < before.Back.Request || has.Limit < before.Back.Limit {
+				t.Errorf("%s is %v, although %v was reverted to %v", before.Measure.Name, has, before.Hurt, before.Back)
+			}
+		}
+		if changes > 3 || last.differs() {
+			t.Errorf("it is resized %d times, and again", changes)
+		}
+		if t.Failed() {
+			t.Fatalf("with seed %d:\n%s", seed, strings.Join(told, "\n"))
+		}
+	}
+	if limits == 0 {
+		t.Error("no limit was reverted alone")
 	}
 }

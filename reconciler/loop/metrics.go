@@ -10,8 +10,8 @@ import (
 // metrics has the metrics that the loop updates while it works. Metrics that are read at
 // scrape time have their own collectors.
 type metrics struct {
-	outcomes *prometheus.CounterVec
-	pods     *prometheus.GaugeVec
+	outcomes, reverts *prometheus.CounterVec
+	pods              *prometheus.GaugeVec
 	// The durations, in seconds, until a node completes a resize, until a worker takes
 	// a pod, of planning a pod, and until a new pod has its size.
 	actuation, waiting, planning, settling prometheus.Histogram
@@ -24,6 +24,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "workload_resizer_outcomes_total",
 			Help: "Pods processed, by the reason for the outcome.",
 		}, []string{"reason"}),
+		reverts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "workload_resizer_reverts_total",
+			Help: "Resizes that were reverted, by how they made their pods worse. One that did so in several ways counts for each.",
+		}, []string{"harm"}),
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "workload_resizer_pods",
 			Help: "Known pods, by decision (resize, aligned, skip) and its first reason (empty for resize, unless it restores or reverts the pod).",
@@ -53,7 +57,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	for _, reason := range []contract.Reason{contract.Resized, contract.Reverted, contract.ResizeInfeasible, contract.ResizeError} {
 		m.outcomes.WithLabelValues(string(reason))
 	}
-	registry.MustRegister(m.outcomes, m.pods, m.actuation, m.waiting, m.planning, m.settling)
+	for _, harm := range contract.Harms {
+		m.reverts.WithLabelValues(string(harm))
+	}
+	registry.MustRegister(m.outcomes, m.reverts, m.pods, m.actuation, m.waiting, m.planning, m.settling)
 	return m
 }
 

@@ -15,6 +15,9 @@ import (
 func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	said := p.Outcome()
 	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
+	for _, harm := range p.Undoes() {
+		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
+	}
 	for _, reason := range said {
 		if p.Kind != plan.PutBack && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)

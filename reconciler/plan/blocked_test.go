@@ -255,6 +255,10 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := contained(t, tc.pod, 60, tc.around)
+			back, hurt := p.Containers[0].Desired.Memory, p.Containers[0].Current.Memory == podtest.Amounts{"1", "1", "512Mi", "1Gi"}.Container().Memory
+			if got := p.Undoes(); (len(got) == 1) != (hurt && back != p.Containers[0].Current.Memory) {
+				t.Errorf("it undoes %v", got)
+			}
 			if got := p.Containers[0].Desired; p.Kind != tc.kind || p.Decision != tc.decision || p.Reasons[0].Code != tc.code || got != tc.want.Container() {
 				t.Errorf("kind %v, decision %v, desired %v, want %v; reasons %v", p.Kind, p.Decision, got, tc.want.Container(), p.Reasons)
 			}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -43,6 +44,23 @@ func (p *Plan) Outcome() []Reason {
 		}
 	}
 	return said
+}
+
+// Undoes returns how the resizes that the plan reverts made the pod worse, each kind once.
+func (p *Plan) Undoes() (harms []contract.Harm) {
+	if p.Kind != Revert || p.Decision != Resize {
+		return nil
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			r := p.revertOf(c.Name, m)
+			if has := *m.Of(&c.Current); r != nil && r.Hurt == has && *m.Of(&c.Desired) != has && !slices.Contains(harms, r.Harm) {
+				harms = append(harms, r.Harm)
+			}
+		}
+	}
+	return harms
 }
 
 // Deed returns the log message for what was done to the pod.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -42,6 +43,15 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	r.judge(t)
+	counted, err := server.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, harm := range contract.Harms {
+		if n, err := counted.Sum("workload_resizer_reverts_total", map[string]string{"harm": string(harm)}); err != nil || n < float64(*roundsFlag**injectionsFlag) {
+			t.Errorf("%v reverts because of %s are counted, of %d: %v", n, harm, *roundsFlag**injectionsFlag, err)
+		}
+	}
 }
 
 // round runs all injections and controls at the same time, in a namespace of their own.

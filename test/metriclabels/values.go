@@ -12,7 +12,12 @@ func Values(nodeTypes ...string) map[string][]string {
 	for _, info := range contract.Reasons() {
 		reasons = append(reasons, string(info.Reason))
 	}
+	var harms []string
+	for _, harm := range contract.Harms {
+		harms = append(harms, string(harm))
+	}
 	return map[string][]string{
+		"harm":   harms,
 		"reason": reasons, "result": {"resized", "refused", "failed", "counted", "rejected"}, "decision": {"resize", "aligned", "skip"},
 		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark", "push", "metrics.k8s.io", "prometheus"},
 		"recommendation": {"known", "unknown"},

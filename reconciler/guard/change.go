@@ -115,8 +115,10 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 			to := change.To
 			if known {
 				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.From, change.recorded = to, to == change.To; change.recorded {
+				if change.recorded = to == change.To; change.recorded {
 					change.From = *m.Of(&recorded.From)
+				} else {
+					change.From = afterRevert(of, &change, to)
 				}
 			}
 			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
@@ -156,6 +158,17 @@ func FreedInTotal(of *pod.Pod) safety.Resources {
 		}
 	}
 	return safety.Resources{CPU: max(0, freed.CPU), Memory: max(0, freed.Memory)}
+}
+
+// afterRevert returns the size that a resource got after the last recorded resize led to a size: that size, or the one
+// that a revert of that resize set, which is not recorded.
+func afterRevert(of *pod.Pod, c *Change, recorded sizing.Amount) sizing.Amount {
+	for _, r := range of.Reverts() {
+		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && r.Hurt == recorded {
+			return r.Back
+		}
+	}
+	return recorded
 }
 
 // isReverted reports whether a revert set the size that a change led to, and no later resize. recorded

@@ -424,6 +424,14 @@ func recordsAResizeThatWasInterrupted(t *testing.T) {
 	if p := contained(t, killed, 60); p.Kind != Revert || p.Containers[0].Desired.Memory.Request != 768<<20 {
 		t.Errorf("kind %v, desired %v", p.Kind, p.Containers[0].Desired)
 	}
+	// A revert is not recorded there, either. A smaller size after it must not be reverted to the one that hurt.
+	smaller := leaky(sized(podtest.Amounts{"500m", "500m", "256Mi", "256Mi"}), memoryReverted("1"), func(p *corev1.Pod) {
+		p.ManagedFields[1] = podtest.ResizeOf(1010, "app")
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated.FinishedAt = metav1.NewTime(podtest.At(1040))
+	})
+	if p := contained(t, smaller, 1060); p.Kind != Revert || p.Containers[0].Desired.Memory.Request != 1<<30 {
+		t.Errorf("kind %v, memory becomes %v after an earlier revert", p.Kind, p.Containers[0].Desired.Memory)
+	}
 	// After a revert, the pod differs from its record, which is no interruption.
 	back := calm(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339)))
 	if p := contained(t, back, 60); p.Pending() {

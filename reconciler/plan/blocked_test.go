@@ -324,12 +324,12 @@ func staysWithASizeLikeAHalfRevert(t *testing.T) {
 }
 
 // A process may stop between any two writes. Once there is room, the pod gets each size back in full, even while a
-// breaker is open, and then keeps it.
+// breaker is open, and then keeps it. The revert counts once.
 func endsEachRevert(t *testing.T) {
 	limits := 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		p, now, told := burst(), 60, []string(nil)
+		p, now, told, counts := burst(), 60, []string(nil), map[string]int{}
 		step := func(around func(*Snapshot), stops bool) *Plan {
 			plan := contained(t, p, now, around)
 			c := &plan.Containers[0]
@@ -341,8 +341,9 @@ func endsEachRevert(t *testing.T) {
 				return plan
 			}
 			writes := plan.Writes(podtest.At(now))
+			all := len(writes)
 			if stops {
-				writes = writes[:r.IntN(len(writes)+1)]
+				writes = writes[:r.IntN(all+1)]
 			}
 			for _, w := range writes {
 				subresource := ""
@@ -355,6 +356,11 @@ func endsEachRevert(t *testing.T) {
 			}
 			has := &p.Spec.Containers[0].Resources
 			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = has.DeepCopy(), has.Requests
+			for _, r := range pod.From(p).Reverts() {
+				if len(writes) == all && *r.Measure.Of(&c.Current) == r.Hurt && slices.Contains(plan.Undoes(), r.Harm) {
+					counts[fmt.Sprint(r.Measure.Name, r.Times)]++
+				}
+			}
 			return plan
 		}
 		for range 10 {
@@ -383,6 +389,11 @@ func endsEachRevert(t *testing.T) {
 		for _, before := range pod.From(p).Reverts() {
 			if has := *before.Measure.Of(&last.Containers[0].Current); has.Request < before.Back.Request || has.Limit < before.Back.Limit {
 				t.Errorf("%s is %v, although %v was reverted to %v", before.Measure.Name, has, before.Hurt, before.Back)
+			}
+			for times := 1; times <= before.Times; times++ {
+				if n := counts[fmt.Sprint(before.Measure.Name, times)]; n != 1 {
+					t.Errorf("revert %d of %s counts %d times", times, before.Measure.Name, n)
+				}
 			}
 		}
 		if changes > 3 || last.differs() {

@@ -78,7 +78,7 @@ func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed b
 // awaitsReadiness skips a pod that may yet show that its last resize made it worse, and reports whether it does.
 // After another resize, it would look as if the pod had not been ready before.
 func (p *Plan) awaitsReadiness(s *Snapshot) bool {
-	if p.judgedAt.IsZero() || p.Kind != Sizes || !p.differs() {
+	if p.judgedAt.IsZero() || s.InTheEnd || p.Kind != Sizes || !p.differs() {
 		return false
 	}
 	p.Skip(&safety.Veto{Reason: contract.AwaitingReadiness, Message: fmt.Sprintf("the pod became unready after its last resize at %s, which is reverted at %s unless the pod is ready by then",

@@ -116,6 +116,10 @@ func waitsUntilItIsClearWhetherAResizeMadeThePodNotReady(t *testing.T) {
 			}
 		})
 	}
+	// What a changed ratio would mean in the end does not depend on that.
+	if p := contained(t, since(corev1.ConditionFalse, 20), 60, changed, func(s *Snapshot) { s.InTheEnd = true }); p.Decision != Resize {
+		t.Errorf("decision %v in the end, reasons %v", p.Decision, p.Reasons)
+	}
 	// A pod that is to keep its size is aligned.
 	if p := contained(t, since(corev1.ConditionFalse, 20), 60); p.Decision == Skip {
 		t.Errorf("skipped because of %v", p.Reasons)

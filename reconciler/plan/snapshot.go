@@ -68,7 +68,7 @@ type Snapshot struct {
 
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
-	// InTheEnd plans the size that the pod gets once it need not wait for other pods or steps.
+	// InTheEnd plans the size that the pod gets once it need not wait for readiness, other pods or steps.
 	InTheEnd bool
 }
 

@@ -15,7 +15,7 @@ import (
 func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	said := p.Outcome()
 	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
-	for _, harm := range p.Undoes() {
+	for _, harm := range p.Harms() {
 		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
 	}
 	for _, reason := range said {

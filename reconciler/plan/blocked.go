@@ -21,18 +21,17 @@ func (p *Plan) decideRevert(s *Snapshot, now progress) {
 		return
 	}
 	var texts []string
-	undoes := false
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
-			if has := *m.Of(&c.Current); c.reverting[m.Index] && *m.Of(&c.Desired) != has {
-				r := p.revertOf(c.Name, m)
-				texts, undoes = append(texts, c.why[m.Index]), undoes || r != nil && r.Hurt == has
+			if c.reverting[m.Index] && *m.Of(&c.Desired) != *m.Of(&c.Current) {
+				texts = append(texts, c.why[m.Index])
 			}
 		}
 	}
 	if veto == nil && len(texts) > 0 {
-		p.Decision, p.undoes = Resize, undoes
+		p.Decision = Resize
+		p.undoes = len(p.Harms()) > 0
 		p.Reasons = append([]Reason{{contract.Reverted, joined(texts, "; ")}}, p.Reasons[1:]...)
 		return
 	}

@@ -256,8 +256,8 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := contained(t, tc.pod, 60, tc.around)
 			back, hurt := p.Containers[0].Desired.Memory, p.Containers[0].Current.Memory == podtest.Amounts{"1", "1", "512Mi", "1Gi"}.Container().Memory
-			if got := p.Undoes(); (len(got) == 1) != (hurt && back != p.Containers[0].Current.Memory) {
-				t.Errorf("it undoes %v", got)
+			if got := p.Harms(); (len(got) == 1) != (hurt && back != p.Containers[0].Current.Memory) {
+				t.Errorf("it counts %v", got)
 			}
 			if got := p.Containers[0].Desired; p.Kind != tc.kind || p.Decision != tc.decision || p.Reasons[0].Code != tc.code || got != tc.want.Container() {
 				t.Errorf("kind %v, decision %v, desired %v, want %v; reasons %v", p.Kind, p.Decision, got, tc.want.Container(), p.Reasons)
@@ -357,7 +357,7 @@ func endsEachRevert(t *testing.T) {
 			has := &p.Spec.Containers[0].Resources
 			p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = has.DeepCopy(), has.Requests
 			for _, r := range pod.From(p).Reverts() {
-				if len(writes) == all && *r.Measure.Of(&c.Current) == r.Hurt && slices.Contains(plan.Undoes(), r.Harm) {
+				if len(writes) == all && *r.Measure.Of(&c.Current) == r.Hurt && slices.Contains(plan.Harms(), r.Harm) {
 					counts[fmt.Sprint(r.Measure.Name, r.Times)]++
 				}
 			}

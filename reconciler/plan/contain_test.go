@@ -160,8 +160,8 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	if len(said) != 1 || said[0].Code != contract.Reverted || said[0].Message != "container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed for lack of memory 30s after the resize (OOMKilled)" {
 		t.Errorf("it says %v", said)
 	}
-	if got := p.Undoes(); !slices.Equal(got, []contract.Harm{contract.OOMKilled}) {
-		t.Errorf("it undoes %v", got)
+	if got := p.Harms(); !slices.Equal(got, []contract.Harm{contract.OOMKilled}) {
+		t.Errorf("it counts %v", got)
 	}
 	if p.Paced() {
 		t.Error("a revert waits for its turn")

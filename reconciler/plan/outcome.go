@@ -46,8 +46,8 @@ func (p *Plan) Outcome() []Reason {
 	return said
 }
 
-// Undoes returns how the resizes that the plan reverts made the pod worse, each kind once.
-func (p *Plan) Undoes() (harms []contract.Harm) {
+// Harms returns how the resizes that the plan reverts made the pod worse, each kind once.
+func (p *Plan) Harms() (harms []contract.Harm) {
 	if p.Kind != Revert || p.Decision != Resize {
 		return nil
 	}

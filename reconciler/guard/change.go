@@ -115,10 +115,10 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 			to := change.To
 			if known {
 				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.recorded = to == change.To; change.recorded {
+				if change.From, change.recorded = to, to == change.To; change.recorded {
 					change.From = *m.Of(&recorded.From)
-				} else {
-					change.From = afterRevert(of, &change, to)
+				} else if r := revertOf(of, &change); r != nil && r.Hurt == to {
+					change.From = r.Back // A revert does not write the record.
 				}
 			}
 			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
@@ -160,25 +160,24 @@ func FreedInTotal(of *pod.Pod) safety.Resources {
 	return safety.Resources{CPU: max(0, freed.CPU), Memory: max(0, freed.Memory)}
 }
 
-// afterRevert returns the size that a resource got after the last recorded resize led to a size: that size, or the one
-// that a revert of that resize set, which is not recorded.
-func afterRevert(of *pod.Pod, c *Change, recorded sizing.Amount) sizing.Amount {
-	for _, r := range of.Reverts() {
-		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && r.Hurt == recorded {
-			return r.Back
+// revertOf returns the last revert of the resource of a change; nil if there is none.
+func revertOf(of *pod.Pod, c *Change) *pod.Revert {
+	reverts := of.Reverts()
+	for i := range reverts {
+		if r := &reverts[i]; r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure {
+			return r
 		}
 	}
-	return recorded
+	return nil
 }
 
 // isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
 // is the size that the last recorded resize led to. A revert may have had room only for the limit.
 func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {
-	for _, r := range of.Reverts() {
-		limit, lowered := r.LimitBack()
-		if r.Container == of.Containers[c.Index].Name() && r.Measure == c.Measure && (c.To == r.Back || lowered && c.To == limit) {
-			return recorded == r.Hurt || !of.AppliedAt().After(r.At)
-		}
+	r := revertOf(of, c)
+	if r == nil {
+		return false
 	}
-	return false
+	limit, lowered := r.LimitBack()
+	return (c.To == r.Back || lowered && c.To == limit) && (recorded == r.Hurt || !of.AppliedAt().After(r.At))
 }

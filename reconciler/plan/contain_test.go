@@ -116,7 +116,7 @@ func waitsUntilItIsClearWhetherAResizeMadeThePodNotReady(t *testing.T) {
 			}
 		})
 	}
-	// What a changed ratio would mean in the end does not depend on that.
+	// The final effect of a changed ratio does not depend on readiness.
 	if p := contained(t, since(corev1.ConditionFalse, 20), 60, changed, func(s *Snapshot) { s.InTheEnd = true }); p.Decision != Resize {
 		t.Errorf("decision %v in the end, reasons %v", p.Decision, p.Reasons)
 	}

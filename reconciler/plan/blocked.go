@@ -21,17 +21,19 @@ func (p *Plan) decideRevert(s *Snapshot, now progress) {
 		return
 	}
 	var texts []string
+	completes := false
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
-			if c.reverting[m.Index] && *m.Of(&c.Desired) != *m.Of(&c.Current) {
+			if has, to := *m.Of(&c.Current), *m.Of(&c.Desired); c.reverting[m.Index] && to != has {
 				texts = append(texts, c.why[m.Index])
+				completes = completes || to.Request > has.Request && to != pushed(has, m)
 			}
 		}
 	}
 	if veto == nil && len(texts) > 0 {
 		p.Decision = Resize
-		p.undoes = len(p.Harms()) > 0
+		p.undoes, p.completes = len(p.Harms()) > 0, p.completes && completes
 		p.Reasons = append([]Reason{{contract.Reverted, joined(texts, "; ")}}, p.Reasons[1:]...)
 		return
 	}

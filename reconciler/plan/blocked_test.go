@@ -270,6 +270,16 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 			t.Errorf("%s: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
 		}
 	}
+	// Of cpu, the pod as a whole did not get back what its container did. That is no news.
+	lags := burst(back("2Gi"), func(p *corev1.Pod) {
+		sized(podtest.Amounts{"1", "2", "512Mi", "2Gi"})(p)
+		p.Status.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}}
+	}, podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled","message":"killed"},
+		{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/1","back":"1/2","times":1,"harm":"Throttled","message":"throttled"}]`))
+	pushes := contained(t, lags, 60, full)
+	if got, want := pushes.Containers[0].Desired, (podtest.Amounts{"1", "2001m", "512Mi", "2Gi"}).Container(); pushes.Decision != Resize || got != want || len(pushes.Outcome()) != 0 {
+		t.Errorf("decision %v, desired %v, want %v; it says %v", pushes.Decision, got, want, pushes.Outcome())
+	}
 	// The limit of one container does not wait for the room that another needs.
 	two := burst(burstReverted("MemoryPressure"), podtest.WithSecond(podtest.Amounts{"500m", "1", "512Mi", "1Gi"}), podtest.Annotated(
 		"original-cpu.second", "1", "original-cpu-limit.second", "2", "original-memory.second", "1Gi", "original-memory-limit.second", "2Gi",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func (b *benchmarked) agent(t *testing.T, node string) *client.Client {
 }
 
 // realAgent runs the agent, which measures the machine of the test. If other processes leave too
-// little of the machine, the agent must discard the measurements and report why.
+// little of the machine, the agent measures only some kernels, or must discard the measurements and report why.
 func (b *benchmarked) realAgent(t *testing.T) {
 	code, _, stderr := run(t, "workload-resizer", "bench-node", "--server", b.s.GRPCAddress, "--server-ca-file", b.cert.CertFile,
 		"--token-file", b.agentToken(t, "x9-0"), "--node-name", "x9-0")
@@ -43,7 +44,13 @@ func (b *benchmarked) realAgent(t *testing.T) {
 	known := b.ask(t, 0, b.viewer, "benchmark", "list", "x9")
 	switch {
 	case code == 0:
-		rows(t, known, `x9 \S+ bench-node:json`)
+		measured := regexp.MustCompile(`(?m)^ *(bench-node:\S+) +[\d.]+ `).FindAllStringSubmatch(stderr, -1)
+		for _, kernel := range measured {
+			rows(t, known, `x9 \S+ `+kernel[1]+" ")
+		}
+		if len(measured) == 0 {
+			t.Error("the agent reports no kernel that it has measured")
+		}
 	case !strings.Contains(stderr, "no valid measurement: the node was busy: ") && !strings.Contains(stderr, "no valid measurement: no kernel was measured"):
 		t.Error("the agent failed, but not because the machine is busy")
 	case strings.Contains(known, "bench-node:"):

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -102,18 +101,6 @@ func (o *Objectives) Problem() error {
 		return nil
 	}
 	return errors.New(strings.Join(o.failing, "\n"))
-}
-
-// Register registers the metric.
-func (o *Objectives) Register(registry prometheus.Registerer) {
-	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "workload_resizer_failing_objectives",
-		Help: "Queries of objectives that failed when they were last asked. Only the leader asks, while a pod with the objective is observed.",
-	}, func() float64 {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return float64(len(o.failing))
-	}))
 }
 
 // Run asks until ctx is done.

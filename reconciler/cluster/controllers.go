@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // ownerChanged reports the pods of a controller whose known owners have changed: other
@@ -39,3 +42,23 @@ func indexController(obj any) ([]string, error) {
 // endOf returns the last three digits of a uid, which are random. With 4,096 different
 // ends, 150,000 pods make 37 pods per end.
 func endOf(uid types.UID) string { return string(uid[max(0, len(uid)-3):]) }
+
+// indexDeployment indexes pods by the end of a hash of their Deployment, for the same reason.
+func indexDeployment(obj any) ([]string, error) {
+	of, ok := obj.(*pod.Pod)
+	if !ok {
+		return nil, nil
+	}
+	deployment, ok := safety.DeploymentOf(of)
+	if !ok {
+		return nil, nil
+	}
+	return []string{endOfHash(of.Namespace(), deployment)}, nil
+}
+
+// endOfHash returns three digits for a workload in a namespace.
+func endOfHash(namespace string, of safety.Workload) string {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(targetKey(namespace, of.Kind, of.Name))) // It never fails.
+	return fmt.Sprintf("%03x", hash.Sum32()&0xfff)
+}

@@ -20,12 +20,13 @@ import (
 const (
 	byNode       = "node"
 	byController = "controller"
+	byDeployment = "deployment"
 )
 
 // newInformers returns informers that keep only the inputs of plans.
 func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
-	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byNode: func(obj any) ([]string, error) {
+	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byDeployment: indexDeployment, byNode: func(obj any) ([]string, error) {
 		of, ok := obj.(*pod.Pod)
 		if !ok || of.Node() == "" {
 			return nil, nil

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // podLister finds pods in an index.
@@ -34,6 +35,21 @@ func (l podLister) On(node string) []*pod.Pod { return podsOf(byIndex(l.index, b
 // owns the slice.
 func (l podLister) ControlledBy(uid types.UID) []*pod.Pod {
 	return slices.DeleteFunc(podsOf(byIndex(l.index, byController, endOf(uid))), func(k *pod.Pod) bool { return k.Controller().UID != uid })
+}
+
+// Siblings returns the pods of a pod's workload, the pod included, in any order: those of all ReplicaSets of its
+// Deployment, or else those of its controller. Pods in other namespaces are none, no matter what owner they name:
+// users must not be able to influence workloads in namespaces of others. The caller owns the slice.
+func (l podLister) Siblings(of *pod.Pod) []*pod.Pod {
+	namespace := of.Namespace()
+	deployment, ok := safety.DeploymentOf(of)
+	if !ok {
+		return slices.DeleteFunc(l.ControlledBy(of.Controller().UID), func(k *pod.Pod) bool { return k.Namespace() != namespace })
+	}
+	return slices.DeleteFunc(podsOf(byIndex(l.index, byDeployment, endOfHash(namespace, deployment))), func(k *pod.Pod) bool {
+		other, _ := safety.DeploymentOf(k)
+		return k.Namespace() != namespace || other != deployment
+	})
 }
 
 // List returns the pods in any order. The caller owns the slice.

@@ -20,6 +20,7 @@ func TestLister(t *testing.T) {
 	t.Run("yields the namespaces that a caller sees", yieldsTheNamespacesThatACallerSees)
 	t.Run("finds pods by their controller", findsPodsByTheirController)
 	t.Run("pods in other namespaces are no siblings", podsInOtherNamespacesAreNoSiblings)
+	t.Run("the pods of all versions of a Deployment are siblings", thePodsOfAllVersionsOfADeploymentAreSiblings)
 }
 
 func listsPodsInOrderAfterTheNamedPod(t *testing.T) {
@@ -138,6 +139,36 @@ func podsInOtherNamespacesAreNoSiblings(t *testing.T) {
 		slices.SortFunc(found, ByNamespaceAndName)
 		if len(found) != 2 || found[0].Name != "a" || found[1].Name != "b" {
 			t.Errorf("%s has %d siblings", name, len(found))
+		}
+	}
+}
+
+func thePodsOfAllVersionsOfADeploymentAreSiblings(t *testing.T) {
+	by := func(kind, name string, uid types.UID, hash string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, UID: uid, Controller: new(true)}}
+			p.Labels = map[string]string{"pod-template-hash": hash}
+		}
+	}
+	c := known(t,
+		podtest.Pod(podtest.Guaranteed, named("shop", "a"), by("ReplicaSet", "web-1", "rs-1", "1")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "b"), by("ReplicaSet", "web-1", "rs-1", "1")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "c"), by("ReplicaSet", "web-2", "rs-2", "2")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "d"), by("ReplicaSet", "api-1", "rs-3", "1")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "e"), by("ReplicaSet", "web-2", "rs-4", "")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "f"), by("ReplicaSet", "web-2", "rs-4", "")),
+		podtest.Pod(podtest.Guaranteed, named("shop", "g"), by("StatefulSet", "web-2", "set", "2")),
+		podtest.Pod(podtest.Guaranteed, named("bank", "h"), by("ReplicaSet", "web-1", "rs-1", "1")),
+	)
+	shared := c.Shared("shop")
+	for name, want := range map[string]string{"a": "a b c", "b": "a b c", "c": "a b c", "d": "d", "e": "e f", "g": "g"} {
+		var got []string
+		for _, of := range c.SnapshotIn(shared, c.Pods("shop").Get(name), Rules{Table: podtest.Table(t)}).Siblings() {
+			got = append(got, of.Name)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s has the siblings %v, want %s", name, got, want)
 		}
 	}
 }

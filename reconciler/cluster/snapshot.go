@@ -26,19 +26,20 @@ type Shared struct {
 	budgets     *budgets
 }
 
-// siblings remembers the pods of the last controller that was asked for: neighbors in a list of pods
-// often have the same.
+// siblings remembers the pods of the last workload that was asked for: neighbors in a list of pods
+// often have the same controller.
 type siblings struct {
 	controller types.UID
+	deployment safety.Workload
 	pods       []*pod.Pod
 }
 
-// of returns the pods of a pod's controller. Pods in other namespaces are none, no matter what owner they
-// name: users must not be able to influence workloads in namespaces of others.
+// of returns the pods of a pod's workload.
 func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
-	if uid := of.Controller().UID; s.controller != uid || s.pods == nil {
-		others := func(k *pod.Pod) bool { return k.Namespace() != of.Namespace() }
-		s.controller, s.pods = uid, slices.DeleteFunc(c.pods.ControlledBy(uid), others)
+	uid := of.Controller().UID
+	// Users may change the label from which the Deployment is derived.
+	if deployment, _ := safety.DeploymentOf(of); s.controller != uid || s.deployment != deployment || s.pods == nil {
+		s.controller, s.deployment, s.pods = uid, deployment, c.pods.Siblings(of)
 	}
 	return s.pods
 }

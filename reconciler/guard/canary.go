@@ -13,13 +13,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Trial is the pods of a controller on which a smaller size is tried before the others get it: the
+// Trial is the pods of a workload on which a smaller size is tried before the others get it: the
 // canaries.
 type Trial struct {
 	// Pod is the pod that may get the size, on a node of type NodeType.
 	Pod      *pod.Pod
 	NodeType string
-	// Siblings are the pods of its controller on nodes of the type. They may include the pod.
+	// Siblings are the pods of its workload on nodes of the type, of all versions. They may include the pod.
 	Siblings []*pod.Pod
 	Settings *ratios.GuardSettings
 	Now      time.Time
@@ -43,27 +43,22 @@ func Canaries(pods int, share float64) int {
 	return max(1, int(share*float64(pods)+lost))
 }
 
-// Places returns how many more pods of the controller may get a size now, this pod included: all if
+// Places returns how many more pods of the workload may get a size now, this pod included: all if
 // enough of them have proven the size on nodes of the type. If there is no place, it says why.
+//
+// A pod of a different version counts if its author wrote the same size.
 func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (places int, why Wait) {
 	if t.Settings.Canary >= 1 {
 		return Unlimited, Wait{}
 	}
+	if why = t.Reverted(container, m, to); why.Reason != "" {
+		return 0, why
+	}
 	pods, proven, trying := 1, 0, 0
 	var again time.Time
-	var worse *pod.Pod
-	times := t.times(container, m)
+	own, written := versionOf(t.Pod), originalOf(t.Pod, container, m)
 	for _, s := range t.Siblings {
-		if s.UID == t.Pod.UID || s.Terminating() {
-			continue
-		}
-		// Siblings have no order, but plans of the same pod must be equal.
-		if worse == nil || s.Name < worse.Name {
-			if found := t.failed(s, container, m, to, times); found.Reason != "" {
-				worse, why = s, found
-			}
-		}
-		if s.Finished() {
+		if s.UID == t.Pod.UID || !s.Lives() || originalOf(s, container, m) != written && versionOf(s) != own {
 			continue
 		}
 		pods++
@@ -77,9 +72,6 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 			}
 		}
 	}
-	if worse != nil {
-		return 0, why
-	}
 	canaries := Canaries(pods, t.Settings.Canary)
 	switch places = canaries - proven - trying; {
 	case proven >= canaries:
@@ -91,11 +83,39 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
 }
 
-// times returns how many sizes of a resource were reverted in the pods of the controller so far: canaries of the
-// same size count once. A pod records only the last size, and how many there were before.
-func (t *Trial) times(container string, m *sizing.Measure) (all int) {
-	most := map[sizing.Amount]int{}
+// Reverted says why a pod must not get a size: it made another pod of the same version worse. It is zero if
+// it did not. A new version may have corrected what made the size too small.
+func (t *Trial) Reverted(container string, m *sizing.Measure, to sizing.Amount) (why Wait) {
+	if t.Settings.Canary >= 1 {
+		return Wait{}
+	}
+	var worse *pod.Pod
+	var same []*pod.Pod
+	own := versionOf(t.Pod)
 	for _, s := range t.Siblings {
+		// Few have either, and all are asked for each pod.
+		if (len(s.Reverts()) > 0 || s.Phase() == corev1.PodFailed) && versionOf(s) == own {
+			same = append(same, s)
+		}
+	}
+	times := timesOf(same, container, m)
+	for _, s := range same {
+		// Siblings have no order, but plans of the same pod must be equal.
+		if s.UID == t.Pod.UID || s.Terminating() || worse != nil && s.Name > worse.Name {
+			continue
+		}
+		if found := t.failed(s, container, m, to, times); found.Reason != "" {
+			worse, why = s, found
+		}
+	}
+	return why
+}
+
+// timesOf returns how many sizes of a resource were reverted in pods so far: canaries of the same size count
+// once. A pod records only the last size, and how many there were before.
+func timesOf(pods []*pod.Pod, container string, m *sizing.Measure) (all int) {
+	most := map[sizing.Amount]int{}
+	for _, s := range pods {
 		for _, r := range s.Reverts() {
 			if r.Container == container && r.Measure == m {
 				most[r.Hurt] = max(most[r.Hurt], min(r.Times, mostDoublings+1))
@@ -109,7 +129,7 @@ func (t *Trial) times(container string, m *sizing.Measure) (all int) {
 }
 
 // failed says why a sibling shows that a size makes pods worse; it is empty if the sibling does not. times is how
-// many sizes were reverted in the pods of the controller.
+// many sizes were reverted in the pods of its version.
 func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizing.Amount, times int) Wait {
 	// The sibling may be gone by then.
 	why := Wait{Reason: contract.CanaryReverted, Again: t.Now.Add(t.Settings.Cooldown)}
@@ -144,12 +164,29 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 
 // sizeOf returns a size of a container; zero if there is no such container.
 func sizeOf(of *pod.Pod, container string, m *sizing.Measure) (size sizing.Amount) {
-	for i := range of.Containers {
-		if c := &of.Containers[i]; c.Name() == container {
-			size = *m.Of(&c.Spec)
-		}
+	if c := containerOf(of, container); c != nil {
+		size = *m.Of(&c.Spec)
 	}
 	return size
+}
+
+// originalOf returns the size of a container that its author wrote; zero if there is no such container, or as far
+// as it is unknown.
+func originalOf(of *pod.Pod, container string, m *sizing.Measure) (size sizing.Amount) {
+	if c := containerOf(of, container); c != nil {
+		size = *m.Of(&c.Original)
+	}
+	return size
+}
+
+// containerOf returns a container of a pod; nil if there is no such container.
+func containerOf(of *pod.Pod, name string) *pod.Container {
+	for i := range of.Containers {
+		if c := &of.Containers[i]; c.Name() == name {
+			return c
+		}
+	}
+	return nil
 }
 
 // ended returns the memory that a failed pod had when it was killed for lack of memory while its resize was

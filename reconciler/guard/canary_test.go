@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -249,7 +250,45 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the share counts all pods of the controller", func(t *testing.T) {
+	t.Run("versions of a workload", func(t *testing.T) {
+		by := func(uid types.UID, revision string) func(*corev1.Pod) {
+			return func(p *corev1.Pod) {
+				p.OwnerReferences[0].UID, p.Labels = uid, map[string]string{appsv1.ControllerRevisionHashLabelKey: revision}
+			}
+		}
+		wrote := func(memory string) func(*corev1.Pod) {
+			return podtest.Annotated("original-memory.app", memory, "original-memory-limit.app", memory)
+		}
+		old, older, next := by("rs-1", ""), by("set", "1"), by("set", "2")
+		worse := reverted("512Mi/512Mi")
+		for _, tc := range []struct {
+			name    string
+			sibling *corev1.Pod
+			of      func(*corev1.Pod)
+			now     int
+			places  int
+			reason  contract.Reason
+		}{
+			{"an earlier version has proven the size", resized(old), by("rs-2", ""), 310, guard.Unlimited, ""},
+			{"an earlier revision has proven the size", resized(older), next, 310, guard.Unlimited, ""},
+			{"an earlier version tries the size", resized(old), by("rs-2", ""), 309, 0, contract.WaitingForCanary},
+			{"an earlier version with a different original has proven the size", resized(old, wrote("2Gi")), by("rs-2", ""), 310, 1, ""},
+			{"a pod of the same version whose original was changed has proven the size", resized(old, wrote("2Gi")), old, 310, guard.Unlimited, ""},
+			{"the size made an earlier version worse", resized(old, worse), by("rs-2", ""), 100, 1, ""},
+			{"the size made an earlier revision worse", resized(older, worse), next, 100, 1, ""},
+			{"the size made a pod of the same revision worse", resized(next, worse), next, 100, 0, contract.CanaryReverted},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.AsCreated, tc.of)
+				trial := guard.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: []*pod.Pod{sibling(0, tc.sibling)}, Settings: &settings, Now: podtest.At(tc.now)}
+				places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
+				if places != tc.places || why.Reason != tc.reason {
+					t.Errorf("%d places, %v; want %d, %v", places, why, tc.places, tc.reason)
+				}
+			})
+		}
+	})
+	t.Run("the share counts all pods of the workload", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
 		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
 		to := sizing.Amount{Request: 512 << 20, Limit: 512 << 20}

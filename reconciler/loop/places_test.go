@@ -12,7 +12,7 @@ import (
 func TestPlaces(t *testing.T) {
 	pod := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "shop", Name: name} }
 	of := func(namespace, controller string, places int) []plan.Claim {
-		return []plan.Claim{{Group: plan.Group{Kind: plan.Controlled, Namespace: namespace, Name: controller}, Places: places}}
+		return []plan.Claim{{Group: plan.Group{Kind: plan.OfOneWorkload, Namespace: namespace, Name: controller}, Places: places}}
 	}
 	take := func(p *places, pod types.NamespacedName, claims []plan.Claim) bool {
 		now := p.mark()

@@ -251,7 +251,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 
 // After a timeout, the API server may have resized the pod, and the cache shows that later.
 func aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade(t *testing.T) {
-	group := []plan.Claim{{Group: plan.Group{Kind: plan.Controlled, Namespace: "shop", Name: "web"}, Places: 1}}
+	group := []plan.Claim{{Group: plan.Group{Kind: plan.OfOneWorkload, Namespace: "shop", Name: "web"}, Places: 1}}
 	for name, tc := range map[string]struct {
 		err   error
 		keeps bool

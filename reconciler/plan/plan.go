@@ -232,10 +232,10 @@ func (p *Plan) adoptionsChange() bool {
 }
 
 // Paced reports whether the plan is executed only when it is the pod's turn: it restores the pod, unless
-// in an emergency, or sizes a pod that is not new. New pods do not wait, so that they start with their size. Among older
-// pods, many may never have been sized, as when the server is installed or a pause ends.
+// in an emergency, or sizes a pod that is not new. Among older pods, many may never have been sized, as when the
+// server is installed or a pause ends.
 func (p *Plan) Paced() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && (!p.First() || !p.new) || p.Kind == Restore && !p.Emergency)
+	return p.Decision == Resize && (p.Kind == Sizes && !p.Begins() || p.Kind == Restore && !p.Emergency)
 }
 
 // NewFor is how long a pod counts as new after it started.
@@ -257,6 +257,11 @@ func (p *Plan) Frees() (frees safety.Resources) {
 
 // First reports whether the pod was never sized before, not even partly.
 func (p *Plan) First() bool { return p.Applied == "" && !p.sized }
+
+// Begins reports whether the plan gives a new pod its first size, scaled from what its author wrote. A new pod
+// gets it where it landed and without delay, because it has not done any work yet with the size that it would lose.
+// So a rolling update is a canary of its own.
+func (p *Plan) Begins() bool { return p.new && p.First() }
 
 // differs reports whether the plan changes any size.
 func (p *Plan) differs() bool {

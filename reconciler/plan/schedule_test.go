@@ -122,7 +122,7 @@ func TestTryOut(t *testing.T) {
 		return p
 	}
 	// The controller of the pods, their node and their budget.
-	controlled, onNode := Group{Controlled, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
+	controlled, onNode := Group{OfOneWorkload, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
 	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g ratios.Guard) func(*Snapshot) {
 		g.Canary = new(1.0)
@@ -137,7 +137,7 @@ func TestTryOut(t *testing.T) {
 	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
 	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
 		return func(s *Snapshot) {
-			budgeted(0, ratios.Guard{})(s)
+			s.Table, s.Budgets = guardedBy(t, 2, ratios.Guard{MaxPods: new(1), MaxPodsOnNode: new(1)}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
 			p := authored(9)
 			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
 			for _, change := range changes {
@@ -212,9 +212,12 @@ func TestTryOut(t *testing.T) {
 				budgeted(0, ratios.Guard{})(s)
 				s.Table = guardedBy(t, 2, ratios.Guard{})
 			}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 460},
-		{name: "no budget counts a pod that has just started", first: calm, change: starting(0), decision: Resize, desired: all},
-		{name: "a budget counts a new pod that is ready", first: calm, change: starting(0, ready), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
-		{name: "a budget may count a pod that is not new", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a new pod waits neither for canaries nor for other pods nor for budgets", first: calm, change: starting(int(NewFor/time.Second) - 1), decision: Resize, desired: all},
+		{name: "a new pod does not wait even if it is ready", first: calm, change: starting(0, ready), decision: Resize, desired: all},
+		{name: "a pod that is not new waits", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
+		{name: "a new pod that was sized waits", first: calm, change: starting(0, podtest.SizedForN4, podtest.AsResized), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
+		{name: "a new pod waits if its size made another pod worse", first: hurt, change: starting(0), decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 700},
+		{name: "a budget may count a pod that is not new", first: calm, change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
@@ -224,6 +227,7 @@ func TestTryOut(t *testing.T) {
 			if tc.seconds == 0 {
 				tc.seconds = 100
 			}
+			tc.first.OwnerReferences[0].UID = "rs-uid"
 			siblings := []*pod.Pod{pod.From(tc.first)}
 			for n := 1; n < 10; n++ {
 				siblings = append(siblings, pod.From(authored(n)))

@@ -40,9 +40,9 @@ func (p *Plan) outside(profile *ratios.Profile, now time.Time) bool {
 type GroupKind int
 
 const (
-	// Controlled pods have the same controller, OnOneNode pods the same node, and Budgeted pods the same
+	// OfOneWorkload pods have the same workload, OnOneNode pods the same node, and Budgeted pods the same
 	// PodDisruptionBudget.
-	Controlled GroupKind = iota
+	OfOneWorkload GroupKind = iota
 	OnOneNode
 	Budgeted
 )
@@ -50,7 +50,7 @@ const (
 // Group is pods of which only some may have a smaller size that has not proven itself.
 type Group struct {
 	Kind GroupKind
-	// Namespace is empty for the pods of a node. Name is the UID of a controller, or else a name.
+	// Namespace is empty for the pods of a node. Name is a name, or the UID of a workload's controller.
 	Namespace, Name string
 }
 
@@ -128,7 +128,8 @@ func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
 // tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
 // proven themselves. It skips the pod if nothing else would change, and reports whether it does.
 //
-// Increases, reverts and restores do not wait: they make no pod worse.
+// Increases, reverts and restores do not wait: they make no pod worse. A new pod waits only if its first size made
+// another pod of its version worse.
 func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) (skips bool) {
 	settings := &profile.Guard
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
@@ -151,12 +152,15 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 			if settings.Canary < 1 && trial.Siblings == nil {
 				trial.Siblings = alike()
 			}
-			places, why := trial.Places(c.Name, m, to)
-			if places > 0 {
+			var places int
+			var why guard.Wait
+			if p.Begins() {
+				places, why = guard.Unlimited, trial.Reverted(c.Name, m, to)
+			} else if places, why = trial.Places(c.Name, m, to); places > 0 {
 				why = crowded()
 			}
 			if why.Reason == "" {
-				p.claim(s.controlled(), places)
+				p.claim(s.ofWorkload(), places)
 				continue
 			}
 			c.waits[m.Index] = true
@@ -207,12 +211,12 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 	}
 	var why guard.Wait
 	if n := settings.MaxPods; n > 0 {
-		why = takes(s.controlled(), n, settings.Window, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
+		why = takes(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
 	}
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
 		why = takes(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
 	}
-	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil || p.starts(s) {
+	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
 	}
 	budgets := s.Budgets()
@@ -231,13 +235,6 @@ func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
 		}
 	}
 	return guard.Wait{}
-}
-
-// starts reports whether the pod has just started, is not ready, and gets its first size. No budget counts it as
-// healthy yet, so there is nothing to disrupt.
-func (p *Plan) starts(s *Snapshot) bool {
-	ready, _ := s.Pod.Ready()
-	return p.First() && p.new && !ready
 }
 
 // hearOfBudgets plans a pod with a veto again if a part of it waits for a budget: the pod waits only for the end
@@ -275,10 +272,14 @@ func (p *Plan) claim(group Group, places int) {
 	p.Claims = append(p.Claims, Claim{group, places})
 }
 
-// controlled returns the group of the pods of the pod's controller. Pods in other namespaces may name it,
-// too, but do not belong to it.
-func (s *Snapshot) controlled() Group {
-	return Group{Controlled, s.Pod.Namespace(), string(s.Pod.Controller().UID)}
+// ofWorkload returns the group of the pods of the pod's workload: of its Deployment, or else of its controller.
+// Pods in other namespaces may name it, too, but do not belong to it.
+func (s *Snapshot) ofWorkload() Group {
+	group := Group{OfOneWorkload, s.Pod.Namespace(), string(s.Pod.Controller().UID)}
+	if deployment, ok := safety.DeploymentOf(s.Pod); ok {
+		group.Name = deployment.Kind + "/" + deployment.Name
+	}
+	return group
 }
 
 // alike returns the siblings of a pod on nodes of the same type. The node counts, not the type that a

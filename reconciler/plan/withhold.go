@@ -61,11 +61,11 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 	return err != nil || kubelet.LessThan(MemoryLimitsShrink)
 }
 
-// keepSingletonLimits keeps the limits of a pod without siblings from shrinking, and each request that equals its
-// limit: it must stay equal to it.
+// keepSingletonLimits keeps the limits of the only pod of its controller from shrinking, and each request that
+// equals its limit: it must stay equal to it. Pods of other versions do not count, because an update ends them.
 func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) {
 	if !settings.KeepSingletonLimits || slices.ContainsFunc(s.Siblings(), func(o *pod.Pod) bool {
-		return o.UID != s.Pod.UID && o.Lives()
+		return o.UID != s.Pod.UID && o.Lives() && o.Controller().UID == s.Pod.Controller().UID
 	}) {
 		return
 	}

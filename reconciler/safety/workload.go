@@ -31,6 +31,14 @@ func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
 	return Workload{}, false
 }
 
+// DeploymentOf returns the Deployment whose ReplicaSet controls the pod, derived from its name. It returns false if
+// there is none.
+func DeploymentOf(p *pod.Pod) (Workload, bool) {
+	c := p.Controller()
+	above, ok := AboveByName(Workload{c.Kind, c.Name}, p)
+	return above, ok && c.Kind == "ReplicaSet"
+}
+
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // VPAActive reports whether a VerticalPodAutoscaler with this updateMode resizes running pods.

@@ -10,17 +10,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestCanaries sizes workloads of 20 pods, of which 2 are canaries.
+// TestCanaries changes the ratio of workloads of 20 running pods, of which 2 are canaries.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	const pods, canaries = 20, 2
-	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1.25, fmt.Sprintf("guard: {window: 30s, unready: %v, canary: 10%%}", unready)))
+	settings := fmt.Sprintf("guard: {window: 30s, unready: %v}", unready)
+	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1, settings))
 	s.apply(t, (&workload{name: "good", replicas: pods, work: calm}).manifest("canaries"))
 	s.apply(t, (&workload{name: "leaky", replicas: pods, work: calm}).manifest("canaries"))
-	for _, name := range []string{"good", "leaky"} {
-		s.seen.await(t, "canaries", name, pods, "running", running)
-	}
-	server := s.serve(t, nil)
+	server := s.align(t, "canaries", map[string]int{"good": pods, "leaky": pods})
+	s.apply(t, configOf(1.25, settings))
 	s.seen.awaitSome(t, "canaries", "good", canaries, sized)
 	s.awaitPlans(t, server, "good", "WaitingForCanary", pods-canaries)
 	s.seen.awaitSome(t, "canaries", "leaky", canaries, sized)

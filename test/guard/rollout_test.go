@@ -16,17 +16,19 @@ import (
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	const window, namespace = 45 * time.Second, "canaries"
-	s := newSuite(t, localcluster.Options{Nodes: "n4=2,c3=1"}, configOf(1.25, fmt.Sprintf(`guard: {window: %v, unready: %v, canary: 100%%}
+	settings := fmt.Sprintf(`guard: {window: %v, unready: %v, canary: 100%%}
     podLabels:
       app:
         limited: {guard: {maxPods: {workload: 2}}}
         crowded: {guard: {maxPods: {node: 1}}}
         steps: {guard: {maxChange: 10%%}}
-        budgeted: {guard: {unready: 40s}}`, window, unready)))
+        budgeted: {guard: {unready: 40s}}`, window, unready)
+	s := newSuite(t, localcluster.Options{Nodes: "n4=2,c3=1"}, configOf(1, settings))
+	workloads := map[string]int{}
 	for _, w := range []workload{{name: "limited", replicas: 4}, {name: "crowded", replicas: 2, nodeType: "c3"}, {name: "budgeted", replicas: 3}, {name: "never", replicas: 1}, {name: "steps", replicas: 1}} {
 		w.work = calm
 		s.apply(t, w.manifest(namespace))
-		s.seen.await(t, namespace, w.name, w.replicas, "running", running)
+		workloads[w.name] = w.replicas
 	}
 	for name, unavailable := range map[string]int{"budgeted": 1, "never": 0} {
 		s.apply(t, fmt.Sprintf(`
@@ -43,7 +45,8 @@ spec: {maxUnavailable: %[3]d, selector: {matchLabels: {app: %[1]s}}}
 			return err
 		})
 	}
-	server := s.serve(t, nil)
+	server := s.align(t, namespace, workloads)
+	s.apply(t, configOf(1.25, settings))
 	s.awaitPlans(t, server, "never", "DisruptionBudget", 1)
 	s.awaitPlans(t, server, "limited", "WaitingForOthers", 2)
 	s.awaitPlans(t, server, "crowded", "WaitingForOthers", 1)

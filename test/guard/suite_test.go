@@ -126,6 +126,18 @@ func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
 	return &server{started, api}
 }
 
+// align starts a server and waits until it has recorded the pods of workloads, which have the size that their author
+// wrote as long as all nodes are as fast as the baseline. After that, the pods are no longer new, so that a changed
+// ratio is tried on canaries.
+func (s *suite) align(t *testing.T, namespace string, pods map[string]int) *server {
+	t.Helper()
+	started := s.serve(t, nil)
+	for name, n := range pods {
+		s.seen.await(t, namespace, name, n, "recorded", func(c *course) bool { return running(c) && c.pod.Annotations[appliedKey] != "" })
+	}
+	return started
+}
+
 // annotate sets an annotation of a pod, or removes it if the value is "".
 func (s *suite) annotate(t *testing.T, namespace, pod, key, value string) {
 	t.Helper()

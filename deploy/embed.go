@@ -90,12 +90,8 @@ func StartupTaint() [][]byte { return [][]byte{[]byte(startupTaintRights), []byt
 // It requires Kubernetes 1.36 or later.
 func StampOriginals() []byte { return []byte(stampOriginals) }
 
-// SampleConfig returns a ConfigMap with ratios of three node types. Unlike with the file, the pods of a
-// workload do not wait for canaries, nor until they may free more, so that all samples are resized within
-// seconds.
-func SampleConfig() []byte {
-	return []byte(sampleConfig + "    guard: { canary: 100% }\n    pace: { freedPerHour: 0 }\n")
-}
+// SampleConfig returns a ConfigMap with ratios of three node types.
+func SampleConfig() []byte { return []byte(sampleConfig) }
 
 // SampleWorkloads returns workloads of every kind in their own namespace.
 func SampleWorkloads() []byte { return []byte(sampleWorkloads) }

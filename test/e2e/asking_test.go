@@ -14,9 +14,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
+// promptConfig returns the sample configuration for journeys that change ratios: running pods do not wait for
+// canaries, nor until they may free more, so that all of them are resized within seconds.
+func promptConfig() []byte {
+	return append(deploy.SampleConfig(), "    guard: { canary: 100% }\n    pace: { freedPerHour: 0 }\n"...)
+}
+
 // withRules returns the sample configuration with more lines in its config.yaml.
 func withRules(lines string) []byte {
-	config := string(deploy.SampleConfig())
+	config := string(promptConfig())
 	for line := range strings.Lines(lines) {
 		config += "    " + line
 	}
@@ -25,7 +31,7 @@ func withRules(lines string) []byte {
 
 // withN4 returns the sample configuration with another performance of n4.
 func withN4(cpuPerf string) []byte {
-	return []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: "+cpuPerf, 1))
+	return []byte(strings.Replace(string(promptConfig()), "cpuPerf: 1.25", "cpuPerf: "+cpuPerf, 1))
 }
 
 // configure sets the configuration before a server starts. After the test, it sets the
@@ -33,7 +39,7 @@ func withN4(cpuPerf string) []byte {
 func (c *cluster) configure(t *testing.T, config []byte) {
 	t.Helper()
 	c.apply(t, config)
-	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
+	t.Cleanup(func() { c.apply(t, promptConfig()) })
 }
 
 // reconfigure changes the configuration and waits until it is in effect.

@@ -12,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/workload-resizer/workload-resizer/deploy"
 )
 
 func (b *benchmarked) acceptSuggestion(t *testing.T) {
@@ -76,7 +74,7 @@ func (b *benchmarked) cpuModel(t *testing.T) {
 		_, err := b.client.CoreV1().Nodes().Patch(ctx, "n4-1", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	}
-	b.reconfigure(t, b.s, []byte(strings.Replace(string(deploy.SampleConfig()), "      c3:", "      \"n4@Intel-6-79\": { cpuPerf: 1.6, memPerf: 1.0 }\n      c3:", 1)))
+	b.reconfigure(t, b.s, []byte(strings.Replace(string(promptConfig()), "      c3:", "      \"n4@Intel-6-79\": { cpuPerf: 1.6, memPerf: 1.0 }\n      c3:", 1)))
 	t.Cleanup(func() {
 		if err := label(context.WithoutCancel(t.Context()), "null"); err != nil {
 			t.Error(err)

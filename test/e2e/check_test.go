@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		c.awaitCheck(t, 1, "ratio-sources", "failure", "does not exist")
 		c.awaitCheck(t, 1, "pods", "failure", "no pod of the server is ready")
 	})
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	s.ready(t)
 	c.markReady(t)
 	c.awaitSettled(t, s, "shop")
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 		{"missing rights in the cluster", "server-rights", "failure", "list pods",
 			"kubectl delete clusterrolebinding workload-resizer", "", deploy.Base()},
 		{"an invalid configuration", "ratio-sources", "failure", "source configmap is not healthy",
-			"kubectl -n workload-resizer-system patch configmap workload-resizer-config --type merge -p '{\"data\": {\"config.yaml\": \"nonsense\"}}'", "", [][]byte{deploy.SampleConfig()}},
+			"kubectl -n workload-resizer-system patch configmap workload-resizer-config --type merge -p '{\"data\": {\"config.yaml\": \"nonsense\"}}'", "", [][]byte{promptConfig()}},
 		{"an implausible ratio", "implausible-ratios", "warning", "a ratio is not used: n4",
 			operated + "kubectl workload-resizer ratios set n4=125 --allow-implausible --yes", operated + "kubectl workload-resizer ratios delete n4 --yes", nil},
 		{"nodes without a label, whose type is their architecture", "node-types", "warning", "which has no ratio",

@@ -32,7 +32,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 		t.Errorf("resizectl plan exits with %d while there are no ratios", code)
 	}
 
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	awaitReadyz(t, s, http.StatusOK, "ok")
 	before, err := s.api.ListRatios(t.Context())
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 
 	// Invalid: the last good table stays in effect, and the reason is visible everywhere.
 	const fault = "bounds.cpu: min 50m > max 40m"
-	broken := strings.Replace(string(deploy.SampleConfig()), `max: "16"`, `max: "40m"`, 1)
+	broken := strings.Replace(string(promptConfig()), `max: "16"`, `max: "40m"`, 1)
 	c.apply(t, []byte(broken))
 	const lastGood = "warning: ratios: the last good ratios are in effect"
 	awaitReadyz(t, s, http.StatusOK, lastGood)
@@ -55,7 +55,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	}
 	c.awaitEvent(t, deploy.Namespace, cm.UID, "InvalidConfig", fault)
 
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	localcluster.Eventually(t, "the valid ConfigMap to remove the warning", func() error {
 		_, body, err := s.Readyz(t.Context())
 		if err == nil && strings.Contains(body, "warning") {
@@ -65,12 +65,12 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	})
 
 	// Implausible: only the node type is not used.
-	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 125", 1)))
+	c.apply(t, []byte(strings.Replace(string(promptConfig()), "cpuPerf: 1.25", "cpuPerf: 125", 1)))
 	const mistyped = "n4 would be 125 times as fast as n2d for cpu"
 	const unused = "implausible ratios are not used"
 	awaitReadyz(t, s, http.StatusOK, unused)
 	c.awaitEvent(t, deploy.Namespace, cm.UID, "ImplausibleRatio", mistyped)
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	localcluster.Eventually(t, "the corrected ratio to be used", func() error {
 		_, body, err := s.Readyz(t.Context())
 		if err == nil && strings.Contains(body, unused) {
@@ -90,7 +90,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	if now := mentions(s, missing); now <= said {
 		t.Errorf("the log has the message %d times, as before", now)
 	}
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	localcluster.Eventually(t, "the new ConfigMap to be healthy", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err == nil && !configMapSource(list).GetHealthy() {

@@ -86,7 +86,7 @@ func TestRunbooks(t *testing.T) {
 	t.Parallel()
 	c := newCluster(localcluster.ForTest(t, "n2d=1,n4=1"))
 	c.install(t)
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	runtime, err := os.MkdirTemp("", "e2e-") // The name of a test is too long for the path of a socket.
 	if err != nil {
 		t.Fatal(err)

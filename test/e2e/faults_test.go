@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -186,7 +185,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 	}
 	c.apply(t, deployment("after-outage", "app"))
 	// A new ratio is also seen after the outage.
-	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 1.6", 1)))
+	c.apply(t, []byte(strings.Replace(string(promptConfig()), "cpuPerf: 1.25", "cpuPerf: 1.6", 1)))
 	localcluster.Eventually(t, "the new pod to be resized by the new ratio", func() error {
 		pods := c.pods(t, "after-outage")
 		if len(pods) != 1 || text(pods[0].Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) != "63m" {
@@ -194,7 +193,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		}
 		return nil
 	})
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	localcluster.Eventually(t, "the old ratio to take effect again", func() error {
 		if got := text(c.pods(t, "after-outage")[0].Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); got != "80m" {
 			return fmt.Errorf("it has %s", got)

@@ -26,7 +26,9 @@ const ns = deploy.SampleNamespace
 // opted-out, bare.
 const samplePods = 4 + 4 + 3 + 8 + 2 + 1 + 1
 
+// mainJob runs with the default settings.
 func (c *cluster) mainJob(t *testing.T) {
+	c.configure(t, deploy.SampleConfig())
 	c.apply(t, deploy.SampleWorkloads())
 	c.awaitRunning(t, ns, samplePods)
 
@@ -220,8 +222,8 @@ func (c *cluster) ratioChange(t *testing.T) {
 	s := c.serveReady(t)
 	c.awaitSettled(t, s, ns)
 	before := byName(c.pods(t, ns))
-	t.Cleanup(func() { c.apply(t, deploy.SampleConfig()) })
-	c.apply(t, []byte(strings.Replace(string(deploy.SampleConfig()), "cpuPerf: 1.25", "cpuPerf: 2.0", 1)))
+	t.Cleanup(func() { c.apply(t, promptConfig()) })
+	c.apply(t, []byte(strings.Replace(string(promptConfig()), "cpuPerf: 1.25", "cpuPerf: 2.0", 1)))
 	localcluster.Eventually(t, "the new ratio to take effect", func() error {
 		list, err := s.api.ListRatios(t.Context())
 		if err != nil {
@@ -255,7 +257,7 @@ func (c *cluster) ratioChange(t *testing.T) {
 			}
 		}
 	}
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	localcluster.Eventually(t, "the old sizes to return", func() error {
 		for name, p := range byName(c.pods(t, ns)) {
 			if diff := cmp.Diff(before[name].Spec.Containers, p.Spec.Containers); diff != "" {

@@ -59,7 +59,7 @@ func TestPodsFollowMeasurements(t *testing.T) {
 	const namespace = "measured"
 	c := newCluster(localcluster.ForTest(t, "n2d=1,n4=1"))
 	lab := newWebsite(t)
-	c.apply(t, append(deploy.Base(), deploy.SampleConfig(), fmt.Appendf(nil, measuredSettings, lab.URL))...)
+	c.apply(t, append(deploy.Base(), promptConfig(), fmt.Appendf(nil, measuredSettings, lab.URL))...)
 	m := c.measured(t)
 	m.lab = lab
 	c.namespace(t, namespace)

@@ -53,7 +53,7 @@ func TestPeople(t *testing.T) {
 	t.Run("a server that is not ready reports why", func(t *testing.T) {
 		answered(t, developer, strings.Replace(blocks[1], "kubectl workload-resizer plan -n shop\n", "", 1), deploy.ConfigMap)
 	})
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	s.ready(t)
 	c.markReady(t)
 	c.awaitSettled(t, s, "shop")

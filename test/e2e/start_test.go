@@ -55,7 +55,7 @@ func (c *cluster) withoutRights(t *testing.T) {
 // flagForFlag starts a server with exactly the arguments of the Deployment. Only the
 // ports differ, because the Deployment's ports may be in use on this machine.
 func (c *cluster) flagForFlag(t *testing.T) {
-	c.apply(t, deploy.SampleConfig())
+	c.apply(t, promptConfig())
 	t.Cleanup(func() {
 		if err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Delete(context.WithoutCancel(t.Context()), deploy.ConfigMap, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)

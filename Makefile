@@ -38,7 +38,7 @@ LDFLAGS := -X $(package_version).version=$(VERSION) -X $(package_version).commit
 
 # Tools are pinned in a separate module.
 TOOL := go tool -modfile=test/tools/go.mod
-# verify runs go vet.
+# verify-lint runs what go vet does.
 GO_TEST := go test -vet=off
 # The race detector needs cgo, which needs a C compiler.
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
@@ -206,7 +206,7 @@ ci: ## Check everything that a change must pass, as .ci/run does. Takes 20 minut
 test-long: build bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Run the long forms of tests of which "make test" runs a short form. Takes 30 minutes.
 	$(call go_test,./test/chaos,-count=1 -timeout=30m,,testname)
 	$(call go_test,./test/hostile,-count=1 -timeout=30m,,testname)
-	$(call go_test,./test/guard,-count=1 -timeout=30m,,testname)
+	$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=4,,testname)
 
 # Before a release. What has passed before with the same content runs again.
 .PHONY: test-all
@@ -244,7 +244,7 @@ test-shared:
 
 .PHONY: test-guard
 test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
-	$(call go_test,./test/guard,-count=1 -timeout=20m,,testname)
+	$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
 
 # The tests below depend on little of the project, and run only if that has changed since they passed on
 # this machine; in "make test-all", always.
@@ -343,7 +343,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 
 .PHONY: test-e2e
 test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 10 minutes.
-	$(call go_test,./test/e2e,-count=1 -timeout=30m,,testname)
+	$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
@@ -453,21 +453,15 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, lint, import rules, API, generated code, text and modules. Takes 3 minutes.
 
 .PHONY: verify-format
 verify-format:
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
 
-.PHONY: verify-vet
-verify-vet:
-	go vet ./...
-	go vet -C test/cluster ./...
-	go vet -C deploy/release ./...
-	go vet -C test/bench/vpa ./...
-
+# The linters include those of go vet.
 .PHONY: verify-lint
-verify-lint:
+verify-lint: ## Check the code with linters.
 	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml

@@ -1,6 +1,12 @@
+.DEFAULT_GOAL := help
+ifdef RECIPE_TIMES
+# "make test" and .ci/run say what runs, and record in the folder RECIPE_TIMES how long each recipe takes.
+SHELL := test/timed
+.SHELLFLAGS = $@ -euo pipefail -c
+else
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.DEFAULT_GOAL := help
+endif
 
 # The Kubernetes version of the test cluster, from test/cluster/go.mod.
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes v//p' test/cluster/go.mod)
@@ -32,10 +38,24 @@ LDFLAGS := -X $(package_version).version=$(VERSION) -X $(package_version).commit
 
 # Tools are pinned in a separate module.
 TOOL := go tool -modfile=test/tools/go.mod
-# verify runs go vet.
+# verify-lint runs what go vet does.
 GO_TEST := go test -vet=off
 # The race detector needs cgo, which needs a C compiler.
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && echo -race)
+# Where stages record how long their tests take, for test/times.
+RECORDS := .run/times
+# Runs the tests of packages $(1), with flags $(2), in the module in folder $(3). It prints a line for each
+# package or, with $(4), for each test. If up to five tests fail, each of them runs once more, as a whole.
+# One that passes then does not fail the run, and test/times reports it as flaky. A data race fails
+# the run immediately.
+go_test = $(if $(3),cd $(3) && )'$(CURDIR)/bin/gotestsum' --format $(or $(4),pkgname) --format-hide-empty-pkg --hide-summary skipped \
+  --jsonfile-timing-events '$(CURDIR)/$(RECORDS)/$@-'$$$$.json \
+  --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race \
+  --packages "$(1)" -- -vet=off $(2)
+# Runs targets $(1), two at a time, and prints where the time went.
+with_times = rm -rf $(RECORDS); mkdir -p $(RECORDS); date +%s > $(RECORDS)/started; \
+  result=0; $(MAKE) --no-print-directory -j2 RECIPE_TIMES=$(RECORDS) $(1) || result=$$?; \
+  go run ./test/times $(RECORDS); exit $$result
 
 .PHONY: help
 help: ## List the targets.
@@ -120,6 +140,10 @@ bin/kubectl:
 bin/grpcurl:
 	@go build -modfile=test/tools/go.mod -o bin/grpcurl github.com/fullstorydev/grpcurl/cmd/grpcurl
 
+.PHONY: bin/gotestsum
+bin/gotestsum:
+	@go build -modfile=test/tools/go.mod -o bin/gotestsum gotest.tools/gotestsum
+
 .PHONY: bin/gremlins
 bin/gremlins:
 	@go build -modfile=test/tools/go.mod -o bin/gremlins github.com/go-gremlins/gremlins/cmd/gremlins
@@ -167,54 +191,132 @@ clean: ## Remove build results and the local cluster.
 	if [ -e .run/cluster ]; then bin/testcluster down --dir .run/cluster; fi
 	rm -rf bin dist .run
 
-# User journeys mostly wait, so other tests run in parallel.
-.PHONY: test
-test: ## Run all tests, against real clusters that are built and started for the tests.
-	@$(MAKE) --no-print-directory -j2 test-e2e test-unit test-hostile test-chaos test-cluster test-release test-vpa
+# What "make test" runs. Journeys and the tests of the guard mostly wait, so other tests run in parallel.
+TESTS := test-e2e test-unit test-guard test-chaos test-hostile test-clients test-cluster test-release test-vpa
 
-# Tests take ten times as long with the race detector. It finds nothing in calculations without
-# goroutines, and no more in large contents than in small ones, so these tests run without it.
-# LARGE_STORED names the subtests of TestStore that do.
-PURE := $(addprefix ./,agent/kernel ratios/benchmark/estimate ratios/benchmark/feed ratios/benchmark/pace ratios/schedule reconciler/sizing usage/histogram usage/history usage/recommend)
-LARGE := TestAnyHistory|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestJourneysOfAnyPod|TestManyKeysAreBoundedSoon|TestManySamplesArePacked|TestWhatIsALineCanBeReadAgain|TestWhatIsWrittenEnds|TestWhatWasAdoptedStaysWhenMoreIsAdopted
+.PHONY: test
+test: ## Run all tests, against real clusters that are built and started for the tests. Takes 15 minutes.
+	@$(call with_times,$(TESTS))
+
+.PHONY: ci
+ci: ## Check everything that a change must pass, as .ci/run does. Takes 20 minutes.
+	@$(call with_times,test-e2e verify $(filter-out test-e2e,$(TESTS)) test-skew vulncheck)
+
+.PHONY: test-long
+test-long: build bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Run the long forms of tests of which "make test" runs a short form. Takes 30 minutes.
+	$(call go_test,./test/chaos,-count=1 -timeout=30m,,testname)
+	$(call go_test,./test/hostile,-count=1 -timeout=30m,,testname)
+	$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=4,,testname)
+
+# Before a release. What has passed before with the same content runs again.
+.PHONY: test-all
+test-all: ## Check everything that a release must pass. Takes two hours.
+	$(MAKE) ALL=1 ci
+	$(MAKE) ALL=1 test-long test-helm3
+	$(MAKE) test-skew SKEW=1.34
+	$(MAKE) test-skew SKEW=1.35
+
+# Packages with tests that have a target of their own.
+OWN_TARGET := chaos|e2e|guard|hostile
+# The race detector finds races between goroutines. These lines start goroutines, or servers that call
+# the code of a package or of its tests in goroutines.
+CONCURRENT := \<go (func|[[:alpha:]][[:alnum:]_.]*)\(|\.Go\(|\.Parallel\(|AfterFunc\(|httptest\.New|cmdtest\.|localcluster\.|servertest\.
+packages = go list -f '{{.Dir}}' ./... | sed 's|^$(CURDIR)/|./|' | grep -vE '^\./test/($(OWN_TARGET))$$' | LC_ALL=C sort
+concurrent = grep -rlE '$(CONCURRENT)' --include='*.go' . | xargs dirname | LC_ALL=C sort -u
+packages_with_race = $$(LC_ALL=C comm -12 <($(packages)) <($(concurrent)))
+packages_without_race = $$(LC_ALL=C comm -23 <($(packages)) <($(concurrent)))
+# The race detector makes tests ten times as long, and finds no more in large contents than in small ones, so
+# these tests run without it. LARGE_STORED names the subtests of TestStore that do.
+LARGE := TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestManyKeysAreBoundedSoon|TestManySamplesArePacked|TestWhatIsALineCanBeReadAgain
 LARGE_STORED := 10,000.nodes|20.machines.of.300|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
+packages_with_large = $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
 
 .PHONY: test-unit
-test-unit: build bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool bin/typescript ## Run unit and integration tests.
-	$(GO_TEST) $(PURE)
+test-unit: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool ## Run unit and integration tests; with the race detector where there are goroutines. Takes 8 minutes.
 	@test/shared-cluster $(MAKE) --no-print-directory test-shared
 
 .PHONY: test-shared
 test-shared:
-	$(GO_TEST) -run '$(large)' $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
-	$(GO_TEST) $(RACE) -skip '$(large)' -timeout=20m $$(go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/hostile $(PURE:./%=-e /%$$))
+	$(call go_test,$(packages_without_race))
+	$(call go_test,$(packages_with_large),-run '$(large)')
+	$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m)
+
+.PHONY: test-guard
+test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
+	$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
+
+# The tests below depend on little of the project, and run only if that has changed since they passed on
+# this machine; in "make test-all", always.
+
+.PHONY: test-clients
+test-clients: bin/gotestsum ## Let a client in TypeScript, generated from the API, call a server, if either has changed. Takes a minute.
+	@if ! { command -v node && command -v npm; } >/dev/null && ! { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } >/dev/null 2>&1; then \
+	  echo 'NOT TESTED: the client in TypeScript. Add Node.js 18 or later, with npm, to PATH'; exit 0; fi; \
+	test/unless-passed 'proto test/clients' $(MAKE) --no-print-directory test-typescript
+
+.PHONY: test-typescript
+test-typescript: bin/typescript
+	$(call go_test,./test/clients,-count=1)
 
 .PHONY: test-release
-test-release: bin/helm ## Check the files of a release. Build one twice for this platform, and compare.
-	go test -C deploy/release -timeout=20m ./...
+test-release: bin/gotestsum bin/helm ## Check the files of a release. Build one twice for this platform and compare, if how it is built has changed. Takes 3 minutes.
+	$(call go_test,./...,-skip '^TestReproducible$$',deploy/release)
+	@test/unless-passed 'deploy cmd/workload-resizer/main.go cmd/resizectl/main.go internal/version Dockerfile LICENSE Makefile README.md go.mod go.sum' \
+	  $(MAKE) --no-print-directory test-reproducible
+
+.PHONY: test-reproducible
+test-reproducible:
+	$(call go_test,.,-count=1 -timeout=20m -run '^TestReproducible$$',deploy/release)
 
 .PHONY: test-cluster
-test-cluster: bin/testcluster bin/kubectl bin/metrics-server bin/prometheus ## Run the tests of the test cluster itself.
-	go test -C test/cluster ./...
+test-cluster: bin/testcluster bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Test the test cluster itself, if it has changed. Takes 3 minutes.
+	@test/unless-passed 'test/cluster test/metricsserver' $(MAKE) --no-print-directory test-clusters
+
+.PHONY: test-clusters
+test-clusters:
+	$(call go_test,./...,-timeout=20m,test/cluster)
 
 .PHONY: test-vpa
-test-vpa: ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace.
-	TRACE='$(abspath $(TRACE))' go test -C test/bench/vpa ./...
+test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace, if either has changed. Takes a minute.
+	@test/unless-passed "test/bench/vpa $(TRACE) $$(go list -C test/bench/vpa -deps -test -f '{{if and .Module (eq .Module.Path "github.com/workload-resizer/workload-resizer")}}{{.Dir}}{{end}}' ./... | sed 's|^$(CURDIR)/||' | sort -u | tr '\n' ' ')" \
+	  $(MAKE) --no-print-directory test-vpas
+
+.PHONY: test-vpas
+test-vpas:
+	export TRACE='$(abspath $(TRACE))'; $(call go_test,./...,,test/bench/vpa)
+
+# Tests that "make test-flaky" runs, as PACKAGE.NAME, and how often.
+FLAKY ?=
+COUNT ?= 50
+
+.PHONY: test-flaky
+test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus ## Run tests that fail now and then 50 times, next to processes that keep this machine busy (FLAKY='server/usage.TestStore reconciler.TestPacer' COUNT=10).
+	@if [ -z "$(FLAKY)" ]; then echo 'name the tests, such as FLAKY=server/usage.TestStore'; exit 1; fi; \
+	load=(); trap 'kill "$${load[@]}"' EXIT; \
+	for _ in $$(seq $$((2 * $$(nproc)))); do while :; do :; done & load+=($$!); done; \
+	for test in $(FLAKY); do \
+	  echo "$$test"; \
+	  go test ./"$${test%.*}" $(RACE) -vet=off -run "^$${test##*.}\$$" -count=$(COUNT) -failfast -timeout=2h; \
+	done
+
+# The packages whose tests use a cluster, of those that do not need its nodes.
+SKEWED := ./client ./internal/... ./ratios/... ./reconciler/... ./server/... ./test/localcluster ./test/statuswriter
+with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}' $(SKEWED) | sed -nE 's~ .*/(test/localcluster|server/servertest)$$~~p' | sed 's|^$(CURDIR)/|./|' | sort -u)
 
 .PHONY: test-skew
-test-skew: build bin/kubectl bin/kubernetes-skew ## Run tests against the oldest supported Kubernetes API server, or a later one (SKEW=1.35).
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(GO_TEST) ./reconciler/... ./ratios/configmap ./ratios/override ./ratios/benchmark ./ratios/benchmark/fetch ./ratios/benchmark/judge ./ratios/benchmark/samples ./internal/... ./server/... ./test/localcluster ./test/statuswriter
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(GO_TEST) ./deploy -run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers'
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(GO_TEST) -short ./test/chaos
+test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,$(with_cluster))
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers')
+	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/chaos,-short)
 
 .PHONY: test-helm3
-test-helm3: build bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
-	WORKLOAD_RESIZER_TEST_HELM=helm3 $(GO_TEST) ./deploy/charts
+test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
+	WORKLOAD_RESIZER_TEST_HELM=helm3 $(call go_test,./deploy/charts)
 
 .PHONY: test-hostile
-test-hostile: build ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine.
-	$(GO_TEST) -count=1 -timeout=20m ./test/hostile -args $(HOSTILE)
+test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine. Takes 3 minutes.
+	$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
 FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/histogram.FuzzFromBinary usage/history.FuzzReadContainer
@@ -229,8 +331,8 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 	done
 
 .PHONY: test-chaos
-test-chaos: bin/testcluster ## Kill the reconciler during its writes, and make its calls fail.
-	$(GO_TEST) -count=1 -timeout=20m ./test/chaos
+test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 3 minutes.
+	$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
 
 # How many processes "make chaos" kills, and how many calls it makes fail.
 CHAOS ?= -rounds 1000 -faults 10000
@@ -240,8 +342,8 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$' ./test/chaos -args $(CHAOS)
 
 .PHONY: test-e2e
-test-e2e: build bin/grpcurl bin/kubectl ## Run user journeys against a real cluster.
-	$(GO_TEST) -count=1 -timeout=30m ./test/e2e
+test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 10 minutes.
+	$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
@@ -351,21 +453,15 @@ fmt: ## Format the Go files and the proto files.
 	$(TOOL) buf format -w
 
 .PHONY: verify
-verify: verify-format verify-vet verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, vet, lint, import rules, API, generated code and modules.
+verify: verify-format verify-lint verify-imports verify-proto verify-breaking verify-docs verify-prose verify-modules ## Check format, lint, import rules, API, generated code, text and modules. Takes 3 minutes.
 
 .PHONY: verify-format
 verify-format:
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
 
-.PHONY: verify-vet
-verify-vet:
-	go vet ./...
-	go vet -C test/cluster ./...
-	go vet -C deploy/release ./...
-	go vet -C test/bench/vpa ./...
-
+# The linters include those of go vet.
 .PHONY: verify-lint
-verify-lint:
+verify-lint: ## Check the code with linters.
 	@go build -modfile=test/tools/go.mod -o bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml

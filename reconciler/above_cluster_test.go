@@ -84,6 +84,7 @@ type above struct {
 const reader = "reader"
 
 func TestAboveCluster(t *testing.T) {
+	t.Parallel()
 	t.Run("follows the owners of controllers", followsTheOwnersOfControllers)
 }
 

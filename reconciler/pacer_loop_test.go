@@ -31,6 +31,7 @@ import (
 )
 
 func TestPacerLoop(t *testing.T) {
+	t.Parallel()
 	t.Run("pods whose resize a policy forbids do not delay other pods", forbiddenPodsDoNotDelayOthers)
 	t.Run("old pods wait for their first sizes, new pods do not, and a different pace counts immediately", oldPodsWaitForTheirFirstSizes)
 }

@@ -12,6 +12,7 @@ import (
 )
 
 func TestDropIn(t *testing.T) {
+	t.Parallel()
 	t.Run("the published controller and the server never run together", thePublishedControllerAndTheServerNeverRunTogether)
 }
 

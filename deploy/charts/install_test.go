@@ -76,6 +76,7 @@ func (w written) lost(ctx context.Context, certificate bool) error {
 }
 
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	t.Run("data of the servers outlives the release", dataOfTheServersOutlivesTheRelease)
 	t.Run("a cluster can have only one release", aClusterCanHaveOnlyOneRelease)
 	t.Run("the output of helm template can be applied", theOutputOfHelmTemplateCanBeApplied)

@@ -62,16 +62,14 @@ func serve(t *testing.T) string {
 	return address
 }
 
-func TestClients(t *testing.T) {
-	address := serve(t)
-	for name, list := range map[string]func(t *testing.T, address string) string{
-		"Go": listInGo, "TypeScript": listInTypeScript,
-	} {
-		t.Run(name+" lists ratios in pages, and reads the code of an error", func(t *testing.T) {
-			if got := list(t, address); got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
-		})
+// Each client lists ratios in pages, and reads the code of an error.
+func TestGo(t *testing.T)         { check(t, listInGo) }
+func TestTypeScript(t *testing.T) { check(t, listInTypeScript) }
+
+func check(t *testing.T, list func(t *testing.T, address string) string) {
+	t.Helper()
+	if got := list(t, serve(t)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -185,6 +185,7 @@ func testCrash(t *testing.T, dir string) {
 }
 
 func TestClusterRules(t *testing.T) {
+	t.Parallel()
 	t.Run("two clusters run side by side", twoClustersRunSideBySide)
 }
 

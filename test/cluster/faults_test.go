@@ -19,6 +19,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	t.Run("components stop and start", componentsStopAndStart)
 	t.Run("a cluster ends with its owner", aClusterEndsWithItsOwner)
 	t.Run("an interrupted up leaves nothing", anInterruptedUpLeavesNothing)

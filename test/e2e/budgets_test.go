@@ -16,6 +16,7 @@ import (
 )
 
 func TestBudgets(t *testing.T) {
+	t.Parallel()
 	t.Run("previews do not use the budget of writes", previewsDoNotUseTheBudgetOfWrites)
 }
 

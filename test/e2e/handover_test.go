@@ -77,6 +77,7 @@ func (p *plane) candidate(t *testing.T, number int, writes *podWrites) *candidat
 }
 
 func TestHandover(t *testing.T) {
+	t.Parallel()
 	t.Run("a terminated leader hands over", aTerminatedLeaderHandsOver)
 }
 

@@ -31,6 +31,7 @@ import (
 var update = flag.Bool("update", false, "update the recorded answers of the methods")
 
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	t.Run("programs in any language can call every method", programsInAnyLanguageCanCallEveryMethod)
 }
 

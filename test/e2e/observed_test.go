@@ -28,6 +28,7 @@ type observed struct {
 var observedPods = map[string]int{"n4": 20, "n2d": 5, "x9": 3}
 
 func TestObserved(t *testing.T) {
+	t.Parallel()
 	t.Run("a server reports its work", aServerReportsItsWork)
 }
 

@@ -15,6 +15,7 @@ import (
 )
 
 func TestProfiles(t *testing.T) {
+	t.Parallel()
 	t.Run("only admins can read profiles", onlyAdminsCanReadProfiles)
 }
 

@@ -33,6 +33,7 @@ const mostKeptOut = 35 * time.Second
 const actedVersion = "acted"
 
 func TestStartupTaint(t *testing.T) {
+	t.Parallel()
 	t.Run("new nodes let pods in, at the latest after 35 seconds", newNodesLetPodsIn)
 }
 

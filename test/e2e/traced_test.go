@@ -66,6 +66,7 @@ func (o *observed) traces(t *testing.T) {
 }
 
 func TestTraced(t *testing.T) {
+	t.Parallel()
 	t.Run("an unreachable collector does no harm", anUnreachableCollectorDoesNoHarm)
 }
 

@@ -41,6 +41,7 @@ spec:
 `
 
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	t.Run("usage is collected, kept and shown", usageIsCollectedKeptAndShown)
 }
 

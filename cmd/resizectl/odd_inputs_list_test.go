@@ -293,6 +293,7 @@ var oddInputs = []oddInput{
 	{`benchmark import gzip.gz`, "gzip.gz"},
 	{`benchmark import text.txt`, "text.txt"},
 	{`benchmark import table.csv`, "table.csv"},
+	{`benchmark import latin1.yaml`, "latin1.yaml"},
 	{`benchmark import text.txt --format csv`, "csv"},
 	{`benchmark import text.txt --vcpus m7i=0`, "m7i"},
 	{`benchmark import text.txt --vcpus m7i`, "m7i"},

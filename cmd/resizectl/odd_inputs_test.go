@@ -241,7 +241,7 @@ func oddProgram(ctx context.Context, args []string) (code int, stdout, stderr st
 }
 
 // remedyWords matches what errors say to do next.
-var remedyWords = regexp.MustCompile(`; see "|\b(set|use|name|omit|must|write|check|run|expected|split|did you mean|allows?|start|such as|lists|shows|selects?|see|take)\b`)
+var remedyWords = regexp.MustCompile(`; see "|\b(set|use|name|omit|must|write|check|run|expected|split|did you mean|allows?|start|such as|lists|shows|selects?|see|take|save)\b`)
 
 // rawWords matches the words of Go, of gRPC and of its codes.
 var rawWords = regexp.MustCompile(grpcWords.String() + `|strconv|panic|goroutine|%!|0x[0-9a-f]{6}|\binvalid character\b|<nil>|unmarshal`)

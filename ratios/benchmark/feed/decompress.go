@@ -24,8 +24,8 @@ var (
 	sqliteMagic = []byte("SQLite format 3\x00")
 )
 
-// decompressed returns the text of a feed without a byte order mark. It may be compressed with gzip
-// or xz, and a server may compress it again to send it.
+// decompressed returns the text of a feed in UTF-8. It may be compressed with gzip or xz, and a server
+// may compress it again to send it.
 func decompressed(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, bufferSize)
 	for range 2 {
@@ -41,10 +41,7 @@ func decompressed(r io.Reader) (*bufio.Reader, error) {
 	if head, _ := in.Peek(len(sqliteMagic)); bytes.Equal(head, sqliteMagic) {
 		return nil, errors.New("the feed is a SQLite database: use its dump as SQL")
 	}
-	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = in.Discard(len(byteOrderMark)) // The bytes are buffered.
-	}
-	return in, nil
+	return asUTF8(in), nil
 }
 
 const bufferSize = 64 << 10
@@ -61,9 +58,6 @@ func decompress(in *bufio.Reader) (io.Reader, error) {
 	}
 	return nil, nil
 }
-
-// byteOrderMark is written at the start of UTF-8 text by some programs.
-var byteOrderMark = []byte("\uFEFF")
 
 // truncated returns an error that says so if compressed content ends early.
 func truncated(err error) error {

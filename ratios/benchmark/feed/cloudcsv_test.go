@@ -80,7 +80,7 @@ func cloudCsvNeedsABenchmarkAndItsColumns(t *testing.T) {
 			t.Errorf("%.20q: error %v", text, err)
 		}
 	}
-	if _, err := Read(CloudCSV, strings.NewReader("VM Size;Score\n"), tableOptions(CloudCSV)); err == nil || !strings.HasSuffix(err.Error(), `no column "Avg Score"`) {
+	if _, err := Read(CloudCSV, strings.NewReader("VM Size;Score\n"), tableOptions(CloudCSV)); err == nil || !strings.HasSuffix(err.Error(), `no column "Avg Score": the first line must name the columns`) {
 		t.Errorf("a missing column: error %v", err)
 	}
 }

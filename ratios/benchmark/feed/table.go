@@ -91,13 +91,13 @@ func missing(names, needed []string) []string {
 	})
 }
 
-// separated returns what to do if the names are one text because something else than the known
-// separators separates them.
+// separated returns what to do about missing columns. If the names are one text, something else than the
+// known separators may separate them.
 func separated(names []string) string {
 	if len(names) == 1 && strings.ContainsAny(names[0], "|:") {
 		return ": separate the columns with commas"
 	}
-	return ""
+	return ": the first line must name the columns"
 }
 
 // column normalizes the name of a column: notations differ in case and spaces.

@@ -148,6 +148,6 @@ func TestDocumentsWithEqualKeys(t *testing.T) {
 			t.Errorf("%s, %s: error %v with %+v", tc.format, tc.want, err, r)
 		}
 	}
-	// What is not read may be ambiguous.
+	// The reader ignores the title.
 	read(t, Phoronix, strings.Replace(phoronixExport, `"title"`, `"title": 1, "title"`, 1), options())
 }

@@ -27,6 +27,7 @@ func printsWhatUsersSelect(t *testing.T) {
 	manifest := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
 	columns := cmdtest.File(t, "columns", []byte("TYPE       CPU\n.nodeType  .cpuPerf\n"))
 	template := cmdtest.File(t, "template", []byte("{{range .ratios}}{{.nodeType}} {{end}}"))
+	marked := cmdtest.File(t, "marked", []byte("\uFEFF"+"{{range .ratios}}{{.nodeType}} {{end}}"))
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -37,6 +38,7 @@ func printsWhatUsersSelect(t *testing.T) {
 		{"fields of rules, which are in the same document", "2", []string{"ratios", "list", "-o", "go-template={{len .rules}}"}, 0},
 		{"fields as JSON", "[\n    \"c3\"\n]\n", []string{"ratios", "list", "-o", "jsonpath-as-json={.ratios[0].nodeType}"}, 0},
 		{"a template in a file", "c3 n2d n4 ", []string{"ratios", "list", "-o", "go-template-file=" + template}, 0},
+		{"a template in a file with a byte order mark", "c3 n2d n4 ", []string{"ratios", "list", "-o", "go-template-file=" + marked}, 0},
 		{"columns in a file", "TYPE   CPU\nc3     1.3\nn2d    1\nn4     1.25\n", []string{"ratios", "list", "-o", "custom-columns-file=" + columns}, 0},
 		{"columns without headers", "c3    false\nn2d   true\nn4    false\n", []string{"ratios", "list", "--no-headers", "-o", "custom-columns=TYPE:nodeType,BASELINE:{.baseline}"}, 0},
 		{"a column without values", "X\n<none>\n<none>\n<none>\n", []string{"ratios", "list", "-o", "custom-columns=X:.x"}, 0},

@@ -110,6 +110,7 @@ func oddFiles(t *testing.T) {
 		"random":       random,
 		"nul.yaml":     []byte("a: \x00\n"),
 		"latin1.yaml":  []byte("name: caf\xe9\n"),
+		"utf16.yaml":   []byte("\xff\xfea\x00:\x00 \x001\x00"),
 		"gzip.gz":      {0x1f, 0x8b, 8, 0, 1, 2, 3},
 		"elf":          append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 64)...),
 		"text.txt":     []byte("once upon a time\n"),
@@ -121,6 +122,8 @@ func oddFiles(t *testing.T) {
 		"config.yaml":  []byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: 1.25, memPerf: 1}}\n"),
 		"bad.yaml":     []byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: x, memPerf: 1}}\n"),
 		"table.csv":    []byte("VM Size,CPU,vCPUs,NUMA Nodes,Memory(GiB),Avg Score,StdDev,StdDev%,#Runs\n"),
+		"pipes.csv":    []byte("VM Size|Avg Score\nn4-standard-8|5\n"),
+		"twice.json":   []byte(`{"systems": {}, "results": {"a": {}, "a": {}}}`),
 		"kube.yaml":    []byte(unreachableCluster),
 		"nokube.yaml":  []byte(undecidedCluster),
 		"token":        []byte("secret"),
@@ -241,7 +244,7 @@ func oddProgram(ctx context.Context, args []string) (code int, stdout, stderr st
 }
 
 // remedyWords matches what errors say to do next.
-var remedyWords = regexp.MustCompile(`; see "|\b(set|use|name|omit|must|write|check|run|expected|split|did you mean|allows?|start|such as|lists|shows|selects?|see|take)\b`)
+var remedyWords = regexp.MustCompile(`; see "|\b(set|use|name|omit|must|write|check|run|expected|split|did you mean|allows?|start|such as|lists|shows|selects?|see|take|save|separate|rename)\b`)
 
 // rawWords matches the words of Go, of gRPC and of its codes.
 var rawWords = regexp.MustCompile(grpcWords.String() + `|strconv|panic|goroutine|%!|0x[0-9a-f]{6}|\binvalid character\b|<nil>|unmarshal`)

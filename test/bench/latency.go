@@ -16,7 +16,7 @@ import (
 const (
 	// startsPerSecond is the number of pods that start running per second.
 	startsPerSecond = 20
-	// latencyTurns is the number of turns of the server and the bare client.
+	// latencyTurns is the number of turns of each variant.
 	latencyTurns = 4
 )
 
@@ -31,13 +31,16 @@ var errWatchEnded = errors.New("the watch has ended")
 
 // latency measures the time from when a pod runs until a watch shows it resized.
 func latency(ctx context.Context, b *bench) error {
-	var ours, bare []float64
+	var ours, standard, bare []float64
+	of := func(ratios string) func(context.Context) ([]float64, error) {
+		return func(ctx context.Context) ([]float64, error) { return b.latencies(ctx, ratios) }
+	}
 	for turn := range latencyTurns {
 		b.say("latency, turn %d of %d", turn+1, latencyTurns)
 		turns := []struct {
 			into *[]float64
 			run  func(context.Context) ([]float64, error)
-		}{{&bare, b.bareLatencies}, {&ours, func(ctx context.Context) ([]float64, error) { return b.latencies(ctx, ratios) }}}
+		}{{&bare, b.bareLatencies}, {&ours, of(ratios)}, {&standard, of(defaults)}}
 		for i := range turns {
 			t := turns[(turn+i)%len(turns)]
 			took, err := t.run(ctx)
@@ -48,7 +51,9 @@ func latency(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, q := range quantiles {
-		b.report.compare(fmt.Sprintf("running to resized at %d pods/s, %s", startsPerSecond, q.name), quantile(ours, q.share), quantile(bare, q.share), "s").atMost(1.3)
+		what := fmt.Sprintf("running to resized at %d pods/s, ", startsPerSecond)
+		b.report.compare(what+q.name, quantile(ours, q.share), quantile(bare, q.share), "s").atMost(1.3)
+		b.report.compare(what+"default configuration, "+q.name, quantile(standard, q.share), quantile(bare, q.share), "s").atMost(1.3)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ const unchangedPerf, changedPerf = 1.14, 1.3
 // quietRatios returns the ratios with the given performance for the type that changes.
 func quietRatios(perf float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "guard: {canary: 100%%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\nbaselineNodeType: %s\nnodeTypes:\n", quietType(0))
+	fmt.Fprintf(&b, "%sbaselineNodeType: %s\nnodeTypes:\n", allAtOnce, quietType(0))
 	for i := range quietTypes {
 		cpu := 1 + float64(i)/50
 		if i == changed {

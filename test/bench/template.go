@@ -24,7 +24,11 @@ const (
 	fast     = "n4"
 	fastPerf = 1.25
 	fastOnly = "  " + fast + ": {cpuPerf: 1.25, memPerf: 1}\n"
-	ratios   = "guard: {canary: 100%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\nbaselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
+	// defaults are ratios and no other settings, so that only new pods are resized immediately.
+	defaults = "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
+	// allAtOnce resizes all pods as fast as the server can, and ratios do so.
+	allAtOnce = "guard: {canary: 100%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\n"
+	ratios    = allAtOnce + defaults
 )
 
 // template creates a pod of typical size on a node, as a template for copies. It replaces

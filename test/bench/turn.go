@@ -91,11 +91,15 @@ const (
 	soon   = 50 * time.Millisecond
 	later  = time.Second
 	nearly = 2
+	// longest is how long pods may take. If they take longer, they wait for something else than the server.
+	longest = 10 * time.Minute
 )
 
 // wrote waits until the server has recorded that many pods as written.
 func (s *server) wrote(ctx context.Context, pods float64) error {
 	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	return s.watch(ctx, soon, "write the pods", func(m metrics) (bool, time.Duration) {
 		written := m.sum("workload_resizer_api_writes_total", "step", "applied", "code", "200")
 		return written >= pods, nextLook(written, pods, time.Since(begin))

@@ -92,3 +92,49 @@ func (r *resizes) seen() []string {
 	defer r.mu.Unlock()
 	return slices.Clone(r.pods)
 }
+
+// defaultConfig has ratios and no other settings.
+const defaultConfig = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
+data:
+  config.yaml: |
+    baselineNodeType: n2d
+    nodeTypes:
+      n2d: {cpuPerf: 1, memPerf: 1}
+      n4: {cpuPerf: 1.25, memPerf: 1}
+`
+
+// TestDefaults checks what users see who set nothing but ratios.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c := newCluster(localcluster.ForTest(t, "n4=2"))
+	c.install(t)
+	c.apply(t, []byte(defaultConfig))
+	t.Run("new pods of a workload do not wait for canaries", c.newPodsDoNotWait)
+}
+
+// newPodsDoNotWait deploys pods while a server runs, as with the published controller.
+func (c *cluster) newPodsDoNotWait(t *testing.T) {
+	const namespace = "defaults"
+	c.namespace(t, namespace)
+	s := c.serveReady(t)
+	c.deploy(t, namespace, app{name: "web", nodeType: "n4", replicas: 20, requests: small})
+	localcluster.Eventually(t, "all new pods to be sized", func() error {
+		for name, plan := range s.plans(t, namespace) {
+			for _, reason := range plan.GetReasons() {
+				if reason.GetCode() == "WaitingForCanary" {
+					t.Fatalf("pod %s waits: %v", name, plan)
+				}
+			}
+		}
+		for _, p := range c.of(t, namespace, "web") {
+			if err := hasCPU(&p, "80m"); err != nil {
+				return fmt.Errorf("20 pods must be sized: %w", err)
+			}
+		}
+		return nil
+	})
+	c.awaitActuated(t, namespace)
+}

@@ -53,7 +53,10 @@ The formats are
   phoronix     what phoronix-test-suite writes with result-file-to-json
   samples      newline-delimited JSON of samples, as bench-node writes it
 
-Files may be compressed with gzip or xz. They are read by the server's own parser.
+Files may be compressed with gzip or xz, and be UTF-8 or, as Excel and PowerShell
+write it, UTF-16. Commas, semicolons or tabs separate the columns of CSV. Files
+are read by the server's own parser.
+
 Each bad row, and each sample that the server rejects, is a line on standard
 error, as FILE:LINE: FIELD: what is wrong. Good rows are imported anyway. SKIPPED
 rows are valid, but do not measure a node's speed. The documents (-o json) count

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -34,9 +35,9 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 		}
 		in = bytes.NewReader(text)
 	} else {
-		f, err := os.Open(file)
+		f, err := open(file)
 		if err != nil {
-			return nil, nil, command.FileError(file, err)
+			return nil, nil, err
 		}
 		defer func() { _ = f.Close() }()
 		in = f
@@ -68,14 +69,26 @@ func (o *importOptions) read(ctx context.Context, file string) (*imported, []*wo
 	return done, samples, nil
 }
 
+// open opens a file that is not a directory, which could be opened, but not read.
+func open(name string) (*os.File, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, command.FileError(name, err)
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(command.FileError(name, syscall.EISDIR), file.Close())
+	}
+	return file, nil
+}
+
 // readServers reads the table of servers; nil if the user names none.
 func (o *importOptions) readServers() (feed.Servers, error) {
 	if o.servers == "" {
 		return nil, nil
 	}
-	file, err := os.Open(o.servers)
+	file, err := open(o.servers)
 	if err != nil {
-		return nil, command.FileError(o.servers, err)
+		return nil, err
 	}
 	defer func() { _ = file.Close() }()
 	servers, err := feed.ReadServers(file)

@@ -3,9 +3,12 @@ package benchmarks
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -47,6 +50,7 @@ func TestImport(t *testing.T) {
 	t.Run("rejects empty input", rejectsEmptyInput)
 	t.Run("counts the faults that are not shown", countsTheFaultsThatAreNotShown)
 	t.Run("imports a table", importsATable)
+	t.Run("imports tables that Excel saves", importsTablesThatExcelSaves)
 	t.Run("notes benchmarks that are not in the table of suites", notesBenchmarksThatAreNotInTheTableOfSuites)
 }
 
@@ -205,6 +209,47 @@ func importsATable(t *testing.T) {
 	if s := samples[1]; s.GetInstanceType() != "n4-odd" || s.GetVcpus() != 4 {
 		t.Errorf("sent %v", s)
 	}
+}
+
+// Excel in languages with decimal commas separates columns with semicolons. "Unicode text" is UTF-16.
+func importsTablesThatExcelSaves(t *testing.T) {
+	const table = "VM Size;vCPUs;Avg Score;StdDev%\r\nn4-standard-8;8;177656,5;0,1%\r\nn4-standard-4;4;88,828;0,1%\r\n"
+	for name, text := range map[string]string{
+		"CSV":            table,
+		"CSV UTF-8":      "\uFEFF" + table,
+		"sep=":           "sep=;\r\n" + table,
+		"Unicode text":   string(utf16le(strings.ReplaceAll(table, ";", "\t"))),
+		"UTF-16, no BOM": string(utf16le(table)[2:]),
+	} {
+		server := &cmdtest.Server{}
+		file := cmdtest.File(t, "table.csv", []byte(text))
+		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, file, "--benchmark", "coremark")...)
+		if name == "UTF-16, no BOM" {
+			if want := "error: read " + file + ": it is not UTF-8 text: save it as UTF-8\n"; code != command.ExitError || stdout != "" || stderr != want {
+				t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
+			}
+			continue
+		}
+		line := 3 + strings.Count(text, "sep=")
+		want := fmt.Sprintf("%s:%d: Avg Score: \"88,828\" means 88828 or 88.828: write 88828 or 88.8280\n", file, line)
+		if code != command.ExitNotImported || stderr != want {
+			t.Errorf("%s: exit %d, stderr %q, want %q", name, code, stderr, want)
+			continue
+		}
+		samples := server.SentSamples()[0].GetSamples()
+		if len(samples) != 1 || samples[0].GetInstanceType() != "n4-standard-8" || samples[0].GetScore() != 177656.5 {
+			t.Errorf("%s: sent %v", name, samples)
+		}
+	}
+}
+
+// utf16le returns text in UTF-16 with a byte order mark.
+func utf16le(text string) []byte {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return out
 }
 
 // A table can be of any benchmark, and other formats only of suites.

@@ -48,7 +48,7 @@ func (s Source) Read(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	case len(text) > maxSourceBytes:
 		return nil, fmt.Errorf("%s has more than %d MiB: name a smaller file", s, maxSourceBytes>>20)
 	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
-		return nil, fmt.Errorf("%s is not UTF-8 text, but binary or in another encoding: name a text file", s)
+		return nil, fmt.Errorf("%s is not UTF-8 text, but binary or in another encoding: save it as UTF-8, or name a text file", s)
 	}
 	return text, nil
 }

@@ -25,7 +25,7 @@ type Config struct {
 
 // manifest is the part of a Kubernetes object that shows whether it has a configuration.
 type manifest struct {
-	APIVersion string `yaml:"apiVersion"`
+	APIVersion string
 	Kind       string
 	Metadata   struct{ Namespace, Name string }
 	Data       yaml.Node
@@ -69,11 +69,19 @@ func Find(text []byte, name string) []Config {
 }
 
 // configsOf returns the configurations in a manifest, and reports whether the document is a
-// manifest. A List, as "kubectl get" prints it, has the configurations of its items.
+// manifest. A List, as "kubectl get" prints it, has the configurations of its items. A ConfigMap
+// whose keys are set twice has none, because one of the values would be lost.
 func configsOf(document *yaml.Node) (found []Config, isManifest bool) {
+	root := document
+	if root.Kind == yaml.DocumentNode {
+		root = root.Content[0]
+	}
 	var m manifest
-	// Fields that do not fit a manifest stay empty.
-	_ = document.Decode(&m)
+	for key, into := range map[string]any{"apiVersion": &m.APIVersion, "kind": &m.Kind, "metadata": &m.Metadata, "data": &m.Data, "items": &m.Items} {
+		if value := valueOf(root, key); value != nil {
+			_ = value.Decode(into) // Fields that do not fit a manifest stay empty.
+		}
+	}
 	switch {
 	case m.APIVersion == "" || m.Kind == "":
 		return nil, false
@@ -84,11 +92,24 @@ func configsOf(document *yaml.Node) (found []Config, isManifest bool) {
 			found = append(found, configs...)
 		}
 	case m.Kind == "ConfigMap":
-		if value := valueOf(&m.Data, config.FileName); value != nil {
+		value, err := valueOf(&m.Data, config.FileName), ambiguous(document)
+		switch {
+		case err != nil:
+			found = append(found, m.found(err))
+		case value != nil:
 			found = append(found, m.config(value))
 		}
 	}
 	return found, true
+}
+
+// ambiguous returns an error if a key is set twice; nil if there is none.
+func ambiguous(document *yaml.Node) error {
+	err := document.Decode(new(any))
+	if all, ok := errors.AsType[*yaml.TypeError](err); ok {
+		return errors.New(all.Errors[0]) // One line.
+	}
+	return err
 }
 
 // valueOf returns the value of a key in a mapping; nil if there is none.
@@ -104,12 +125,16 @@ func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// found returns the ConfigMap without its text, and why it has none.
+func (m *manifest) found(err error) Config {
+	return Config{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name, Err: err}
+}
+
 // config returns the configuration in a ConfigMap.
 func (m *manifest) config(value *yaml.Node) Config {
-	c := Config{manifest: fmt.Sprintf("ConfigMap %s/%s", m.Metadata.Namespace, m.Metadata.Name), name: m.Metadata.Name}
+	c := m.found(nil)
 	if value.Kind != yaml.ScalarNode || value.Tag != "!!str" {
-		c.Err = fmt.Errorf("data[%q]: line %d: must be text, as after \"%s: |\"", config.FileName, value.Line, config.FileName)
-		return c
+		return m.found(fmt.Errorf("data[%q]: line %d: must be text, as after \"%s: |\"", config.FileName, value.Line, config.FileName))
 	}
 	if value.Style&yaml.LiteralStyle != 0 {
 		// The text begins on the line after the |. Empty lines before it make its line

@@ -49,6 +49,9 @@ invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
 			`manifests-invalid.yaml: ConfigMap a/one: nodeTypes.n4.cpuPerf: line 11: must be a finite number above 0, not "fast"` + "\n" +
 				`manifests-invalid.yaml: ConfigMap a/three: data["config.yaml"]: line 26: must be text, as after "config.yaml: |"` + "\n"},
 		{"rejects manifests without a configuration", []string{"no-config.yaml"}, command.ExitInvalid, "", "no-config.yaml: none of the manifests is a ConfigMap with the key config.yaml\n"},
+		{"rejects a ConfigMap whose keys are set twice", []string{"manifests-twice.yaml"}, command.ExitInvalid, "",
+			`manifests-twice.yaml: ConfigMap a/one: line 10: mapping key "config.yaml" already defined at line 5` + "\n" +
+				`manifests-twice.yaml: ConfigMap a/two: line 22: mapping key "data" already defined at line 18` + "\n"},
 		{"rejects invalid YAML", []string{"no-yaml.yaml"}, command.ExitInvalid, "", "no-yaml.yaml: read YAML: yaml: line 4: found a tab character where an indentation space is expected\n"},
 		{"fails for a missing file", []string{"missing.yaml"}, command.ExitError, "", missing},
 		{"fails for a missing file after checking the others", []string{"missing.yaml", "invalid.yaml", "config.yaml"}, command.ExitError, "config.yaml: valid: 3 node types, 2 rules\n", invalid + missing},

@@ -92,5 +92,6 @@ func readTemplate(name string) (string, error) {
 	case !utf8.Valid(text):
 		return "", fmt.Errorf("read the template: %s is not UTF-8 text", name)
 	}
-	return string(text), nil
+	// Some editors begin UTF-8 text with a byte order mark, which would be printed.
+	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }

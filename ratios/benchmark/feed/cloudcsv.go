@@ -22,6 +22,9 @@ const (
 	columnRuns   = "#Runs"
 )
 
+// cloudColumns are the columns that a table must have.
+var cloudColumns = []string{columnSize, columnScore}
+
 // cloudNames maps the fields of a sample to their columns.
 var cloudNames = map[string]string{
 	"instanceType": columnSize, "cpuModel": columnCPU, "vcpus": columnVCPUs, "score": columnScore, "runs": columnRuns,
@@ -33,17 +36,17 @@ func readCloudCSV(in *bufio.Reader, c *collector) error {
 	if c.options.Benchmark == "" {
 		return errors.New("the format cloud-csv does not name the benchmark: set benchmark of the feed (--benchmark)")
 	}
-	read := table
-	if isMarkdown(in) {
-		read = markdown
-	}
-	return read(in, []string{columnSize, columnScore}, func(line int, r record, fault *Fault) {
+	take := func(line int, r record, fault *Fault) {
 		var s *sample.Sample
 		if fault == nil {
 			s, fault = c.cloudRow(r)
 		}
 		c.add(line, s, fault, cloudNames)
-	})
+	}
+	if isMarkdown(in) {
+		return markdown(in, cloudColumns, take)
+	}
+	return table(in, cloudColumns, []string{columnVCPUs, columnScore, columnRuns}, take)
 }
 
 func (c *collector) cloudRow(r record) (*sample.Sample, *Fault) {
@@ -71,7 +74,7 @@ func (c *collector) cloudRow(r record) (*sample.Sample, *Fault) {
 	// Rows have no time. Rows with the same figures are the same measurement, no
 	// matter when they are read. Different figures are a new measurement of the same
 	// machine.
-	machine := []string{size, model, r(columnNUMA), r(columnMemory)}
+	machine := []string{size, model, r(columnNUMA), pointed(r(columnMemory))}
 	figures := []string{r(columnVCPUs), r(columnScore), r(columnStdDev), r(columnRuns)}
 	return &sample.Sample{
 		ID:           digest(append(append([]string{"cloud-csv", c.options.Benchmark}, machine...), figures...)...),

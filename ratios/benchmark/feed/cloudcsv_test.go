@@ -75,11 +75,13 @@ func cloudCsvNeedsABenchmarkAndItsColumns(t *testing.T) {
 	if _, err := Read(CloudCSV, strings.NewReader("<html>\n"), tableOptions(CloudCSV)); err == nil || !strings.Contains(err.Error(), `no column "VM Size", "Avg Score"`) {
 		t.Errorf("an HTML page: error %v", err)
 	}
-	for _, separator := range []string{";", "\t"} {
-		text := strings.ReplaceAll(goodCloudCSV, ", ", separator)
+	for _, text := range []string{strings.ReplaceAll(goodCloudCSV, ", ", "|"), "sep=|\n" + goodCloudCSV, "sep=\n" + goodCloudCSV} {
 		if _, err := Read(CloudCSV, strings.NewReader(text), tableOptions(CloudCSV)); err == nil || !strings.HasSuffix(err.Error(), "separate the columns with commas") {
-			t.Errorf("columns separated by %q: error %v", separator, err)
+			t.Errorf("%.20q: error %v", text, err)
 		}
+	}
+	if _, err := Read(CloudCSV, strings.NewReader("VM Size;Score\n"), tableOptions(CloudCSV)); err == nil || !strings.HasSuffix(err.Error(), `no column "Avg Score": the first line must name the columns`) {
+		t.Errorf("a missing column: error %v", err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
+	"golang.org/x/text/encoding/unicode"
 )
 
 const (
@@ -24,8 +25,8 @@ var (
 	sqliteMagic = []byte("SQLite format 3\x00")
 )
 
-// decompressed returns the text of a feed without a byte order mark. It may be compressed with gzip
-// or xz, and a server may compress it again to send it.
+// decompressed returns the text of a feed in UTF-8. It may be compressed with gzip or xz, and a server
+// may compress it again to send it.
 func decompressed(r io.Reader) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, bufferSize)
 	for range 2 {
@@ -41,10 +42,7 @@ func decompressed(r io.Reader) (*bufio.Reader, error) {
 	if head, _ := in.Peek(len(sqliteMagic)); bytes.Equal(head, sqliteMagic) {
 		return nil, errors.New("the feed is a SQLite database: use its dump as SQL")
 	}
-	if head, _ := in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = in.Discard(len(byteOrderMark)) // The bytes are buffered.
-	}
-	return in, nil
+	return asUTF8(in), nil
 }
 
 const bufferSize = 64 << 10
@@ -62,8 +60,24 @@ func decompress(in *bufio.Reader) (io.Reader, error) {
 	return nil, nil
 }
 
-// byteOrderMark is written at the start of UTF-8 text by some programs.
-var byteOrderMark = []byte("\uFEFF")
+// The marks with which some programs begin text, such as Excel and PowerShell.
+var (
+	markUTF8  = []byte("\uFEFF")
+	markUTF16 = map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
+)
+
+// asUTF8 returns text in UTF-8 without a byte order mark. Text in UTF-16 must have one.
+func asUTF8(in *bufio.Reader) *bufio.Reader {
+	if head, _ := in.Peek(len(markUTF8)); bytes.Equal(head, markUTF8) {
+		_, _ = in.Discard(len(markUTF8)) // The bytes are buffered.
+		return in
+	}
+	head, _ := in.Peek(2)
+	if order, ok := markUTF16[string(head)]; ok {
+		return bufio.NewReaderSize(unicode.UTF16(order, unicode.ExpectBOM).NewDecoder().Reader(in), bufferSize)
+	}
+	return in
+}
 
 // truncated returns an error that says so if compressed content ends early.
 func truncated(err error) error {

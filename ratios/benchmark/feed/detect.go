@@ -2,10 +2,10 @@ package feed
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io"
+	"unicode/utf8"
 )
 
 // headSize is how much of a feed is used to detect its format.
@@ -37,23 +37,29 @@ func Detect(head []byte) (Format, bool) {
 	}
 	for line := range bytes.Lines(head) {
 		if names := markdownRow(bytes.TrimSpace(line)); names != nil {
-			columns, _ := header(names, nil)
-			_, size := columns[column(columnSize)]
-			_, score := columns[column(columnScore)]
-			return CloudCSV, size && score
+			return CloudCSV, len(missing(names, cloudColumns)) == 0
 		}
 	}
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	names, _ := csv.NewReader(bytes.NewReader(line)).Read()
-	columns, _ := header(names, nil)
-	has := func(name string) bool { _, found := columns[column(name)]; return found }
-	switch {
-	case has("benchmark_id"):
-		return SpareCores, true
-	case has(columnSize) && has(columnScore):
-		return CloudCSV, true
+	for _, csv := range []struct {
+		format Format
+		needed []string
+	}{{SpareCores, []string{"benchmark_id"}}, {CloudCSV, cloudColumns}} {
+		if len(missing(csvHeader(head, csv.needed), csv.needed)) == 0 {
+			return csv.format, true
+		}
 	}
 	return "", false
+}
+
+// csvHeader returns the names of the columns of CSV, which text begins with.
+func csvHeader(text []byte, needed []string) []string {
+	rows := newCSVLines()
+	for line := range bytes.Lines(text) {
+		if names, fault := rows.header(bytes.Clone(bytes.TrimRight(line, "\r\n")), needed); names != nil || fault != nil {
+			return names
+		}
+	}
+	return nil
 }
 
 // keys returns the keys of the JSON object that text begins with, which may be truncated; none
@@ -93,15 +99,33 @@ func keys(text []byte) map[string]bool {
 }
 
 // CheckText returns why no format matches the start of the content, if that is not due to its text:
-// compressed content is damaged, or there is no text. whole means that head is all of it.
+// compressed content is damaged, it is not text, or there is none. whole means that head is all of it.
 func CheckText(head []byte, whole bool) error {
 	text, err := decompressed(bytes.NewReader(head))
-	if err != nil || !whole {
+	if err != nil {
 		return err
 	}
 	start, err := io.ReadAll(io.LimitReader(text, bufferSize))
-	if err == nil && len(bytes.TrimSpace(start)) == 0 {
-		err = errors.New("it is empty: use a file with measurements")
+	switch {
+	case !isText(start):
+		return errors.New("it " + errNotText.Reason)
+	case !whole:
+		return nil
+	case err == nil && len(bytes.TrimSpace(start)) == 0:
+		return errors.New("it is empty: use a file with measurements")
 	}
 	return err
+}
+
+// isText reports whether the start of content is UTF-8 text. Its last character may be incomplete.
+func isText(start []byte) bool {
+	for i := len(start) - 1; i >= max(0, len(start)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(start[i]) {
+			if !utf8.FullRune(start[i:]) {
+				start = start[:i]
+			}
+			break
+		}
+	}
+	return utf8.Valid(start) && bytes.IndexByte(start, 0) < 0
 }

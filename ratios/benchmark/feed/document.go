@@ -2,10 +2,11 @@ package feed
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+
+	strictjson "sigs.k8s.io/json"
 )
 
 // maxDocument is the maximum size of a feed that is one JSON document.
@@ -23,7 +24,8 @@ func (f *Fault) of(names ...string) *Fault {
 	return &Fault{Line: f.Line, Field: strings.TrimSuffix(path, ", "), Code: f.Code, Reason: f.Reason}
 }
 
-// document reads a feed that is one JSON document.
+// document reads a feed that is one JSON document. It is an error if a key is set twice, because one
+// of the values would be lost.
 func document(in *bufio.Reader, into any) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
 	switch {
@@ -32,8 +34,13 @@ func document(in *bufio.Reader, into any) error {
 	case len(text) > maxDocument:
 		return fmt.Errorf("the document is larger than %d bytes", maxDocument)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	doubts, err := strictjson.UnmarshalStrict(text, into, strictjson.DisallowDuplicateFields)
+	if err != nil {
 		return fmt.Errorf("read the document: %s", unreadable(err).Reason)
+	}
+	if len(doubts) > 0 {
+		twice := doubtful(doubts[0])
+		return fmt.Errorf("read the document: %s %s: rename or remove one of the two", quoted(twice.Field), twice.Reason)
 	}
 	return nil
 }

@@ -126,3 +126,28 @@ func at(o Options, now time.Time) Options {
 	o.Now = now
 	return o
 }
+
+// TestDocumentsWithEqualKeys reads documents in which one of two equal keys would be lost.
+func TestDocumentsWithEqualKeys(t *testing.T) {
+	for _, tc := range []struct {
+		format           Format
+		text, old, equal string
+		want             string
+	}{
+		{Phoronix, phoronixExport, `"hash2"`, `"hash1"`, "results.hash1"},
+		{Phoronix, phoronixExport, `"t2d-standard-8": {"value": 125}`, `"n2d-standard-8": {"value": 125}`, "results.hash1.results.n2d-standard-8"},
+		{Phoronix, phoronixExport, `"value": 250`, `"value": 250, "value": 25`, "results.hash1.results.n2d-standard-8.value"},
+		{Phoronix, phoronixExport, `"t2d-standard-8": {"identifier"`, `"n2d-standard-8": {"identifier"`, "systems.n2d-standard-8"},
+		{Phoronix, phoronixExport, `"title": "two types"`, `"results": {}`, "results"},
+		{Geekbench, geekbenchExport, `"score":1700,`, `"sections":[],`, "sections"},
+		{Geekbench, geekbenchExport, `"score":9999`, `"name":"Clang"`, "sections[0].workloads["},
+	} {
+		text := strings.Replace(tc.text, tc.old, tc.equal, 1)
+		r, err := Read(tc.format, strings.NewReader(text), options())
+		if err == nil || text == tc.text || !strings.Contains(err.Error(), "\""+tc.want) || !strings.HasSuffix(err.Error(), " is set twice: rename or remove one of the two") {
+			t.Errorf("%s, %s: error %v with %+v", tc.format, tc.want, err, r)
+		}
+	}
+	// The reader ignores the title.
+	read(t, Phoronix, strings.Replace(phoronixExport, `"title"`, `"title": 1, "title"`, 1), options())
+}

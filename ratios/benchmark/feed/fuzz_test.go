@@ -17,7 +17,7 @@ func FuzzSpareCores(f *testing.F) {
 }
 
 func FuzzCloudCSV(f *testing.F) {
-	fuzz(f, CloudCSV, goodCloudCSV, "avg score,vm size\n\"1,000\",n4-standard-2\n\n\"x", "# t\n|VM Size|Avg Score|\n|:-|-:|\n|n4-standard-2|1,000|\n|x|")
+	fuzz(f, CloudCSV, goodCloudCSV, "sep=;\nVM Size;Avg Score\nn4-standard-2;1,5\nn4-standard-4;1,500\n", "\xff\xfea\x00\t\x00", "avg score,vm size\n\"1,000\",n4-standard-2\n\n\"x", "# t\n|VM Size|Avg Score|\n|:-|-:|\n|n4-standard-2|1,000|\n|x|")
 }
 
 func FuzzDump(f *testing.F) {

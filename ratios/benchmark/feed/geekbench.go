@@ -13,19 +13,22 @@ import (
 
 // geekbenchResult is what Geekbench 6 writes with --export-json.
 type geekbenchResult struct {
-	Version  string
-	Metrics  []geekbenchMetric
+	Version  string            `json:"version"`
+	Metrics  []geekbenchMetric `json:"metrics"`
 	Sections []struct {
-		Name      string
+		Name      string `json:"name"`
 		Workloads []struct {
-			Name  string
-			Score json.Number
-		}
-	}
+			Name  string      `json:"name"`
+			Score json.Number `json:"score"`
+		} `json:"workloads"`
+	} `json:"sections"`
 }
 
 // geekbenchMetric describes the machine.
-type geekbenchMetric struct{ Name, Value string }
+type geekbenchMetric struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // metric returns the value of a metric; empty if there is none.
 func (g *geekbenchResult) metric(name string) string {

@@ -23,7 +23,7 @@ func isMarkdown(in *bufio.Reader) bool {
 func markdown(in *bufio.Reader, needed []string, take func(line int, r record, fault *Fault)) error {
 	var names []string
 	return rowsOf(in, needed, func(text []byte) ([]string, *Fault) {
-		values := markdownRow(text)
+		values := markdownRow(bytes.TrimSpace(text))
 		if values == nil || isRule(values) || sameValues(values, names) {
 			return nil, nil
 		}

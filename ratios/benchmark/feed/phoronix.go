@@ -16,17 +16,21 @@ import (
 // phoronixResult is what phoronix-test-suite writes with result-file-to-json.
 type phoronixResult struct {
 	Systems map[string]struct {
-		Hardware  map[string]string
-		Timestamp string
-	}
-	Results map[string]phoronixTest
+		Hardware  map[string]string `json:"hardware"`
+		Timestamp string            `json:"timestamp"`
+	} `json:"systems"`
+	Results map[string]phoronixTest `json:"results"`
 }
 
 // phoronixTest is one test on several systems.
 type phoronixTest struct {
-	Identifier, Description, Scale, Proportion string
-	AppVersion                                 string `json:"app_version"`
-	Results                                    map[string]struct{ Value json.RawMessage }
+	Identifier  string `json:"identifier"`
+	Description string `json:"description"`
+	Proportion  string `json:"proportion"`
+	AppVersion  string `json:"app_version"`
+	Results     map[string]struct {
+		Value json.RawMessage `json:"value"`
+	} `json:"results"`
 }
 
 var phoronixNames = map[string]string{"instanceType": "identifier", "vcpus": "Processor"}

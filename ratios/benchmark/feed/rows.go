@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -15,7 +16,7 @@ const maxRow = 1 << 20
 
 var (
 	errTooLong = Fault{Reason: fmt.Sprintf("is longer than %d bytes", maxRow)}
-	errNotText = Fault{Reason: "is not UTF-8 text"}
+	errNotText = Fault{Reason: "is not UTF-8 text: save it as UTF-8"}
 )
 
 // rawRow is one row as it is written, or its fault.
@@ -29,14 +30,14 @@ func newRawRow(line int, text []byte, tooLong bool) rawRow {
 	switch {
 	case tooLong:
 		return rawRow{line: line, fault: &errTooLong}
-	case !utf8.Valid(text):
+	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 		return rawRow{line: line, fault: &errNotText}
 	}
 	return rawRow{line: line, text: text}
 }
 
-// lines calls take with each line that is not empty. It stops at the first error of the reader
-// or of take.
+// lines calls take with each line that is not empty, without white space around it, except for tabs:
+// they may separate empty columns. It stops at the first error of the reader or of take.
 func lines(in *bufio.Reader, take func(rawRow) error) error {
 	var line int
 	var text []byte
@@ -55,8 +56,8 @@ func lines(in *bufio.Reader, take func(rawRow) error) error {
 			return fmt.Errorf("read the feed: %w", err)
 		}
 		line++
-		if trimmed := bytes.TrimSpace(text); tooLong || len(trimmed) > 0 {
-			if err := take(newRawRow(line, trimmed, tooLong)); err != nil {
+		if tooLong || len(bytes.TrimSpace(text)) > 0 {
+			if err := take(newRawRow(line, bytes.TrimFunc(text, isSpaceInLine), tooLong)); err != nil {
 				return err
 			}
 		}
@@ -65,3 +66,5 @@ func lines(in *bufio.Reader, take func(rawRow) error) error {
 		}
 	}
 }
+
+func isSpaceInLine(r rune) bool { return r != '\t' && unicode.IsSpace(r) }

@@ -93,6 +93,9 @@ func (c *collector) server(k machineKey, s Server, names map[string]string) (Ser
 	return s, fault
 }
 
+// spareCoresNumbers are the columns of numbers that are read.
+var spareCoresNumbers = []string{"score", "vcpus", "cpu_cores"}
+
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 // records reads rows of tables in any of the notations of Spare Cores' tables. table is empty
@@ -116,5 +119,5 @@ func records(in *bufio.Reader, columns []string, wanted func(table string) bool,
 	case isDump(head):
 		return dump(in, wanted, take)
 	}
-	return table(in, columns, func(line int, r record, fault *Fault) { take(line, "", r, fault) })
+	return table(in, columns, spareCoresNumbers, func(line int, r record, fault *Fault) { take(line, "", r, fault) })
 }

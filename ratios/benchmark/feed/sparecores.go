@@ -19,13 +19,16 @@ var spareCoresNames = map[string]string{
 	"time": "observed_at", "vcpus": "vcpus", "vendor": "vendor_id",
 }
 
+// spareCoresColumns are the columns that a table of scores must have.
+var spareCoresColumns = []string{"vendor_id", "server_id", "benchmark_id", "score"}
+
 // readSpareCores reads rows of the benchmark_score table of Spare Cores: a JSON array,
 // newline-delimited JSON, CSV with a header, or the published dump, which also has the table of
 // servers. The other notations may have more columns: the server's api_reference, vcpus and
 // cpu_cores.
 func readSpareCores(in *bufio.Reader, c *collector) error {
 	wanted := func(table string) bool { return table == scoreTable || table == serverTable }
-	err := records(in, []string{"vendor_id", "server_id", "benchmark_id", "score"}, wanted, func(line int, table string, r record, fault *Fault) {
+	err := records(in, spareCoresColumns, wanted, func(line int, table string, r record, fault *Fault) {
 		if table == serverTable {
 			if fault == nil {
 				c.servers.take(r)

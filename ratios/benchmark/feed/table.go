@@ -2,8 +2,6 @@ package feed
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,27 +10,25 @@ import (
 
 // table reads CSV whose first line names the columns in any order, and calls take with each
 // row. A row is one line: quoted values cannot continue on the next line, so that a missing
-// quote affects one row only. It is an error if needed columns are missing.
-func table(in *bufio.Reader, needed []string, take func(line int, r record, fault *Fault)) error {
-	// One CSV reader reads the lines one by one.
-	line := &bytes.Reader{}
-	rows := csv.NewReader(line)
-	rows.FieldsPerRecord = -1 // Checked below, for a fault with the line.
-	rows.TrimLeadingSpace = true
-	rows.ReuseRecord = true
+// quote affects one row only. It is an error if needed columns are missing. The named numbers
+// may have decimal commas where commas do not separate columns.
+func table(in *bufio.Reader, needed, numbers []string, take func(line int, r record, fault *Fault)) error {
+	rows := newCSVLines()
+	begun := false
 	parse := func(text []byte) ([]string, *Fault) {
-		line.Reset(append(text, '\n'))
-		values, err := rows.Read()
-		if err != nil {
-			if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-				err = wrong.Err // Drop its line number, which is not the line in the feed.
-			}
-			return nil, &Fault{Reason: "is not CSV: " + err.Error()}
+		if begun {
+			return rows.split(text)
 		}
-		return values, nil
+		names, fault := rows.header(text, needed)
+		begun = names != nil
+		return names, fault
 	}
-
-	return rowsOf(in, needed, parse, take)
+	return rowsOf(in, needed, parse, func(line int, r record, fault *Fault) {
+		if fault == nil && rows.rows.Comma != ',' {
+			r, fault = r.pointed(numbers)
+		}
+		take(line, r, fault)
+	})
 }
 
 // rowsOf reads a table whose lines parse splits into values; no values and no fault mean that the
@@ -82,23 +78,26 @@ func header(names, needed []string) (map[string]int, error) {
 		}
 		columns[column(name)] = i
 	}
-	missing := slices.DeleteFunc(slices.Clone(needed), func(name string) bool {
-		_, found := columns[column(name)]
-		return found
-	})
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("the header has no column %s%s", quotedAll(missing), separated(names))
+	if absent := missing(names, needed); len(absent) > 0 {
+		return nil, fmt.Errorf("the header has no column %s%s", quotedAll(absent), separated(names))
 	}
 	return columns, nil
 }
 
-// separated returns what to do if the names are one text because something else than commas
-// separates them.
+// missing returns the needed columns that are not among the names.
+func missing(names, needed []string) []string {
+	return slices.DeleteFunc(slices.Clone(needed), func(name string) bool {
+		return slices.ContainsFunc(names, func(found string) bool { return column(found) == column(name) })
+	})
+}
+
+// separated returns what to do about missing columns. If the names are one text, something else than the
+// known separators may separate them.
 func separated(names []string) string {
-	if len(names) == 1 && strings.ContainsAny(names[0], ";\t") {
+	if len(names) == 1 && strings.ContainsAny(names[0], "|:") {
 		return ": separate the columns with commas"
 	}
-	return ""
+	return ": the first line must name the columns"
 }
 
 // column normalizes the name of a column: notations differ in case and spaces.

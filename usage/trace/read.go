@@ -45,8 +45,8 @@ const longestLine = 64 << 10
 // byteOrderMark is written at the start of UTF-8 text by some programs.
 var byteOrderMark = []byte("\uFEFF")
 
-// errEnds means that only the beginning of a file is there.
-var errEnds = errors.New("the file ends early: copy it again")
+// ErrEndsEarly means that only the beginning of a file is there.
+var ErrEndsEarly = errors.New("the file ends early: copy it again")
 
 // Read reads a trace. It passes each machine to visit, whose error ends the reading.
 func Read(r io.Reader, visit func(*Machine) error) error {
@@ -103,7 +103,7 @@ func Read(r io.Reader, visit func(*Machine) error) error {
 // cutOff says so if a compressed file ends early.
 func cutOff(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errEnds
+		return ErrEndsEarly
 	}
 	return err
 }

@@ -58,8 +58,11 @@ func Read(r io.Reader, visit func(*Machine) error) error {
 		}
 		in = bufio.NewReaderSize(unzip, 1<<20)
 	}
-	if mark, err := in.Peek(len(byteOrderMark)); err == nil && bytes.Equal(mark, byteOrderMark) {
+	switch mark, _ := in.Peek(len(byteOrderMark)); {
+	case bytes.Equal(mark, byteOrderMark):
 		_, _ = in.Discard(len(mark))
+	case bytes.HasPrefix(mark, []byte("\xFF\xFE")) || bytes.HasPrefix(mark, []byte("\xFE\xFF")):
+		return errors.New("read the trace: it is UTF-16: save it as UTF-8")
 	}
 	whole := &wholeLines{from: in}
 	lines := bufio.NewScanner(whole)

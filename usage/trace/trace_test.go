@@ -108,6 +108,8 @@ func TestRead(t *testing.T) {
 	const header = "vm 1 cores 2 memory_kib 1024 mhz 2600\n"
 	for name, test := range map[string]struct{ text, want string }{
 		"nothing":                       {"", "it has no machine"},
+		"UTF-16":                        {"\xFF\xFEv\x00m\x00", "it is UTF-16: save it as UTF-8"},
+		"UTF-16 of a big endian":        {"\xFE\xFF\x00v\x00m", "it is UTF-16: save it as UTF-8"},
 		"a sample without a machine":    {"1,2,3\n", "line 1 of the trace: a sample before the first machine"},
 		"a machine of negative CPU":     {"vm 1 cores -1 memory_kib 1024 mhz 1\n", `machine "1" does not have 0 to 9e10 cores and KiB`},
 		"a machine of infinite memory":  {"vm 1 cores 1 memory_kib Inf mhz 1\n", `machine "1" does not have 0 to 9e10 cores and KiB`},

@@ -44,7 +44,7 @@ type Config struct {
 	// Progress is called after each answer to one of the queries of a read.
 	Progress func(answered, queries int)
 
-	// transport sends the requests instead of that of the credentials.
+	// transport sends the requests; nil for one with the credentials.
 	transport http.RoundTripper
 	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
 	// query after two.
@@ -55,7 +55,7 @@ type Config struct {
 type Source struct {
 	client        api.Client
 	name, address string
-	// secrets are those of the address.
+	// secrets are what the address has to hide.
 	secrets      []string
 	credentials  Credentials
 	placeholders *strings.Replacer

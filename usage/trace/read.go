@@ -45,7 +45,7 @@ const longestLine = 64 << 10
 // byteOrderMark is written at the start of UTF-8 text by some programs.
 var byteOrderMark = []byte("\uFEFF")
 
-// ErrEndsEarly means that only the beginning of a file is there.
+// ErrEndsEarly means that the end of a file is missing.
 var ErrEndsEarly = errors.New("the file ends early: copy it again")
 
 // Read reads a trace. It passes each machine to visit, whose error ends the reading.
@@ -120,7 +120,7 @@ type wholeLines struct {
 // Read implements io.Reader.
 func (w *wholeLines) Read(p []byte) (int, error) {
 	n, err := w.from.Read(p)
-	w.failed = err != nil && err != io.EOF
+	w.failed = err != nil && !errors.Is(err, io.EOF)
 	return n, err
 }
 

@@ -18,7 +18,7 @@ const keptFor = 24 * time.Hour
 // no place for it. It removes those that nobody came back for.
 //
 // Callers who may see different series have different folders. A token is not a part of that, because a new one may be the
-// reason for the next attempt, but its file is.
+// reason for the next attempt, but its file is. The name of a folder is a hash, because an address may contain a password.
 func keptOf(c prometheus.Config) string {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -87,6 +87,6 @@ func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*tra
 // tellKept says what a user can do about a read that failed, if there is anything to keep.
 func (in *input) tellKept(w io.Writer) {
 	if entries, err := os.ReadDir(in.kept); err == nil && len(entries) > 0 {
-		fmt.Fprintf(w, "The complete answers are kept for a day: run the command again to continue.\n")
+		fmt.Fprintln(w, "The complete answers are kept for a day: run the command again to continue.")
 	}
 }

@@ -27,10 +27,7 @@ func newObjectives(o *usageOptions) objective.Query {
 		}
 		config := prometheus.Config{Address: address}
 		if o.has(usagePrometheus) && sameServer(address, o.address) {
-			var err error
-			if config, err = o.connection(); err != nil {
-				return nil, err
-			}
+			config = o.connection()
 		}
 		config.MostBytes = mostOfObjective
 		source, err := prometheus.New(config)

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
 // Only the Prometheus that usage is read from gets its token and tenant.
 func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	type seen struct{ token, tenant string }
-	prometheus := func() (url string, last *seen) {
+	serve := func() (url string, last *seen) {
 		last = &seen{}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			*last = seen{r.Header.Get("Authorization"), r.Header.Get("X-Scope-OrgID")}
@@ -26,9 +28,9 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours, first := prometheus()
-	other, second := prometheus()
-	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, tokenFile: token, tenant: "team", step: time.Minute}
+	ours, first := serve()
+	other, second := serve()
+	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, credentials: prometheus.Credentials{TokenFile: token}, tenant: "team", step: time.Minute}
 	query := newObjectives(o)
 	for _, address := range []string{ours, other, ours} {
 		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
@@ -64,6 +66,17 @@ func TestObjectivesHaveSmallAnswers(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
+		t.Error(err)
+	}
+}
+
+// A pod that is missing would look as if it met its objective, and keep a size that hurts.
+func TestObjectivesNeedCompleteAnswers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}`))
+	}))
+	t.Cleanup(server.Close)
+	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "isPartial") {
 		t.Error(err)
 	}
 }

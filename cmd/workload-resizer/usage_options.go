@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -37,8 +36,9 @@ type usageOptions struct {
 	interval time.Duration
 	backfill time.Duration
 	// The Prometheus.
-	address, tenant, selector, tokenFile, caFile string
-	step                                         time.Duration
+	address, tenant, selector string
+	credentials               prometheus.Credentials
+	step                      time.Duration
 }
 
 func (o *usageOptions) addTo(flags *pflag.FlagSet) {
@@ -49,8 +49,9 @@ func (o *usageOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "usage-prometheus-url", "", "URL of the Prometheus to read usage from, or of anything with its API")
 	flags.StringVar(&o.tenant, "usage-prometheus-tenant", "", "tenant of that Prometheus, sent as X-Scope-OrgID")
 	flags.StringVar(&o.selector, "usage-prometheus-selector", "", `label matchers that all series must match, as in PromQL, for example cluster="a"`)
-	flags.StringVar(&o.tokenFile, "usage-prometheus-token-file", "", "file with a token for that Prometheus; read again when it changes")
-	flags.StringVar(&o.caFile, "usage-prometheus-ca-file", "", "PEM file with the certificate authorities of that Prometheus (default: those of the system)")
+	flags.StringVar(&o.credentials.TokenFile, "usage-prometheus-token-file", "", "file with a token for that Prometheus; read again when it changes")
+	flags.StringVar(&o.credentials.HeadersFile, "usage-prometheus-headers-file", "", "file with headers for that Prometheus, for example of a proxy before it: one per line, as NAME: VALUE; read again when it changes")
+	flags.StringVar(&o.credentials.CAFile, "usage-prometheus-ca-file", "", "PEM file with the certificate authorities of that Prometheus (default: those of the system)")
 	flags.DurationVar(&o.step, "usage-prometheus-interval", 5*time.Minute, "time between two samples from that Prometheus, several times its scrape interval, and how often it is read")
 	flags.DurationVar(&o.backfill, "usage-backfill", 8*24*time.Hour, "how much of the past is read from that Prometheus at first")
 }
@@ -77,7 +78,7 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 		reject("usage-backfill", "must be from 0 to 744h (31 days), not %v", o.backfill)
 	}
 	if !o.has(usagePrometheus) {
-		for flag, value := range map[string]string{"url": o.address, "tenant": o.tenant, "selector": o.selector, "token-file": o.tokenFile, "ca-file": o.caFile} {
+		for flag, value := range map[string]string{"url": o.address, "tenant": o.tenant, "selector": o.selector, "token-file": o.credentials.TokenFile, "headers-file": o.credentials.HeadersFile, "ca-file": o.credentials.CAFile} {
 			if value != "" {
 				reject("usage-prometheus-"+flag, "has no effect: add prometheus to --usage-sources")
 			}
@@ -140,24 +141,16 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 
 // newPrometheus returns a Prometheus as a source.
 func newPrometheus(o *usageOptions) (usage.Source, error) {
-	config, err := o.connection()
+	source, err := prometheus.New(o.connection())
 	if err != nil {
-		return nil, err
-	}
-	source, err := prometheus.New(config)
-	if err != nil {
-		return nil, fmt.Errorf("--usage-prometheus-url: %w", err)
+		return nil, fmt.Errorf("prepare to read --usage-prometheus-url: %w", err)
 	}
 	return source, nil
 }
 
 // connection returns how the Prometheus is read, with the credentials.
-func (o *usageOptions) connection() (prometheus.Config, error) {
+func (o *usageOptions) connection() prometheus.Config {
 	config := o.config()
-	transport, err := rest.TransportFor(&rest.Config{BearerTokenFile: o.tokenFile, TLSClientConfig: rest.TLSClientConfig{CAFile: o.caFile}})
-	if err != nil {
-		return config, fmt.Errorf("--usage-prometheus-ca-file or --usage-prometheus-token-file: %w", err)
-	}
-	config.Transport = transport
-	return config, nil
+	config.Credentials = o.credentials
+	return config
 }

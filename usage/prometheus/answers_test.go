@@ -82,6 +82,37 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("what was given: %v", err)
 		}
 	})
+	for name, test := range map[string]struct {
+		fields     string
+		incomplete bool
+	}{
+		"is partial":                      {`"isPartial":true,`, true},
+		"is partial, with other fields":   {`"stats":{"isPartial":false,"seriesFetched":"3"},"isPartial": true,`, true},
+		"is not partial":                  {`"isPartial":false,`, false},
+		"has series that are named so":    {`"stats":{"isPartial":true},`, false},
+		"has partial as something else":   {`"isPartial":"yes",`, false},
+		"has a warning that has the name": {`"infos":["isPartial"],`, false},
+	} {
+		t.Run("uses an answer that "+name, func(t *testing.T) {
+			source := answering(t, func(w http.ResponseWriter) {
+				_, _ = io.WriteString(w, `{`+test.fields+matrix(series(point(60)))[1:])
+			})
+			n := 0
+			err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) { n++ })
+			if errors.Is(err, usage.ErrIncomplete) != test.incomplete || n != 2 || test.incomplete && !strings.Contains(err.Error(), "isPartial") {
+				t.Errorf("%d samples: %v", n, err)
+			}
+			_, err = source.Given(t.Context(), began, began.Add(10*time.Hour))
+			if errors.Is(err, usage.ErrIncomplete) != test.incomplete {
+				t.Errorf("what was given: %v", err)
+			}
+		})
+	}
+	t.Run("finds isPartial after the series", func(t *testing.T) {
+		if body := strings.TrimSuffix(matrix(series(point(5))), "}") + `,"isPartial":true}`; !partial([]byte(body)) {
+			t.Error(body)
+		}
+	})
 	t.Run("takes no hint for a warning", func(t *testing.T) {
 		source := answering(t, func(w http.ResponseWriter) {
 			_, _ = io.WriteString(w, `{"warnings":["PromQL info: metric might not be a counter"],"infos":["PromQL info: x"],`+matrix(series(point(5)))[1:])

@@ -3,6 +3,7 @@ package prometheus
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -36,21 +37,39 @@ func (s *Source) fault(err error) error {
 	if request := (*url.Error)(nil); errors.As(err, &request) {
 		text = request.Op + " " + s.address + ": " + request.Err.Error()
 	}
-	return &fault{brief(s.hide.Replace(text)), err}
+	return &fault{brief(s.hide(text)), err}
 }
 
-// redact returns an address that may be shown, and a replacer that hides its secrets: a password, a
-// user without one, which is a token, and the values of the query string.
-func redact(address *url.URL) (string, *strings.Replacer) {
-	const hidden = "xxxxx"
-	shown := *address
-	var secrets []string
+// hide replaces secrets in text that may be shown.
+func (s *Source) hide(text string) string {
+	secrets := slices.Concat(s.secrets, s.credentials.secrets())
+	var pairs []string
+	for _, secret := range secrets {
+		// A short value is no secret, and it may be part of any word.
+		if len(secret) < 4 {
+			continue
+		}
+		pairs = append(pairs, secret, hidden)
+		if escaped := url.QueryEscape(secret); escaped != secret {
+			pairs = append(pairs, escaped, hidden)
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// hidden is shown instead of a secret.
+const hidden = "xxxxx"
+
+// redact returns an address that may be shown, and its secrets: a password, a user without one, which is
+// a token, and the values of the query string.
+func redact(address *url.URL) (shown string, secrets []string) {
+	redacted := *address
 	if user := address.User; user != nil {
 		password, given := user.Password()
 		secrets = append(secrets, password)
-		if shown.User = url.UserPassword(user.Username(), hidden); !given {
+		if redacted.User = url.UserPassword(user.Username(), hidden); !given {
 			secrets = append(secrets, user.Username())
-			shown.User = url.User(hidden)
+			redacted.User = url.User(hidden)
 		}
 	}
 	query := url.Values{}
@@ -58,16 +77,6 @@ func redact(address *url.URL) (string, *strings.Replacer) {
 		query.Set(name, hidden)
 		secrets = append(secrets, values...)
 	}
-	shown.RawQuery, shown.Fragment, shown.RawFragment = query.Encode(), "", ""
-	var pairs []string
-	for _, secret := range secrets {
-		// A short value is no secret, and it may be part of any word.
-		if len(secret) >= 4 {
-			pairs = append(pairs, secret, hidden)
-			if escaped := url.QueryEscape(secret); escaped != secret {
-				pairs = append(pairs, escaped, hidden)
-			}
-		}
-	}
-	return shown.String(), strings.NewReplacer(pairs...)
+	redacted.RawQuery, redacted.Fragment, redacted.RawFragment = query.Encode(), "", ""
+	return redacted.String(), secrets
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -41,14 +40,17 @@ type podGiven struct {
 // given is how often Given looks: a pod that lives for less is found, too.
 const given = time.Hour
 
-// The queries. Each point covers the hour before it. Sidecars are init containers.
+// The queries. Each point covers the hour before it. Sidecars are init containers. Their metrics have names of
+// their own, which no regular expression matches, because Google's Managed Service for Prometheus refuses it.
 const (
 	queryOwner           = `max by (namespace, pod, owner_kind, owner_name, owner_is_controller) (last_over_time(kube_pod_owner{SELECTOR}[1h]))`
 	queryReplicaSetOwner = `max by (namespace, replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{SELECTORowner_is_controller="true"}[1h]))`
 	queryJobOwner        = `max by (namespace, job_name, owner_kind, owner_name) (last_over_time(kube_job_owner{SELECTORowner_is_controller="true"}[1h]))`
-	queryRequests        = `max by (namespace, pod, container, resource) (last_over_time({SELECTOR__name__=~"kube_pod_container_resource_requests|kube_pod_init_container_resource_requests",resource=~"cpu|memory"}[1h]))`
-	queryLimits          = `max by (namespace, pod, container, resource) (last_over_time({SELECTOR__name__=~"kube_pod_container_resource_limits|kube_pod_init_container_resource_limits",resource=~"cpu|memory"}[1h]))`
-	queryContainers      = `max by (namespace, pod, container) (last_over_time({SELECTOR__name__=~"kube_pod_container_info|kube_pod_init_container_info"}[1h]))`
+	queryRequests        = byResource + `(last_over_time(kube_pod_container_resource_requests` + cpuOrMemory + `) or last_over_time(kube_pod_init_container_resource_requests` + cpuOrMemory + `))`
+	queryLimits          = byResource + `(last_over_time(kube_pod_container_resource_limits` + cpuOrMemory + `) or last_over_time(kube_pod_init_container_resource_limits` + cpuOrMemory + `))`
+	queryContainers      = `max by (namespace, pod, container) (last_over_time(kube_pod_container_info{SELECTOR}[1h]) or last_over_time(kube_pod_init_container_info{SELECTOR}[1h]))`
+	byResource           = `max by (namespace, pod, container, resource) `
+	cpuOrMemory          = `{SELECTORresource=~"cpu|memory"}[1h]`
 )
 
 // errNoPods means that Prometheus does not know what pods were given.
@@ -57,9 +59,9 @@ var errNoPods = errors.New("no metric kube_pod_owner: what containers were given
 // Given reads what containers were given in a time. If it changed, the last amounts count. After
 // ErrIncomplete, some of them may be missing.
 func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, error) {
-	a := &answers{Source: s}
+	a := s.begin()
 	g := &Given{pods: map[object]*podGiven{}, owners: map[controller]usage.Owner{}}
-	for _, read := range []struct {
+	reads := []struct {
 		query string
 		take  func(labels model.Metric, value float64)
 	}{
@@ -74,13 +76,12 @@ func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, err
 		}},
 		// A container without requests and limits has no other metric, and its pod is not Guaranteed.
 		{queryContainers, func(labels model.Metric, _ float64) { g.container(labels) }},
-	} {
-		for first := since.Truncate(given).Add(given); first.Before(until.Add(given)); first = first.Add(24 * given) {
-			last := first.Add(23 * given)
-			if end := until.Truncate(given).Add(given); last.After(end) {
-				last = end
-			}
-			matrix, err := a.matrix(ctx, read.query, promv1.Range{Start: first, End: last, Step: given})
+	}
+	ranges := split(since.Truncate(given).Add(given), until.Truncate(given).Add(given), given, 24)
+	a.queries = len(ranges) * len(reads)
+	for _, read := range reads {
+		for _, r := range ranges {
+			matrix, err := a.matrix(ctx, read.query, r)
 			if err != nil {
 				return nil, err
 			}

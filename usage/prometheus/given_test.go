@@ -3,6 +3,9 @@ package prometheus
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +154,22 @@ func TestGiven(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Google's Managed Service for Prometheus refuses regular expressions on names.
+func TestQueriesNameTheirMetrics(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if query := r.FormValue("query"); strings.Contains(query, "__name__") {
+			t.Error(query)
+		}
+		_, _ = io.WriteString(w, matrix(""))
+	}))
+	t.Cleanup(server.Close)
+	source := newSource(t, Config{Address: server.URL, Selector: `cluster="a"`})
+	if _, err := source.Given(t.Context(), began, began.Add(time.Hour)); !errors.Is(err, errNoPods) {
+		t.Error(err)
+	}
+	if err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) {}); err != nil {
+		t.Error(err)
+	}
 }

@@ -33,12 +33,19 @@ type Config struct {
 	// Interval is the time between samples, at most 10 minutes; 0 means 5 minutes. It must be
 	// several times the interval in which Prometheus scrapes.
 	Interval time.Duration
-	// Transport sends the requests, e.g. with credentials; nil for the default one.
-	Transport http.RoundTripper
+	Credentials
 	// MostBytes is how many bytes an answer has at most; 0 means 256 MiB. An answer takes many times as much
 	// memory.
 	MostBytes int64
 
+	// Kept is a folder in which complete answers about the past are kept, and from which they are taken; empty for
+	// none. Nothing is deleted from it. It must belong to these credentials alone.
+	Kept string
+	// Progress is called after each answer to one of the queries of a read.
+	Progress func(answered, queries int)
+
+	// transport sends the requests; nil for one with the credentials.
+	transport http.RoundTripper
 	// patience is how long an answer may take; 0 means 5 minutes, since a Prometheus gives up a
 	// query after two.
 	patience time.Duration
@@ -46,26 +53,34 @@ type Config struct {
 
 // Source is a Prometheus as a source of usage.
 type Source struct {
-	api           promv1.API
+	client        api.Client
 	name, address string
-	hide          *strings.Replacer
-	// queries replaces the placeholders in queries.
-	queries  *strings.Replacer
-	interval time.Duration
+	// secrets are what the address has to hide.
+	secrets      []string
+	credentials  Credentials
+	placeholders *strings.Replacer
+	interval     time.Duration
+	kept         kept
+	progress     func(answered, queries int)
 }
 
-// chunk is how many intervals a query covers: its answer has to fit in memory.
+// chunk is how many intervals a query covers at most: its answer has to fit in memory.
 const chunk = 12
 
 // New returns a source. It does not connect yet.
 func New(c Config) (*Source, error) {
-	transport := c.Transport
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
 	address, err := url.Parse(c.Address)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, errAddress
+	}
+	if err := c.check(address); err != nil {
+		return nil, err
+	}
+	transport := c.transport
+	if transport == nil {
+		if transport, err = c.Credentials.transport(); err != nil {
+			return nil, fmt.Errorf("use the credentials of Prometheus: %w", err)
+		}
 	}
 	selector, err := parseSelector(c.Selector)
 	if err != nil {
@@ -82,8 +97,8 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, errAddress
 	}
-	s := &Source{api: promv1.NewAPI(client), interval: interval}
-	s.address, s.hide = redact(address)
+	s := &Source{client: client, credentials: c.Credentials, interval: interval, kept: kept(c.Kept), progress: c.Progress}
+	s.address, s.secrets = redact(address)
 	s.name = "prometheus " + s.address
 	// Sources with the same address must have different names.
 	if c.Tenant != "" {
@@ -95,7 +110,7 @@ func New(c Config) (*Source, error) {
 	// A container that rarely runs counts as if it ran in a tenth of the periods of 100 ms, or else a moment would
 	// count as much as minutes.
 	least := strconv.FormatFloat(interval.Seconds(), 'f', -1, 64)
-	s.queries = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "LEAST", least, "SELECTOR", selector)
+	s.placeholders = strings.NewReplacer("INTERVAL", model.Duration(interval).String(), "LEAST", least, "SELECTOR", selector)
 	return s, nil
 }
 
@@ -117,19 +132,29 @@ func (s *Source) Read(ctx context.Context, since, until time.Time, observe func(
 	if stored := time.Now().Add(-s.interval / 5); until.After(stored) {
 		until = stored
 	}
-	a := &answers{Source: s}
-	first := since.Truncate(s.interval).Add(s.interval)
-	for !first.After(until) {
-		last := first.Add((chunk - 1) * s.interval)
-		if last.After(until) {
-			last = until.Truncate(s.interval)
-		}
-		if err := a.readChunk(ctx, promv1.Range{Start: first, End: last, Step: s.interval}, observe); err != nil {
+	a := s.begin()
+	ranges := split(since.Truncate(s.interval).Add(s.interval), until, s.interval, chunk)
+	a.queries = len(ranges) * queriesOfUsage
+	for _, r := range ranges {
+		if err := a.readChunk(ctx, r, observe); err != nil {
 			return err
 		}
-		first = last.Add(s.interval)
 	}
 	return a.incomplete()
+}
+
+// split returns ranges of at most n steps, from the first to the last step that is not after until. They end at
+// multiples of their length, so that reads of overlapping times ask the same.
+func split(first, until time.Time, step time.Duration, n int) (ranges []promv1.Range) {
+	for last := until.Truncate(step); !first.After(last); {
+		end := first.Add(-step).Truncate(time.Duration(n) * step).Add(time.Duration(n) * step)
+		if end.After(last) {
+			end = last
+		}
+		ranges = append(ranges, promv1.Range{Start: first, End: end, Step: step})
+		first = end.Add(step)
+	}
+	return ranges
 }
 
 // The queries. Several endpoints, jobs or replicas of Prometheus may measure the same container, and
@@ -144,6 +169,9 @@ const (
 	queryMemoryWait = byContainer + `(label_replace(rate(container_pressure_memory_waiting_seconds_total` + containers + `[INTERVAL])` + withUID + `)`
 	queryMemory     = byContainer + `(label_replace(max_over_time(container_memory_working_set_bytes` + containers + `[INTERVAL])` + withUID + `)`
 )
+
+// queriesOfUsage is how many queries readChunk sends.
+const queriesOfUsage = 7
 
 // readChunk delivers the samples of a range.
 func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(usage.Sample)) error {

@@ -15,10 +15,12 @@ type Element struct {
 }
 
 // Vector returns the vector of a query at a time, in no particular order. It is an error if some of it may
-// be missing. In the query, nothing is replaced.
+// be missing. In the query, nothing is replaced. The query is sent once: callers ask again soon, and the answer to
+// another query must not be late because a Prometheus is busy.
 func (s *Source) Vector(ctx context.Context, query string, at time.Time) ([]Element, error) {
-	a := &answers{Source: s}
-	value, warnings, _, err := s.api.Query(ctx, query, at)
+	a := s.begin()
+	a.once = true
+	value, warnings, _, err := a.api.Query(ctx, query, at)
 	if err != nil {
 		return nil, s.fault(err)
 	}

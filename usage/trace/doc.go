@@ -4,7 +4,7 @@
 //
 //	vm NAME cores CORES memory_kib KIB mhz MHZ
 //
-// begins a machine with what it was given. Each following row is a sample of it:
+// begins a machine with what it was given; 0 if that is unknown. Each following row is a sample of it:
 //
 //	TIME,CORES_USED,KIB_USED
 //

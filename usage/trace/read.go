@@ -19,7 +19,7 @@ type Machine struct {
 	// Workload is what the machine is a replica of: replicas share a history. Without it, the
 	// machine has its own.
 	Workload string
-	// Given is what the machine was provisioned with.
+	// Given is what the machine was provisioned with; 0 if it is unknown.
 	Given recommend.Authored
 	Rows  []Row
 }
@@ -42,20 +42,35 @@ const latest = 7_258_118_400
 // longestLine is more than any line of a trace needs.
 const longestLine = 64 << 10
 
+// byteOrderMark is written at the start of UTF-8 text by some programs.
+var byteOrderMark = []byte("\uFEFF")
+
+// ErrEndsEarly means that the end of a file is missing.
+var ErrEndsEarly = errors.New("the file ends early: copy it again")
+
 // Read reads a trace. It passes each machine to visit, whose error ends the reading.
 func Read(r io.Reader, visit func(*Machine) error) error {
 	in := bufio.NewReaderSize(r, 1<<20)
 	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		unzip, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("decompress the trace: %w", err)
+			return fmt.Errorf("decompress the trace: %w", cutOff(err))
 		}
 		in = bufio.NewReaderSize(unzip, 1<<20)
 	}
-	lines := bufio.NewScanner(in)
+	switch mark, _ := in.Peek(len(byteOrderMark)); {
+	case bytes.Equal(mark, byteOrderMark):
+		_, _ = in.Discard(len(mark))
+	case bytes.HasPrefix(mark, []byte("\xFF\xFE")) || bytes.HasPrefix(mark, []byte("\xFE\xFF")):
+		return errors.New("read the trace: it is UTF-16: save it as UTF-8")
+	}
+	whole := &wholeLines{from: in}
+	lines := bufio.NewScanner(whole)
 	lines.Buffer(make([]byte, 0, longestLine), longestLine)
+	lines.Split(whole.split)
 	var machine *Machine
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		var err error
 		switch {
@@ -80,12 +95,38 @@ func Read(r io.Reader, visit func(*Machine) error) error {
 		return fmt.Errorf("read the trace: a line is longer than %d bytes", longestLine)
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read the trace: %w", err)
+		return fmt.Errorf("read line %d of the trace: %w", n, cutOff(err))
 	}
 	if machine == nil {
 		return errors.New("read the trace: it has no machine")
 	}
 	return visit(machine)
+}
+
+// cutOff says so if a compressed file ends early.
+func cutOff(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrEndsEarly
+	}
+	return err
+}
+
+// wholeLines splits text into lines. Of text that cannot be read further, the last line is only a part.
+type wholeLines struct {
+	from   io.Reader
+	failed bool
+}
+
+// Read implements io.Reader.
+func (w *wholeLines) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	w.failed = err != nil && !errors.Is(err, io.EOF)
+	return n, err
+}
+
+// split is a bufio.SplitFunc.
+func (w *wholeLines) split(data []byte, atEnd bool) (int, []byte, error) {
+	return bufio.ScanLines(data, atEnd && !w.failed)
 }
 
 // begin reads the row that begins a machine.
@@ -97,8 +138,8 @@ func begin(line []byte) (*Machine, error) {
 	}
 	cpu, ok := history.Millicores(cores)
 	memory, okMemory := history.Bytes(kib * 1024)
-	if !ok || !okMemory || cpu == 0 || memory == 0 {
-		return nil, fmt.Errorf("machine %q has no CPU or no memory, or more than 9e10 cores or KiB", name)
+	if !ok || !okMemory {
+		return nil, fmt.Errorf("machine %q does not have 0 to 9e10 cores and KiB", name)
 	}
 	given := recommend.Amounts{CPU: cpu, Memory: memory}
 	return &Machine{Name: name, Given: recommend.Authored{Request: given, Limit: given}}, nil

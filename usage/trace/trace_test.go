@@ -60,8 +60,34 @@ func TestRead(t *testing.T) {
 		if all, err := read(packed.String()); err != nil || len(all) != 2 {
 			t.Errorf("%d machines, %v", len(all), err)
 		}
-		if _, err := read(packed.String()[:packed.Len()/2]); err == nil {
-			t.Error("half a file is accepted")
+		for _, length := range []int{5, packed.Len() / 2, packed.Len() - 9, packed.Len() - 1} {
+			if _, err := read(packed.String()[:length]); err == nil || !strings.Contains(err.Error(), "the file ends early") {
+				t.Errorf("%d of %d bytes: %v", length, packed.Len(), err)
+			}
+		}
+	})
+	t.Run("skips a byte order mark", func(t *testing.T) {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, _ = w.Write([]byte("\uFEFF" + valid))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"\uFEFF" + valid, packed.String()} {
+			if all, err := read(text); err != nil || len(all) != 2 {
+				t.Errorf("%d machines, %v", len(all), err)
+			}
+		}
+	})
+	t.Run("does not know what a machine without an amount was given", func(t *testing.T) {
+		all, err := read("vm 1 cores 1 memory_kib 0 mhz 1\n5,0.5,3\nvm 2 cores 0 memory_kib 1 mhz 1\n5,0.5,3\n")
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%d machines, %v", len(all), err)
+		}
+		for i, want := range []recommend.Amounts{{CPU: 1000}, {Memory: 1024}} {
+			if got := all[i].Given; got.Request != want || got.Limit != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
 		}
 	})
 	t.Run("ends with an error of the caller", func(t *testing.T) {
@@ -82,9 +108,11 @@ func TestRead(t *testing.T) {
 	const header = "vm 1 cores 2 memory_kib 1024 mhz 2600\n"
 	for name, test := range map[string]struct{ text, want string }{
 		"nothing":                       {"", "it has no machine"},
+		"UTF-16":                        {"\xFF\xFEv\x00m\x00", "it is UTF-16: save it as UTF-8"},
+		"UTF-16 of a big endian":        {"\xFE\xFF\x00v\x00m", "it is UTF-16: save it as UTF-8"},
 		"a sample without a machine":    {"1,2,3\n", "line 1 of the trace: a sample before the first machine"},
-		"a machine without CPU":         {"vm 1 cores 0 memory_kib 1024 mhz 1\n", `machine "1" has no CPU or no memory`},
-		"a machine without memory":      {"vm 1 cores 1 memory_kib 0 mhz 1\n", `machine "1" has no CPU or no memory`},
+		"a machine of negative CPU":     {"vm 1 cores -1 memory_kib 1024 mhz 1\n", `machine "1" does not have 0 to 9e10 cores and KiB`},
+		"a machine of infinite memory":  {"vm 1 cores 1 memory_kib Inf mhz 1\n", `machine "1" does not have 0 to 9e10 cores and KiB`},
 		"a machine without numbers":     {"vm 1 cores two memory_kib 1024 mhz 1\n", "is not vm NAME"},
 		"too few fields":                {header + "1,2\n", `line 2 of the trace: "1,2" is not TIME`},
 		"a time that is no number":      {header + "x,2,3\n", "is not TIME"},
@@ -179,7 +207,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, m := range all {
-			if m.Given.Request.CPU <= 0 || m.Given.Request.Memory <= 0 {
+			if m.Given.Request.CPU < 0 || m.Given.Request.Memory < 0 {
 				t.Errorf("%+v", m.Given)
 			}
 			for _, row := range m.Rows {

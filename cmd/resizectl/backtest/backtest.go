@@ -45,11 +45,13 @@ FILE is a trace, possibly compressed with gzip: for each machine, a row
 
 with what it was given, and then a row TIME,CORES_USED,KIB_USED for each sample.
 The first time of a machine is in Unix seconds, the others in seconds since the
-row before.
+row before. A machine with 0 cores or KiB, which are unknown, is left out.
 
 With --prometheus, the command replays what containers used instead, by the metrics
 of the kubelet's cAdvisor. What they were given, and what they belong to, comes from
-kube-state-metrics. Each replica of a container is a machine.
+kube-state-metrics. Each replica of a container is a machine. If the Prometheus fails
+or you press Ctrl-C, the answers so far are kept in your cache folder for a day: the
+same command then asks only for the rest.
 
 Without either, the command replays generated machines.
 
@@ -119,10 +121,16 @@ func (o *options) run(cmd *cobra.Command) error {
 		return fmt.Errorf("no machine has more than %d days of usage: policies learn from them, so they do not count", settings.Warmup/(24*time.Hour))
 	}
 	// The replay may have taken long: a plot that cannot be written must not lose the table.
-	if err := o.printRows(rows); err != nil || o.plot == "" {
+	if err := o.printRows(rows); err != nil {
 		return err
 	}
-	return o.writePlot(rows)
+	if o.plot != "" {
+		if err := o.writePlot(rows); err != nil {
+			return err
+		}
+	}
+	o.input.forget()
+	return nil
 }
 
 // complete returns which flag is empty, or would be ignored.

@@ -1,6 +1,9 @@
 package backtest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,20 @@ import (
 )
 
 const small = "../../../usage/trace/testdata/small.csv.gz"
+
+// truncated returns the name of a trace that was not copied completely.
+func truncated(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "trace.csv.gz")
+	if err := os.WriteFile(file, text[:len(text)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 func TestBacktest(t *testing.T) {
 	for name, args := range map[string][]string{
@@ -48,6 +65,34 @@ func TestBacktest(t *testing.T) {
 		if code, stdout, _ := program.Shell(t.Context(), "backtest", "--trace", small, "--policy", "default", "--plot", t.TempDir()); code != command.ExitError || !strings.Contains(stdout, "default") {
 			t.Errorf("exit %d: %s", code, stdout)
 		}
+	})
+	t.Run("names machines of which something is unknown, and replays the others", func(t *testing.T) {
+		known, err := os.ReadFile(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		text.WriteString("\uFEFFvm lost cores 1 memory_kib 0 mhz 1\n1375112848,0,0\n300,0.5393,2290088\n")
+		unzip, err := gzip.NewReader(bytes.NewReader(known))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := text.ReadFrom(unzip); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 11 {
+			fmt.Fprintf(&text, "vm idle-%d cores 0 memory_kib 1 mhz 1\n1375112848,0,0\n", i)
+		}
+		file := filepath.Join(t.TempDir(), "trace.csv")
+		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := program.Shell(t.Context(), "backtest", "--trace", file)
+		const want = "warning: the replay is without 12 machines whose cores or memory are unknown (0): lost, idle-0, idle-1, idle-2, idle-3, idle-4, idle-5, idle-6, idle-7, idle-8 and 2 more\n"
+		if code != command.ExitOK || stderr != want {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+		cmdtest.Golden(t, "backtest.table", stdout)
 	})
 	for name, test := range map[string]struct {
 		args []string
@@ -103,6 +148,12 @@ func TestBacktest(t *testing.T) {
 		"no time to read":                 {[]string{"--prometheus", "http://localhost", "--range", "0s"}, "--range must be more than 8d, which do not count, and at most 366d, such as 30d"},
 		"an end that is no time":          {[]string{"--prometheus", "http://localhost", "--until", "today"}, `--until "today" is not a time such as 2026-03-01T00:00:00Z`},
 		"an address that is no URL":       {[]string{"--prometheus", "::"}, "the address of Prometheus is not a URL"},
+		"an empty token file":             {[]string{"--prometheus", "http://localhost", "--prometheus-token-file", ""}, "--prometheus-token-file is empty"},
+		"an empty headers file":           {[]string{"--prometheus", "http://localhost", "--prometheus-headers-file", ""}, "--prometheus-headers-file is empty"},
+		"an empty CA file":                {[]string{"--prometheus", "http://localhost", "--prometheus-ca-file", ""}, "--prometheus-ca-file is empty"},
+		"a token file of a trace":         {[]string{"--trace", small, "--prometheus-token-file", "token"}, "require --prometheus"},
+		"a missing token file":            {[]string{"--prometheus", "http://localhost", "--prometheus-token-file", "missing/token"}, "--prometheus: use the credentials of Prometheus: "},
+		"a trace that ends early":         {[]string{"--trace", truncated(t)}, "the file ends early: copy it again\n"},
 		"an argument":                     {[]string{"trace.csv"}, `unexpected argument "trace.csv"`},
 	} {
 		t.Run("rejects "+name, func(t *testing.T) {

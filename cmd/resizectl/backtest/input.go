@@ -17,7 +17,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
-	"github.com/workload-resizer/workload-resizer/usage/recommend"
 	"github.com/workload-resizer/workload-resizer/usage/trace"
 )
 
@@ -26,8 +25,11 @@ type input struct {
 	trace string
 
 	prometheus, tenant, selector string
+	credentials                  prometheus.Credentials
 	span                         time.Duration
 	until                        string
+	// kept is the folder with the answers of the Prometheus.
+	kept string
 
 	machines, days int
 	seed           uint64
@@ -38,6 +40,9 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.prometheus, "prometheus", "", "URL of a Prometheus, or anything with its API, whose containers to replay")
 	f.StringVar(&in.tenant, "tenant", "", "tenant to read, if the Prometheus has several (sent as X-Scope-OrgID)")
 	f.StringVar(&in.selector, "selector", "", `label matchers that all series must match, such as cluster="a" if the Prometheus has several clusters`)
+	f.StringVar(&in.credentials.TokenFile, "prometheus-token-file", "", "file with a token for the Prometheus; read again when it changes")
+	f.StringVar(&in.credentials.HeadersFile, "prometheus-headers-file", "", "file with headers for the Prometheus, for example of a proxy before it: one per line, as NAME: VALUE; read again when it changes")
+	f.StringVar(&in.credentials.CAFile, "prometheus-ca-file", "", "PEM file with the certificate authorities of the Prometheus (default: those of the system)")
 	command.DurationVar(f, &in.span, "range", 30*24*time.Hour, "time to read from the Prometheus, which includes the first 8 days")
 	f.StringVar(&in.until, "until", "", "end of that time, such as 2026-03-01T00:00:00Z (default: now)")
 	f.IntVar(&in.machines, "machines", 20, "number of generated machines")
@@ -67,8 +72,16 @@ func (in *input) check(given func(flag string) bool) error {
 		return errors.New("--selector is empty: expected label matchers such as cluster=\"a\"")
 	case given("tenant") && in.tenant == "":
 		return errors.New("--tenant is empty: expected the name of a tenant")
+	case given("prometheus-token-file") && in.credentials.TokenFile == "":
+		return errors.New("--prometheus-token-file is empty: expected a file with a token")
+	case given("prometheus-headers-file") && in.credentials.HeadersFile == "":
+		return errors.New("--prometheus-headers-file is empty: expected a file with a header per line, as NAME: VALUE")
+	case given("prometheus-ca-file") && in.credentials.CAFile == "":
+		return errors.New("--prometheus-ca-file is empty: expected a PEM file with certificates")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus cannot be combined")
+	case in.prometheus == "" && some("prometheus-token-file", "prometheus-headers-file", "prometheus-ca-file"):
+		return errors.New("--prometheus-token-file, --prometheus-headers-file and --prometheus-ca-file require --prometheus")
 	case in.prometheus == "" && some("tenant", "selector", "until", "range"):
 		return errors.New("--tenant, --selector, --until and --range require --prometheus")
 	case (in.trace != "" || in.prometheus != "") && some("machines", "days", "seed"):
@@ -98,8 +111,13 @@ func (in *input) end() (time.Time, error) {
 
 // read reads or generates the machines. Warnings say what may be missing.
 func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) (machines []*trace.Machine, err error) {
+	var unknown []string
 	keep := func(m *trace.Machine) error {
-		machines = append(machines, m)
+		if m.Given.Request.CPU == 0 || m.Given.Request.Memory == 0 {
+			unknown = append(unknown, m.Name)
+		} else {
+			machines = append(machines, m)
+		}
 		return ctx.Err()
 	}
 	switch {
@@ -122,49 +140,27 @@ func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) 
 		defer file.Close()
 		if err = trace.Read(file, keep); errors.Is(err, syscall.EISDIR) {
 			err = command.FileError(in.trace, err)
+		} else if errors.Is(err, trace.ErrEndsEarly) {
+			err = fmt.Errorf("%s: %w", in.trace, err)
 		} else if err != nil {
 			err = fmt.Errorf("%s: %w: see \"resizectl backtest --help\" for the form of a trace", in.trace, err)
 		}
 	}
+	if err == nil && len(unknown) > 0 {
+		fmt.Fprintf(warnings, "warning: the replay is without %s whose cores or memory are unknown (0): %s\n",
+			print.CountOf(int64(len(unknown)), "machine"), print.OneLine(first(unknown)))
+	}
 	return machines, err
 }
 
-// readPrometheus reads the machines from a Prometheus.
-func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*trace.Machine, error) {
-	source, err := prometheus.New(prometheus.Config{Address: in.prometheus, Tenant: in.tenant, Selector: in.selector})
-	if err != nil {
-		return nil, fmt.Errorf("--prometheus: %w", err)
+// named is how many machines a warning names at most.
+const named = 10
+
+// first returns the first of some names, and how many more there are.
+func first(names []string) string {
+	more := ""
+	if n := len(names) - named; n > 0 {
+		names, more = names[:named], fmt.Sprintf(" and %d more", n)
 	}
-	until, err := in.end()
-	if err != nil {
-		return nil, err
-	}
-	since := until.Add(-in.span)
-	given, err := source.Given(ctx, since, until)
-	if err != nil {
-		err = fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
-		if given == nil {
-			return nil, fmt.Errorf("%w: check --prometheus", err)
-		}
-		fmt.Fprintf(warnings, "warning: %s\n", print.OneLine(err.Error()))
-	}
-	unknown := 0
-	machines, err := trace.Record(ctx, source, since, until, func(c trace.Container) (string, recommend.Authored, bool) {
-		w, authored, known := given.Of(c.Namespace, c.Pod, c.Name)
-		if !known {
-			unknown++
-		}
-		return fmt.Sprintf("%s/%s/%s/%s", w.Namespace, w.Kind, w.Name, c.Name), authored, known
-	})
-	if len(machines) > 0 && err != nil {
-		fmt.Fprintf(warnings, "warning: %s\n", print.OneLine(err.Error()))
-		err = nil
-	}
-	if err == nil && len(machines) == 0 && unknown > 0 {
-		return nil, fmt.Errorf("%s has usage of %d containers, but kube_pod_owner does not describe their pods: the labels namespace and pod must be those of the pods (honor_labels)", source.Name(), unknown)
-	}
-	if err == nil && len(machines) == 0 {
-		err = fmt.Errorf("%s has no usage of containers between %s and %s", source.Name(), since.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339))
-	}
-	return machines, err
+	return strings.Join(names, ", ") + more
 }

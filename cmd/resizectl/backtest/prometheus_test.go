@@ -2,7 +2,12 @@ package backtest
 
 import (
 	"bytes"
+	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +60,7 @@ func recorded(machines []*trace.Machine) []byte {
 }
 
 func TestPrometheus(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	machines, err := (&input{machines: 2, days: 10, seed: 1}).read(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -128,6 +134,111 @@ func TestPrometheus(t *testing.T) {
 		address, _ := localcluster.RecordedPrometheusForTest(t, []byte(other))
 		code, _, stderr := program.Shell(t.Context(), "backtest", "--prometheus", address, "--until", until, "--range", "200h")
 		if code != command.ExitError || !strings.Contains(stderr, "has usage of 2 containers, but kube_pod_owner does not describe their pods") {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	})
+	without := func(text string) []byte {
+		return slices.Concat(slices.Collect(func(yield func([]byte) bool) {
+			for line := range bytes.Lines(recorded(machines)) {
+				if !strings.HasPrefix(string(line), text) && !yield(line) {
+					return
+				}
+			}
+		})...)
+	}
+	for name, test := range map[string]struct {
+		text []byte
+		want string
+	}{
+		"containers that a shard of kube-state-metrics would describe": {
+			without(`kube_pod_owner{namespace="shop",pod="m1-0"`),
+			"warning: the replay is without 1 of 2 containers with usage, whose pods kube_pod_owner does not describe",
+		},
+		"containers without requests": {
+			without(`kube_pod_container_resource_requests{namespace="shop",pod="m1-0"`),
+			"warning: 1 of 2 containers with usage have no request in the metrics of kube-state-metrics",
+		},
+	} {
+		t.Run("warns of "+name, func(t *testing.T) {
+			address, _ := localcluster.RecordedPrometheusForTest(t, test.text)
+			code, _, stderr := program.Shell(t.Context(), "backtest", "--prometheus", address, "--until", until, "--range", "264h")
+			if code != command.ExitOK || !strings.HasPrefix(stderr, test.want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+		})
+	}
+	behind, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(behind)
+	t.Run("warns that answers are partial", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			r.Header.Del("Accept-Encoding")
+			forward.ServeHTTP(answer, r)
+			_, _ = w.Write(bytes.Replace(answer.Body.Bytes(), []byte(`{"status":"success"`), []byte(`{"status":"success","isPartial":true`), 1))
+		}))
+		t.Cleanup(server.Close)
+		code, stdout, stderr := program.Shell(t.Context(), "backtest", "--prometheus", server.URL, "--until", until, "--range", "264h")
+		if code != command.ExitOK || strings.Count(stderr, "warning: ") != 2 || strings.Count(stderr, "isPartial") != 2 {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+		cmdtest.Golden(t, "generated.table", stdout)
+	})
+	t.Run("continues after a failure", func(t *testing.T) {
+		asked, most := 0, 100
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if asked++; asked > most {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		run := func(args ...string) (code int, stdout, stderr string) {
+			asked = 0
+			return program.Shell(t.Context(), append([]string{"backtest", "--prometheus", server.URL, "--until", until, "--range", "264h"}, args...)...)
+		}
+		if code, _, stderr := run(); code != command.ExitError || !strings.Contains(stderr, "The complete answers are kept for a day: run the command again to continue.\n") {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		if code, _, stderr := run("--tenant", "other"); code != command.ExitError || asked != most+1 {
+			t.Errorf("another tenant has the same answers: exit %d after %d queries: %s", code, asked, stderr)
+		}
+		most = 1_000_000
+		code, stdout, stderr := run()
+		if code != command.ExitOK || stderr != "" {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+		cmdtest.Golden(t, "generated.table", stdout)
+		rest := asked
+		if code, _, stderr := run(); code != command.ExitOK || asked != rest+100 {
+			t.Errorf("asks %d queries after a success, and %d when it continued: exit %d: %s", asked, rest, code, stderr)
+		}
+	})
+	t.Run("sends credentials", func(t *testing.T) {
+		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer the-token" || r.Header.Get("X-Api-Key") != "the-key" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		folder := t.TempDir()
+		args := []string{"backtest", "--prometheus", server.URL, "--until", until, "--range", "200h"}
+		for flag, text := range map[string]string{
+			"prometheus-token-file": "the-token", "prometheus-headers-file": "X-Api-Key: the-key",
+			"prometheus-ca-file": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
+		} {
+			file := filepath.Join(folder, flag)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, "--"+flag, file)
+		}
+		if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitOK {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 	})

@@ -4,28 +4,38 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
-// Progress is a line on a terminal that is overwritten. Elsewhere, it shows nothing.
+// Progress is a line on a terminal that is overwritten. Elsewhere, such as in the log of a job, it is a new line each
+// minute.
 type Progress struct {
-	w     io.Writer
-	shown bool
+	w io.Writer
+	// overwrites means that w is a terminal, and shown that the line is on it.
+	overwrites, shown bool
+	// written is when the last line was written elsewhere.
+	written time.Time
 }
 
-// NewProgress returns a line on w, if w is a terminal.
+// eachLine is the time between two lines elsewhere than on a terminal.
+const eachLine = time.Minute
+
+// NewProgress returns a line on w.
 func NewProgress(w io.Writer) *Progress {
-	if !IsTerminal(w) {
-		return &Progress{}
-	}
-	return &Progress{w: w}
+	return &Progress{w: w, overwrites: IsTerminal(w), written: time.Now()}
 }
 
 // Show overwrites what was shown before.
 func (p *Progress) Show(line string) {
-	if p.w != nil {
-		// A closed standard error is no reason to fail.
+	// A closed standard error is no reason to fail.
+	switch {
+	case p.w == nil:
+	case p.overwrites:
 		_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s", line)
 		p.shown = true
+	case time.Since(p.written) >= eachLine:
+		_, _ = fmt.Fprintln(p.w, line)
+		p.written = time.Now()
 	}
 }
 

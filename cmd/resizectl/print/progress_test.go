@@ -1,6 +1,26 @@
 package print
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		line := NewProgress(&log)
+		for _, text := range []string{"first", "second", "third", "fourth", "fifth"} {
+			line.Show(text)
+			line.Clear()
+			time.Sleep(eachLine / 2)
+		}
+		if want := "third\nfifth\n"; log.String() != want {
+			t.Errorf("a log has %q, want %q", log.String(), want)
+		}
+	})
+}
 
 func TestBar(t *testing.T) {
 	for _, tc := range []struct {

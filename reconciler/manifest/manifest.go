@@ -161,5 +161,5 @@ func (r *reader) add(h *header, made maker) error {
 
 func controlledBy(kind, name string) []metav1.OwnerReference {
 	yes := true
-	return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	return []metav1.OwnerReference{{APIVersion: map[string]string{"Job": "batch/v1", "ReplicationController": "v1"}[kind], Kind: kind, Name: name, Controller: &yes}}
 }

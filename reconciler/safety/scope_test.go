@@ -47,6 +47,7 @@ func TestScope(t *testing.T) {
 		{"bare", podWith(bare), contract.NotOwned},
 		{"an owner that is not a controller", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }), contract.NotOwned},
 		{"a controller of another kind", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "Workflow" }), contract.NotOwned},
+		{"a controller of the same kind in another group", podWith(func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "apps.kruise.io/v1beta1" }), contract.NotOwned},
 		{"terminating", podWith(func(p *corev1.Pod) { p.DeletionTimestamp = &now }), contract.Terminating},
 		{"succeeded", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), contract.Finished},
 		{"failed", podWith(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), contract.Finished},

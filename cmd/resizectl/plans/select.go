@@ -55,7 +55,7 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if named.Name != "" && s.allNamespaces {
-		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.Kind))
+		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", print.Type(named.Kind))
 	}
 	s.pod, s.workload = named.Pod(), named.Workload()
 	s.namespace, err = named.In(cmd, s.namespace)

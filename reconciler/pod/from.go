@@ -210,7 +210,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 	spec := &object.Spec
 	r := rare{
 		overhead:          sizing.FromResources(corev1.ResourceRequirements{Requests: spec.Overhead}),
-		windows:           spec.OS != nil && spec.OS.Name == corev1.Windows,
+		windows:           spec.OS != nil && spec.OS.Name == corev1.Windows || spec.NodeSelector[corev1.LabelOSStable] == string(corev1.Windows),
 		claim:             claimOf(object),
 		unsupported:       notReported(object.Status.ContainerStatuses),
 		crossesNamespaces: crossesNamespaces(spec.Affinity),

@@ -222,7 +222,7 @@ func (p *Pod) HasDeadline() bool { return p.is(deadline) }
 // does so for static pods, but these are never resized.
 func (p *Pod) Critical() bool { return p.is(critical) }
 
-// Windows reports whether the pod's spec requests Windows.
+// Windows reports whether the pod's spec requests Windows, as its system or that of its node.
 func (p *Pod) Windows() bool { return p.seldom().windows }
 
 // PriorityClass returns the name of the pod's priority class; empty if it has none.

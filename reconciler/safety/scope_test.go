@@ -55,6 +55,7 @@ func TestScope(t *testing.T) {
 		{"not started", podWith(pending), contract.NotRunning},
 		{"one of our own pods", podWith(func(p *corev1.Pod) { p.Labels = map[string]string{contract.AppLabel: contract.AppName} }), contract.OwnPod},
 		{"a Windows pod", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} }), contract.WindowsPod},
+		{"a pod for Windows nodes", podWith(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "windows"} }), contract.WindowsPod},
 		{"a pod with os Linux", podWith(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Linux} }), ""},
 		{"no requests", podWith(bestEffort), contract.NoRequests},
 		{"requests of zero", podWith(app(list("cpu", "0", "memory", "0"), nil)), contract.NoRequests},

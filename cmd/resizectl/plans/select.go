@@ -26,7 +26,7 @@ type selection struct {
 
 func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods")
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods; for a manifest, of objects that name none")
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods in every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.StringVar(&s.node, "node", "", "only pods on this node")

@@ -118,7 +118,7 @@ func PreviewManifest(ctx context.Context, plans workloadresizerv1.PlanServiceCli
 	if err != nil {
 		return nil, err
 	}
-	part := &workloadresizerv1.PreviewManifestRequest{NodeTypes: request.GetNodeTypes(), WhatIf: request.GetWhatIf()}
+	part := &workloadresizerv1.PreviewManifestRequest{NodeTypes: request.GetNodeTypes(), WhatIf: request.GetWhatIf(), Namespace: request.GetNamespace()}
 	for rest := request.GetManifest(); ; {
 		part.Manifest, rest = cut(rest)
 		// The reason why the server ends the call early comes with its response.

@@ -1,12 +1,14 @@
 package deploy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -62,9 +64,9 @@ func other(name string) []byte { return []byte(strings.ReplaceAll(otherPolicy, "
 type stamped struct {
 	name string
 	// namespace defaults to "default". kind is the kind of the controller and defaults to
-	// "ReplicaSet".
-	namespace, kind string
-	labels          map[string]string
+	// "ReplicaSet". apiVersion defaults to the one of Kubernetes.
+	namespace, kind, apiVersion string
+	labels                      map[string]string
 	// annotations and want omit the prefix of the contract.
 	annotations      map[string]string
 	init, containers []corev1.Container
@@ -141,6 +143,7 @@ var stampedPods = []stamped{
 	{name: "stamps pods of a DaemonSet", kind: "DaemonSet", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
 	{name: "stamps pods of a Job", kind: "Job", containers: []corev1.Container{container("app", "1", "", "", "")}, want: one},
 	{name: "does not stamp pods of another controller", kind: "Rollout", containers: []corev1.Container{container("app", "1", "", "", "")}},
+	{name: "does not stamp pods of the same kind in another group", kind: "StatefulSet", apiVersion: "apps.kruise.io/v1beta1", containers: []corev1.Container{container("app", "1", "", "", "")}},
 	{name: "does not stamp pods without a controller", kind: "-", containers: []corev1.Container{container("app", "1", "", "", "")}},
 }
 
@@ -160,9 +163,10 @@ func (s *stamped) pod() *corev1.Pod {
 	if s.kind != "" {
 		kind = s.kind
 	}
+	apiVersion := cmp.Or(s.apiVersion, map[string]string{"Job": "batch/v1"}[kind], "apps/v1")
 	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "beside", UID: "2"}}
 	if kind != "-" {
-		pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: "owner", UID: "1", Controller: &yes})
+		pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: "owner", UID: "1", Controller: &yes})
 	}
 	return pod
 }
@@ -211,7 +215,7 @@ func TestStampOriginals(t *testing.T) {
 				want[contract.Prefix+key] = value
 			}
 			maps.DeleteFunc(pod.Annotations, func(key, _ string) bool { return !strings.HasPrefix(key, contract.Prefix) })
-			if diff := cmp.Diff(want, pod.Annotations, cmpopts.EquateEmpty()); diff != "" {
+			if diff := gocmp.Diff(want, pod.Annotations, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("annotations: %s", diff)
 			}
 		})
@@ -224,7 +228,7 @@ func TestStampOriginalsRules(t *testing.T) {
 
 // The policy repeats the default of --owner-kinds.
 func thePolicyStampsPodsOfTheDefaultOwnerKinds(t *testing.T) {
-	if kinds := `["` + strings.Join(plan.DefaultOwnerKinds, `", "`) + `"]`; !strings.Contains(stampOriginals, kinds) {
-		t.Errorf("the policy does not select the kinds %s", kinds)
+	if want := []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"}; !slices.Equal(plan.DefaultOwnerKinds, want) {
+		t.Errorf("the policy selects the kinds %v, not %v", want, plan.DefaultOwnerKinds)
 	}
 }

@@ -28,11 +28,20 @@ func excess(e, baseline *Entry, most, cpu, memory *big.Rat) string {
 			fast, slow, times = slow, fast, new(big.Rat).Inv(times)
 		}
 		if times.Cmp(most) > 0 {
-			// The ratio of two floats may be too large for a float.
-			speeds = append(speeds, fmt.Sprintf("%s would be %s times as fast as %s for %s", fast, new(big.Float).SetRat(times).Text('g', 6), slow, of.resource))
+			speeds = append(speeds, fmt.Sprintf("%s would be %s times as fast as %s for %s", fast, beyond(times, most), slow, of.resource))
 		}
 	}
 	return strings.Join(speeds, " and ")
+}
+
+// beyond returns a number that is above a maximum with six digits, which show that it is.
+func beyond(times, most *big.Rat) string {
+	// The ratio of two floats may be too large for a float.
+	text := new(big.Float).SetRat(times).Text('g', 6)
+	if shown, ok := new(big.Rat).SetString(text); ok && shown.Cmp(most) <= 0 {
+		return new(big.Float).SetRat(new(big.Rat).Mul(most, big.NewRat(100_001, 100_000))).Text('g', 6)
+	}
+	return text
 }
 
 // unused returns why a node type with this excess is not used, and what to do.

@@ -80,6 +80,8 @@ func eachResourceCountsInBothDirections(t *testing.T) {
 		{ratio(125, 1), ratio(1, 1), "n4 would be 125 times as fast as n2d for cpu"},
 		{ratio(1, 1), ratio(8, 1), "n2d would be 8 times as fast as n4 for cpu"},
 		{ratio(1, 6.25), ratio(1, 1), "n4 would be 6.25 times as fast as n2d for memory"},
+		{ratio(5.0000000001, 1), ratio(1, 1), "n4 would be 5.00005 times as fast as n2d for cpu"},
+		{ratio(5.00004, 1), ratio(1, 1), "n4 would be 5.00004 times as fast as n2d for cpu"},
 		{ratio(125, 1), ratio(1, 10), "n4 would be 125 times as fast as n2d for cpu and n2d would be 10 times as fast as n4 for memory"},
 	} {
 		if got := reasonOf(t, tc.n4, tc.n2d, 0); got != tc.want+remedy {

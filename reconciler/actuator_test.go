@@ -183,7 +183,7 @@ func (s *apiServer) plan(t *testing.T, p *corev1.Pod, nodeType string) *plan.Pla
 	t.Helper()
 	owned := p
 	controller := true
-	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
+	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Controller: &controller}}
 	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}
 	planned := planner.Plan(alone(t, owned, podtest.Node(nodeType)))
 	if planned.Decision == plan.Skip {

@@ -28,7 +28,7 @@ func (s *apiServer) planAs(t *testing.T, p *corev1.Pod, nodeType string, changes
 	t.Helper()
 	owned := p
 	controller := true
-	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "Job", Controller: &controller}}
+	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Controller: &controller}}
 	planner, snapshot := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds, KeepMemoryLimits: s.keepsMemoryLimits()}, alone(t, owned, podtest.Node(nodeType))
 	for _, change := range changes {
 		change(&planner, snapshot)

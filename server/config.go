@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
@@ -45,6 +46,8 @@ type Config struct {
 	Election status.Election
 	// Planner plans manifests if there is no Reconciler; otherwise it is ignored.
 	Planner *plan.Planner
+	// WorkloadKinds are the kinds of owners of controllers, whose manifests are planned.
+	WorkloadKinds []schema.GroupResource
 
 	// Access decides who may call what, and whose pods a caller can see. If it is nil,
 	// callers on this machine may do everything, and others nothing.

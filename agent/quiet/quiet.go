@@ -2,6 +2,7 @@ package quiet
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -42,11 +43,12 @@ func During(start, end Reading, vcpus int, shared bool) (others float64, err err
 		return 0, nil
 	}
 	others = min(max((end.Busy-start.Busy-(end.Own-start.Own))/all, 0), 1)
+	// Both are rounded up, as they are more than is allowed.
 	if share := (end.Steal - start.Steal) / all; share > maxSteal {
-		return others, &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", 100*share, 100*maxSteal)}
+		return others, &Error{fmt.Sprintf("the hypervisor gave %.1f%% of the vCPUs' time to other VMs (steal), more than %.0f%%", math.Ceil(1000*share-1e-9)/10, 100*maxSteal)}
 	}
 	if shared && others > maxShared {
-		return others, &Error{fmt.Sprintf("other processes used %.0f%% of the time of vCPUs that share cores, more than %.0f%%", 100*others, 100*maxShared)}
+		return others, &Error{fmt.Sprintf("other processes used %.0f%% of the time of vCPUs that share cores, more than %.0f%%", math.Ceil(100*others-1e-9), 100*maxShared)}
 	}
 	return others, nil
 }

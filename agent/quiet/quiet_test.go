@@ -58,7 +58,7 @@ func aDisturbedRunIsDiscarded(t *testing.T) {
 		{"keeps a run if others use a little of each kind of time", "cpu  1100 3600 400 90700 40 20 30 70 0 0\n", true, 0.08, ""},
 		{"discards a run with too much steal", "cpu  1000 3500 300 90900 40 10 20 71 0 0\n", false, 0, "(steal)"},
 		{"keeps a run next to other processes", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", false, 0.1125, ""},
-		{"discards it if they share the cores", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, 0.1125, "other processes used 11% of the time of vCPUs that share cores"},
+		{"discards it if they share the cores", "cpu  1450 3500 300 90500 40 10 20 30 0 0\n", true, 0.1125, "other processes used 12% of the time of vCPUs that share cores"},
 		{"counts the kernel's time for others", "cpu  1000 3500 700 90500 40 10 70 30 0 0\n", true, 0.1125, "other processes"},
 		{"counts waiting for disks as idle", "cpu  1000 3500 300 90000 2040 10 20 30 0 0\n", true, 0, ""},
 		{"does not count less than nothing", "cpu  1000 3000 300 90000 2040 10 20 30 0 0\n", true, 0, ""},

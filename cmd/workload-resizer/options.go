@@ -77,8 +77,8 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
 	flags.StringVar(&o.freezeName, "freeze-name", hold.FreezeName, "name of the ConfigMap that freezes the cluster while it exists, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
-	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized, as in manifests, such as ReplicaSet")
-	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod. The server reads their metadata and needs the right to list and watch each of them")
+	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized, as in manifests: a kind of Kubernetes, such as ReplicaSet, or a kind with its API group, such as StatefulSet.apps.kruise.io. Any other kind without a group counts in every group")
+	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod, and manifests of them are planned. The server reads their metadata and needs the right to list and watch each of them")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
 	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that are not new are resized per second: restores first, then the pods furthest from their desired size; 0 means no limit; the key pace of the configuration overrides it")
@@ -156,8 +156,8 @@ func (o *options) validate() error {
 			reject("node-type-label", "%q is not a valid label: %s", o.nodeTypeLabel, problems[0])
 		}
 	}
-	if len(o.ownerKinds) == 0 || slices.Contains(o.ownerKinds, "") {
-		reject("owner-kinds", "must name at least one kind, and none may be empty")
+	if err := owners.CheckKinds(o.ownerKinds); err != nil {
+		reject("owner-kinds", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if _, err := owners.ParseResources(o.workloadKinds); err != nil {
 		reject("workload-kinds", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))

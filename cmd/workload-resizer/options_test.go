@@ -90,6 +90,8 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--workload-kinds", "jobs.batch,secrets,pods,Rollout"}, []string{`--workload-kinds: "secrets": Secrets control no pods and are never read; "pods": pods do not control other pods; "Rollout": must be the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io`}},
 		{[]string{"--workload-kinds", "rollouts.v1alpha1.argoproj.io"}, []string{`--workload-kinds: "rollouts.v1alpha1.argoproj.io": must not have a version, which is discovered: use rollouts.argoproj.io`}},
 		{[]string{"--owner-kinds", ""}, []string{"--owner-kinds: must name at least one kind"}},
+		{[]string{"--owner-kinds", "ReplicaSet,,statefulsets.apps.kruise.io,StatefulSet.v1beta1.apps.kruise.io,Job.Batch"}, []string{`--owner-kinds: "": must not be empty; "statefulsets.apps.kruise.io": must be a kind as in manifests, followed by its API group, such as CloneSet.apps.kruise.io; ` +
+			`"StatefulSet.v1beta1.apps.kruise.io": must not have a version: use StatefulSet.apps.kruise.io; "Job.Batch": "Batch" is not an API group`}},
 		{[]string{"--log-format", "xml", "--verbosity", "-1"}, []string{"--log-format: must be text or json", "--verbosity: must be between 0 and 6, not -1"}},
 		{[]string{"-v", "7"}, []string{"--verbosity: must be between 0 and 6, not 7: above, requests to the API server are logged with the tokens of callers"}},
 		{[]string{"--grpc-bind-address", "7443"}, []string{"--grpc-bind-address: \"7443\" is not host:port with a port from 0 to 65535, nor unix:///PATH"}},

@@ -140,7 +140,7 @@ func serve(ctx context.Context, o *options) error {
 	}
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
-		Replica: replica, Version: build.Version,
+		Replica: replica, Version: build.Version, WorkloadKinds: kinds,
 		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
 		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.localProfiles()),

@@ -10,12 +10,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/ratios/file"
+	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/server/standalone"
 )
 
 // standaloneFlags are the flags that apply without a cluster.
 var standaloneFlags = []string{
-	"standalone", "config", "owner-kinds", "sidecars", "grpc-bind-address", "http-bind-address", "log-format", "verbosity",
+	"standalone", "config", "owner-kinds", "workload-kinds", "sidecars", "grpc-bind-address", "http-bind-address", "log-format", "verbosity",
 }
 
 // validateStandalone returns all problems with flags that do not fit the mode: with a
@@ -45,13 +46,17 @@ func serveStandalone(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	kinds, err := owners.ParseResources(o.workloadKinds)
+	if err != nil {
+		return fmt.Errorf("--workload-kinds: %w", err)
+	}
 	klog.FromContext(ctx).Info("Starting standalone", "version", build.Version, "config", o.config)
 	return standalone.Run(ctx, standalone.Config{
 		Source:     file.New(o.config),
-		OwnerKinds: o.ownerKinds,
-		Sidecars:   o.sidecars,
-		Metrics:    newRegistry(),
-		GRPC:       grpcListener,
-		HTTP:       httpListener,
+		OwnerKinds: o.ownerKinds, WorkloadKinds: kinds,
+		Sidecars: o.sidecars,
+		Metrics:  newRegistry(),
+		GRPC:     grpcListener,
+		HTTP:     httpListener,
 	})
 }

@@ -98,7 +98,7 @@ func yieldsTheNamespacesThatACallerSees(t *testing.T) {
 
 func findsPodsByTheirController(t *testing.T) {
 	owner := func(uid types.UID, controller bool) metav1.OwnerReference {
-		return metav1.OwnerReference{Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
+		return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: uid, Controller: &controller}
 	}
 	owned := func(by ...metav1.OwnerReference) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.OwnerReferences = by }

@@ -32,8 +32,8 @@ func values(part []byte) int {
 
 // document is one of the documents in a manifest.
 type document struct {
-	// json is the content; nil if there is none.
-	json []byte
+	// json is the content. yaml is the text that it was converted from; nil if the text is JSON.
+	json, yaml []byte
 	// number is the number of the document, and line is its first line, both counted
 	// from 1.
 	number, line int
@@ -84,21 +84,29 @@ func read(part []byte, number, line int) ([]document, error) {
 		return values, nil
 	}
 	d := document{number: number, line: line}
+	if name, ok := definition(part); ok {
+		d.json = definitionJSON(name)
+		return []document{d}, nil
+	}
 	if n := values(part); n > mostValues {
 		return nil, fmt.Errorf("%s: has about %d values, more than %d: send it as JSON, or in parts", d.where(), n, mostValues)
 	}
-	if at, ok := alias(part); ok {
-		d.line += at.Line - 1
-		return nil, fmt.Errorf("%s: YAML aliases are not supported: write out what *%s stands for", d.where(), at.Value)
+	aliased, refused := aliases(part)
+	if refused != nil {
+		return nil, d.located(refused)
 	}
-	converted, err := yaml.YAMLToJSONStrict(part)
+	convert := yaml.YAMLToJSONStrict
+	if aliased {
+		convert = yaml.YAMLToJSON // In strict mode, a key must not replace a merged one.
+	}
+	converted, err := convert(part)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", d.where(), withLines(err, line))
 	case string(converted) == "null":
 		return nil, nil
 	}
-	d.json = converted
+	d.json, d.yaml = converted, part
 	return []document{d}, nil
 }
 
@@ -119,7 +127,7 @@ func jsonValues(content []byte, number, line int) ([]document, bool) {
 			return nil, false
 		}
 		begin := int(decoder.InputOffset()) - len(value)
-		values = append(values, document{value, number + len(values), line + bytes.Count(content[:begin], []byte("\n"))})
+		values = append(values, document{json: value, number: number + len(values), line: line + bytes.Count(content[:begin], []byte("\n"))})
 	}
 }
 

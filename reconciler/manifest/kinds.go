@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,29 +10,37 @@ import (
 )
 
 // maker is an object that creates pods. pods returns the object's metadata, the template of
-// its pods, nil if it has none, and the kind of their controller, empty for a pod itself.
+// its pods, nil if it has none, where the template's spec is, and the kind of their controller, empty for
+// a pod itself.
 type maker interface {
-	pods() (meta *metav1.ObjectMeta, template *corev1.PodTemplateSpec, owner string)
+	pods() (meta *metav1.ObjectMeta, template *corev1.PodTemplateSpec, at string, owner metav1.TypeMeta)
 }
 
-// makers has all kinds that create pods, by "apiVersion kind".
-var makers = map[string]func() maker{
-	"v1 Pod":                   func() maker { return &barePod{} },
-	"v1 ReplicationController": func() maker { return &replicationController{} },
-	"apps/v1 Deployment":       func() maker { return &deployment{} },
-	"apps/v1 ReplicaSet":       func() maker { return &replicaSet{} },
-	"apps/v1 StatefulSet":      func() maker { return &statefulSet{} },
-	"apps/v1 DaemonSet":        func() maker { return &daemonSet{} },
-	"batch/v1 Job":             func() maker { return &job{} },
-	"batch/v1 CronJob":         func() maker { return &cronJob{} },
+// inTemplate is where the spec of a pod template usually is.
+const inTemplate = "spec.template.spec"
+
+var (
+	replicaSets = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"}
+	jobs        = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
+)
+
+// makers has all kinds of Kubernetes that create pods.
+var makers = map[metav1.TypeMeta]func() maker{
+	{APIVersion: "v1", Kind: "Pod"}:                   func() maker { return &barePod{} },
+	{APIVersion: "v1", Kind: "ReplicationController"}: func() maker { return &replicationController{} },
+	{APIVersion: "apps/v1", Kind: "Deployment"}:       func() maker { return &deployment{} },
+	{APIVersion: "apps/v1", Kind: "ReplicaSet"}:       func() maker { return &replicaSet{} },
+	{APIVersion: "apps/v1", Kind: "StatefulSet"}:      func() maker { return &statefulSet{} },
+	{APIVersion: "apps/v1", Kind: "DaemonSet"}:        func() maker { return &daemonSet{} },
+	{APIVersion: "batch/v1", Kind: "Job"}:             func() maker { return &job{} },
+	{APIVersion: "batch/v1", Kind: "CronJob"}:         func() maker { return &cronJob{} },
 }
 
-// Kinds returns the supported kinds, by name.
-func Kinds() []string {
+// Planned returns the kinds of Kubernetes that are planned, by name.
+func Planned() []string {
 	var kinds []string
-	for name := range makers {
-		_, kind, _ := strings.Cut(name, " ")
-		kinds = append(kinds, kind)
+	for of := range makers {
+		kinds = append(kinds, of.Kind)
 	}
 	slices.Sort(kinds)
 	return kinds
@@ -50,36 +57,36 @@ type (
 	cronJob               struct{ batchv1.CronJob }
 )
 
-func (o *barePod) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}, ""
+func (o *barePod) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}, "spec", metav1.TypeMeta{}
 }
 
-func (o *replicationController) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, o.Spec.Template, "ReplicationController"
+func (o *replicationController) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, o.Spec.Template, inTemplate, metav1.TypeMeta{APIVersion: "v1", Kind: "ReplicationController"}
 }
 
 // A Deployment's pods are controlled by its ReplicaSets.
-func (o *deployment) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.Template, "ReplicaSet"
+func (o *deployment) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.Template, inTemplate, replicaSets
 }
 
-func (o *replicaSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.Template, "ReplicaSet"
+func (o *replicaSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.Template, inTemplate, replicaSets
 }
 
-func (o *statefulSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.Template, "StatefulSet"
+func (o *statefulSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.Template, inTemplate, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"}
 }
 
-func (o *daemonSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.Template, "DaemonSet"
+func (o *daemonSet) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.Template, inTemplate, metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}
 }
 
-func (o *job) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.Template, "Job"
+func (o *job) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.Template, inTemplate, jobs
 }
 
 // A CronJob's pods are controlled by its Jobs.
-func (o *cronJob) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string) {
-	return &o.ObjectMeta, &o.Spec.JobTemplate.Spec.Template, "Job"
+func (o *cronJob) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, metav1.TypeMeta) {
+	return &o.ObjectMeta, &o.Spec.JobTemplate.Spec.Template, "spec.jobTemplate." + inTemplate, jobs
 }

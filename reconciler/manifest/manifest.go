@@ -1,14 +1,16 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -28,30 +30,41 @@ type Object struct {
 	Kind, Namespace, Name string
 	// Warnings are messages for the user.
 	Warnings []string
-	// Pod is the pod that the API server would create, treated as running.
+	// Pod is the pod that the API server would create, treated as running; nil if the kind is not planned.
 	Pod *pod.Pod
 }
 
-// Read reads objects as YAML or JSON, separated by ---, and the items of Lists. A pod
-// without a controller gets a controller of ownerKind, with a warning. Errors name the
-// document and its line. Text without objects is not an error.
-func Read(text []byte, ownerKind string) (*Manifest, error) {
+// Kinds are the kinds to read besides those of Kubernetes, and where objects are.
+type Kinds struct {
+	// Owners name the kinds of controllers whose pods are resized, as safety.Names reads them. A pod without a
+	// controller gets one of the first kind.
+	Owners []string
+	// Workloads are the resources that may control these.
+	Workloads []schema.GroupResource
+	// Namespace is the namespace of objects that name none; empty for none.
+	Namespace string
+}
+
+// Read reads objects as YAML or JSON, separated by ---, and the items of lists. A pod
+// without a controller gets a controller, with a warning. Errors name the
+// document and the line. Text without objects is not an error.
+func Read(text []byte, kinds Kinds) (*Manifest, error) {
 	all, err := documents(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ownerKind: ownerKind}
+	r := &reader{kinds: kinds}
 	for i := range all {
-		if err := r.object(all[i].json, false); err != nil {
-			return nil, fmt.Errorf("%s: %w", all[i].where(), err)
+		if f := r.object(all[i].json, &header{}, ""); f != nil {
+			return nil, all[i].located(f)
 		}
 	}
 	return &r.found, nil
 }
 
 type reader struct {
-	ownerKind string
-	found     Manifest
+	kinds Kinds
+	found Manifest
 	// structures is how many objects and arrays the decoded objects have.
 	structures int
 }
@@ -63,9 +76,10 @@ type header struct {
 	Metadata   struct {
 		Name         string `json:"name"`
 		GenerateName string `json:"generateName"`
+		Namespace    string `json:"namespace,omitempty"`
 	} `json:"metadata"`
 	// Items are the items of a List.
-	Items []json.RawMessage `json:"items"`
+	Items []json.RawMessage `json:"items,omitempty"`
 }
 
 func (h *header) name() string {
@@ -78,88 +92,180 @@ func (h *header) name() string {
 // String returns the kind and name of the object.
 func (h *header) String() string { return strings.TrimSpace(h.Kind + " " + h.name()) }
 
-func (r *reader) object(text []byte, inList bool) error {
+// object reads an object. The items of a list, such as a DeploymentList, have its kind unless they say otherwise.
+func (r *reader) object(text []byte, list *header, item string) *fault {
 	var h header
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &h); err != nil {
-		return errors.New("must be a Kubernetes object: " + withoutTypes(err))
+		return notAnObject(text, item, err)
+	}
+	if h.Kind == "" && h.APIVersion == "" && list.Kind != "List" {
+		h.APIVersion, h.Kind = list.APIVersion, strings.TrimSuffix(list.Kind, "List")
 	}
 	if h.APIVersion == "" || h.Kind == "" {
-		return errors.New("must be a Kubernetes object with apiVersion and kind")
+		return &fault{item: item, problem: "must be a Kubernetes object with apiVersion and kind"}
 	}
-	if h.APIVersion == "v1" && h.Kind == "List" {
-		if inList {
-			return errors.New("a List must not contain another List: move its items up")
-		}
-		for i, item := range h.Items {
-			if err := r.object(item, true); err != nil {
-				return fmt.Errorf("items[%d]: %w", i, err)
-			}
-		}
-		return nil
+	gv, err := schema.ParseGroupVersion(h.APIVersion)
+	if err != nil {
+		return &fault{item: item, object: h.String(), path: "apiVersion", problem: fmt.Sprintf("%.64q is not GROUP/VERSION", h.APIVersion)}
 	}
-	newMaker, ok := makers[h.APIVersion+" "+h.Kind]
-	if !ok {
-		r.found.Ignored = append(r.found.Ignored, h.String())
-		return nil
+	if strings.HasSuffix(h.Kind, "List") && (h.APIVersion == "v1" && h.Kind == "List" || h.Items != nil && h.name() == "") {
+		return r.list(&h, item)
 	}
-	made := newMaker()
-	if err := r.decode(text, made); err != nil {
-		return fmt.Errorf("%s: %w", &h, err)
+	f := r.single(text, &h, gv.WithKind(h.Kind))
+	if f != nil {
+		f.item, f.object = item, h.String()
 	}
-	return r.add(&h, made)
+	return f
 }
 
-// goTypes matches the end of an error that says which Go type a value does not fit.
-var goTypes = regexp.MustCompile(`^json: cannot unmarshal (\w+) into Go (?:struct field \w+\.([\w.]+) of type .*|value of type .*)$`)
-
-// withoutTypes returns an error about JSON without the types of Go: users know only their manifests.
-func withoutTypes(err error) string {
-	match := goTypes.FindStringSubmatch(err.Error())
+// notAnObject returns the fault of a value that has no header of an object.
+func notAnObject(text []byte, item string, err error) *fault {
+	f := misfit(text, reflect.TypeFor[header](), "")
 	switch {
-	case match == nil:
-		return err.Error()
-	case match[2] == "":
-		return "it is of type " + match[1]
+	case f == nil:
+		f = &fault{problem: "must be a Kubernetes object: " + err.Error()}
+	case f.path == "":
+		f.problem = "must be a Kubernetes object: " + f.problem
 	}
-	return match[2] + " is of type " + match[1]
+	f.item = item
+	return f
+}
+
+func (r *reader) list(h *header, item string) *fault {
+	if item != "" {
+		return &fault{item: item, problem: "a List must not contain another List: move its items up"}
+	}
+	for i, text := range h.Items {
+		if f := r.object(text, h, fmt.Sprintf("items[%d]", i)); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// single reads an object that is no list.
+func (r *reader) single(text []byte, h *header, gvk schema.GroupVersionKind) *fault {
+	if newMaker, ok := makers[metav1.TypeMeta{APIVersion: h.APIVersion, Kind: h.Kind}]; ok {
+		made := newMaker()
+		if f := r.decode(text, made); f != nil {
+			return f
+		}
+		return r.add(h, made, "")
+	}
+	if f := misnamed(h, gvk.Group); f != nil {
+		return f
+	}
+	if made := r.customMaker(gvk); made != nil {
+		return r.addCustom(text, h, made)
+	}
+	if warning := unplanned(h, gvk, text); warning != "" {
+		r.warn(h, warning)
+		return nil
+	}
+	r.found.Ignored = append(r.found.Ignored, h.String())
+	return nil
+}
+
+// addCustom adds an object of a kind that is not one of Kubernetes.
+func (r *reader) addCustom(text []byte, h *header, made *custom) *fault {
+	if f := checkCost(text, &r.structures); f != nil {
+		return f
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, made); err != nil {
+		return misfitOr(text, made, err)
+	}
+	if made.Spec.Template == nil {
+		r.warn(h, fmt.Sprintf("not planned: this %s of apiVersion %s has no spec.template", h.Kind, h.APIVersion))
+		return nil
+	}
+	warning := ""
+	if made.owner.Kind != h.Kind {
+		warning = fmt.Sprintf("this plan assumes that a %s controls the pods of a %s", made.owner.Kind, h.Kind)
+	}
+	return r.add(h, made, warning)
+}
+
+// warn adds an object that is not planned.
+func (r *reader) warn(h *header, warning string) {
+	r.found.Objects = append(r.found.Objects, Object{Kind: h.Kind, Namespace: cmp.Or(h.Metadata.Namespace, r.kinds.Namespace), Name: h.name(), Warnings: []string{warning}})
 }
 
 // decode reads an object. Unknown and duplicate fields are errors.
-func (r *reader) decode(text []byte, into any) error {
-	if err := checkCost(text, &r.structures); err != nil {
-		return err
+func (r *reader) decode(text []byte, into maker) *fault {
+	if f := checkCost(text, &r.structures); f != nil {
+		return f
 	}
 	strict, err := kjson.UnmarshalStrict(text, into)
-	return errors.Join(append(strict, err)...)
+	if err != nil {
+		return misfitOr(text, into, err)
+	}
+	if len(strict) == 0 {
+		return nil
+	}
+	f := &fault{problem: errors.Join(strict...).Error()}
+	// Such as: unknown field "spec.containers[0].resourcs".
+	if _, path, ok := strings.Cut(strict[0].Error(), `field "`); ok && len(strict) == 1 {
+		f.path, f.problem = strings.TrimSuffix(path, `"`), strings.TrimSuffix(strict[0].Error(), ` "`+path)
+	} else if ok {
+		f.within = strings.TrimSuffix(path, `"`)
+	}
+	return f
+}
+
+// misfitOr returns where the text does not fit an object, or else the error of the decoder.
+func misfitOr(text []byte, into maker, err error) *fault {
+	if f := misfit(text, reflect.TypeOf(into), ""); f != nil {
+		return f
+	}
+	return &fault{problem: err.Error()}
 }
 
 // add adds an object and the pod that it creates.
-func (r *reader) add(h *header, made maker) error {
-	meta, template, owner := made.pods()
+func (r *reader) add(h *header, made maker, warning string) *fault {
+	meta, template, at, owner := made.pods()
 	if template == nil {
-		return fmt.Errorf("%s: spec.template must be set", h)
+		return &fault{path: "spec.template", problem: "must be set"}
 	}
+	if h.name() == "" {
+		return &fault{path: "metadata.name", problem: "must be set"}
+	}
+	meta.Namespace = cmp.Or(meta.Namespace, r.kinds.Namespace)
 	object := Object{Kind: h.Kind, Namespace: meta.Namespace, Name: h.name()}
+	if warning != "" {
+		object.Warnings = append(object.Warnings, warning)
+	}
 	asMade := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: meta.Namespace, Name: h.name(), Labels: template.Labels, Annotations: template.Annotations, OwnerReferences: template.OwnerReferences,
 	}, Spec: template.Spec}
 	switch {
-	case owner != "":
+	case owner.Kind != "":
 		asMade.OwnerReferences = controlledBy(owner, h.name())
 	case metav1.GetControllerOfNoCopy(asMade) == nil:
-		asMade.OwnerReferences = controlledBy(r.ownerKind, h.name())
-		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; this plan assumes a controller of kind "+r.ownerKind)
+		assumed := r.kinds.assumed()
+		asMade.OwnerReferences = controlledBy(assumed, h.name())
+		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; this plan assumes a controller of kind "+assumed.Kind)
 	}
 	setDefaults(&asMade.Spec)
-	if err := check(&asMade.Spec); err != nil {
-		return fmt.Errorf("%s: %w", h, err)
+	if f := check(at, &asMade.Spec); f != nil {
+		return f
 	}
 	object.Pod = pod.Imagined(asMade)
 	r.found.Objects = append(r.found.Objects, object)
 	return nil
 }
 
-func controlledBy(kind, name string) []metav1.OwnerReference {
+// assumed returns the controller of pods without one.
+func (k Kinds) assumed() metav1.TypeMeta {
+	kind := schema.ParseGroupKind(k.Owners[0])
+	for of := range makers {
+		if of.Kind == kind.Kind && kind.Group == "" {
+			return of
+		}
+	}
+	return metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: kind.Group, Version: "v1"}.String(), Kind: kind.Kind}
+}
+
+func controlledBy(owner metav1.TypeMeta, name string) []metav1.OwnerReference {
 	yes := true
-	return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	return []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: name, Controller: &yes}}
 }

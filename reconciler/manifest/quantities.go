@@ -26,8 +26,22 @@ type level struct {
 	field string
 	// quantity reports whether everything inside is a quantity.
 	quantity bool
-	// inside is the number of objects and arrays directly in it.
-	inside int
+	// inside is the number of objects and arrays directly in it, and index the number of the next
+	// element of an array.
+	inside, index int
+}
+
+// pathOf returns the path of the value that was read last.
+func pathOf(stack []level) string {
+	path := ""
+	for i := range stack[1:] {
+		if l := &stack[1+i]; l.object {
+			path = below(path, l.field)
+		} else {
+			path += fmt.Sprintf("[%d]", l.index-1)
+		}
+	}
+	return path
 }
 
 // mostContainers is how many containers a pod may have: each takes 1.5 KB once it is decoded,
@@ -40,7 +54,7 @@ const mostStructures = 40_000
 
 // checkCost refuses an object that would take too much memory to decode, or minutes to parse as
 // quantities. It keeps only its position in the JSON. structures counts the objects and arrays of the manifest.
-func checkCost(text []byte, structures *int) error {
+func checkCost(text []byte, structures *int) *fault {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	stack := []level{{}}
@@ -50,9 +64,12 @@ func checkCost(text []byte, structures *int) error {
 			return nil
 		}
 		if err != nil {
-			return err
+			return &fault{problem: err.Error()}
 		}
 		at := &stack[len(stack)-1]
+		if closes := token == json.Delim('}') || token == json.Delim(']'); !closes && !at.key {
+			at.index++
+		}
 		switch v := token.(type) {
 		case json.Delim:
 			if v == '}' || v == ']' {
@@ -61,10 +78,10 @@ func checkCost(text []byte, structures *int) error {
 			}
 			at.key = at.object
 			if *structures++; *structures > mostStructures {
-				return fmt.Errorf("the manifest has more than %d objects and lists up to here: split it", mostStructures)
+				return &fault{path: pathOf(stack), problem: fmt.Sprintf("the manifest has more than %d objects and lists up to here: split it", mostStructures)}
 			}
 			if at.inside++; at.inside > mostContainers && (at.field == "containers" || at.field == "initContainers") {
-				return fmt.Errorf("%s: has more than %d elements", at.field, mostContainers)
+				return &fault{path: pathOf(stack[:len(stack)-1]), problem: fmt.Sprintf("has more than %d elements", mostContainers)}
 			}
 			stack = append(stack, level{object: v == '{', key: v == '{', field: at.field, quantity: at.quantity || quantityFields[at.field]})
 			continue
@@ -73,22 +90,23 @@ func checkCost(text []byte, structures *int) error {
 				at.field, at.key = v, false
 				continue
 			}
-			if err := at.plausible(v); err != nil {
-				return err
+			if !at.plausible(v) {
+				return implausible(stack, v)
 			}
 		case json.Number:
-			if err := at.plausible(v.String()); err != nil {
-				return err
+			if !at.plausible(v.String()) {
+				return implausible(stack, v.String())
 			}
 		}
 		at.key = at.object
 	}
 }
 
-// plausible returns an error if text at this place should be a quantity but is not.
-func (l *level) plausible(text string) error {
-	if (l.quantity || quantityFields[l.field]) && !sizing.Plausible(text) {
-		return fmt.Errorf("%s: %.64q is not a quantity of at most 64 characters and two digits of exponent", l.field, text)
-	}
-	return nil
+// plausible reports whether text at this place is no quantity, or can be one.
+func (l *level) plausible(text string) bool {
+	return !l.quantity && !quantityFields[l.field] || sizing.Plausible(text)
+}
+
+func implausible(stack []level, text string) *fault {
+	return &fault{path: pathOf(stack), problem: fmt.Sprintf("%.64q is not a quantity of at most 64 characters and two digits of exponent", text)}
 }

@@ -43,17 +43,17 @@ func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	at := reference{owner.Kind, owner.Name, owner.UID}
+	at := reference{owner.GroupKind, owner.Name, owner.UID}
 	var seen [maxDepth]types.UID
 	for depth := range maxDepth {
-		workload := safety.Workload{Kind: at.kind, Name: at.name}
+		workload := safety.Workload{Kind: at.kind.Kind, Name: at.name}
 		to, seen[depth] = append(to, workload), at.uid
 		o := g.objects[at.uid]
 		if o == nil {
 			o = g.deleted[at.uid]
 		}
 		if o == nil || !o.is(of.Namespace(), &at) {
-			if above, ok := safety.AboveByName(workload, of); ok && depth+1 < maxDepth {
+			if above, ok := safety.AboveByName(workload, at.kind.Group, of); ok && depth+1 < maxDepth {
 				to = append(to, above)
 			}
 			return to

@@ -24,7 +24,7 @@ func controlled(by string) []metav1.OwnerReference {
 	yes := true
 	return []metav1.OwnerReference{
 		{Kind: "ConfigMap", Name: "no-controller", UID: "other"},
-		{Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes},
+		{APIVersion: map[string]string{"ReplicaSet": "apps/v1", "Job": "batch/v1"}[kind], Kind: kind, Name: name, UID: types.UID(uid), Controller: &yes},
 	}
 }
 

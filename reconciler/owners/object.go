@@ -4,13 +4,17 @@ import (
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // reference is an object's reference to its controller.
 type reference struct {
-	kind, name string
-	uid        types.UID
+	kind schema.GroupKind
+	name string
+	uid  types.UID
 }
 
 // kind is a kind of objects. Each kind has its own pointer, even if two have the same name.
@@ -30,7 +34,7 @@ type object struct {
 func newObject(kind *kind, meta *metav1.ObjectMeta) *object {
 	o := &object{kind: kind, namespace: unique.Make(meta.Namespace), name: meta.Name, uid: meta.UID}
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
-		o.controller = unique.Make(reference{owner.Kind, owner.Name, owner.UID})
+		o.controller = unique.Make(reference{pod.GroupKindOf(owner), owner.Name, owner.UID})
 	}
 	return o
 }
@@ -47,7 +51,7 @@ func (o *object) above() (reference, bool) {
 // references.
 func (o *object) is(namespace string, to *reference) bool {
 	within := o.namespace.Value()
-	return o.uid == to.uid && o.kind.name == to.kind && o.name == to.name && (within == namespace || within == "")
+	return o.uid == to.uid && o.kind.name == to.kind.Kind && o.name == to.name && (within == namespace || within == "")
 }
 
 // GetObjectMeta implements metav1.ObjectMetaAccessor. The reflector needs the name of each

@@ -20,7 +20,7 @@ var DefaultOwnerKinds = []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"
 
 // Planner plans pods. It is pure: the same snapshot gives the same plan.
 type Planner struct {
-	// OwnerKinds are the kinds of controllers whose pods are resized.
+	// OwnerKinds name the kinds of controllers whose pods are resized, as safety.Names reads them.
 	OwnerKinds []string
 	// NodeTypes determines the type of a node.
 	NodeTypes nodetype.Resolver

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -65,6 +66,15 @@ func from(object *corev1.Pod, h *history) *Pod {
 	return p
 }
 
+// GroupKindOf returns the kind of an owner with its API group.
+func GroupKindOf(owner *metav1.OwnerReference) schema.GroupKind {
+	group, _, named := strings.Cut(owner.APIVersion, "/")
+	if !named {
+		group = "" // The version of the core group.
+	}
+	return schema.GroupKind{Group: group, Kind: owner.Kind}
+}
+
 // readTexts reads the strings of the pod, and returns the annotation values that are shared
 // because they are long.
 func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
@@ -74,7 +84,7 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	if owner == nil {
 		owner = &metav1.OwnerReference{}
 	}
-	p.kind = handleOf(strings.ToValidUTF8(owner.Kind, "\uFFFD"))
+	p.kind = handleOf(strings.ToValidUTF8(GroupKindOf(owner).String(), "\uFFFD"))
 	w.add(owner.Name)
 	w.add(string(owner.UID))
 	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, w.add, func(string) bool { return true })
@@ -200,7 +210,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 	spec := &object.Spec
 	r := rare{
 		overhead:          sizing.FromResources(corev1.ResourceRequirements{Requests: spec.Overhead}),
-		windows:           spec.OS != nil && spec.OS.Name == corev1.Windows,
+		windows:           spec.OS != nil && spec.OS.Name == corev1.Windows || spec.NodeSelector[corev1.LabelOSStable] == string(corev1.Windows),
 		claim:             claimOf(object),
 		unsupported:       notReported(object.Status.ContainerStatuses),
 		crossesNamespaces: crossesNamespaces(spec.Affinity),

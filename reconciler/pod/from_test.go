@@ -36,8 +36,8 @@ func returnsTheLabelsAndAnnotationsOfThePod(t *testing.T) {
 		"nothing":                      {},
 		"labels and annotations":       {Labels: map[string]string{"a": "1", "b": ""}, Annotations: map[string]string{"a": "2", "c": "x\x00y"}},
 		"long keys and values":         {Labels: map[string]string{longest: "v"}, Annotations: map[string]string{"a": strings.Repeat("v", longText), longest: strings.Repeat("v", longText-1), "z": strings.Repeat("w", 2*longText)}},
-		"a controller with a long uid": {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
-		"values of various lengths":    {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: strings.Repeat("n", 127), UID: types.UID(strings.Repeat("u", 20_000)), Controller: new(true)}}, Labels: map[string]string{"a": strings.Repeat("v", 126), "b": strings.Repeat("v", 127), "c": strings.Repeat("v", 128), "d": "w"}},
+		"a controller with a long uid": {ResourceVersion: "7", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Cluster", Name: "db", UID: types.UID(strings.Repeat("u", 2*longText)), Controller: new(true)}}, Labels: map[string]string{"a": "1"}},
+		"values of various lengths":    {OwnerReferences: []metav1.OwnerReference{{APIVersion: "postgresql.cnpg.io/v1", Kind: "Cluster", Name: strings.Repeat("n", 127), UID: types.UID(strings.Repeat("u", 20_000)), Controller: new(true)}}, Labels: map[string]string{"a": strings.Repeat("v", 126), "b": strings.Repeat("v", 127), "c": strings.Repeat("v", 128), "d": "w"}},
 		"an owner, no controller":      {OwnerReferences: []metav1.OwnerReference{{Kind: "Cluster", Name: "db", UID: "u"}}},
 		"user annotations with prefix": {Annotations: map[string]string{contract.Skip: "true", contract.Prefix + "other": "x"}},
 	} {
@@ -59,7 +59,7 @@ func returnsTheLabelsAndAnnotationsOfThePod(t *testing.T) {
 			}
 			want := Controller{}
 			if owner := metav1.GetControllerOf(&object); owner != nil {
-				want = Controller{owner.Kind, owner.Name, owner.UID}
+				want = Controller{GroupKindOf(owner), owner.Name, owner.UID}
 			}
 			if got := p.Controller(); got != want || got.Exists() != (want != Controller{}) || p.ResourceVersion() != object.ResourceVersion {
 				t.Errorf("controller %v at %q, want %v", got, p.ResourceVersion(), want)

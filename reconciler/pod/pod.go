@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -23,8 +24,8 @@ type Pod struct {
 	texts texts
 
 	namespace, node, appliedType unique.Handle[string]
-	// kind is the kind of the controller, and record what our last resize changed, which is usually the same for
-	// all pods of a workload.
+	// kind is the kind and the group of the controller, as in Controller.GroupKind, and record what our last resize
+	// changed, which is usually the same for all pods of a workload.
 	kind, record         unique.Handle[string]
 	createdAt            int64
 	resizedAt, appliedAt int64
@@ -40,8 +41,9 @@ type Pod struct {
 
 // Controller is the owner that controls a pod.
 type Controller struct {
-	Kind, Name string
-	UID        types.UID
+	schema.GroupKind
+	Name string
+	UID  types.UID
 }
 
 // Exists reports whether the pod has a controller.
@@ -129,7 +131,7 @@ func (p *Pod) ResourceVersion() string { return p.texts.next(new(int)) }
 func (p *Pod) Controller() Controller {
 	at := 0
 	p.texts.next(&at)
-	return Controller{textOf(p.kind), p.texts.next(&at), types.UID(p.texts.next(&at))}
+	return Controller{schema.ParseGroupKind(textOf(p.kind)), p.texts.next(&at), types.UID(p.texts.next(&at))}
 }
 
 // Labels returns all labels of the pod.
@@ -220,7 +222,7 @@ func (p *Pod) HasDeadline() bool { return p.is(deadline) }
 // does so for static pods, but these are never resized.
 func (p *Pod) Critical() bool { return p.is(critical) }
 
-// Windows reports whether the pod's spec requests Windows.
+// Windows reports whether the pod's spec requests Windows, as its system or that of its node.
 func (p *Pod) Windows() bool { return p.seldom().windows }
 
 // PriorityClass returns the name of the pod's priority class; empty if it has none.

@@ -2,18 +2,17 @@ package safety
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 func notOwned(s Snapshot) string {
-	switch kind := s.Pod.Controller().Kind; {
-	case !s.Pod.Controller().Exists():
+	switch controller := s.Pod.Controller(); {
+	case !controller.Exists():
 		return "the pod has no controller"
-	case !slices.Contains(s.OwnerKinds, kind):
-		return fmt.Sprintf("the pod's controller is a %s, not one of %s", kind, strings.Join(s.OwnerKinds, ", "))
+	case !Names(s.OwnerKinds, controller.GroupKind):
+		return fmt.Sprintf("the pod's controller is a %s, not one of %s", KindName(controller.GroupKind), strings.Join(s.OwnerKinds, ", "))
 	}
 	return ""
 }

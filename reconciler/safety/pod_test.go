@@ -32,7 +32,7 @@ func asks(requests, limits corev1.ResourceList) corev1.ResourceRequirements {
 func podWith(changes ...func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: &controller}}},
+		ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", Controller: &controller}}},
 		Spec:       corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{Name: "app", Image: "none", Resources: asks(list("cpu", "1"), nil)}}},
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
 	}

@@ -16,7 +16,7 @@ func windows(s Snapshot) string {
 	if !s.Pod.Windows() {
 		return ""
 	}
-	return "the pod's operating system (spec.os) is windows"
+	return "the pod's operating system (spec.os, or the node selector kubernetes.io/os) is windows"
 }
 
 // noRequests vetoes every BestEffort pod.

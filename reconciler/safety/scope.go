@@ -8,7 +8,7 @@ import (
 // Snapshot is the input of the checks of Scope.
 type Snapshot struct {
 	Pod *pod.Pod
-	// OwnerKinds are the kinds of controllers whose pods are resized.
+	// OwnerKinds name the kinds of controllers whose pods are resized, as Names reads them.
 	OwnerKinds []string
 	// Frozen is the reason why the cluster is frozen; "" if it is not.
 	Frozen string

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -14,8 +15,11 @@ type Workload struct{ Kind, Name string }
 
 // AboveByName returns the controller of a workload of the pod, derived from the workload's
 // name: the Deployment of a ReplicaSet, or the CronJob of a Job. It returns false if the name
-// does not show a controller.
-func AboveByName(w Workload, p *pod.Pod) (Workload, bool) {
+// does not show a controller, or if the workload is of another group.
+func AboveByName(w Workload, group string, p *pod.Pod) (Workload, bool) {
+	if !BuiltIn(schema.GroupKind{Group: group, Kind: w.Kind}) {
+		return Workload{}, false
+	}
 	switch w.Kind {
 	case "ReplicaSet":
 		hash := p.Labels().Get(appsv1.DefaultDeploymentUniqueLabelKey)

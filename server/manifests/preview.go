@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -23,8 +24,8 @@ import (
 const mostContainers = 20_000
 
 // Preview plans the pods that a manifest would create, for each node type of the request, with the
-// ratios of a store.
-func Preview(ctx context.Context, planner *plan.Planner, store *ratios.Store, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+// ratios of a store. Workloads are the kinds to plan besides those of Kubernetes and of the planner.
+func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.GroupResource, store *ratios.Store, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 	table, err := WhatIf(store, request.GetWhatIf())
 	if err == nil && table == nil {
 		table, err = values.ReadyTable(store)
@@ -32,11 +33,11 @@ func Preview(ctx context.Context, planner *plan.Planner, store *ratios.Store, re
 	if err != nil {
 		return nil, err
 	}
-	found, err := manifest.Read([]byte(request.GetManifest()), planner.OwnerKinds[0])
+	found, err := manifest.Read([]byte(request.GetManifest()), manifest.Kinds{Owners: planner.OwnerKinds, Workloads: workloads, Namespace: request.GetNamespace()})
 	if err != nil {
 		return nil, rpcerror.BadField("manifest", err.Error())
 	}
-	if len(found.Objects) == 0 {
+	if !slices.ContainsFunc(found.Objects, func(o manifest.Object) bool { return o.Pod != nil }) {
 		return nil, rpcerror.BadField("manifest", nothingIn(found))
 	}
 	asked, err := askedNodeTypes(request.GetNodeTypes(), table)
@@ -45,6 +46,9 @@ func Preview(ctx context.Context, planner *plan.Planner, store *ratios.Store, re
 	}
 	nodeTypes, containers := make([][]string, len(found.Objects)), 0
 	for i := range found.Objects {
+		if found.Objects[i].Pod == nil {
+			continue
+		}
 		if nodeTypes[i] = asked; len(asked) == 0 {
 			nodeTypes[i] = plan.NodeTypesOf(found.Objects[i].Pod, table)
 		}
@@ -76,7 +80,10 @@ func Preview(ctx context.Context, planner *plan.Planner, store *ratios.Store, re
 // nothingIn returns the error for a manifest without objects that create pods: which kinds
 // are supported, and which objects it has instead.
 func nothingIn(found *manifest.Manifest) string {
-	text := "has no object that creates pods, of these kinds: " + strings.Join(manifest.Kinds(), ", ")
+	text := "has no object that creates pods, of these kinds: " + strings.Join(manifest.Planned(), ", ")
+	for _, object := range found.Objects[:min(len(found.Objects), 5)] {
+		text += fmt.Sprintf("; %s %s is %s", object.Kind, object.Name, object.Warnings[0])
+	}
 	if n := len(found.Ignored); n > 0 {
 		text += fmt.Sprintf("; ignored: %s", strings.Join(found.Ignored[:min(n, 5)], ", "))
 		if n > 5 {
@@ -92,7 +99,7 @@ func askedNodeTypes(asked []string, table *ratios.Table) ([]string, error) {
 	var faults []rpcerror.Violation
 	for i, nodeType := range asked {
 		if !anyKnows(table, nodeType) {
-			faults = append(faults, rpcerror.Violation{Field: fmt.Sprintf("node_types[%d]", i), Problem: unknownType(nodeType)})
+			faults = append(faults, rpcerror.Violation{Field: fmt.Sprintf("node_types[%d]", i), Problem: unknownType(table, nodeType)})
 		}
 	}
 	if len(faults) > 0 {

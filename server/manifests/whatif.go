@@ -2,7 +2,9 @@ package manifests
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -48,7 +50,7 @@ func CheckNodeType(store *ratios.Store, nodeType string, table *ratios.Table) er
 		}
 	}
 	if !anyKnows(table, nodeType) {
-		return rpcerror.BadField("what_if.node_type", unknownType(nodeType))
+		return rpcerror.BadField("what_if.node_type", unknownType(table, nodeType))
 	}
 	return nil
 }
@@ -58,8 +60,23 @@ func anyKnows(table *ratios.Table, nodeType string) bool {
 	return slices.ContainsFunc(table.Profiles(), func(p *ratios.Profile) bool { return p.Knows(nodeType) })
 }
 
-func unknownType(nodeType string) string {
-	return fmt.Sprintf("%q has no ratio; set one in what_if.ratios, or use a node type that ListRatios returns", nodeType)
+// mostNamed is how many node types an error names.
+const mostNamed = 20
+
+// unknownType returns the error for a node type that has no ratio: which ones have, and what to do.
+func unknownType(table *ratios.Table, nodeType string) string {
+	known := map[string]bool{}
+	for _, p := range table.Profiles() {
+		for _, name := range p.NodeTypes() {
+			known[name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	text := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%q has no ratio, but these have: %s; set one in what_if.ratios, or use a node type that ListRatios returns", nodeType, text)
 }
 
 // whatIfLayer reads the layer that takes precedence over all sources.
@@ -77,7 +94,7 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 		faults = append(faults, wrong...)
 	}
 	if _, given := layer.Ratios[layer.Baseline]; layer.Baseline != "" && !given && !inForce.Knows(layer.Baseline) {
-		faults = append(faults, rpcerror.Violation{Field: "what_if.baseline_node_type", Problem: unknownType(layer.Baseline)})
+		faults = append(faults, rpcerror.Violation{Field: "what_if.baseline_node_type", Problem: unknownType(inForce, layer.Baseline)})
 	}
 	if b := request.GetBounds(); b != nil {
 		bounds := inForce.Bounds

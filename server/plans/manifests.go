@@ -50,7 +50,7 @@ func (s *Service) PreviewManifest(stream grpc.ClientStreamingServer[workloadresi
 		if err != nil {
 			return err
 		}
-		response, err := manifests.Preview(ctx, planner, s.config.Ratios, request)
+		response, err := manifests.Preview(ctx, planner, s.config.WorkloadKinds, s.config.Ratios, request)
 		if err != nil {
 			return err
 		}
@@ -76,6 +76,8 @@ func receiveManifest(stream grpc.ClientStreamingServer[workloadresizerv1.Preview
 			whole = part
 		case len(part.GetNodeTypes()) > 0:
 			return nil, rpcerror.BadField("node_types", "must be in the first message of a manifest")
+		case part.GetNamespace() != "":
+			return nil, rpcerror.BadField("namespace", "must be in the first message of a manifest")
 		case part.GetWhatIf() != nil:
 			return nil, rpcerror.BadField("what_if", "must be in the first message of a manifest")
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -21,6 +22,8 @@ type Config struct {
 	// Planner returns the planner for pods that are not in the cluster, or an error while
 	// there is none.
 	Planner func() (*plan.Planner, error)
+	// WorkloadKinds are the kinds of owners of controllers, whose manifests are planned.
+	WorkloadKinds []schema.GroupResource
 	// Viewer determines what callers can see.
 	Viewer access.Viewer
 	// Slots limits how much is planned at the same time, and Receiving how many manifests are

@@ -90,7 +90,7 @@ func ShopPods() ([]corev1.Pod, []corev1.Node) {
 		return corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: "1",
-				Labels: map[string]string{"app": app, "pod-template-hash": "1"}, OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: app + "-1", Controller: &yes}},
+				Labels: map[string]string{"app": app, "pod-template-hash": "1"}, OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app + "-1", Controller: &yes}},
 			},
 			Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{Requests: list("1", "1Gi"), Limits: list("2", "1Gi")}}}},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning, QOSClass: corev1.PodQOSBurstable},

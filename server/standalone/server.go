@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -20,6 +21,8 @@ type Config struct {
 	// OwnerKinds are the kinds of controllers whose pods are resized; nil for the default
 	// kinds.
 	OwnerKinds []string
+	// WorkloadKinds are the kinds of owners of controllers, whose manifests are planned.
+	WorkloadKinds []schema.GroupResource
 	// Sidecars also resizes restartable init containers; default false.
 	Sidecars bool
 	// Metrics is the registry that the server registers its metrics with and exposes; nil for
@@ -44,7 +47,7 @@ func newServer(store *ratios.Store, config Config) *server.Server {
 	if config.Metrics == nil {
 		config.Metrics = prometheus.NewRegistry()
 	}
-	return server.New(server.Config{Ratios: store, Planner: planner, Limits: limits.Default, Reflection: true, Metrics: config.Metrics, GRPC: config.GRPC, HTTP: config.HTTP})
+	return server.New(server.Config{Ratios: store, Planner: planner, WorkloadKinds: config.WorkloadKinds, Limits: limits.Default, Reflection: true, Metrics: config.Metrics, GRPC: config.GRPC, HTTP: config.HTTP})
 }
 
 // run runs both until ctx is done or one of them ends.

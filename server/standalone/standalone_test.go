@@ -142,13 +142,13 @@ func returnsThePlansByObject(t *testing.T) {
 
 func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 	client := workloadresizerv1.NewPlanServiceClient(started(t))
-	objects := strings.Repeat("{apiVersion: v1, kind: Pod, spec: {containers: [{name: c}]}}\n---\n", 10001)
+	objects := strings.Repeat("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}}\n---\n", 10001)
 	pod := func(container string, n int) string {
 		var all strings.Builder
 		for i := range n {
 			fmt.Fprintf(&all, container+", ", fmt.Sprint("c", i))
 		}
-		return "{apiVersion: v1, kind: Pod, spec: {containers: [" + all.String() + "]}}\n---\n"
+		return "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [" + all.String() + "]}}\n---\n"
 	}
 	many := strings.Repeat(pod("{name: %s}", 5001), 2) // Counted for each of two node types.
 	var containers strings.Builder
@@ -165,10 +165,10 @@ func returnsWhyAManifestCannotBePlanned(t *testing.T) {
 		{"no manifest", &workloadresizerv1.PreviewManifestRequest{}, "manifest must be set"},
 		{"an invalid manifest", &workloadresizerv1.PreviewManifestRequest{Manifest: "kind: Pod"}, "manifest document 1 (line 1): must be a Kubernetes object"},
 		{"no object that creates pods", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Service, metadata: {name: web}}"}, "ignored: Service web"},
-		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio`},
+		{"a node type without a ratio", &workloadresizerv1.PreviewManifestRequest{Manifest: fmt.Sprintf(deployment, ""), NodeTypes: []string{"n4", "c4"}}, `node_types[1] "c4" has no ratio, but these have: c3, n2d, n4; set one`},
 		{"too many objects and lists", &workloadresizerv1.PreviewManifestRequest{Manifest: objects}, "more than 40000 objects and lists"},
 		{"too many containers for the node types", &workloadresizerv1.PreviewManifestRequest{Manifest: many}, "20004 containers"},
-		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, spec: {containers: [" + containers.String() + "]}}"}, "containers: has more than 10000 elements"},
+		{"too many containers", &workloadresizerv1.PreviewManifestRequest{Manifest: "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [" + containers.String() + "]}}"}, "containers: has more than 10000 elements"},
 		{"a response that is too large", &workloadresizerv1.PreviewManifestRequest{Manifest: large}, "a response of more than 3 MiB"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

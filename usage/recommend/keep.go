@@ -2,6 +2,7 @@ package recommend
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -40,7 +41,8 @@ func (o *Options) unknown(what string, k Known) string {
 	case k.Age < o.MinHistory:
 		return fmt.Sprintf("%s of %s known, and %s needed (minHistory)", short(k.Age), what, short(o.MinHistory))
 	case k.Coverage < o.MinCoverage:
-		return fmt.Sprintf("%s was measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, 100*k.Coverage, 100*o.MinCoverage)
+		// Rounded down, as it is less than is needed.
+		return fmt.Sprintf("%s was measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, math.Floor(100*k.Coverage+1e-9), 100*o.MinCoverage)
 	}
 	return ""
 }

@@ -122,6 +122,9 @@ func (o Object) In(cmd *cobra.Command, namespace string) (string, error) {
 		return namespace, nil
 	}
 	if cmd.Flags().Changed("namespace") && namespace != o.Namespace {
+		if o.Kind == podKind {
+			return "", UsageErrorf(cmd, "%s/%s is a pod in namespace %s, but --namespace is %s: set only one of them, or write a kind as in its manifest, such as Rollout/%s", o.Namespace, o.Name, o.Namespace, namespace, o.Name)
+		}
 		return "", UsageErrorf(cmd, "%s/%s is in namespace %s, but --namespace is %s: set only one of them", o.Namespace, o.Name, o.Namespace, namespace)
 	}
 	return o.Namespace, nil

@@ -7,7 +7,22 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
+
+// What is printed for a workload is an argument for it.
+func TestPrintedNamesAreArguments(t *testing.T) {
+	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Rollout", "CloneSet", "Service", "Workflow"} {
+		want := command.Object{Kind: kind, Name: "own"}
+		printed := print.WorkloadName(want.Workload())
+		for namespace, arg := range map[string]string{"": printed, "shop": "shop/" + printed} {
+			want.Namespace = namespace
+			if got, err := command.ParseObject(&cobra.Command{Use: "plan"}, []string{arg}); err != nil || got != want {
+				t.Errorf("%s is %v, %v", arg, got, err)
+			}
+		}
+	}
+}
 
 func TestParseObject(t *testing.T) {
 	for _, tc := range []struct {

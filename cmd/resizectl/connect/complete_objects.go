@@ -133,7 +133,7 @@ func workloadOf(pod *metav1.ObjectMeta) string {
 	if hash := pod.Labels[podTemplateHash]; owner.Kind == "ReplicaSet" && hash != "" && strings.HasSuffix(owner.Name, "-"+hash) {
 		return "deployment/" + strings.TrimSuffix(owner.Name, "-"+hash)
 	}
-	return strings.ToLower(owner.Kind) + "/" + owner.Name
+	return print.Type(owner.Kind) + "/" + owner.Name
 }
 
 // CompleteNamespaces completes a flag that names a namespace: from the cluster of the kubeconfig if its

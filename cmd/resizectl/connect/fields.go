@@ -52,7 +52,7 @@ var wordings = []struct {
 	api *regexp.Regexp
 	cli string
 }{
-	{regexp.MustCompile(`set one in what_if\.ratios, or use a node type that ListRatios returns`), "use a node type with a ratio, or set its ratio with --what-if-ratio"},
+	{regexp.MustCompile(`set one in what_if\.ratios, or use a node type that ListRatios returns`), "use one of these, or set its ratio with --what-if-ratio"},
 	{regexp.MustCompile(`is an empty range: min (\S+) is above max ([^\s;]+); set both, or "0" for no bound`), "is empty: $1 is above $2; set both, or 0 for no bound"},
 	{regexp.MustCompile(`cannot be combined with what_if\b`), "cannot be combined with --what-if flags"},
 	{regexp.MustCompile(`must be in the future; for no expiry, leave it unset and name it in update_mask`), "must be in the future; --until never removes the end"},

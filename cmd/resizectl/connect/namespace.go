@@ -36,6 +36,20 @@ func (c *Connection) setNamespace(cmd *cobra.Command) {
 	}
 }
 
+// NamespaceOfManifests returns the namespace in which kubectl would create objects that name none: that of
+// the kubeconfig context, even if the server is not called through the kubeconfig. Then it is empty if the
+// context has none.
+func (c *Connection) NamespaceOfManifests() string {
+	if inCluster, err := c.inCluster(); err == nil && inCluster {
+		return c.contextNamespace()
+	}
+	namespace, _, err := c.kube.loader().Namespace()
+	if err != nil || namespace == metav1.NamespaceDefault {
+		return ""
+	}
+	return namespace
+}
+
 // contextNamespace returns the namespace of the kubeconfig context for the server of a cluster.
 // It ignores faults in the flags or the kubeconfig: not all commands call, and dial reports them.
 func (c *Connection) contextNamespace() string {

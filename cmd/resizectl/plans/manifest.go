@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -21,11 +23,15 @@ import (
 type manifestSource struct {
 	files  []string
 	config string
+	// workloadKinds are more kinds to plan on this machine.
+	workloadKinds []string
+	kinds         []schema.GroupResource
 }
 
 func (m *manifestSource) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&m.files, "filename", "f", nil, "manifest to plan instead of pods in the cluster: a file, a directory, a URL, or - for standard input; can be repeated")
 	cmd.Flags().StringVar(&m.config, "config", "", "config.yaml to plan the manifest with, on this machine, instead of on a server")
+	cmd.Flags().StringSliceVar(&m.workloadKinds, "workload-kinds", nil, "with --config, more kinds to plan that have a spec.template, such as rollouts.argoproj.io; a server has its own --workload-kinds")
 }
 
 func (m *manifestSource) named() bool { return len(m.files) > 0 }
@@ -41,13 +47,23 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if n := slices.Index(m.files, "-"); n >= 0 && slices.Contains(m.files[n+1:], "-") {
 		return command.UsageErrorf(cmd, "standard input (-f -) can be read only once")
 	}
-	for _, flag := range []string{"namespace", "all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
+	for _, flag := range []string{"all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
 		if cmd.Flags().Changed(flag) {
 			return command.UsageErrorf(cmd, "--%s is for pods in the cluster, and cannot be combined with -f", flag)
 		}
 	}
 	if cmd.Flags().Changed("config") && m.config == "" {
 		return command.UsageErrorf(cmd, "--config is empty; omit it to use a server")
+	}
+	if len(m.workloadKinds) > 0 && m.config == "" {
+		return command.UsageErrorf(cmd, "--workload-kinds requires --config: a server plans the kinds of its own --workload-kinds")
+	}
+	for _, name := range m.workloadKinds {
+		kind := schema.ParseGroupResource(name)
+		if len(validation.IsDNS1035Label(kind.Resource)) > 0 || len(validation.IsDNS1123Subdomain(kind.Group)) > 0 {
+			return command.UsageErrorf(cmd, "--workload-kinds %q is not the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io", name)
+		}
+		m.kinds = append(m.kinds, kind)
 	}
 	if m.config == "-" && slices.Contains(m.files, "-") {
 		return command.UsageErrorf(cmd, "standard input can be read only once: name a file with -f or with --config")
@@ -63,7 +79,7 @@ func (o *planOptions) runManifest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request := &workloadresizerv1.PreviewManifestRequest{Manifest: files.text(), NodeTypes: o.nodeTypes, WhatIf: o.assumed}
+	request := &workloadresizerv1.PreviewManifestRequest{Manifest: files.text(), NodeTypes: o.nodeTypes, WhatIf: o.assumed, Namespace: o.manifestNamespace}
 	if o.manifest.config != "" {
 		return o.runOffline(ctx, files, request)
 	}
@@ -85,7 +101,7 @@ func (o *planOptions) runOffline(ctx context.Context, files manifestFiles, reque
 	if err != nil {
 		return err
 	}
-	response, err := planOffline(ctx, with, request)
+	response, err := planOffline(ctx, with, o.manifest.kinds, request)
 	if err != nil {
 		return errors.New(connect.RefusedBecause(files.explain(err)))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
 // manifestExtensions are the extensions of the files to read in a directory.
@@ -76,7 +77,7 @@ func (f manifestFiles) text() string {
 	for i, file := range f {
 		texts[i] = file.text
 	}
-	return strings.Join(texts, "\n---\n")
+	return manifests.Shorten(strings.Join(texts, "\n---\n"))
 }
 
 // at returns which file has a line of the text, and the line in that file. The line between two

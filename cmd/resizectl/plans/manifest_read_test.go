@@ -64,11 +64,12 @@ func TestManifestErrorsNameTheFile(t *testing.T) {
 	bare := cmdtest.File(t, "bare.yaml", []byte(strings.TrimSuffix(pod, "\n")))
 	json := cmdtest.File(t, "good.json", []byte("{\"apiVersion\": \"v1\",\n\"kind\": \"Service\"}"))
 	for _, tc := range []struct{ name, text, want string }{
-		{"a fault of the first document", strings.Replace(pod, "app", "App", 1), " (line 1): Pod web: spec.containers[0].name: "},
-		{"a fault of a later document", pod + "---\n" + strings.Replace(pod, "app", "App", 1), " (line 5): Pod web: spec.containers[0].name: "},
-		{"a document that begins with ---", "---\n" + strings.Replace(pod, "app", "App", 1), " (line 1): Pod web: spec.containers[0].name: "},
+		{"a fault of the first document", strings.Replace(pod, "app", "App", 1), " (line 4): Pod web: spec.containers[0].name: "},
+		{"a fault of a later document", pod + "---\n" + strings.Replace(pod, "app", "App", 1), " (line 9): Pod web: spec.containers[0].name: "},
+		{"a document that begins with ---", "---\n" + strings.Replace(pod, "app", "App", 1), " (line 5): Pod web: spec.containers[0].name: "},
 		{"a fault of JSON", "\n\n{\"kind\": \"Pod\"}", " (line 3): must be a Kubernetes object with apiVersion and kind"},
-		{"an alias", "a: &a 1\nb: *a\n", " (line 2): YAML aliases are not supported"},
+		{"aliases of too much", "a: &a [" + strings.Repeat("1,", 2000) + "]\nb: *a\n", " (line 2): the YAML aliases up to *a stand for more than"},
+		{"a fault after a definition", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec: {}\n---\n" + strings.Replace(pod, "app", "App", 1), " (line 9): Pod web: spec.containers[0].name: "},
 		{"text that is not YAML", pod + "---\na: b\nc: d: e\n", ": yaml: line 7: mapping values are not allowed in this context"},
 		{"a key twice", pod + "---\na: b\nc: d\nc: e\nc: f\n", ": yaml: unmarshal errors: line 8: key \"c\" already set in map; line 9: key \"c\" already set in map"},
 	} {
@@ -92,12 +93,14 @@ func TestManifestSize(t *testing.T) {
 	half := cmdtest.File(t, "half", bytes.Repeat([]byte("#"), client.MaxManifestBytes/2))
 	most := cmdtest.File(t, "most", append([]byte("{}\n"), bytes.Repeat([]byte("#"), client.MaxManifestBytes-3)...))
 	large := cmdtest.File(t, "large", bytes.Repeat([]byte("#"), client.MaxManifestBytes+1))
+	definitions := cmdtest.File(t, "definitions", append([]byte("kind: CustomResourceDefinition\nx: "), bytes.Repeat([]byte("x"), 2*client.MaxManifestBytes)...))
 	for _, tc := range []struct {
 		name, want string
 		files      []string
 	}{
 		{"as large as the server accepts", "error: " + most + " (line 1): must be a Kubernetes object", []string{most}},
 		{"one file", "error: " + large + " has 1048577 bytes, but a manifest can have at most 1048576 (1 MiB): split it into files, and plan them one at a time\n", []string{large}},
+		{"a large file of definitions", "error: " + definitions + " has no object that creates pods", []string{definitions}},
 		{"files that are too large together", "error: the 2 files have 1048581 bytes together, but a manifest can have at most 1048576 (1 MiB): plan fewer files at a time\n", []string{half, half}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,8 +1,6 @@
 package plans
 
 import (
-	"strings"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -44,10 +42,8 @@ func manifestCells(object string, plan *workloadresizerv1.Plan, container *workl
 	return chosen
 }
 
-// manifestName returns e.g. "deployment/web", in kubectl's form.
-func manifestName(object *workloadresizerv1.ManifestPlan) string {
-	return strings.ToLower(object.GetKind()) + "/" + object.GetName()
-}
+// manifestName returns e.g. "deployment/web".
+func manifestName(object *workloadresizerv1.ManifestPlan) string { return print.WorkloadName(object) }
 
 // objectName returns e.g. "deployment/web", or "shop/deployment/web" if the manifest sets
 // the namespace.

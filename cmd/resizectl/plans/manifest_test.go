@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/testing/protocmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
@@ -23,6 +24,7 @@ const manifestNotes = "warning: pod/bare: a pod without a controller is never re
 func TestManifest(t *testing.T) {
 	t.Run("plans a manifest", plansAManifest)
 	t.Run("plans a manifest from standard input", plansAManifestFromStandardInput)
+	t.Run("sends the namespace of objects that name none", sendsTheNamespaceOfObjectsThatNameNone)
 	t.Run("reports the errors of a manifest", reportsTheErrorsOfAManifest)
 	t.Run("plans a manifest offline", plansAManifestOffline)
 }
@@ -56,6 +58,22 @@ func plansAManifest(t *testing.T) {
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
+	}
+}
+
+func sendsTheNamespaceOfObjectsThatNameNone(t *testing.T) {
+	server := &cmdtest.Server{}
+	server.Resizing.Manifest = cmdtest.ManifestPlans()
+	address := cmdtest.Serve(t, server)
+	file := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
+	kubeconfig := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u, namespace: shop}}], clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: u}]}"
+	t.Setenv("KUBECONFIG", cmdtest.File(t, "kubeconfig", []byte(kubeconfig)))
+	for want, args := range map[string][]string{"shop": nil, "else": {"-n", "else"}} {
+		code, _, stderr := program.Shell(t.Context(), append([]string{"plan", "-f", file, "--server", address}, args...)...)
+		asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
+		if code != command.ExitDifferences || asked.GetNamespace() != want {
+			t.Errorf("exit %d, namespace %q, want %q; stderr %s", code, asked.GetNamespace(), want, stderr)
+		}
 	}
 }
 
@@ -96,7 +114,7 @@ func plansAManifestOffline(t *testing.T) {
 	var refused error
 	real := planOffline
 	t.Cleanup(func() { planOffline = real })
-	planOffline = func(_ context.Context, configuration []byte, _ *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+	planOffline = func(_ context.Context, configuration []byte, _ []schema.GroupResource, _ *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 		with = string(configuration)
 		return cmdtest.ManifestPlans(), refused
 	}

@@ -22,7 +22,9 @@ type planOptions struct {
 	whatIf     whatIf
 	assumed    *workloadresizerv1.WhatIf
 	manifest   manifestSource
-	watch      bool
+	// manifestNamespace is the namespace of objects that name none.
+	manifestNamespace string
+	watch             bool
 }
 
 func newPlanCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -55,7 +57,8 @@ directory, but not in its subdirectories, plan reads *.yaml, *.yml and *.json. B
 the table, one line per node type shows the number of objects by decision, and the sum
 of the changes in their requests, counting one pod per object. A pod without a
 controller is planned as if it had one, with a warning; in a cluster, it is skipped
-(NotOwned). If you also set --config, plan uses that configuration on this machine,
+(NotOwned). Objects that name no namespace are in that of --namespace or, with a server,
+of the kubeconfig context. If you also set --config, plan uses that configuration on this machine,
 and no server.
 
 With --watch, every change in a plan follows the table, as "resizectl resizes watch"
@@ -90,6 +93,9 @@ Nothing is changed. The exit code is as for "kubectl diff":
   # Plan a manifest in a pipeline, without a cluster
   resizectl plan -f deploy.yaml --config config.yaml --node-type n4,c3
 
+  # Plan the Rollouts of a manifest, too
+  resizectl plan -f rollout.yaml --config config.yaml --workload-kinds rollouts.argoproj.io
+
   # Print the names of all pods that would be resized
   resizectl plan -A -o json | jq -r '.plans[] | select(.decision == "DECISION_RESIZE") | .namespace + "/" + .pod'`,
 		Args:              cobra.ArbitraryArgs,
@@ -112,6 +118,12 @@ Nothing is changed. The exit code is as for "kubectl diff":
 func (o *planOptions) complete(cmd *cobra.Command, args []string) (err error) {
 	if err := o.selection.complete(cmd, args); err != nil {
 		return err
+	}
+	switch {
+	case cmd.Flags().Changed("namespace"):
+		o.manifestNamespace = o.namespace
+	case o.manifest.named() && o.manifest.config == "":
+		o.manifestNamespace = o.server.NamespaceOfManifests()
 	}
 	o.assumed, err = o.whatIf.message(cmd)
 	return err

@@ -26,7 +26,7 @@ type selection struct {
 
 func (s *selection) addSelectionFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods")
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods; for a manifest, of objects that name none")
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "show the pods in every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.StringVar(&s.node, "node", "", "only pods on this node")
@@ -55,7 +55,7 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if named.Name != "" && s.allNamespaces {
-		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", strings.ToLower(named.Kind))
+		return command.UsageErrorf(cmd, "a %s is in one namespace: name it with --namespace instead of --all-namespaces", print.Type(named.Kind))
 	}
 	s.pod, s.workload = named.Pod(), named.Workload()
 	s.namespace, err = named.In(cmd, s.namespace)

@@ -101,7 +101,9 @@ func rejectsInvalidSelections(t *testing.T) {
 		{"a bound that is not a quantity", `--what-if-max-cpu "much" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-max-cpu", "much"}},
 		{"a configuration without a manifest", "--config requires a manifest: set it with -f FILE", []string{"--config", "config.yaml"}},
 		{"a manifest and a pod", "name pods or a manifest (-f), not both", []string{"-f", "deploy.yaml", "web-0"}},
-		{"a manifest and a namespace", "--namespace is for pods in the cluster, and cannot be combined with -f", []string{"-f", "deploy.yaml", "-n", "shop"}},
+		{"a manifest and all namespaces", "--all-namespaces is for pods in the cluster, and cannot be combined with -f", []string{"-f", "deploy.yaml", "-A"}},
+		{"kinds for a server", "--workload-kinds requires --config: a server plans the kinds of its own --workload-kinds", []string{"-f", "deploy.yaml", "--workload-kinds", "rollouts.argoproj.io"}},
+		{"a kind instead of a resource", "--workload-kinds \"Rollout\" is not the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io", []string{"-f", "deploy.yaml", "--config", "config.yaml", "--workload-kinds", "Rollout"}},
 		{"a manifest and a node", "--node is for pods in the cluster, and cannot be combined with -f", []string{"-f", "deploy.yaml", "--node", "node-1"}},
 		{"a manifest and an empty configuration", "--config is empty; omit it to use a server", []string{"-f", "deploy.yaml", "--config", ""}},
 	} {

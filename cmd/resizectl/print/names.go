@@ -1,6 +1,7 @@
 package print
 
 import (
+	"slices"
 	"strings"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -9,12 +10,25 @@ import (
 // PodName returns the name of a pod in kubectl's form.
 func PodName(pod string) string { return "pod/" + pod }
 
-// WorkloadName returns the name of a workload in kubectl's form, e.g. "deployment/web".
+// types are the kinds whose types kubectl has names for, in lower case.
+var types = []string{"Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
+
+// Type returns how a kind is written in the name of a workload, so that arguments accept it: in lower
+// case if kubectl has a type for it, and otherwise as in a manifest.
+func Type(kind string) string {
+	if slices.Contains(types, kind) {
+		return strings.ToLower(kind)
+	}
+	return kind
+}
+
+// WorkloadName returns the name of a workload in the form of an argument, e.g. "deployment/web" or
+// "Rollout/web".
 func WorkloadName(w interface {
 	GetKind() string
 	GetName() string
 }) string {
-	return OneLine(strings.ToLower(w.GetKind()) + "/" + w.GetName())
+	return OneLine(Type(w.GetKind()) + "/" + w.GetName())
 }
 
 // Scope returns the name of a scope for a sentence.
@@ -23,7 +37,7 @@ func Scope(s *workloadresizerv1.HoldScope) string {
 	case *workloadresizerv1.HoldScope_Pod:
 		return "pod " + OneLine(scope.Pod.GetNamespace()+"/"+scope.Pod.GetName())
 	case *workloadresizerv1.HoldScope_Workload:
-		return strings.ToLower(OneLine(scope.Workload.GetKind())) + " " + OneLine(scope.Workload.GetNamespace()+"/"+scope.Workload.GetName())
+		return OneLine(Type(scope.Workload.GetKind())) + " " + OneLine(scope.Workload.GetNamespace()+"/"+scope.Workload.GetName())
 	case *workloadresizerv1.HoldScope_Namespace:
 		return "namespace " + OneLine(scope.Namespace)
 	}

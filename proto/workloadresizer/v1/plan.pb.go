@@ -753,13 +753,18 @@ type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One or more objects in YAML or JSON, or a part of their text: pods, and
 	// objects that create pods (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,
-	// CronJob, ReplicationController, List). Other objects are ignored. The server
-	// concatenates the texts of all messages, without separators.
+	// CronJob, ReplicationController, lists of these), and objects of other kinds with a
+	// spec.template that the server's flags --workload-kinds or --owner-kinds name. Other
+	// objects are ignored. The server concatenates the texts of all messages, without
+	// separators.
 	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	// The node types; empty for all node types of the table.
 	NodeTypes []string `protobuf:"bytes,2,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// Assumptions for the plans; its node_type is ignored. Only in the first message.
-	WhatIf        *WhatIf `protobuf:"bytes,3,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
+	WhatIf *WhatIf `protobuf:"bytes,3,opt,name=what_if,json=whatIf,proto3" json:"what_if,omitempty"`
+	// The namespace of objects that name none; empty for no namespace. Only in the first
+	// message.
+	Namespace     string `protobuf:"bytes,4,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -813,6 +818,13 @@ func (x *PreviewManifestRequest) GetWhatIf() *WhatIf {
 		return x.WhatIf
 	}
 	return nil
+}
+
+func (x *PreviewManifestRequest) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
 }
 
 // Response message for PlanService.PreviewManifest.
@@ -880,9 +892,9 @@ type ManifestPlan struct {
 	// The name of the object.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// Warnings for the user, for example that a pod without a controller is never
-	// resized.
+	// resized, or that the object is not planned although it seems to create pods.
 	Warnings []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// One plan per node type, ordered by node type.
+	// One plan per node type, ordered by node type; none if the object is not planned.
 	Plans         []*Plan `protobuf:"bytes,5,rep,name=plans,proto3" json:"plans,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1391,12 +1403,14 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"CodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xb3\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xdd\x01\n" +
 	"\x16PreviewManifestRequest\x12*\n" +
 	"\bmanifest\x18\x01 \x01(\tB\x0e\xe0A\x02\xbaH\br\x06\x10\x01(\x80\x80\x04R\bmanifest\x123\n" +
 	"\n" +
 	"node_types\x18\x02 \x03(\tB\x14\xe0A\x01\xbaH\x0e\x92\x01\v\x10\xf4\x03\"\x06r\x04\x10\x01\x18?R\tnodeTypes\x128\n" +
-	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfB\x03\xe0A\x01R\x06whatIf\"o\n" +
+	"\awhat_if\x18\x03 \x01(\v2\x1a.workloadresizer.v1.WhatIfB\x03\xe0A\x01R\x06whatIf\x12(\n" +
+	"\tnamespace\x18\x04 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\"o\n" +
 	"\x17PreviewManifestResponse\x12:\n" +
 	"\aobjects\x18\x01 \x03(\v2 .workloadresizer.v1.ManifestPlanR\aobjects\x12\x18\n" +
 	"\aignored\x18\x02 \x03(\tR\aignored\"\xa0\x01\n" +

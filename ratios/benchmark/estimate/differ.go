@@ -1,6 +1,9 @@
 package estimate
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // compareTo compares the machines with the model to the baseline.
 func (m model) compareTo(base *pool, c *Cluster, s *Settings) Model {
@@ -50,7 +53,7 @@ func modelDoubts(code Code, f *family, base *pool, c *Cluster, s *Settings) []Do
 		return nil
 	}
 	return []Doubt{{code, fmt.Sprintf("CPU models of %s differ: %s is %.2f times as fast as %s (ratios %s and %s), at most %.2f is allowed",
-		describe(f.all, base), fast.label, most, slow.label,
+		describe(f.all, base), fast.label, math.Ceil(100*most-1e-9)/100, slow.label, // Rounded up, as it is more than is allowed.
 		formatRatio(fast.compareTo(base, c, s).Ratio), formatRatio(slow.compareTo(base, c, s).Ratio), s.MaxModelSpread)}}
 }
 

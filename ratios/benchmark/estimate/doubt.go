@@ -128,14 +128,14 @@ func uncertainty(e *Estimate, s *Settings) []Doubt {
 		figure(e.Interval.Low), figure(e.Interval.High), disturbed(e), certainty(half), 100*tolerance, of)}}
 }
 
-// certainty describes a half-width. Two benchmarks that differ can be certain to a billion percent,
-// which says nothing.
+// certainty describes a half-width, rounded up, as it is more than is allowed. Two benchmarks that differ
+// can be certain to a billion percent, which says nothing.
 func certainty(half float64) string {
 	const most = 10
 	if half > most {
 		return "not certain at all"
 	}
-	return fmt.Sprintf("only certain to ±%.1f%%", 100*half)
+	return fmt.Sprintf("only certain to ±%.1f%%", math.Ceil(1000*half-1e-9)/10)
 }
 
 // figure returns a ratio with two digits after the point, or with three digits if it is very small

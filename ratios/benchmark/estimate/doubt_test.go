@@ -103,7 +103,7 @@ func TestDoubts(t *testing.T) {
 		{name: "an interval beyond the tolerance is too wide", batches: []batch{ // t = 12.7, s = ln(1.02)/√2, k = 2, and s may be 7.96 times as large.
 			{"n2d", "a", 100, enough}, {"n2d", "b", 100, enough}, {"n4", "a", 100, enough}, {"n4", "b", 102, enough},
 		}, change: func(s *Settings) { s.ToleranceMeasured = 1.7 }, ratio: 1.009950494, want: []Doubt{
-			{IntervalTooWide, "the ratio is between 0.89 and 1.15, and because few benchmarks may agree by chance, only certain to ±172.1%; at most ±170.0% is allowed for measurements of nodes"}}},
+			{IntervalTooWide, "the ratio is between 0.89 and 1.15, and because few benchmarks may agree by chance, only certain to ±172.2%; at most ±170.0% is allowed for measurements of nodes"}}},
 		{name: "an interval that says nothing has no percentage of certainty", batches: []batch{
 			{"n2d", "a", 1, enough}, {"n2d", "b", 1, enough}, {"n4", "a", 2000, enough}, {"n4", "b", 8000, enough},
 		}, change: func(s *Settings) { s.ToleranceMeasured = 0.03 }, ratio: 4000, want: []Doubt{

@@ -91,7 +91,7 @@ func benchmarksThatDisagreeHoldTheRatioBack(t *testing.T) {
 	if !near(e.Ratio, 0.9587, 0.00005) {
 		t.Errorf("ratio %.4f, want 0.9587", e.Ratio)
 	}
-	want := Doubt{IntervalTooWide, "the ratio is between 0.60 and 1.52, and because few benchmarks may agree by chance, only certain to ±184.5%; at most ±10.0% is allowed for published scores; more benchmarks narrow the interval"}
+	want := Doubt{IntervalTooWide, "the ratio is between 0.60 and 1.52, and because few benchmarks may agree by chance, only certain to ±184.6%; at most ±10.0% is allowed for published scores; more benchmarks narrow the interval"}
 	if len(e.Doubts) != 1 || e.Doubts[0] != want {
 		t.Errorf("doubts %v, want %v", e.Doubts, want)
 	}
@@ -135,7 +135,7 @@ func distinguishesTheCPUsOfAFamily(t *testing.T) {
 			t.Errorf("%s: doubts %v", name, got[name].Doubts)
 		}
 	}
-	message := "CPU models of e2 differ: AMD-25-1 is 2.42 times as fast as Intel-6-79 (ratios 1.34 and 0.55), at most 1.10 is allowed"
+	message := "CPU models of e2 differ: AMD-25-1 is 2.43 times as fast as Intel-6-79 (ratios 1.34 and 0.55), at most 1.10 is allowed"
 	if doubts := got["e2"].Doubts; len(doubts) == 0 || doubts[len(doubts)-1].Message != message {
 		t.Errorf("doubts %v, want %q", doubts, message)
 	}

@@ -39,7 +39,7 @@ func AboveByName(w Workload, group string, p *pod.Pod) (Workload, bool) {
 // there is none.
 func DeploymentOf(p *pod.Pod) (Workload, bool) {
 	c := p.Controller()
-	above, ok := AboveByName(Workload{c.Kind, c.Name}, p)
+	above, ok := AboveByName(Workload{c.Kind, c.Name}, c.Group, p)
 	return above, ok && c.Kind == "ReplicaSet"
 }
 

@@ -204,9 +204,9 @@ ci: ## Check everything that a change must pass, as .ci/run does. Takes 20 minut
 
 .PHONY: test-long
 test-long: build bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Run the long forms of tests of which "make test" runs a short form. Takes 30 minutes.
-	$(call go_test,./test/chaos,-count=1 -timeout=30m,,testname)
-	$(call go_test,./test/hostile,-count=1 -timeout=30m,,testname)
-	$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=4,,testname)
+	@$(call go_test,./test/chaos,-count=1 -timeout=30m,,testname)
+	@$(call go_test,./test/hostile,-count=1 -timeout=30m,,testname)
+	@$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=4,,testname)
 
 # Before a release. What has passed before with the same content runs again.
 .PHONY: test-all
@@ -238,13 +238,13 @@ test-unit: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin
 
 .PHONY: test-shared
 test-shared:
-	$(call go_test,$(packages_without_race))
-	$(call go_test,$(packages_with_large),-run '$(large)')
-	$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m)
+	@$(call go_test,$(packages_without_race))
+	@$(call go_test,$(packages_with_large),-run '$(large)')
+	@$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m)
 
 .PHONY: test-guard
 test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
-	$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
+	@$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
 
 # The tests below depend on little of the project, and run only if that has changed since they passed on
 # this machine; in "make test-all", always.
@@ -257,17 +257,17 @@ test-clients: bin/gotestsum ## Let a client in TypeScript, generated from the AP
 
 .PHONY: test-typescript
 test-typescript: bin/typescript
-	$(call go_test,./test/clients,-count=1)
+	@$(call go_test,./test/clients,-count=1)
 
 .PHONY: test-release
 test-release: bin/gotestsum bin/helm ## Check the files of a release. Build one twice for this platform and compare, if how it is built has changed. Takes 3 minutes.
-	$(call go_test,./...,-skip '^TestReproducible$$',deploy/release)
+	@$(call go_test,./...,-skip '^TestReproducible$$',deploy/release)
 	@test/unless-passed 'deploy cmd/workload-resizer/main.go cmd/resizectl/main.go internal/version Dockerfile LICENSE Makefile README.md go.mod go.sum' \
 	  $(MAKE) --no-print-directory test-reproducible
 
 .PHONY: test-reproducible
 test-reproducible:
-	$(call go_test,.,-count=1 -timeout=20m -run '^TestReproducible$$',deploy/release)
+	@$(call go_test,.,-count=1 -timeout=20m -run '^TestReproducible$$',deploy/release)
 
 .PHONY: test-cluster
 test-cluster: bin/testcluster bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Test the test cluster itself, if it has changed. Takes 3 minutes.
@@ -275,7 +275,7 @@ test-cluster: bin/testcluster bin/gotestsum bin/kubectl bin/metrics-server bin/p
 
 .PHONY: test-clusters
 test-clusters:
-	$(call go_test,./...,-timeout=20m,test/cluster)
+	@$(call go_test,./...,-timeout=20m,test/cluster)
 
 .PHONY: test-vpa
 test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace, if either has changed. Takes a minute.
@@ -284,7 +284,7 @@ test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own c
 
 .PHONY: test-vpas
 test-vpas:
-	export TRACE='$(abspath $(TRACE))'; $(call go_test,./...,,test/bench/vpa)
+	@export TRACE='$(abspath $(TRACE))'; $(call go_test,./...,,test/bench/vpa)
 
 # Tests that "make test-flaky" runs, as PACKAGE.NAME, and how often.
 FLAKY ?=
@@ -306,17 +306,17 @@ with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{en
 
 .PHONY: test-skew
 test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,$(with_cluster))
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers')
-	WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/chaos,-short)
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,$(with_cluster))
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers')
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/chaos,-short)
 
 .PHONY: test-helm3
 test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
-	WORKLOAD_RESIZER_TEST_HELM=helm3 $(call go_test,./deploy/charts)
+	@WORKLOAD_RESIZER_TEST_HELM=helm3 $(call go_test,./deploy/charts)
 
 .PHONY: test-hostile
 test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine. Takes 3 minutes.
-	$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
+	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
 FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/histogram.FuzzFromBinary usage/history.FuzzReadContainer
@@ -332,7 +332,7 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 
 .PHONY: test-chaos
 test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 3 minutes.
-	$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
+	@$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
 
 # How many processes "make chaos" kills, and how many calls it makes fail.
 CHAOS ?= -rounds 1000 -faults 10000
@@ -343,7 +343,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 
 .PHONY: test-e2e
 test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 10 minutes.
-	$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
+	@$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.

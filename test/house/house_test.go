@@ -106,6 +106,7 @@ func TestHouse(t *testing.T) {
 	t.Run("the table of packages has exactly the existing folders", theTableOfPackagesHasExactlyTheExistingFolders)
 	t.Run("the architecture names files and declarations that exist", theArchitectureNamesFilesAndDeclarationsThatExist)
 	t.Run("no package has more than 45 files", noPackageHasMoreThan45Files)
+	t.Run("README.md lists the stages of make test", theREADMEListsTheStagesOfMakeTest)
 }
 
 func theTableOfPackagesHasExactlyTheExistingFolders(t *testing.T) {
@@ -173,6 +174,28 @@ func noPackageHasMoreThan45Files(t *testing.T) {
 		if len(files) > 45 {
 			t.Errorf("%s has %d files, want at most 45", folder, len(files))
 		}
+	}
+}
+
+func theREADMEListsTheStagesOfMakeTest(t *testing.T) {
+	var texts [2]string
+	for n, file := range []string{"Makefile", "README.md"} {
+		content, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[n] = string(content)
+	}
+	line := regexp.MustCompile(`(?m)^TESTS := (.*)$`).FindStringSubmatch(texts[0])
+	if line == nil {
+		t.Fatal("the Makefile has no TESTS")
+	}
+	var listed []string
+	for _, found := range regexp.MustCompile("(?m)^\\| `make (test-[a-z0-9]+)` \\|").FindAllStringSubmatch(texts[1], -1) {
+		listed = append(listed, found[1])
+	}
+	if want := strings.Fields(line[1]); !slices.Equal(listed, want) {
+		t.Errorf("README.md lists %v, want %v", listed, want)
 	}
 }
 

@@ -35,7 +35,7 @@ func report(w io.Writer, folder string) error {
 }
 
 func printTargets(table io.Writer, all []target) {
-	fmt.Fprint(table, "\nseconds\tCPU\t  target of make\n")
+	fmt.Fprint(table, "\nseconds\tCPU\t  target of make (CPU without that of clusters)\n")
 	few := target{name: "all that took less than a second"}
 	for _, t := range all {
 		if t.wall < longTarget {

@@ -36,8 +36,11 @@ func TestUnlessPassed(t *testing.T) {
 		{"a command that never ran runs", once, "echo ran; false", true, false},
 		{"a command that failed runs again", again, "echo ran; false", true, false},
 		{"a different command runs", again, "echo ran", true, true},
+		{"what make only printed has not passed", "export MAKEFLAGS='n --no-print-directory'; echo other > in/file", "echo ran", true, true},
+		{"it runs later", "export MAKEFLAGS=' -j2 --no-print-directory'", "echo ran", true, true},
+		{"a change that was undone does not matter", "echo one > in/file", "echo ran", false, true},
 		{"a command that passed does not run again, even if files are newer", again, "echo ran", false, true},
-		{"it runs if it is told to", "export ALL=1", "echo ran", true, true},
+		{"it runs with ALL=1", "export ALL=1", "echo ran", true, true},
 		{"it runs if a file has changed", "echo two > in/file", "echo ran", true, true},
 		{"it runs if there is another file", "mkdir in/new; touch in/new/file", "echo ran", true, true},
 		{"it does not run if a change was undone", "echo one > in/file; rm -r in/new", "echo ran", false, true},
@@ -77,7 +80,7 @@ func TestTimed(t *testing.T) {
 		names = append(names, target.name)
 	}
 	if got := strings.Join(names, " "); got != "fast failing" {
-		t.Errorf("the times are those of %s; want fast, including what it runs, and failing", got)
+		t.Errorf("got the times of %s; want fast, including what it runs, and failing", got)
 	}
 	if out, ok := shell(t, dir, "make fast"); !ok || out != "hello\ninner\n" {
 		t.Errorf("without times: %v\n%s", ok, out)

@@ -30,8 +30,8 @@ func (t *test) flaky() bool { return t.failed > 0 && t.passed }
 // subtest reports whether another test contains the test.
 func (t *test) subtest() bool { return strings.Contains(t.name, "/") }
 
-// readTests returns the tests and packages of all runs in a folder, the longest first. The name of a
-// file with the events of a run is that of its stage, -, and a number.
+// readTests returns the tests and packages of all runs in a folder, the longest first. A file with
+// the events of a run has the name of its stage, a hyphen, and a number.
 func readTests(folder string) ([]*test, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {

@@ -28,7 +28,7 @@ test-unit 1,900 1.000 0.000
 `
 
 const want = `
-  seconds  CPU  target of make
+  seconds  CPU  target of make (CPU without that of clusters)
        22   33  test-unit
         0    2  all that took less than a second
 

@@ -146,7 +146,7 @@ func podsInOtherNamespacesAreNoSiblings(t *testing.T) {
 func thePodsOfAllVersionsOfADeploymentAreSiblings(t *testing.T) {
 	by := func(kind, name string, uid types.UID, hash string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: name, UID: uid, Controller: new(true)}}
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: uid, Controller: new(true)}}
 			p.Labels = map[string]string{"pod-template-hash": hash}
 		}
 	}

@@ -52,9 +52,9 @@ go_test = $(if $(3),cd $(3) && )'$(CURDIR)/bin/gotestsum' --format $(or $(4),pkg
   --jsonfile-timing-events '$(CURDIR)/$(RECORDS)/$@-'$$$$.json \
   --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race \
   --packages "$(1)" -- -vet=off $(2)
-# Runs targets $(1), two at a time, and prints where the time went.
+# Runs targets $(1), two at a time, all of them even if one fails, and prints where the time went.
 with_times = rm -rf $(RECORDS); mkdir -p $(RECORDS); date +%s > $(RECORDS)/started; \
-  result=0; $(MAKE) --no-print-directory -j2 RECIPE_TIMES=$(RECORDS) $(1) || result=$$?; \
+  result=0; $(MAKE) --no-print-directory --keep-going -j2 RECIPE_TIMES=$(RECORDS) $(1) || result=$$?; \
   go run ./test/times $(RECORDS); exit $$result
 
 .PHONY: help

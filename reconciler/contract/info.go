@@ -253,7 +253,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: CanaryReverted, Severity: Normal,
-		Meaning: "The smaller size made another pod of the workload worse, so the pod keeps its size.",
+		Meaning: "The smaller size made another pod of the same version of the workload worse, so the pod keeps its size.",
 		Remedy:  "the message says what it did to the other pod: correct the ratio, or the requests and limits of the workload; a different size is tried after `guard.cooldown`",
 		See:     "docs/reference.md#observed-resizes",
 	},

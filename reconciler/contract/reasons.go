@@ -109,7 +109,7 @@ const (
 	AwaitingReadiness Reason = "AwaitingReadiness"
 	// WaitingForCanary: other pods of the workload try the smaller size first.
 	WaitingForCanary Reason = "WaitingForCanary"
-	// CanaryReverted: the smaller size made another pod of the workload worse.
+	// CanaryReverted: the smaller size made another pod of the same version of the workload worse.
 	CanaryReverted Reason = "CanaryReverted"
 	// SingletonLimitKept: the pod is the only one of its workload.
 	SingletonLimitKept Reason = "SingletonLimitKept"

@@ -46,19 +46,21 @@ func Canaries(pods int, share float64) int {
 // Places returns how many more pods of the workload may get a size now, this pod included: all if
 // enough of them have proven the size on nodes of the type. If there is no place, it says why.
 //
-// A pod of a different version counts if its author wrote the same size.
+// A pod of a different version counts if its author wrote the same size, and the size made no pod of that version
+// worse.
 func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (places int, why Wait) {
 	if t.Settings.Canary >= 1 {
 		return Unlimited, Wait{}
 	}
-	if why = t.Reverted(container, m, to); why.Reason != "" {
+	own := versionOf(t.Pod)
+	if why = t.revertedIn(own, container, m, to); why.Reason != "" {
 		return 0, why
 	}
 	pods, proven, trying := 1, 0, 0
 	var again time.Time
-	own, written := versionOf(t.Pod), originalOf(t.Pod, container, m)
+	written, hurt := originalOf(t.Pod, container, m), t.hurt(container, m, to)
 	for _, s := range t.Siblings {
-		if s.UID == t.Pod.UID || !s.Lives() || originalOf(s, container, m) != written && versionOf(s) != own {
+		if s.UID == t.Pod.UID || !s.Lives() || originalOf(s, container, m) != written && versionOf(s) != own || len(hurt) > 0 && hurt[versionOf(s)] {
 			continue
 		}
 		pods++
@@ -89,12 +91,33 @@ func (t *Trial) Reverted(container string, m *sizing.Measure, to sizing.Amount) 
 	if t.Settings.Canary >= 1 {
 		return Wait{}
 	}
+	return t.revertedIn(versionOf(t.Pod), container, m, to)
+}
+
+// hurt returns the versions of which a size made a pod worse.
+func (t *Trial) hurt(container string, m *sizing.Measure, to sizing.Amount) map[version]bool {
+	asked := map[version]bool{}
+	for _, s := range t.Siblings {
+		if !MayShowHarm(s) {
+			continue
+		}
+		of := versionOf(s)
+		if _, known := asked[of]; !known {
+			asked[of] = t.revertedIn(of, container, m, to).Reason != ""
+		}
+	}
+	return asked
+}
+
+// MayShowHarm reports whether a pod may show that a size made it worse. Few do, and all are asked for each pod.
+func MayShowHarm(of *pod.Pod) bool { return len(of.Reverts()) > 0 || of.Phase() == corev1.PodFailed }
+
+// revertedIn says which pod of a version a size made worse; it is zero if there is none.
+func (t *Trial) revertedIn(of version, container string, m *sizing.Measure, to sizing.Amount) (why Wait) {
 	var worse *pod.Pod
 	var same []*pod.Pod
-	own := versionOf(t.Pod)
 	for _, s := range t.Siblings {
-		// Few have either, and all are asked for each pod.
-		if (len(s.Reverts()) > 0 || s.Phase() == corev1.PodFailed) && versionOf(s) == own {
+		if MayShowHarm(s) && versionOf(s) == of {
 			same = append(same, s)
 		}
 	}

@@ -287,6 +287,14 @@ func TestPlaces(t *testing.T) {
 				}
 			})
 		}
+		t.Run("pods of an earlier version have proven the size, and it made another one worse", func(t *testing.T) {
+			siblings := []*pod.Pod{sibling(0, resized(old)), sibling(1, resized(old)), sibling(2, resized(old, worse))}
+			of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.AsCreated, by("rs-2", ""))
+			trial := guard.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
+			if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != 1 {
+				t.Errorf("%d places, %v; want a canary of its own", places, why)
+			}
+		})
 	})
 	t.Run("the share counts all pods of the workload", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)

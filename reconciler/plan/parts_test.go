@@ -349,6 +349,16 @@ func pacesPodsThatAreNotNew(t *testing.T) {
 	started := func(after time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(podtest.At(0).Add(after))) }
 	}
+	// pulled makes the pod wait for its images for ten minutes after its node has accepted it.
+	pulled := func(restarts int32) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			started(0)(p)
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+				Name: "app", RestartCount: restarts, Resources: &p.Spec.Containers[0].Resources,
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(podtest.At(600))}},
+			}}
+		}
+	}
 	for _, tc := range []struct {
 		name     string
 		app      podtest.Amounts
@@ -364,7 +374,11 @@ func pacesPodsThatAreNotNew(t *testing.T) {
 		{name: "an older pod", app: podtest.Guaranteed, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 200}},
 		{name: "an older pod that started late", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor - time.Second},
 		{name: "a pod that started late and is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "a pod on a node whose clock is ahead", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(time.Hour)}, nodeType: "n4", paced: true, frees: safety.Resources{CPU: 200}},
 		{name: "a pod that started before it was created", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(-time.Hour)}, nodeType: "n4"},
+		{name: "a pod whose images were pulled for longer than it is new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(0)}, nodeType: "n4", after: 10*time.Minute + NewFor - time.Second},
+		{name: "a pod whose images were pulled for long and that is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(0)}, nodeType: "n4", after: 10*time.Minute + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "an older pod whose container has restarted", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(1)}, nodeType: "n4", after: 10 * time.Minute, paced: true, frees: safety.Resources{CPU: 200}},
 		{name: "an older pod that has its size", app: podtest.Guaranteed, nodeType: "n2d", after: NewFor},
 		{name: "an older pod with two containers", app: podtest.Guaranteed, changes: []func(*corev1.Pod){growing}, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 220}},
 		{name: "a new pod that was sized", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "big", paced: true, frees: safety.Resources{CPU: 300, Memory: 512 << 20}},

@@ -76,7 +76,7 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 		p.putBack(plan, s, now, bounds)
 		return plan
 	}
-	if plan.tryOut(s, r.profile, func() []*pod.Pod { return p.alike(s, &r) }) {
+	if plan.tryOut(s, r.profile, func(counts func(*pod.Pod) bool) []*pod.Pod { return p.alike(s, &r, counts) }) {
 		if Waits(plan.Reasons[0].Code) == Nowhere {
 			plan.hearOfBudgets(s.Now)
 		}
@@ -137,7 +137,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 		Containers:      make([]ContainerPlan, 0, len(of.Containers)),
 		Applied:         applied,
 		sized:           !of.ResizedAt().IsZero(),
-		new:             s.Now.Sub(of.StartedAt()) < NewFor,
+		new:             s.Now.Sub(of.StartedAt()).Abs() < NewFor, // A node's clock may be wrong.
 		Workloads:       s.Workloads,
 		earlier:         of.Reverts(),
 		theirRecord:     of.TheirRecord(),

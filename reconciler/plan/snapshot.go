@@ -28,8 +28,8 @@ type Snapshot struct {
 	// Autoscalers returns the HorizontalPodAutoscalers of the pod's workload; nil for none.
 	// It is a function because only pods whose sizes differ from their originals need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
-	// Siblings returns the pods of the pod's workload: of all ReplicaSets of its Deployment, or else of its
-	// controller. They may include the pod. It is nil if no size is tried on some of them first. It is a function
+	// Siblings returns the pods of the pod's workload: of all ReplicaSets of its Deployment or, without one, of
+	// its controller. They may include the pod. It is nil if no size is tried on some of them first. It is a function
 	// because only decreases need them. NodeOf returns the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
 	NodeOf   func(*pod.Pod) *corev1.Node

@@ -130,7 +130,7 @@ func lessBy(amount int64, share float64, m *sizing.Measure) int64 {
 //
 // Increases, reverts and restores do not wait: they make no pod worse. A new pod waits only if its first size made
 // another pod of its version worse.
-func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.Pod) (skips bool) {
+func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func(counts func(*pod.Pod) bool) []*pod.Pod) (skips bool) {
 	settings := &profile.Guard
 	if p.Kind != Sizes || s.Degraded != "" || s.Siblings == nil || s.Now.IsZero() || !settings.Enabled {
 		return false
@@ -140,6 +140,10 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 	}
 	p.step(s, settings)
 	crowded := sync.OnceValue(func() guard.Wait { return p.crowded(s, settings) })
+	counts := func(*pod.Pod) bool { return true }
+	if p.Begins() {
+		counts = guard.MayShowHarm
+	}
 	trial := guard.Trial{Pod: s.Pod, NodeType: p.NodeType, Settings: settings, Now: s.Now}
 	var waiting []Reason
 	for i := range p.Containers {
@@ -150,7 +154,7 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func() []*pod.
 				continue
 			}
 			if settings.Canary < 1 && trial.Siblings == nil {
-				trial.Siblings = alike()
+				trial.Siblings = alike(counts)
 			}
 			var places int
 			var why guard.Wait
@@ -272,7 +276,7 @@ func (p *Plan) claim(group Group, places int) {
 	p.Claims = append(p.Claims, Claim{group, places})
 }
 
-// ofWorkload returns the group of the pods of the pod's workload: of its Deployment, or else of its controller.
+// ofWorkload returns the group of the pods of the pod's workload: its Deployment or, without one, its controller.
 // Pods in other namespaces may name it, too, but do not belong to it.
 func (s *Snapshot) ofWorkload() Group {
 	group := Group{OfOneWorkload, s.Pod.Namespace(), string(s.Pod.Controller().UID)}
@@ -282,12 +286,15 @@ func (s *Snapshot) ofWorkload() Group {
 	return group
 }
 
-// alike returns the siblings of a pod on nodes of the same type. The node counts, not the type that a
+// alike returns those siblings of a pod that count, on nodes of the same type. The node counts, not the type that a
 // sibling records: a pod with only some of its sizes records none.
-func (p *Planner) alike(s *Snapshot, r *Ruling) []*pod.Pod {
+func (p *Planner) alike(s *Snapshot, r *Ruling, counts func(*pod.Pod) bool) []*pod.Pod {
 	siblings, nodes := s.Siblings(), map[string]bool{}
 	found := make([]*pod.Pod, 0, len(siblings))
 	for _, sibling := range siblings {
+		if !counts(sibling) {
+			continue
+		}
 		name := sibling.Node()
 		same, known := nodes[name]
 		if !known {

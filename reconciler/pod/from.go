@@ -52,9 +52,7 @@ func from(object *corev1.Pod, h *history) *Pod {
 		phase:       phase(max(0, slices.Index(phases[:], status.Phase))),
 		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
 	}
-	if started := status.StartTime; started != nil {
-		p.startedAfter = uint32(min(max(0, secondsOf(started.Time)-p.createdAt), math.MaxUint32))
-	}
+	p.startedAfter = uint32(min(max(0, startOf(status)-p.createdAt), math.MaxUint32))
 	if h.records {
 		p.record = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
 	}
@@ -73,6 +71,21 @@ func GroupKindOf(owner *metav1.OwnerReference) schema.GroupKind {
 		group = "" // The version of the core group.
 	}
 	return schema.GroupKind{Group: group, Kind: owner.Kind}
+}
+
+// startOf returns when a pod started: when its last container started for the first time. Pulling images and running
+// init containers may take much longer than a pod is new. As long as that is not known, or no longer, it is when the
+// node accepted the pod.
+func startOf(status *corev1.PodStatus) (seconds int64) {
+	if status.StartTime != nil {
+		seconds = secondsOf(status.StartTime.Time)
+	}
+	for i := range status.ContainerStatuses {
+		if s := &status.ContainerStatuses[i]; s.State.Running != nil && s.RestartCount == 0 {
+			seconds = max(seconds, secondsOf(s.State.Running.StartedAt.Time))
+		}
+	}
+	return seconds
 }
 
 // readTexts reads the strings of the pod, and returns the annotation values that are shared

@@ -173,8 +173,9 @@ func (p *Pod) Ready() (ready bool, since time.Time) { return p.is(isReady), time
 // CreatedAt returns the time when the pod was created; zero if it does not exist yet.
 func (p *Pod) CreatedAt() time.Time { return timeAt(p.createdAt) }
 
-// StartedAt returns when the node accepted the pod, which may have waited for hours until there was room.
-// As long as the node has not, it is the time of the creation.
+// StartedAt returns when the containers of the pod started. The pod may have waited for hours until there was room,
+// and its node for minutes until it had the images. As long as they have not, and after a container has restarted, it
+// is when the node accepted the pod, or else the time of the creation.
 func (p *Pod) StartedAt() time.Time {
 	return p.CreatedAt().Add(time.Duration(p.startedAfter) * time.Second)
 }

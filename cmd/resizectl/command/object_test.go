@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// What is printed for a workload is an argument for it.
+// Commands accept the names that they print for workloads.
 func TestPrintedNamesAreArguments(t *testing.T) {
 	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Rollout", "CloneSet", "Service", "Workflow"} {
 		want := command.Object{Kind: kind, Name: "own"}

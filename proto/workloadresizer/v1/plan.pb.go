@@ -753,8 +753,8 @@ type PreviewManifestRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One or more objects in YAML or JSON, or a part of their text: pods, and
 	// objects that create pods (Deployment, ReplicaSet, StatefulSet, DaemonSet, Job,
-	// CronJob, ReplicationController, lists of these), and objects of other kinds with a
-	// spec.template that the server's flags --workload-kinds or --owner-kinds name. Other
+	// CronJob, ReplicationController, lists of these). Objects of other kinds count if they have a
+	// spec.template, and the server's flags --workload-kinds or --owner-kinds name the kind. Other
 	// objects are ignored. The server concatenates the texts of all messages, without
 	// separators.
 	Manifest string `protobuf:"bytes,1,opt,name=manifest,proto3" json:"manifest,omitempty"`

@@ -5,8 +5,30 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
+
+// Changed describes where the API server's result of a resize differs from what the plan sent; "" if it
+// does not. Amounts that the plan did not send do not count.
+func (p *Plan) Changed(pod *corev1.Pod) string {
+	var texts []string
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		got, ok := c.sizeIn(pod)
+		for _, which := range contract.Originals {
+			present, _ := amountOf(&c.Current, which)
+			sent, text := amountOf(&c.Desired, which)
+			if has, other := amountOf(&got, which); ok && sent != present && has != sent {
+				texts = append(texts, fmt.Sprintf("container %s: %s is %s instead of %s", c.Name, names[which], other, text))
+			}
+		}
+	}
+	return joined(texts, ", ")
+}
+
+// names has the names of the amounts, by contract.Original.
+var names = [...]string{"cpu request", "cpu limit", "memory request", "memory limit"}
 
 // Mutated describes how the API server's result of a resize differs from the plan; "" if it
 // does not.

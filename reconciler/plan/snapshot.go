@@ -55,6 +55,8 @@ type Snapshot struct {
 	Emergency bool
 	// Refused is the size that the node refused before; nil if it refused none.
 	Refused *Refusal
+	// Failed is what the last writes to the pod met; nil if they succeeded.
+	Failed *Failure
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.
 	Signals guard.Signals
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
@@ -90,7 +92,7 @@ type Budget struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
-	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
+	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused, s.Failed = nil, safety.Resources{}, nil, nil, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

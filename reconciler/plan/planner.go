@@ -73,7 +73,7 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	if entry.Unused != "" {
 		return p.revertOr(plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Unused}), s, r.profile)
 	}
-	p.external(plan, bounds)
+	p.external(plan, s, bounds)
 	plan.explainUnknown()
 	p.withhold(plan, s)
 	now := s.progress()

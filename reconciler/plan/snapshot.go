@@ -38,9 +38,9 @@ type Snapshot struct {
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
 	Budgets func() []Budget
-	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
-	// there is none.
-	VPA string
+	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
+	// none.
+	VPA *safety.VPA
 	// Frozen is the reason why the cluster is frozen; empty if it is not. It outranks Paused
 	// and Restore.
 	Frozen string

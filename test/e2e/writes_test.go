@@ -24,6 +24,7 @@ func TestWrites(t *testing.T) {
 	t.Run("memory with a fraction of a byte does not keep a resize from ending", c.fractions)
 	t.Run("a denied resize is known to every replica, and seldom repeated", c.denied)
 	t.Run("a resize that a policy changes is not called resized", c.changedByPolicy)
+	t.Run("a vertical autoscaler sizes only its part of a pod", c.partsOfVerticalAutoscalers)
 }
 
 // fractions changes the ratio of pods whose memory is not a whole number of bytes. The kubelet never

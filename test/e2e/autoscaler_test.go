@@ -77,7 +77,7 @@ func (c *cluster) partsOfVerticalAutoscalers(t *testing.T) {
 	c.namespace(t, namespace)
 	for name, spec := range map[string]string{
 		"memory": `updatePolicy: { updateMode: InPlaceOrRecreate }, resourcePolicy: { containerPolicies: [{ containerName: "*", controlledResources: [memory] }] }`,
-		"off":    `updatePolicy: { updateMode: Recreate }, resourcePolicy: { containerPolicies: [{ containerName: app, mode: "Off" }] }`,
+		"apart":  `updatePolicy: { updateMode: Recreate }, resourcePolicy: { containerPolicies: [{ containerName: app, mode: "Off" }] }`,
 		"start":  `updatePolicy: { updateMode: "Off" }, startupBoost: { cpu: { type: Factor, factor: 3, durationSeconds: 60 } }`,
 	} {
 		localcluster.Eventually(t, "the API server to accept VerticalPodAutoscalers", func() error {
@@ -92,10 +92,10 @@ spec: { targetRef: { apiVersion: apps/v1, kind: Deployment, name: %[2]s }, %[3]s
 	limits := [2]string{"200m", "128Mi"}
 	c.deploy(t, namespace,
 		app{name: "memory", nodeType: "n4", requests: small, limits: limits},
-		app{name: "off", nodeType: "n4", requests: small, limits: limits},
+		app{name: "apart", nodeType: "n4", requests: small, limits: limits},
 		app{name: "start", nodeType: "n4", requests: small, limits: limits, annotations: map[string]string{boost: "{}"}})
 	c.awaitCPU(t, namespace, "memory", "80m")
-	c.awaitCPU(t, namespace, "off", "80m")
+	c.awaitCPU(t, namespace, "apart", "80m")
 	start := c.one(t, namespace, "start")
 	c.awaitSkipped(t, s, start, "ActiveVPA", "cpu is left to VerticalPodAutoscaler start")
 	c.checkCPU(t, namespace, "start", "100m")

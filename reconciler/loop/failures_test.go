@@ -88,6 +88,9 @@ func aFailureIsReportedOnce(t *testing.T) {
 		p := l.planned(of)
 		l.ledger.planned(p, in, difference{}, podtest.Start)
 		l.failed(t.Context(), p.Pod, p, errDenied)
+		if l.queue.Len() != 1 {
+			t.Fatal("the pod is not planned again, so that the status does not count the failure")
+		}
 		p = l.planned(of)
 		l.ledger.planned(p, in, difference{}, podtest.Start)
 		l.tell(t.Context(), p, p.Reasons[0])

@@ -221,6 +221,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	if met == (plan.Reason{}) {
 		return
 	}
+	l.queue.Add(key) // Its plan says now what it met, and counts as such.
 	if p.Decision == plan.Resize && (pause >= noteAfter || actuate.Denied(err)) {
 		l.note(ctx, p, answer)
 	}

@@ -72,7 +72,6 @@ func (c *cluster) verticalAutoscaler(t *testing.T) {
 // while another one boosts the start of the pod.
 func (c *cluster) partsOfVerticalAutoscalers(t *testing.T) {
 	const namespace, boost = "vpa-parts", "vpaCpuStartupBoost/app"
-	s := c.serveReady(t)
 	c.apply(t, []byte(vpaKind))
 	c.namespace(t, namespace)
 	for name, spec := range map[string]string{
@@ -89,6 +88,7 @@ spec: { targetRef: { apiVersion: apps/v1, kind: Deployment, name: %[2]s }, %[3]s
 `, namespace, name, spec))
 		})
 	}
+	s := c.serveReady(t) // It would learn of the new kind only after a while.
 	limits := [2]string{"200m", "128Mi"}
 	c.deploy(t, namespace,
 		app{name: "memory", nodeType: "n4", requests: small, limits: limits},

@@ -80,6 +80,16 @@ func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion 
 	return resourceVersion, nil
 }
 
+// Note records on the pod what a plan met, unless the pod records it already.
+func (a *Actuator) Note(ctx context.Context, p *plan.Plan, failed plan.Reason) error {
+	w, needed := p.Note(failed, a.Clock.Now())
+	if !needed {
+		return nil
+	}
+	_, err := a.annotate(ctx, p, w, "")
+	return err
+}
+
 func (a *Actuator) get(ctx context.Context, p *plan.Plan) (*corev1.Pod, error) {
 	if err := a.turn(ctx, p.Emergency); err != nil {
 		return nil, err
@@ -128,10 +138,14 @@ func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resou
 		dryRun = []string{metav1.DryRunAll}
 	}
 	pod, err := a.patch(ctx, p, w, types.StrategicMergePatchType, p.Patch(w, resourceVersion), dryRun, contract.ResizeSubresource)
-	if err == nil {
-		if w.Step != plan.StepPreview {
-			a.Metrics.resized.Inc()
+	switch {
+	case err == nil && w.Step == plan.StepPreview:
+		return pod, nil
+	case err == nil:
+		if changed := p.Changed(pod); changed != "" {
+			return nil, &MutatedError{changed}
 		}
+		a.Metrics.resized.Inc()
 		return pod, nil
 	}
 	err = fmt.Errorf("resize: %w", err)

@@ -21,7 +21,9 @@ func (a *Actuator) Ask(ctx context.Context, p *plan.Plan) {
 	case err != nil:
 		p.Skip(&safety.Veto{Reason: contract.ResizeFailed, Message: "dry run on the API server: " + err.Error()})
 	default:
-		if added := p.Mutated(pod); added != "" {
+		if changed := p.Changed(pod); changed != "" {
+			p.Skip(&safety.Veto{Reason: contract.ResizeFailed, Message: "dry run on the API server: " + (&MutatedError{changed}).Error()})
+		} else if added := p.Mutated(pod); added != "" {
 			p.Skip(&safety.Veto{Reason: contract.LimitRangeViolation, Message: "the API server would change the resize: " + added})
 		}
 	}

@@ -42,7 +42,7 @@ func (a *Actuator) clean(ctx context.Context, p *plan.Plan, left *corev1.Pod) (*
 			return nil, err
 		}
 	case !p.IsDone(left):
-		return nil, &MutatedError{}
+		return nil, &MutatedError{"the pod does not have its originals"}
 	}
 	cleaned, err := a.removeTraces(ctx, p, left)
 	for try := 0; try < 3 && resized && apierrors.IsConflict(err); try++ {

@@ -34,11 +34,13 @@ type UnrecordedError struct{ Err error }
 func (e *UnrecordedError) Error() string { return e.Err.Error() }
 func (e *UnrecordedError) Unwrap() error { return e.Err }
 
-// MutatedError means that an admission plugin changed the sizes of a restore.
-type MutatedError struct{}
+// MutatedError means that the API server has stored sizes other than those of a resize. Nobody has
+// written the pod in between, so admission has changed them. Which plugin, policy or webhook did, is
+// not recorded anywhere.
+type MutatedError struct{ How string }
 
 func (e *MutatedError) Error() string {
-	return "resize: an admission plugin set sizes other than the pod's originals"
+	return "resize: an admission policy or webhook changes it: " + e.How
 }
 
 // BusyError is an error of an API server that asks the client to retry later.
@@ -105,10 +107,25 @@ func Outdated(err error) bool {
 	return false
 }
 
+// Denied reports whether the API server has decided against a write, so that it would decide the same
+// about the same write until something changes.
+func Denied(err error) bool {
+	switch StatusCode(err) {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
+		return !Outdated(err)
+	}
+	return false
+}
+
+// Mutated reports whether the API server has stored sizes other than those of a resize.
+func Mutated(err error) bool {
+	var mutated *MutatedError
+	return errors.As(err, &mutated)
+}
+
 // StatusCode returns the HTTP status code of a response; 0 if there was none.
 func StatusCode(err error) int {
-	var mutated *MutatedError
-	if err == nil || errors.As(err, &mutated) {
+	if err == nil || Mutated(err) {
 		return http.StatusOK
 	}
 	var status apierrors.APIStatus

@@ -80,6 +80,8 @@ type Cluster struct {
 	signals func(*pod.Pod) guard.Signals
 	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
+	// failed returns what the last writes to the pod met; nil if they succeeded.
+	failed func(*pod.Pod) *plan.Failure
 
 	factory     informers.SharedInformerFactory
 	pods        podLister
@@ -115,6 +117,7 @@ func New(config Config) (*Cluster, error) {
 	c := &Cluster{
 		Config:      config,
 		refused:     func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil },
+		failed:      plan.FailureOf,
 		factory:     factory,
 		pods:        podLister{pods},
 		podIndex:    pods,
@@ -144,6 +147,10 @@ func New(config Config) (*Cluster, error) {
 func (c *Cluster) Serve(changes Changes, refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal) {
 	c.changes, c.refused = changes, refused
 }
+
+// Heed sets the function that returns what the last writes to a pod met. Call it before Read. Otherwise,
+// it is what the pod records.
+func (c *Cluster) Heed(failed func(*pod.Pod) *plan.Failure) { c.failed = failed }
 
 // Hear sets the function that returns how a pod fares. Call it before Read.
 func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals) { c.signals = signals }

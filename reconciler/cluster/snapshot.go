@@ -92,6 +92,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		s.Signals = c.signals(of)
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
+	s.Failed = c.failed(of)
 	if f := in.Holds.Freeze(); f != nil {
 		s.Frozen = frozenText(f)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +31,7 @@ type vpas struct {
 var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
 // newVPAs returns vpas whose informer does not run yet. changed is called with the
-// namespace of each autoscaler that is added or deleted, or whose target or update mode
-// changes.
+// namespace of each autoscaler that is added or deleted, or whose spec changes.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
 	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
 		cache.Indexers{byTarget: indexVPA}, nil).Informer()}
@@ -53,7 +53,7 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 		AddFunc: func(obj any) { changed(obj.(*unstructured.Unstructured).GetNamespace()) },
 		UpdateFunc: func(old, obj any) {
 			// Its recommender writes its status every minute.
-			if o, n := old.(*unstructured.Unstructured), obj.(*unstructured.Unstructured); targetOf(o) != targetOf(n) {
+			if o, n := old.(*unstructured.Unstructured), obj.(*unstructured.Unstructured); !reflect.DeepEqual(o.Object["spec"], n.Object["spec"]) {
 				changed(n.GetNamespace())
 			}
 		},
@@ -79,29 +79,43 @@ func (v *vpas) wait(ctx context.Context) error {
 	})
 }
 
-// vpaTarget is the workload that an autoscaler sizes, and its update mode.
-type vpaTarget struct{ kind, name, mode string }
-
-func targetOf(o *unstructured.Unstructured) vpaTarget {
-	field := func(path ...string) string {
-		// A field of another type counts as missing.
-		text, _, _ := unstructured.NestedString(o.Object, path...)
-		return text
-	}
-	return vpaTarget{field("spec", "targetRef", "kind"), field("spec", "targetRef", "name"), field("spec", "updatePolicy", "updateMode")}
+// textIn returns a string field; empty if it is missing or has another type.
+func textIn(o map[string]any, path ...string) string {
+	text, _, _ := unstructured.NestedString(o, path...)
+	return text
 }
 
-// of returns the name of the active autoscaler of a pod's workloads, which are ordered from
-// the narrowest; empty if there is none.
-func (v *vpas) of(namespace string, workloads []safety.Workload) string {
+// of returns the autoscaler that may size a pod with these workloads, which are ordered from the
+// narrowest; nil if there is none. One that resizes running pods comes first.
+func (v *vpas) of(namespace string, workloads []safety.Workload) (found *safety.VPA) {
 	for _, w := range workloads {
 		for _, obj := range ofTarget(v.informer.GetIndexer(), namespace, w) {
-			if o := obj.(*unstructured.Unstructured); safety.VPAActive(targetOf(o).mode) {
-				return o.GetName()
+			if read := vpaOf(obj.(*unstructured.Unstructured)); read.Active {
+				return read
+			} else if read.Boosts && found == nil {
+				found = read
 			}
 		}
 	}
-	return ""
+	return found
+}
+
+// vpaOf reads an autoscaler. Fields of other types count as missing.
+func vpaOf(o *unstructured.Unstructured) *safety.VPA {
+	read := &safety.VPA{Name: o.GetName(), Active: safety.VPAActive(textIn(o.Object, "spec", "updatePolicy", "updateMode"))}
+	_, read.Boosts, _ = unstructured.NestedFieldNoCopy(o.Object, "spec", "startupBoost", "cpu")
+	policies, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "resourcePolicy", "containerPolicies")
+	list, _ := policies.([]any)
+	for i := range list {
+		policy, _ := list[i].(map[string]any)
+		_, boosts, _ := unstructured.NestedFieldNoCopy(policy, "startupBoost", "cpu")
+		read.Boosts = read.Boosts || boosts
+		resources, _, _ := unstructured.NestedStringSlice(policy, "controlledResources")
+		read.Policies = append(read.Policies, safety.VPAPolicy{
+			Container: textIn(policy, "containerName"), Off: textIn(policy, "mode") == "Off", Resources: resources,
+		})
+	}
+	return read
 }
 
 func indexVPA(obj any) ([]string, error) {
@@ -109,8 +123,7 @@ func indexVPA(obj any) ([]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	t := targetOf(o)
-	return []string{targetKey(o.GetNamespace(), t.kind, t.name)}, nil
+	return []string{targetKey(o.GetNamespace(), textIn(o.Object, "spec", "targetRef", "kind"), textIn(o.Object, "spec", "targetRef", "name"))}, nil
 }
 
 // trimVPA drops the status and the managed fields, which no plan needs.

@@ -46,8 +46,8 @@ var reasons = []Info{
 	},
 	{
 		Reason: ResizeFailed, Severity: Warning,
-		Meaning: "The API server rejected a write, or the write failed; it is retried with backoff.",
-		Remedy:  "read the message; writes are retried with backoff",
+		Meaning: "The API server rejected a write, stored other sizes, or the write failed, as the message says. It is retried with backoff: at most once an hour if an admission policy or webhook denies it, and once a day if one changes it.",
+		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
 		See:     "docs/operations.md#workloadresizerresizesfailing",
 	},
 	{
@@ -213,8 +213,8 @@ var reasons = []Info{
 	},
 	{
 		Reason: ActiveVPA, Severity: Normal,
-		Meaning: "A VerticalPodAutoscaler sizes the same workload, and the two would conflict.",
-		Remedy:  "remove the VerticalPodAutoscaler, or change its update mode to `Off` or `Initial`",
+		Meaning: "A VerticalPodAutoscaler sizes the same workload, or the resources in the message, and the two would conflict. One that only boosts the start sizes cpu until the boost ends.",
+		Remedy:  "nothing, or remove the VerticalPodAutoscaler, change its update mode to `Off` or `Initial`, or limit its `controlledResources`",
 	},
 	{
 		Reason: ExternallyResized, Severity: Normal,

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -68,6 +69,8 @@ type trouble struct {
 	// undone is the delay after a plan that had to be executed again, failed the
 	// delay after a plan that failed.
 	undone, failed backOff
+	// failure is what the plan met that failed; zero if the API server gave no answer.
+	failure plan.Reason
 	// refused is the last refusal of the node and refusedAt its time. refusals is
 	// the delay before the next attempt that needs more than the pod has.
 	refused   *plan.Refusal
@@ -208,12 +211,17 @@ func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, que
 	if e.decision == p.Decision && e.reason == reason && e.node == p.Node {
 		return
 	}
-	if e.reason != reason || reason == "" {
+	if (e.reason != reason || reason == "") && reason != e.told.Code && !e.repeats(p) {
 		e.told = plan.Reason{} // The next report is new.
 	}
 	l.count(p.Pod, e, -1)
 	e.decision, e.reason, e.node = p.Decision, reason, p.Node
 	l.count(p.Pod, e, 1)
+}
+
+// repeats reports whether a plan failed before, so that the same failure is not new.
+func (e *entry) repeats(p *plan.Plan) bool {
+	return e.had().failure != (plan.Reason{}) && e.trouble.failed.what == p.Signature()
 }
 
 // plannedWith returns the rules of the pod's last plan; false if there was none.
@@ -316,7 +324,7 @@ func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) 
 	e := l.of(p.Pod, p.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	if e.trouble != nil {
-		e.trouble.failed = backOff{}
+		e.trouble.failed, e.trouble.failure = backOff{}, plan.Reason{}
 	}
 	if !e.needed.IsZero() && p.Partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
@@ -355,21 +363,24 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 	return took, true
 }
 
-// attempted records that a plan could not be executed, and returns the delay before the
-// next attempt. asked is the Retry-After of the API server; 0 if there is none. Pods in distress try again
-// soon: otherwise they would suffer for minutes after the API server has recovered.
-func (l *ledger) attempted(p *plan.Plan, asked time.Duration, now time.Time) time.Duration {
+// attempted records that a plan could not be executed because of an error, and how the API server answered
+// (zero if it did not). It returns the delay before the next attempt. Pods in distress try again soon: otherwise
+// they would suffer for minutes after the API server has recovered.
+func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(p.Pod, p.UID)
-	failed := &e.has().failed
-	failed.of(p.Signature())
-	most := max(asked, longPause)
+	t := e.has()
+	t.failed.of(p.Signature())
+	t.failure = answer
+	asked := actuate.Asked(err)
+	first, most := retries(err)
+	most = max(asked, most)
 	if p.Kind == plan.Revert || p.Emergency {
-		asked, most = min(asked, longDistress), longDistress
+		asked, first, most = min(asked, longDistress), firstPause, longDistress
 	}
-	failed.longer(now, max(asked, firstPause), most)
-	return failed.left(now)
+	t.failed.longer(now, max(asked, first), most)
+	return t.failed.left(now)
 }
 
 // pause returns the rest of a pod's delay. A plan that differs from the one that was

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -42,6 +44,8 @@ func TestLedger(t *testing.T) {
 	t.Run("queues the pods in a namespace that wait for a disruption budget", queuesThePodsInANamespaceThatWaitForADisruptionBudget)
 }
 
+var errFailed = errors.New("connection refused")
+
 // The API server may be back long before a delay that has doubled all the time ends.
 func aPodInDistressDoesNotWaitLong(t *testing.T) {
 	revert, restore := planFor(t, podtest.Amounts{"1", "", "", ""}), planFor(t, podtest.Amounts{"2", "", "", ""})
@@ -50,12 +54,12 @@ func aPodInDistressDoesNotWaitLong(t *testing.T) {
 	for _, p := range []*plan.Plan{revert, restore} {
 		l, now := newLedger(testMetrics()), podtest.Start
 		for range 20 {
-			now = now.Add(l.attempted(p, 0, now))
+			now = now.Add(l.attempted(p, errFailed, plan.Reason{}, now))
 		}
-		if pause := l.attempted(p, 0, now); pause != longDistress {
+		if pause := l.attempted(p, errFailed, plan.Reason{}, now); pause != longDistress {
 			t.Errorf("kind %v: it waits %v, want %v", p.Kind, pause, longDistress)
 		}
-		if pause := l.attempted(p, time.Minute, now.Add(time.Hour)); pause != longDistress {
+		if pause := l.attempted(p, &actuate.BusyError{Err: errFailed, Asked: time.Minute}, plan.Reason{}, now.Add(time.Hour)); pause != longDistress {
 			t.Errorf("kind %v: it waits %v because it was asked to wait for a minute, want %v", p.Kind, pause, longDistress)
 		}
 	}
@@ -69,7 +73,7 @@ func delaysGrowWhileTheSamePlanFails(t *testing.T) {
 		if got := l.pause(p, now); got != 0 {
 			t.Fatalf("failure %d: the pause continues for %v", i, got)
 		}
-		pause := l.attempted(p, 0, now)
+		pause := l.attempted(p, errFailed, plan.Reason{}, now)
 		if pause < last || pause > longPause || (i == 0) != (pause == firstPause) || l.pause(p, now) != pause {
 			t.Fatalf("failure %d: pause %v after %v", i, pause, last)
 		}
@@ -78,7 +82,7 @@ func delaysGrowWhileTheSamePlanFails(t *testing.T) {
 	if last != longPause {
 		t.Errorf("the last pause is %v, want %v", last, longPause)
 	}
-	l.attempted(p, 0, now)
+	l.attempted(p, errFailed, plan.Reason{}, now)
 	if got := l.pause(other, now); got != 0 {
 		t.Errorf("another plan pauses for %v", got)
 	}

@@ -110,6 +110,7 @@ func New(config Config) *Loop {
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit
 	l.Cluster.Serve(l, l.ledger.refused)
+	l.Cluster.Heed(l.lastFailure)
 	return l
 }
 

@@ -161,7 +161,7 @@ func aNewLeaderForgetsReportsAndPauses(t *testing.T) {
 	r.ledger.planned(p, in, difference{}, podtest.Start)
 	said := plan.Reason{Code: contract.ResizeFailed, Message: "no"}
 	r.ledger.news(p.Pod, p.UID, said)
-	r.ledger.attempted(p, 0, r.Clock.Now())
+	r.ledger.attempted(p, errFailed, plan.Reason{}, r.Clock.Now())
 	r.pacer = newPacer(steadily(1), nil, 1, r.Clock)
 	r.pacer.mayGo(p.Pod, need{wrong: 1})
 	before := r.Status()

@@ -189,13 +189,14 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	}
 	var refused *actuate.RefusedError
 	var unrecorded *actuate.UnrecordedError
-	if !errors.As(err, &unrecorded) && !isUnanswered(err) {
+	if !errors.As(err, &unrecorded) && !isUnanswered(err) && !actuate.Mutated(err) {
 		l.places.end(key) // The others end when the pod is processed again, since it may have been resized.
 	}
+	var answer plan.Reason
 	switch {
 	case errors.As(err, &refused):
 		l.Writer.Metrics.Refused(refused.Reason)
-		l.tell(ctx, p, plan.Reason{Code: refused.Reason, Message: err.Error()})
+		answer = plan.Reason{Code: refused.Reason, Message: err.Error()}
 	case actuate.Outdated(err):
 		// Not worth a report: the next state of the pod leads to the next plan.
 		logger.V(1).Info("Pod changed in the meantime; planning it again", "err", err)
@@ -206,9 +207,24 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		logger.Error(err, "No response from the API server")
 	default:
 		l.Writer.Metrics.Failed()
-		l.tell(ctx, p, plan.Reason{Code: contract.ResizeFailed, Message: err.Error()})
+		answer = plan.Reason{Code: contract.ResizeFailed, Message: err.Error()}
 	}
-	l.queue.AddAfter(key, l.ledger.attempted(p, actuate.Asked(err), l.Clock.Now()))
+	met := answer
+	if inTrouble(err) {
+		met = plan.Reason{} // It says nothing about this pod.
+	}
+	pause := l.ledger.attempted(p, err, met, l.Clock.Now())
+	l.queue.AddAfter(key, pause)
+	if answer != (plan.Reason{}) {
+		l.tell(ctx, p, answer)
+	}
+	if met == (plan.Reason{}) {
+		return
+	}
+	l.queue.Add(key) // Its plan says now what it met, and counts as such.
+	if p.Decision == plan.Resize && (pause >= noteAfter || actuate.Denied(err)) {
+		l.note(ctx, p, answer)
+	}
 }
 
 // tell reports a reason for a pod, unless it was the last report on the pod.

@@ -223,7 +223,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		p := podtest.Pod(podtest.Amounts{"400m", "400m", "512Mi", "512Mi"})
+		p := podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"})
 		p.APIVersion, p.Kind = "v1", "Pod"
 		if err := json.NewEncoder(w).Encode(p); err != nil {
 			t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -25,17 +26,33 @@ const (
 // Externals lists the values, the default first.
 var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 
-// external handles the sizes that another actor set, separately for each resource of a
+// external handles the sizes that another actor set, or will set, separately for each resource of a
 // container: a change to memory says nothing about cpu or about other containers.
-func (p *Planner) external(plan *Plan, bounds ratios.Bounds) {
+func (p *Planner) external(plan *Plan, s *Snapshot, bounds ratios.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		for _, r := range sizing.Measures {
-			if c.standings[r.Index].Claim == pod.Theirs {
+			switch {
+			case s.VPA.Sizes(s.Pod, c.Name, r):
+				plan.leaveTo(s.VPA, c, r)
+			case c.standings[r.Index].Claim == pod.Theirs:
 				p.resolve(plan, c, r, bounds)
 			}
 		}
 	}
+}
+
+// leaveTo leaves a resource to the VerticalPodAutoscaler that sizes it.
+func (p *Plan) leaveTo(vpa *safety.VPA, c *ContainerPlan, r *sizing.Measure) {
+	to, has := r.Of(&c.Desired), *r.Of(&c.Current)
+	if has.Request == 0 {
+		return
+	}
+	if *to != has || c.standings[r.Index].Claim != pod.Scales {
+		p.because(contract.ActiveVPA, fmt.Sprintf("container %s: %s is left to VerticalPodAutoscaler %s (%s)", c.Name, r.Name, vpa.Name, r.Show(has)))
+	}
+	p.Vetoed = p.Vetoed || *to != has
+	*to, c.clamped[r.Index], c.standings[r.Index].Claim = has, false, pod.Theirs
 }
 
 // resolve handles one resource.

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -69,6 +71,9 @@ func (p *Plan) sizesPatch() *specPatch {
 		r := &patch.Resources
 		r.Requests.CPU, r.Limits.CPU = changed(c.Current.CPU, c.Desired.CPU, sizing.CPUText)
 		r.Requests.Memory, r.Limits.Memory = changed(c.Current.Memory, c.Desired.Memory, sizing.MemoryText)
+		if request, limit := p.makesWhole(c); request || limit {
+			r.makeWhole(c.Desired.Memory, request, limit)
+		}
 		if c.Sidecar {
 			spec.InitContainers = append(spec.InitContainers, patch)
 		} else {
@@ -76,6 +81,38 @@ func (p *Plan) sizesPatch() *specPatch {
 		}
 	}
 	return spec
+}
+
+// makesWhole reports whether the patch must set the memory request or limit to whole bytes, although
+// it does not change them. After a change to any size of a container, the kubelet has recorded its memory
+// in whole bytes, and compares that with the exact quantity in the spec: a resize to 1.1Gi never ends. In
+// a container without any other change, the kubelet would not even notice.
+func (p *Plan) makesWhole(c *ContainerPlan) (request, limit bool) {
+	request, limit = c.of.Fractions()
+	return request && p.mayOwn(c, sizing.Memory.Request), limit && p.mayOwn(c, sizing.Memory.Limit)
+}
+
+// mayOwn reports whether a resize may set an amount of memory to its current value. That makes us the
+// one who set it, which needs a recorded original.
+func (p *Plan) mayOwn(c *ContainerPlan, which contract.Original) bool {
+	s, bit := &c.standings[sizing.Memory.Index], uint8(1)<<which
+	switch {
+	case s.Claim == pod.Scales:
+	case s.Claim == pod.LimitStays && which == sizing.Memory.Request:
+	default:
+		return false
+	}
+	// Only a plan to size a pod first records what is missing.
+	return p.Kind == Sizes || (c.unrecorded|c.takesOver)&bit == 0
+}
+
+func (r *resourcesPatch) makeWhole(to sizing.Amount, request, limit bool) {
+	if request {
+		r.Requests.Memory = sizing.MemoryText(to.Request)
+	}
+	if limit {
+		r.Limits.Memory = sizing.MemoryText(to.Limit)
+	}
 }
 
 func changed(from, to sizing.Amount, text func(int64) string) (request, limit string) {

@@ -117,6 +117,9 @@ type Plan struct {
 	// dropInfeasible means that this annotation exists but no longer counts. The next record
 	// removes it.
 	dropInfeasible bool
+	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
+	// plan succeeds.
+	failed *Failure
 	// reverts are the resizes that made the pod worse, to record before they are reverted.
 	// earlier are those that the pod records already.
 	reverts, earlier []pod.Revert
@@ -207,7 +210,7 @@ func (p *Plan) Pending() bool {
 	case p.Kind == Restore:
 		return !p.keepRecord
 	}
-	return p.unrecordedApplied() || p.noteInfeasible != "" || len(p.reverts) > 0
+	return p.unrecordedApplied() || p.noteInfeasible != "" || p.failed != nil || len(p.reverts) > 0
 }
 
 // unrecordedApplied reports whether the annotations of an aligned pod must be updated. A pod with a lost original

@@ -35,6 +35,13 @@ type Planner struct {
 
 // Plan plans one pod. The documentation of package safety lists the checks in their order.
 func (p *Planner) Plan(s *Snapshot) *Plan {
+	plan := p.choose(s)
+	plan.heed(s)
+	return plan
+}
+
+// choose plans one pod, regardless of what became of the same plan before.
+func (p *Planner) choose(s *Snapshot) *Plan {
 	plan := p.plan(s, true)
 	if plan.Kind == Revert && plan.Decision == Skip && (plan.undoes || plan.completes) && len(plan.reverts) == 0 {
 		// The size before does not fit, perhaps for days. By now, a smaller one may be desired that fits. While only
@@ -66,7 +73,7 @@ func (p *Planner) plan(s *Snapshot, finishes bool) *Plan {
 	if entry.Unused != "" {
 		return p.revertOr(plan.Skip(&safety.Veto{Reason: contract.ImplausibleRatio, Message: entry.Unused}), s, r.profile)
 	}
-	p.external(plan, bounds)
+	p.external(plan, s, bounds)
 	plan.explainUnknown()
 	p.withhold(plan, s)
 	now := s.progress()
@@ -141,6 +148,7 @@ func (p *Planner) begin(s *Snapshot) (plan *Plan, r Ruling) {
 		Workloads:       s.Workloads,
 		earlier:         of.Reverts(),
 		theirRecord:     of.TheirRecord(),
+		failed:          FailureOf(of),
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]

@@ -47,6 +47,7 @@ var traits = map[contract.Reason]trait{
 	contract.ResizeError:      {urgency: 3, waits: OnNode},
 	contract.ResizeInfeasible: {urgency: 4, waits: OnNode},
 
+	contract.ActiveVPA:          {part: true},
 	contract.Reverted:           {part: true},
 	contract.RestartRequired:    {part: true},
 	contract.MemoryLimitKept:    {part: true},

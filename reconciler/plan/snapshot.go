@@ -38,9 +38,9 @@ type Snapshot struct {
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
 	Budgets func() []Budget
-	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; empty if
-	// there is none.
-	VPA string
+	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
+	// none.
+	VPA *safety.VPA
 	// Frozen is the reason why the cluster is frozen; empty if it is not. It outranks Paused
 	// and Restore.
 	Frozen string
@@ -55,6 +55,8 @@ type Snapshot struct {
 	Emergency bool
 	// Refused is the size that the node refused before; nil if it refused none.
 	Refused *Refusal
+	// Failed is what the last writes to the pod met; nil if they succeeded.
+	Failed *Failure
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.
 	Signals guard.Signals
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
@@ -90,7 +92,7 @@ type Budget struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
-	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused = nil, safety.Resources{}, nil, nil, nil
+	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused, s.Failed = nil, safety.Resources{}, nil, nil, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

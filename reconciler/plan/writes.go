@@ -15,7 +15,8 @@ const (
 	StepApplied   Step = "applied"
 	// StepRecord combines StepOriginals and StepApplied if there is nothing to resize.
 	StepRecord Step = "record"
-	// StepInfeasible records what the node refuses for any size, or that a refused size is reverted.
+	// StepInfeasible records what the node refuses for any size, that a refused size is reverted, or
+	// what the API server did not accept.
 	// StepPutBack reverts the pod to the sizes that its node still has.
 	StepInfeasible Step = "infeasible"
 	StepPutBack    Step = "putBack"
@@ -93,6 +94,9 @@ func (p *Plan) Writes(now time.Time) []Write {
 		applied = p.record(now)
 	} else {
 		p.recordSizes(applied)
+		if p.failed != nil {
+			applied[contract.Infeasible] = nil
+		}
 	}
 	return writes(Write{Step: StepOriginals, Annotations: p.unrecorded(now)}, Write{Step: StepResize}, Write{Step: StepApplied, Annotations: applied, Anyhow: true})
 }
@@ -121,10 +125,14 @@ func (p *Plan) refused() map[string]*string {
 	return annotations
 }
 
-// infeasible returns the annotation with the node's answer; nil if it need not be written.
+// infeasible returns the annotation with the node's answer, or without a failure that no longer
+// counts; nil if it need not be written.
 func (p *Plan) infeasible() map[string]*string {
-	if p.noteInfeasible == "" {
-		return nil
+	switch {
+	case p.noteInfeasible != "":
+		return map[string]*string{contract.Infeasible: &p.noteInfeasible}
+	case p.failed != nil:
+		return map[string]*string{contract.Infeasible: nil}
 	}
-	return map[string]*string{contract.Infeasible: &p.noteInfeasible}
+	return nil
 }

@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -9,14 +11,30 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Answer is a node's answer to a resize that it refuses for any size. An annotation of the
-// pod stores it, so that a new leader or process does not make all pods of the node ask
-// again.
+// Answer is an answer to a resize, stored in an annotation of the pod: of a node that refuses
+// any size, so that a new leader or process does not make all pods of the node ask again, or of
+// the API server that did not accept what a plan sent, so that every replica knows.
 type Answer struct {
 	At time.Time
-	// Machine identifies the kubelet that answered.
+	// Machine identifies the kubelet that answered, or the API server and the plan.
 	Machine string
 	Message string
+}
+
+// apiServer begins the Machine of an answer of the API server. No version of a kubelet is like it.
+const apiServer = "api-server/"
+
+// APIServer returns the Machine of an answer of the API server to the plan with a signature.
+func APIServer(plan uint64) string { return fmt.Sprintf("%s%016x", apiServer, plan) }
+
+// AboutPlan returns the signature of the plan that the API server answered; false if a node answered.
+func (a *Answer) AboutPlan() (plan uint64, ok bool) {
+	if a == nil {
+		return 0, false
+	}
+	text, ok := strings.CutPrefix(a.Machine, apiServer)
+	plan, err := strconv.ParseUint(text, 16, 64)
+	return plan, ok && err == nil
 }
 
 // String returns the answer in the format of the annotation.
@@ -24,11 +42,11 @@ func (a Answer) String() string {
 	return a.At.UTC().Format(time.RFC3339) + " " + a.Machine + " " + a.Message
 }
 
-// answerOf returns the answer of the node that a pod records; nil if there is none. Only an
-// answer that we wrote counts, on a pod that we resized: it affects other pods, and users
-// may annotate the pods that they create.
+// answerOf returns the answer that a pod records; nil if there is none. Only an answer that we
+// wrote counts. The answer of a node affects other pods, and users may annotate the pods that they
+// create, so it counts only on a pod that we resized.
 func answerOf(pod *corev1.Pod, h *history) *Answer {
-	if !h.answers || h.ours == never || pod.Spec.NodeName == "" {
+	if !h.answers || pod.Spec.NodeName == "" {
 		return nil
 	}
 	parts := strings.SplitN(pod.Annotations[contract.Infeasible], " ", 3)
@@ -39,5 +57,9 @@ func answerOf(pod *corev1.Pod, h *history) *Answer {
 	if err != nil {
 		return nil
 	}
-	return &Answer{at, parts[1], parts[2]}
+	answer := &Answer{at, parts[1], bounded(parts[2])}
+	if _, ok := answer.AboutPlan(); !ok && h.ours == never {
+		return nil
+	}
+	return answer
 }

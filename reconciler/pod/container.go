@@ -80,6 +80,9 @@ const (
 	failed
 	containerReady
 	probed
+	// requestFraction and limitFraction: the spec's memory is not a whole number of bytes.
+	requestFraction
+	limitFraction
 )
 
 // seldom holds what few containers have.
@@ -135,6 +138,12 @@ func (c *Container) Resized() bool { return c.facts&resized != 0 }
 
 // Restarts reports whether a change to the resource restarts the container.
 func (c *Container) Restarts(m *sizing.Measure) bool { return c.facts&(cpuRestarts<<m.Index) != 0 }
+
+// Fractions reports whether the memory request and the memory limit in the spec are not whole numbers
+// of bytes, such as 1.1Gi. Sizes hold them rounded up, as Kubernetes does.
+func (c *Container) Fractions() (request, limit bool) {
+	return c.facts&requestFraction != 0, c.facts&limitFraction != 0
+}
 
 // Running returns the sizes that the container runs with, and whether the kubelet reports
 // them.

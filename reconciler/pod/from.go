@@ -151,6 +151,12 @@ func (c *Container) read(spec *corev1.Container, of kind, status *corev1.Contain
 	if spec.LivenessProbe != nil || spec.StartupProbe != nil {
 		c.facts |= probed
 	}
+	if sizing.Fraction(spec.Resources.Requests[corev1.ResourceMemory]) {
+		c.facts |= requestFraction
+	}
+	if sizing.Fraction(spec.Resources.Limits[corev1.ResourceMemory]) {
+		c.facts |= limitFraction
+	}
 	if more(spec.Resources.Requests, c.Spec.CPU.Request, c.Spec.Memory.Request) || more(spec.Resources.Limits, c.Spec.CPU.Limit, c.Spec.Memory.Limit) {
 		c.alter().requests, c.alter().limits = listOf(spec.Resources.Requests), listOf(spec.Resources.Limits)
 	}

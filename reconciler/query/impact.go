@@ -75,7 +75,7 @@ func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
 	}
 	switch p.Reasons[0].Code {
 	case contract.Frozen, contract.Paused, contract.ActiveVPA:
-		s.Frozen, s.Paused, s.VPA = "", "", ""
+		s.Frozen, s.Paused, s.VPA = "", "", nil
 		without := q.Planner.Plan(s)
 		// A restore does not depend on the table.
 		p.Vetoed = without.Kind != plan.Restore && (without.Decision == plan.Resize || without.Vetoed)

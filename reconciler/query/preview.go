@@ -80,6 +80,9 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	if options.WithoutHolds {
 		s.Frozen, s.Paused, s.Degraded, s.Restore, s.Emergency = "", "", "", false, false
 	}
+	if options.ServerSide {
+		s.Failed = nil // The API server says now what it would do.
+	}
 	s.InTheEnd = options.WithoutHolds || options.Table != nil
 	actual := !options.WithoutHolds && options.Table == nil && options.NodeType == "" && (s.Restore || !options.Restore)
 	s.Restore = s.Restore || options.Restore

@@ -28,7 +28,8 @@ const (
 	Deferred
 	// Infeasible: the node can never satisfy the sizes.
 	Infeasible
-	// Failed: the kubelet failed to resize a container.
+	// Failed: the kubelet failed to resize a container, or the API server did not accept the last
+	// resize.
 	Failed
 )
 
@@ -45,7 +46,7 @@ type Resized struct {
 	// Applied is when the pod was sized, in UTC; zero if the pod does not record it.
 	Applied time.Time
 	State   ResizeState
-	// Message is the kubelet's message about the state.
+	// Message is what the kubelet or the API server says about the state.
 	Message string
 	// Containers are the containers with an original, in the order of the pod's spec:
 	// its containers, then its sidecars.
@@ -91,10 +92,13 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	return r
 }
 
-// resizeState returns the state of a pod's sizes, and the kubelet's message.
+// resizeState returns the state of a pod's sizes, and the message of the kubelet or the API server.
 func resizeState(of *pod.Pod) (ResizeState, string) {
 	if said := plan.Says(of); said != nil {
 		return states[said.Code], said.Message
+	}
+	if failed := plan.FailureOf(of); failed != nil {
+		return Failed, failed.Reason.Message
 	}
 	if of.Actuated() {
 		return Actuated, ""

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -19,6 +20,7 @@ var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
 func TestResize(t *testing.T) {
 	t.Run("returns the state on the node", returnsTheStateOnTheNode)
 	t.Run("returns the sizes of containers and sidecars", returnsTheSizesOfContainersAndSidecars)
+	t.Run("says what the API server did not accept", saysWhatTheAPIServerDidNotAccept)
 	t.Run("omits what it cannot read", omitsWhatItCannotRead)
 	t.Run("returns nil for a pod that was never sized", returnsNilForAPodThatWasNeverSized)
 }
@@ -82,6 +84,16 @@ func returnsTheSizesOfContainersAndSidecars(t *testing.T) {
 	}
 	if !want.same(ResizeOf(pod.From(p), workloads...)) {
 		t.Error("a second call returns another result")
+	}
+}
+
+func saysWhatTheAPIServerDidNotAccept(t *testing.T) {
+	small := podtest.Amounts{"800m", "", "1Gi", ""}
+	p := podtest.Pod(small, podtest.WithStatus(small, small), podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4",
+		"infeasible", "2026-11-21T01:02:03Z "+pod.APIServer(7)+" ResizeFailed a policy says no"))
+	p.ManagedFields = append(p.ManagedFields, podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible))
+	if got := ResizeOf(pod.From(p)); got.State != Failed || got.Message != "a policy says no" {
+		t.Errorf("state %v, message %q", got.State, got.Message)
 	}
 }
 

@@ -39,10 +39,3 @@ func own(s Snapshot) string {
 	}
 	return fmt.Sprintf("the pod has the label %s: %s", contract.AppLabel, contract.AppName)
 }
-
-func activeVPA(s Snapshot) string {
-	if s.VPA == "" {
-		return ""
-	}
-	return fmt.Sprintf("VerticalPodAutoscaler %s sizes the pod's workload", s.VPA)
-}

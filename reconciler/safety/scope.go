@@ -14,9 +14,9 @@ type Snapshot struct {
 	Frozen string
 	// Paused is the reason why resizing is paused for this pod; "" if it is not.
 	Paused string
-	// VPA is the name of the active VerticalPodAutoscaler for the pod's workload; "" if
-	// there is none.
-	VPA string
+	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
+	// none.
+	VPA *VPA
 }
 
 // scope lists the checks that determine whether a pod can be resized at all, in order. Each

@@ -80,10 +80,10 @@ func TestScope(t *testing.T) {
 		})
 	}
 	t.Run("paused", func(t *testing.T) {
-		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, Paused: "maintenance", VPA: "web"}), contract.Paused, "maintenance")
+		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, Paused: "maintenance", VPA: &VPA{Name: "web", Active: true}}), contract.Paused, "maintenance")
 	})
 	t.Run("a VerticalPodAutoscaler", func(t *testing.T) {
-		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, VPA: "web"}), contract.ActiveVPA, "VerticalPodAutoscaler web sizes the pod's workload")
+		check(t, Scope(Snapshot{Pod: pod.From(podWith()), OwnerKinds: []string{"ReplicaSet"}, VPA: &VPA{Name: "web", Active: true}}), contract.ActiveVPA, "VerticalPodAutoscaler web sizes the pod's workload")
 	})
 }
 
@@ -94,7 +94,7 @@ func TestScopeRules(t *testing.T) {
 // A pod meets all objections; each step removes the first one.
 func returnsTheFirstVetoOfScope(t *testing.T) {
 	now := metav1.Now()
-	s := Snapshot{Frozen: "frozen", Paused: "paused", VPA: "web", OwnerKinds: []string{"ReplicaSet"}}
+	s := Snapshot{Frozen: "frozen", Paused: "paused", VPA: &VPA{Name: "web", Active: true}, OwnerKinds: []string{"ReplicaSet"}}
 	p := podWith(running("app", nil), func(p *corev1.Pod) {
 		p.Spec.NodeName = ""
 		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", contract.Skip: "true"}
@@ -126,7 +126,7 @@ func returnsTheFirstVetoOfScope(t *testing.T) {
 		{contract.ResizeUnsupported, func() { p.Status.ContainerStatuses = nil }},
 		{contract.PodLevelResources, func() { p.Spec.Resources = nil }},
 		{contract.ResourceClaims, func() { p.Spec.Containers[0].Resources.Claims = nil }},
-		{contract.ActiveVPA, func() { s.VPA = "" }},
+		{contract.ActiveVPA, func() { s.VPA = nil }},
 		{"", func() {}},
 	} {
 		s.Pod = pod.From(p)

@@ -44,7 +44,3 @@ func DeploymentOf(p *pod.Pod) (Workload, bool) {
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// VPAActive reports whether a VerticalPodAutoscaler with this updateMode resizes running pods.
-// The default, "", does.
-func VPAActive(updateMode string) bool { return updateMode != "Off" && updateMode != "Initial" }

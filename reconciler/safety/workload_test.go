@@ -37,11 +37,3 @@ func TestAboveByName(t *testing.T) {
 		})
 	}
 }
-
-func TestVPAActive(t *testing.T) {
-	for mode, want := range map[string]bool{"": true, "Auto": true, "Recreate": true, "InPlaceOrRecreate": true, "InPlace": true, "Off": false, "Initial": false} {
-		if got := VPAActive(mode); got != want {
-			t.Errorf("updateMode %q: %v", mode, got)
-		}
-	}
-}

@@ -51,6 +51,14 @@ func Bytes(q *resource.Quantity) (int64, bool) {
 	return q.Value(), true
 }
 
+// Fraction reports whether a quantity is not a whole number, such as 1.1Gi.
+func Fraction(q resource.Quantity) bool {
+	if _, ok := q.AsInt64(); ok {
+		return false // The fast path for most quantities.
+	}
+	return q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0
+}
+
 // FromResources reads the cpu and memory of a container.
 func FromResources(r corev1.ResourceRequirements) Container {
 	return Container{

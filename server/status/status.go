@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
+	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 	"github.com/workload-resizer/workload-resizer/server/values"
@@ -86,8 +89,28 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	for _, found := range now.WithoutRatio {
 		response.NodeTypesWithoutRatio = append(response.NodeTypesWithoutRatio, &workloadresizerv1.NodeTypeWithoutRatio{NodeType: found.NodeType, Nodes: int64(found.Nodes), Pods: int64(found.Pods)})
 	}
+	if problem := unaccepted(now.Pods); problem != "" {
+		response.Problems = append(response.Problems, problem)
+	}
 	response.CertificateExpireTime = values.Timestamp(s.config.CertificateExpires())
 	return response, nil
+}
+
+// unaccepted says how many pods have a failed write; empty if none has.
+func unaccepted(pods []loop.PodCount) string {
+	failed := 0
+	for _, count := range pods {
+		if count.Reason == contract.ResizeFailed {
+			failed += count.Pods
+		}
+	}
+	switch failed {
+	case 0:
+		return ""
+	case 1:
+		return "1 pod is not resized, because the API server does not accept its size (ResizeFailed): \"resizectl plan -A\" shows why"
+	}
+	return fmt.Sprintf("%d pods are not resized, because the API server does not accept their sizes (ResizeFailed): \"resizectl plan -A\" shows why", failed)
 }
 
 // breakers returns the breaker of the cluster, nil if it is not open, and the numbers of open breakers

@@ -7,6 +7,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -65,6 +66,44 @@ func (c *cluster) verticalAutoscaler(t *testing.T) {
 
 	c.apply(t, vpa(namespace, "Off"))
 	c.awaitCPU(t, namespace, "web", "63m")
+}
+
+// partsOfVerticalAutoscalers expects cpu to be resized next to a VerticalPodAutoscaler for memory, and not
+// while another one boosts the start of the pod.
+func (c *cluster) partsOfVerticalAutoscalers(t *testing.T) {
+	const namespace, boost = "vpa-parts", "vpaCpuStartupBoost/app"
+	c.apply(t, []byte(vpaKind))
+	c.namespace(t, namespace)
+	for name, spec := range map[string]string{
+		"memory": `updatePolicy: { updateMode: InPlaceOrRecreate }, resourcePolicy: { containerPolicies: [{ containerName: "*", controlledResources: [memory] }] }`,
+		"apart":  `updatePolicy: { updateMode: Recreate }, resourcePolicy: { containerPolicies: [{ containerName: app, mode: "Off" }] }`,
+		"start":  `updatePolicy: { updateMode: "Off" }, startupBoost: { cpu: { type: Factor, factor: 3, durationSeconds: 60 } }`,
+	} {
+		localcluster.Eventually(t, "the API server to accept VerticalPodAutoscalers", func() error {
+			return localcluster.Apply(t.Context(), c.Config(), fmt.Appendf(nil, `
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: { name: %[2]s, namespace: %[1]s }
+spec: { targetRef: { apiVersion: apps/v1, kind: Deployment, name: %[2]s }, %[3]s }
+`, namespace, name, spec))
+		})
+	}
+	s := c.serveReady(t) // It would learn of the new kind only after a while.
+	limits := [2]string{"200m", "128Mi"}
+	c.deploy(t, namespace,
+		app{name: "memory", nodeType: "n4", requests: small, limits: limits},
+		app{name: "apart", nodeType: "n4", requests: small, limits: limits},
+		app{name: "start", nodeType: "n4", requests: small, limits: limits, annotations: map[string]string{boost: "{}"}})
+	c.awaitCPU(t, namespace, "memory", "80m")
+	c.awaitCPU(t, namespace, "apart", "80m")
+	start := c.one(t, namespace, "start")
+	c.awaitSkipped(t, s, start, "ActiveVPA", "cpu is left to VerticalPodAutoscaler start")
+	c.checkCPU(t, namespace, "start", "100m")
+	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: null}}}`, boost)
+	if _, err := c.client.CoreV1().Pods(namespace).Patch(t.Context(), start.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.awaitCPU(t, namespace, "start", "80m")
 }
 
 // horizontalAutoscaler expects the plan to show what a resize means for a

@@ -39,7 +39,7 @@ the node:
   in-progress  the kubelet is actuating the resize
   deferred     the node has no room now; the kubelet tries again
   infeasible   the node can never provide these sizes
-  failed       the kubelet could not actuate the resize
+  failed       the kubelet could not actuate the resize, or the API server did not accept it
 
 AGE is how long ago the pod was sized, or "partly" while some of its sizes are not
 applied yet. TYPE is the node type that the pod is sized for, once all its sizes

@@ -1,0 +1,163 @@
+package loop
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+var errDenied = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
+
+func TestFailures(t *testing.T) {
+	t.Run("a plan says what its last write met, until it is tried again", aPlanSaysWhatItsLastWriteMet)
+	t.Run("a denied write is repeated ever more seldom", aDeniedWriteIsRepeatedEverMoreSeldom)
+	t.Run("a failure is reported once, no matter how often it repeats", aFailureIsReportedOnce)
+	t.Run("a size that admission changed is not called resized", aSizeThatAdmissionChangedIsNotCalledResized)
+	t.Run("another replica knows from the pod what failed", anotherReplicaKnowsFromThePodWhatFailed)
+}
+
+// pending returns a loop over a pod that must be resized.
+func pending(t *testing.T, host string) (*Loop, *corev1.Pod) {
+	t.Helper()
+	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
+	return over(t, clustertest.Of(t, []*corev1.Pod{p}, []*corev1.Node{podtest.Node("n4")}), host), p
+}
+
+// planned plans the pod of pending as the loop does.
+func (l *Loop) planned(of *corev1.Pod) *plan.Plan {
+	rules, _ := l.Cluster.Rules()
+	return l.Planner.Plan(l.Cluster.Snapshot(pod.From(of), rules))
+}
+
+func aPlanSaysWhatItsLastWriteMet(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	p := l.planned(of)
+	if p.Decision != plan.Resize {
+		t.Fatalf("%v because of %v", p.Decision, p.Reasons)
+	}
+	until := l.Clock.Now().Add(l.ledger.attempted(p, errDenied, plan.Reason{Code: contract.ResizeFailed, Message: "a policy says no"}, l.Clock.Now()))
+	failed := l.planned(of)
+	if failed.Decision != plan.Skip || failed.Reasons[0].Code != contract.ResizeFailed || failed.Reasons[0].Message != "a policy says no" || !failed.ReplanAt.Equal(until) {
+		t.Errorf("after the failure: %v because of %v, again at %v, want %v", failed.Decision, failed.Reasons, failed.ReplanAt, until)
+	}
+	clustertest.Clock(l.Cluster).SetTime(until)
+	if again := l.planned(of); again.Decision != plan.Resize {
+		t.Errorf("after the delay: %v because of %v", again.Decision, again.Reasons)
+	}
+	l.ledger.succeeded(p, "9", l.Clock.Now())
+	if l.ledger.failure(p.Pod, p.UID) != nil {
+		t.Error("after a success, the failure still counts")
+	}
+}
+
+func aDeniedWriteIsRepeatedEverMoreSeldom(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		most int
+	}{{errDenied, 40}, {&actuate.MutatedError{How: "cpu"}, 3}} {
+		l, now := newLedger(testMetrics()), podtest.Start
+		p, attempts := planFor(t, podtest.Amounts{"1", "", "", ""}), 0
+		for end := now.Add(plan.InfeasibleFor); now.Before(end); attempts++ {
+			now = now.Add(l.attempted(p, tc.err, plan.Reason{Code: contract.ResizeFailed}, now))
+		}
+		if attempts > tc.most {
+			t.Errorf("%v: %d attempts in a day, want at most %d", tc.err, attempts, tc.most)
+		}
+	}
+}
+
+func aFailureIsReportedOnce(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	in, _ := l.Cluster.Rules()
+	for range 5 {
+		p := l.planned(of)
+		l.ledger.planned(p, in, difference{}, podtest.Start)
+		l.failed(t.Context(), p.Pod, p, errDenied)
+		if l.queue.Len() != 1 {
+			t.Fatal("the pod is not planned again, so that the status does not count the failure")
+		}
+		p = l.planned(of)
+		l.ledger.planned(p, in, difference{}, podtest.Start)
+		l.tell(t.Context(), p, p.Reasons[0])
+		clustertest.Clock(l.Cluster).SetTime(p.ReplanAt)
+	}
+	if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(contract.ResizeFailed))); got != 1 {
+		t.Errorf("reported %v times, want once", got)
+	}
+	if got := l.Status().Pods; len(got) != 1 || got[0].Reason != contract.ResizeFailed {
+		t.Errorf("the status counts %v", got)
+	}
+}
+
+func aSizeThatAdmissionChangedIsNotCalledResized(t *testing.T) {
+	var bodies []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := make([]byte, r.ContentLength)
+		_, _ = r.Body.Read(body)
+		bodies = append(bodies, string(body))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod","namespace":"default","uid":"uid","resourceVersion":"9"},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"900m","memory":"1Gi"}}}]}}`))
+	}))
+	defer server.Close()
+	l, of := pending(t, server.URL)
+	p := l.planned(of)
+	_, err := l.Writer.CarryOut(t.Context(), p)
+	if !actuate.Mutated(err) || !strings.Contains(err.Error(), "an admission policy or webhook changes it: container app: cpu request is 900m instead of 800m") {
+		t.Fatalf("got %v", err)
+	}
+	l.failed(t.Context(), p.Pod, p, err)
+	for reason, want := range map[contract.Reason]float64{contract.Resized: 0, contract.ResizeFailed: 1} {
+		if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(reason))); got != want {
+			t.Errorf("%s reported %v times, want %v", reason, got, want)
+		}
+	}
+	if len(bodies) != 3 || strings.Contains(strings.Join(bodies, ""), "applied-") || !strings.Contains(bodies[2], "infeasible") {
+		t.Errorf("the writes are %q", bodies)
+	}
+	if again := l.planned(of); again.Decision != plan.Skip || again.Reasons[0].Code != contract.ResizeFailed {
+		t.Errorf("the next plan: %v because of %v", again.Decision, again.Reasons)
+	}
+}
+
+func anotherReplicaKnowsFromThePodWhatFailed(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	p := l.planned(of)
+	w, needed := p.Note(plan.Reason{Code: contract.QuotaExceeded, Message: "exceeded quota: small"}, l.Clock.Now())
+	if !needed {
+		t.Fatal("the failure is not recorded")
+	}
+	var patch struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if err := json.Unmarshal(p.Patch(w, ""), &patch); err != nil {
+		t.Fatal(err)
+	}
+	of.Annotations = patch.Metadata.Annotations
+	of.ManagedFields = append(of.ManagedFields, podtest.Managed(contract.FieldManager, "", 9, contract.Infeasible))
+	if leads := l.planned(of); leads.Decision != plan.Resize {
+		t.Errorf("a new leader: %v because of %v, want a new attempt", leads.Decision, leads.Reasons)
+	}
+	l.Leader = following(true)
+	follows := l.planned(of)
+	if follows.Decision != plan.Skip || follows.Reasons[0] != (plan.Reason{Code: contract.QuotaExceeded, Message: "exceeded quota: small"}) {
+		t.Errorf("another replica: %v because of %v", follows.Decision, follows.Reasons)
+	}
+	if _, needed := p.Note(plan.Reason{Code: contract.ResizeFailed, Message: "another"}, l.Clock.Now()); !needed {
+		t.Error("another failure is not recorded")
+	}
+}

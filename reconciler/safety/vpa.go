@@ -1,0 +1,76 @@
+package safety
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// VPA is a VerticalPodAutoscaler for the workload of a pod.
+type VPA struct {
+	Name string
+	// Active means that it resizes running pods, and Boosts that it raises their cpu while they start.
+	Active, Boosts bool
+	// Policies say what it sizes in which container. It sizes all of a container without a policy.
+	Policies []VPAPolicy
+}
+
+// VPAPolicy is what a VerticalPodAutoscaler sizes in a container.
+type VPAPolicy struct {
+	// Container is the name of the container, or "*" for all without a policy of their own.
+	Container string
+	// Off means that it sizes nothing.
+	Off bool
+	// Resources are the names of the resources that it sizes; nil for all.
+	Resources []string
+}
+
+// boosted begins the annotation that the VerticalPodAutoscaler's admission adds to a pod for each container
+// whose cpu it raises while the container starts. Its updater removes the annotation when it lowers the cpu.
+const boosted = "vpaCpuStartupBoost/"
+
+// VPAActive reports whether a VerticalPodAutoscaler with this updateMode resizes running pods.
+// The default, "", does.
+func VPAActive(updateMode string) bool { return updateMode != "Off" && updateMode != "Initial" }
+
+// Sizes reports whether the autoscaler sizes a resource of a container in a pod now. Nil sizes nothing.
+func (v *VPA) Sizes(of *pod.Pod, container string, m *sizing.Measure) bool {
+	if v == nil {
+		return false
+	}
+	if v.Boosts && m == sizing.CPU {
+		if _, starts := of.Annotation(boosted + container); starts {
+			return true
+		}
+	}
+	policy := v.policy(container)
+	return v.Active && !policy.Off && (policy.Resources == nil || slices.Contains(policy.Resources, m.Name))
+}
+
+func (v *VPA) policy(container string) VPAPolicy {
+	for _, name := range [...]string{container, "*"} {
+		if i := slices.IndexFunc(v.Policies, func(p VPAPolicy) bool { return p.Container == name }); i >= 0 {
+			return v.Policies[i]
+		}
+	}
+	return VPAPolicy{}
+}
+
+// activeVPA vetoes a resize if an autoscaler sizes all that the pod requests. The planner leaves out what it
+// sizes of other pods.
+func activeVPA(s Snapshot) string {
+	if s.VPA == nil {
+		return ""
+	}
+	for i := range s.Pod.Containers {
+		c := &s.Pod.Containers[i]
+		for _, m := range sizing.Measures {
+			if !c.Init() && m.Of(&c.Spec).Request != 0 && !s.VPA.Sizes(s.Pod, c.Name(), m) {
+				return ""
+			}
+		}
+	}
+	return fmt.Sprintf("VerticalPodAutoscaler %s sizes the pod's workload", s.VPA.Name)
+}

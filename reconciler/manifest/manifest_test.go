@@ -146,7 +146,7 @@ func plansOtherKindsIfTheyAreNamed(t *testing.T) {
 			}
 			o, owner := m.Objects[0], ""
 			if o.Pod != nil {
-				owner = o.Pod.Controller().GroupKind.String()
+				owner = o.Pod.Controller().String()
 			}
 			if owner != tc.owner || o.Namespace != "shop" || !strings.HasPrefix(strings.Join(o.Warnings, ", "), tc.warning) || len(o.Warnings) > 0 != (tc.warning != "") {
 				t.Errorf("%+v, owner %q", o, owner)

@@ -20,7 +20,7 @@ func shell(t *testing.T, dir, command string, env ...string) string {
 	run := exec.CommandContext(t.Context(), "bash", "-euc", command)
 	run.Dir = dir
 	// If make runs this test, its settings must not affect the inner make.
-	run.Env = append(append(os.Environ(), "PWD="+dir, "MAKEFLAGS=", "MAKELEVEL=", "GIT_CONFIG_GLOBAL=/dev/null"), env...)
+	run.Env = append(append(os.Environ(), "PWD="+dir, "MAKEFLAGS=", "MAKELEVEL=", "RECIPE_TIMES=", "TIMED_TARGET=", "GIT_CONFIG_GLOBAL=/dev/null"), env...)
 	var said strings.Builder
 	run.Stderr = &said
 	out, err := run.Output()

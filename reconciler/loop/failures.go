@@ -33,7 +33,7 @@ func (l *ledger) failure(pod types.NamespacedName, uid types.UID) *plan.Failure 
 }
 
 // retries returns the shortest and the longest delay after an error, before the same plan is tried
-// again. What an admission policy has decided is seldom decided differently soon. Sizes that admission has
+// again. An admission policy seldom decides differently soon. Sizes that admission has
 // changed are written again only after a day: each attempt would resize the pod, and the policy may have
 // changed without notice, like a node.
 func retries(err error) (first, most time.Duration) {

@@ -78,7 +78,7 @@ func otherwise(current, desired, got sizing.Amount) bool {
 		(desired.Limit != current.Limit || current.Limit == 0) && got.Limit != desired.Limit
 }
 
-// Failure is what the last writes of a plan met: the API server refused them, or stored other sizes.
+// Failure is what the last writes of a plan met: the API server refused them, or stored different sizes.
 type Failure struct {
 	// Plan is the signature of the plan.
 	Plan   uint64

@@ -11,9 +11,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Answer is an answer to a resize, stored in an annotation of the pod: of a node that refuses
-// any size, so that a new leader or process does not make all pods of the node ask again, or of
-// the API server that did not accept what a plan sent, so that every replica knows.
+// Answer is an answer to a resize, stored in an annotation of the pod. A node refuses any size: a new
+// leader or process must not make all pods of the node ask again. Or the API server did not accept
+// what a plan sent: every replica must know.
 type Answer struct {
 	At time.Time
 	// Machine identifies the kubelet that answered, or the API server and the plan.

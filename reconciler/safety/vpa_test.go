@@ -34,7 +34,7 @@ func TestVPASizes(t *testing.T) {
 		{"the policy of another container does not count", &VPA{Active: true, Policies: []VPAPolicy{{Container: "proxy", Off: true}}}, nil, true, true},
 		{"an empty list is nothing", &VPA{Active: true, Policies: []VPAPolicy{{Container: "app", Resources: []string{}}}}, nil, false, false},
 		{"cpu while the start is boosted", &VPA{Boosts: true}, starting, true, false},
-		{"cpu beside memory while the start is boosted", &VPA{Active: true, Boosts: true, Policies: memory}, starting, true, true},
+		{"cpu next to memory while the start is boosted", &VPA{Active: true, Boosts: true, Policies: memory}, starting, true, true},
 		{"nothing after the boost", &VPA{Boosts: true}, nil, false, false},
 		{"nothing if the annotation is from another autoscaler", &VPA{}, starting, false, false},
 	} {

@@ -18,7 +18,7 @@ import (
 // stampOriginals lets the API server stamp the originals of new pods, whose controllers
 // are nodes here.
 func (s *suite) stampOriginals(t *testing.T) {
-	policy := bytes.Replace(deploy.StampOriginals(), []byte(`"Job"`), []byte(`"Job", "Node"`), 1)
+	policy := bytes.Replace(deploy.StampOriginals(), []byte(`o.kind == "Job"`), []byte(`o.kind == "Job" || o.kind == "Node"`), 1)
 	if err := localcluster.Apply(t.Context(), s.config, policy); err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func (c *cluster) changedByPolicy(t *testing.T) {
 	if n := c.told(t, p); n != 1 {
 		t.Errorf("the pod has %d events, want 1", n)
 	}
-	// Another process tries it again, and once more if it has begun before it has seen that it leads.
+	// Another process tries it again, and again if it has begun before it has seen that it leads.
 	s = c.restart(t, s)
 	const writes = `workload_resizer_api_writes_total{code="200",step="resize"}`
 	localcluster.Eventually(t, "the second server to try it", func() error {
@@ -233,7 +233,7 @@ func (c *cluster) awaitPolicy(t *testing.T, namespace, app, cpu string, shows fu
 		got, err := c.client.CoreV1().Pods(namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, patch,
 			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "resize")
 		if !shows(got, err) {
-			return fmt.Errorf("a dry run returns %v", err)
+			return fmt.Errorf("a dry run returns: %w", err)
 		}
 		return nil
 	})

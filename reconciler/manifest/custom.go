@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// custom is an object of a kind that is not one of Kubernetes, with a pod template where Deployments have
-// it. Its other fields are not known.
+// custom is an object of a kind that is not built in, with a pod template where Deployments have it. Its other
+// fields are not known.
 type custom struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -28,8 +28,8 @@ func (o *custom) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, me
 	return &o.ObjectMeta, o.Spec.Template, inTemplate, o.owner
 }
 
-// misnamed returns why an object of this kind is not one that creates pods, although it is meant as one: a
-// kind of Kubernetes in another version or group of Kubernetes, or in other case.
+// misnamed returns why an object of this kind does not create pods, although it is meant to: it names a built-in
+// kind in a different case, or in a version or group of Kubernetes that does not have it.
 func misnamed(h *header, group string) *fault {
 	for known := range makers {
 		if !strings.EqualFold(known.Kind, h.Kind) || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {

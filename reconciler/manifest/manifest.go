@@ -166,7 +166,7 @@ func (r *reader) single(text []byte, h *header, gvk schema.GroupVersionKind) *fa
 	return nil
 }
 
-// addCustom adds an object of a kind that is not one of Kubernetes.
+// addCustom adds an object of a kind that is not built in.
 func (r *reader) addCustom(text []byte, h *header, made *custom) *fault {
 	if f := checkCost(text, &r.structures); f != nil {
 		return f

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// longTarget, longPackage and longTest are the seconds from which on one has a line of its own.
+	// A target, package or test that took at least this many seconds has a line of its own.
 	longTarget, longPackage, longTest = 1, 1, 5
-	// mostTests is how many tests have one.
+	// mostTests is how many tests have a line at most.
 	mostTests = 40
 )
 
@@ -73,8 +73,8 @@ func printTests(table io.Writer, all []*test) {
 	}
 }
 
-// printFailures names tests that failed. Those that failed at first run with all others of their kind,
-// so only their own names are in the advice.
+// printFailures names tests that failed. A subtest runs again only with the whole test, so the advice names
+// only whole tests.
 func printFailures(w io.Writer, all []*test) {
 	for _, t := range all {
 		switch {

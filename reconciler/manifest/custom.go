@@ -52,9 +52,9 @@ func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
 // customMaker returns what reads an object of a kind that is named; nil if it is not named.
 func (r *reader) customMaker(gvk schema.GroupVersionKind) *custom {
 	switch {
-	case safety.Names(r.kinds.Owners, gvk.GroupKind()):
+	case safety.Names(r.options.OwnerKinds, gvk.GroupKind()):
 		return &custom{owner: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
-	case slices.Contains(r.kinds.Workloads, resourceOf(gvk)):
+	case slices.Contains(r.options.WorkloadKinds, resourceOf(gvk)):
 		return &custom{owner: replicaSets}
 	}
 	return nil

@@ -250,7 +250,7 @@ test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, 
 # this machine; in "make test-all", always.
 
 .PHONY: test-clients
-test-clients: bin/gotestsum ## Let a client in TypeScript, generated from the API, call a server, if either has changed. Takes a minute.
+test-clients: bin/gotestsum ## Let a client in TypeScript, generated from the API, call a server, if the API or the client has changed. Takes a minute.
 	@if ! { command -v node && command -v npm; } >/dev/null && ! { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } >/dev/null 2>&1; then \
 	  echo 'NOT TESTED: the client in TypeScript. Add Node.js 18 or later, with npm, to PATH'; exit 0; fi; \
 	test/unless-passed 'proto test/clients' $(MAKE) --no-print-directory test-typescript

@@ -30,8 +30,8 @@ const (
 	// OriginalsBy names the field managers, separated by commas, whose originals are
 	// trusted: they resized the pod before us, which our resize hides in managedFields.
 	OriginalsBy = Prefix + "originals-by"
-	// Infeasible is the node's answer to a resize that it refuses for any size: the time,
-	// the kubelet and its message.
+	// Infeasible is an answer to a resize that was not accepted: the time, who answered and the message. It is
+	// the node's kubelet that refuses any size, or the API server that did not accept a plan.
 	Infeasible = Prefix + "infeasible"
 	// AppliedSizes is what the last resize changed: for each container, its restarts before and
 	// its sizes before and after. A resize that makes the pod worse is reverted to these.

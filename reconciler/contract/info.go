@@ -46,7 +46,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: ResizeFailed, Severity: Warning,
-		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff: at most once an hour if an admission policy or webhook denies it, and once a day if one changes it.",
+		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff, up to an hour if an admission policy or webhook denies it, and after a day if one changes it.",
 		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
 		See:     "docs/operations.md#workloadresizerresizesfailing",
 	},

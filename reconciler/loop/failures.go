@@ -33,9 +33,9 @@ func (l *ledger) failure(pod types.NamespacedName, uid types.UID) *plan.Failure 
 }
 
 // retries returns the shortest and the longest delay after an error, before the same plan is tried
-// again. An admission policy seldom decides differently soon. Sizes that admission has
-// changed are written again only after a day: each attempt would resize the pod, and the policy may have
-// changed without notice, like a node.
+// again. An admission policy that has denied a write rarely allows it soon. Sizes that admission has changed are
+// written again only after a day, as sizes that a node refuses: each attempt resizes the pod, and nothing says
+// when the policy changes.
 func retries(err error) (first, most time.Duration) {
 	switch {
 	case actuate.Mutated(err):

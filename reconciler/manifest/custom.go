@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// custom is an object of a kind that is not one of Kubernetes, with a pod template where Deployments have
-// it. Its other fields are not known.
+// custom is an object of a kind that is not built in, with a pod template where Deployments have it. Its other
+// fields are not known.
 type custom struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -28,8 +28,8 @@ func (o *custom) pods() (*metav1.ObjectMeta, *corev1.PodTemplateSpec, string, me
 	return &o.ObjectMeta, o.Spec.Template, inTemplate, o.owner
 }
 
-// misnamed returns why an object of this kind is not one that creates pods, although it is meant as one: a
-// kind of Kubernetes in another version or group of Kubernetes, or in other case.
+// misnamed returns why an object of this kind does not create pods, although it is meant to: it names a built-in
+// kind in a different case, or in a version or group of Kubernetes that does not have it.
 func misnamed(h *header, group string) *fault {
 	for known := range makers {
 		if !strings.EqualFold(known.Kind, h.Kind) || strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
@@ -52,9 +52,9 @@ func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
 // customMaker returns what reads an object of a kind that is named; nil if it is not named.
 func (r *reader) customMaker(gvk schema.GroupVersionKind) *custom {
 	switch {
-	case safety.Names(r.kinds.Owners, gvk.GroupKind()):
+	case safety.Names(r.options.OwnerKinds, gvk.GroupKind()):
 		return &custom{owner: metav1.TypeMeta{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind}}
-	case slices.Contains(r.kinds.Workloads, resourceOf(gvk)):
+	case slices.Contains(r.options.WorkloadKinds, resourceOf(gvk)):
 		return &custom{owner: replicaSets}
 	}
 	return nil

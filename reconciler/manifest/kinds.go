@@ -24,7 +24,7 @@ var (
 	jobs        = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
 )
 
-// makers has all kinds of Kubernetes that create pods.
+// makers has all built-in kinds that create pods.
 var makers = map[metav1.TypeMeta]func() maker{
 	{APIVersion: "v1", Kind: "Pod"}:                   func() maker { return &barePod{} },
 	{APIVersion: "v1", Kind: "ReplicationController"}: func() maker { return &replicationController{} },
@@ -36,7 +36,7 @@ var makers = map[metav1.TypeMeta]func() maker{
 	{APIVersion: "batch/v1", Kind: "CronJob"}:         func() maker { return &cronJob{} },
 }
 
-// Planned returns the kinds of Kubernetes that are planned, by name.
+// Planned returns the built-in kinds that are planned, by name.
 func Planned() []string {
 	var kinds []string
 	for of := range makers {

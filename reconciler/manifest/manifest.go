@@ -34,13 +34,13 @@ type Object struct {
 	Pod *pod.Pod
 }
 
-// Kinds are the kinds to read besides those of Kubernetes, and where objects are.
-type Kinds struct {
-	// Owners name the kinds of controllers whose pods are resized, as safety.Names reads them. A pod without a
+// Options are the kinds to read besides the built-in ones, and where objects are.
+type Options struct {
+	// OwnerKinds name the kinds of controllers whose pods are resized, as safety.Names reads them. A pod without a
 	// controller gets one of the first kind.
-	Owners []string
-	// Workloads are the resources that may control these.
-	Workloads []schema.GroupResource
+	OwnerKinds []string
+	// WorkloadKinds are the resources that may control these.
+	WorkloadKinds []schema.GroupResource
 	// Namespace is the namespace of objects that name none; empty for none.
 	Namespace string
 }
@@ -48,12 +48,12 @@ type Kinds struct {
 // Read reads objects as YAML or JSON, separated by ---, and the items of lists. A pod
 // without a controller gets a controller, with a warning. Errors name the
 // document and the line. Text without objects is not an error.
-func Read(text []byte, kinds Kinds) (*Manifest, error) {
+func Read(text []byte, options Options) (*Manifest, error) {
 	all, err := documents(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{kinds: kinds}
+	r := &reader{options: options}
 	for i := range all {
 		if f := r.object(all[i].json, &header{}, ""); f != nil {
 			return nil, all[i].located(f)
@@ -63,8 +63,8 @@ func Read(text []byte, kinds Kinds) (*Manifest, error) {
 }
 
 type reader struct {
-	kinds Kinds
-	found Manifest
+	options Options
+	found   Manifest
 	// structures is how many objects and arrays the decoded objects have.
 	structures int
 }
@@ -166,7 +166,7 @@ func (r *reader) single(text []byte, h *header, gvk schema.GroupVersionKind) *fa
 	return nil
 }
 
-// addCustom adds an object of a kind that is not one of Kubernetes.
+// addCustom adds an object of a kind that is not built in.
 func (r *reader) addCustom(text []byte, h *header, made *custom) *fault {
 	if f := checkCost(text, &r.structures); f != nil {
 		return f
@@ -187,7 +187,7 @@ func (r *reader) addCustom(text []byte, h *header, made *custom) *fault {
 
 // warn adds an object that is not planned.
 func (r *reader) warn(h *header, warning string) {
-	r.found.Objects = append(r.found.Objects, Object{Kind: h.Kind, Namespace: cmp.Or(h.Metadata.Namespace, r.kinds.Namespace), Name: h.name(), Warnings: []string{warning}})
+	r.found.Objects = append(r.found.Objects, Object{Kind: h.Kind, Namespace: cmp.Or(h.Metadata.Namespace, r.options.Namespace), Name: h.name(), Warnings: []string{warning}})
 }
 
 // decode reads an object. Unknown and duplicate fields are errors.
@@ -229,7 +229,7 @@ func (r *reader) add(h *header, made maker, warning string) *fault {
 	if h.name() == "" {
 		return &fault{path: "metadata.name", problem: "must be set"}
 	}
-	meta.Namespace = cmp.Or(meta.Namespace, r.kinds.Namespace)
+	meta.Namespace = cmp.Or(meta.Namespace, r.options.Namespace)
 	object := Object{Kind: h.Kind, Namespace: meta.Namespace, Name: h.name()}
 	if warning != "" {
 		object.Warnings = append(object.Warnings, warning)
@@ -241,7 +241,7 @@ func (r *reader) add(h *header, made maker, warning string) *fault {
 	case owner.Kind != "":
 		asMade.OwnerReferences = controlledBy(owner, h.name())
 	case metav1.GetControllerOfNoCopy(asMade) == nil:
-		assumed := r.kinds.assumed()
+		assumed := r.options.assumed()
 		asMade.OwnerReferences = controlledBy(assumed, h.name())
 		object.Warnings = append(object.Warnings, "a pod without a controller is never resized; this plan assumes a controller of kind "+assumed.Kind)
 	}
@@ -255,8 +255,8 @@ func (r *reader) add(h *header, made maker, warning string) *fault {
 }
 
 // assumed returns the controller of pods without one.
-func (k Kinds) assumed() metav1.TypeMeta {
-	kind := schema.ParseGroupKind(k.Owners[0])
+func (o Options) assumed() metav1.TypeMeta {
+	kind := schema.ParseGroupKind(o.OwnerKinds[0])
 	for of := range makers {
 		if of.Kind == kind.Kind && kind.Group == "" {
 			return of

@@ -22,7 +22,7 @@ func of(apiVersion, kind, spec string) string {
 }
 
 // replicaSetsOnly has no kinds besides those of Kubernetes.
-var replicaSetsOnly = Kinds{Owners: []string{"ReplicaSet"}}
+var replicaSetsOnly = Options{OwnerKinds: []string{"ReplicaSet"}}
 
 func mustRead(t *testing.T, text string) *Manifest {
 	t.Helper()
@@ -129,7 +129,7 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 
 func plansOtherKindsIfTheyAreNamed(t *testing.T) {
 	template := "{replicas: 1, template: {spec: " + podSpec + "}}"
-	named := Kinds{Owners: []string{"ReplicaSet", "StatefulSet.apps.kruise.io", "CloneSet"}, Workloads: []schema.GroupResource{{Group: "argoproj.io", Resource: "rollouts"}}, Namespace: "else"}
+	named := Options{OwnerKinds: []string{"ReplicaSet", "StatefulSet.apps.kruise.io", "CloneSet"}, WorkloadKinds: []schema.GroupResource{{Group: "argoproj.io", Resource: "rollouts"}}, Namespace: "else"}
 	for _, tc := range []struct{ name, text, owner, warning string }{
 		{"a kind of --workload-kinds", of("argoproj.io/v1alpha1", "Rollout", template), "ReplicaSet.apps", "this plan assumes that a ReplicaSet controls the pods of a Rollout"},
 		{"a kind of --owner-kinds", of("apps.kruise.io/v1beta1", "StatefulSet", template), "StatefulSet.apps.kruise.io", ""},

@@ -6,8 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // reference is an object's reference to its controller.
@@ -34,7 +32,7 @@ type object struct {
 func newObject(kind *kind, meta *metav1.ObjectMeta) *object {
 	o := &object{kind: kind, namespace: unique.Make(meta.Namespace), name: meta.Name, uid: meta.UID}
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
-		o.controller = unique.Make(reference{pod.GroupKindOf(owner), owner.Name, owner.UID})
+		o.controller = unique.Make(reference{schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind(), owner.Name, owner.UID})
 	}
 	return o
 }

@@ -64,15 +64,6 @@ func from(object *corev1.Pod, h *history) *Pod {
 	return p
 }
 
-// GroupKindOf returns the kind of an owner with its API group.
-func GroupKindOf(owner *metav1.OwnerReference) schema.GroupKind {
-	group, _, named := strings.Cut(owner.APIVersion, "/")
-	if !named {
-		group = "" // The version of the core group.
-	}
-	return schema.GroupKind{Group: group, Kind: owner.Kind}
-}
-
 // startOf returns when a pod started: when its last container started for the first time. Pulling images and running
 // init containers may take much longer than a pod is new. As long as that is not known, or no longer, it is when the
 // node accepted the pod.
@@ -97,7 +88,7 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	if owner == nil {
 		owner = &metav1.OwnerReference{}
 	}
-	p.kind = handleOf(strings.ToValidUTF8(GroupKindOf(owner).String(), "\uFFFD"))
+	p.kind = handleOf(strings.ToValidUTF8(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind().String(), "\uFFFD"))
 	w.add(owner.Name)
 	w.add(string(owner.UID))
 	p.texts.labelKeys, p.texts.labelsAt = w.addAll(meta.Labels, w.add, func(string) bool { return true })

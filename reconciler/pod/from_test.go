@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -59,7 +60,7 @@ func returnsTheLabelsAndAnnotationsOfThePod(t *testing.T) {
 			}
 			want := Controller{}
 			if owner := metav1.GetControllerOf(&object); owner != nil {
-				want = Controller{GroupKindOf(owner), owner.Name, owner.UID}
+				want = Controller{schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind(), owner.Name, owner.UID}
 			}
 			if got := p.Controller(); got != want || got.Exists() != (want != Controller{}) || p.ResourceVersion() != object.ResourceVersion {
 				t.Errorf("controller %v at %q, want %v", got, p.ResourceVersion(), want)

@@ -6,19 +6,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// groups are the API groups of the kinds of Kubernetes itself that control pods, or their controllers.
+// groups are the API groups of the built-in kinds that control pods, or their controllers.
 var groups = map[string]string{
 	"ReplicaSet": "apps", "Deployment": "apps", "StatefulSet": "apps", "DaemonSet": "apps", "Job": "batch", "CronJob": "batch", "ReplicationController": "",
 }
 
-// BuiltIn reports whether the kind is one of Kubernetes itself, not one of the same name in another group.
+// BuiltIn reports whether Kubernetes itself has the kind, and it is not one of the same name in another group.
 func BuiltIn(kind schema.GroupKind) bool {
 	group, known := groups[kind.Kind]
 	return known && group == kind.Group
 }
 
-// KindName returns the name of a kind as users write it: the kind alone if it is one of Kubernetes
-// itself, and otherwise with its group, such as CloneSet.apps.kruise.io.
+// KindName returns the name of a kind as users write it: the kind alone if it is built in, and otherwise with
+// its group, such as CloneSet.apps.kruise.io.
 func KindName(kind schema.GroupKind) string {
 	if BuiltIn(kind) {
 		return kind.Kind
@@ -27,7 +27,7 @@ func KindName(kind schema.GroupKind) string {
 }
 
 // Names reports whether one of the names, as in --owner-kinds, stands for a kind. A name without a group
-// stands for the kind of Kubernetes itself, or else for the kind of any group.
+// stands for the built-in kind or, if there is none, for the kind in every group.
 func Names(names []string, kind schema.GroupKind) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		if name == kind.Kind {

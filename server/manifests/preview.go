@@ -33,7 +33,7 @@ func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.Grou
 	if err != nil {
 		return nil, err
 	}
-	found, err := manifest.Read([]byte(request.GetManifest()), manifest.Kinds{Owners: planner.OwnerKinds, Workloads: workloads, Namespace: request.GetNamespace()})
+	found, err := manifest.Read([]byte(request.GetManifest()), manifest.Options{OwnerKinds: planner.OwnerKinds, WorkloadKinds: workloads, Namespace: request.GetNamespace()})
 	if err != nil {
 		return nil, rpcerror.BadField("manifest", err.Error())
 	}

@@ -2,8 +2,11 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -167,56 +170,77 @@ func (c *cluster) restoreEverything(t *testing.T) {
 	})
 }
 
-// pause keeps the pods in a namespace at their sizes, regardless of the ratios.
-func (c *cluster) pause(t *testing.T) {
-	const quiet, control = "pause", "pause-control"
-	s := c.serveReady(t)
-	c.namespace(t, quiet)
-	c.namespace(t, control)
-	some := app{name: "web", nodeType: "n4", replicas: 2, requests: small}
-	c.deploy(t, quiet, some)
-	c.deploy(t, control, some)
-	c.awaitCPU(t, quiet, "web", "80m")
-	c.awaitCPU(t, control, "web", "80m")
+// killedWhileRestoring kills the server in the middle of the restore of a namespace. The
+// next server completes the restore, and knows whether it is an emergency.
+func (c *cluster) killedWhileRestoring(t *testing.T) {
+	for _, tc := range []struct {
+		n         int64
+		action    localcluster.Action
+		emergency bool
+	}{
+		{2, localcluster.CutBefore, false},       // At most one pod has its sizes.
+		{3, localcluster.CutBefore, true},        // The same, but all workers write.
+		{4, localcluster.ForwardThenHang, false}, // Some pods are done, some half done.
+	} {
+		t.Run(fmt.Sprintf("write %d, %s", tc.n, tc.action), func(t *testing.T) { c.killedInRestore(t, tc.n, tc.action, tc.emergency) })
+	}
+}
 
-	wants(t, s.resizectl(t, 0, "pause", "-n", quiet, "--reason", "load test"), "namespace pause is paused")
-	c.reconfigure(t, s, withN4("1.6"))
-	c.awaitCPU(t, control, "web", "63m")
-	c.checkCPU(t, quiet, "web", "80m")
-	pod := c.of(t, quiet, "web")[0].Name
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Paused: ", "namespace pause", "load test")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "2 skipped")
-
-	// Users see what the end of the pause would do before they end it.
-	wants(t, s.resizectl(t, 1, "plan", "-n", quiet, pod, "--what-if-resumed"), "80m → 63m")
-	wants(t, s.resizectl(t, 0, "explain", "-n", quiet, pod), "Without holds: the pod would be resized: app cpu 80m → 63m", " resume -n pause")
-	wants(t, s.resizectl(t, 0, "resume", "-n", quiet, "--dry-run"), "pause of namespace pause would end", "2 pods: 2 to resize", "freed")
-	c.checkCPU(t, quiet, "web", "80m")
-
-	// The pause survives a restart, and applies to new pods.
-	s = c.restart(t, s)
-	c.scale(t, quiet, "web", 3)
-	c.scale(t, control, "web", 3)
-	c.awaitCPU(t, control, "web", "63m")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet), "3 skipped")
-	for _, p := range c.of(t, quiet, "web") {
-		want := "80m"
-		if ours(p.Annotations) == nil {
-			want = "100m" // The new pod.
+func (c *cluster) killedInRestore(t *testing.T, n int64, action localcluster.Action, emergency bool) {
+	namespace := fmt.Sprintf("restore-killed-%d", n)
+	var restoring atomic.Bool
+	var writes atomic.Int64
+	reached := make(chan struct{})
+	proxy := localcluster.ProxyForTest(t, c.Config(), func(w localcluster.Write) localcluster.Action {
+		if w.Namespace != namespace || !restoring.Load() {
+			return localcluster.Forward
 		}
-		if err := hasCPU(&p, want); err != nil {
-			t.Error(err)
+		switch write := writes.Add(1); {
+		case write < n:
+			return localcluster.Forward
+		case write == n:
+			close(reached)
+		}
+		return action // No write gets through after that.
+	})
+	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)))
+	awaitReadyz(t, s, http.StatusOK, "ok")
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, web, api)
+	c.awaitSized(t, s, namespace, "80m")
+
+	restoring.Store(true)
+	s.resizectl(t, 0, "restore", "-n", namespace, "--wait=false", fmt.Sprintf("--emergency=%t", emergency))
+	select {
+	case <-reached:
+	case <-time.After(localcluster.Patience):
+		t.Fatalf("write %d was not sent, %d were", n, writes.Load())
+	}
+	if err := s.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for _, p := range c.pods(t, namespace) {
+		if ours(p.Annotations) != nil {
+			left++
 		}
 	}
+	if left == 0 {
+		t.Fatal("all pods were restored before the kill")
+	}
 
-	// A freeze outranks it, and restores; the pause applies again when it ends.
-	wants(t, s.resizectl(t, 0, "freeze", "--yes", "--reason", "outage"), "the cluster is frozen since", "outage")
-	wants(t, s.resizectl(t, 0, "status"), "frozen:", "outage")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Frozen: ", "outage")
-	wants(t, s.resizectl(t, 1, "restore", "-n", quiet, "--dry-run"), "Frozen")
-	wants(t, s.resizectl(t, 0, "unfreeze", "--yes"), "has ended")
-	wants(t, s.resizectl(t, 0, "plan", "-n", quiet, pod), "is skipped: Paused: ")
-
-	wants(t, s.resizectl(t, 0, "resume", "-n", quiet), "pause of namespace pause has ended")
-	c.awaitCPU(t, quiet, "web", "63m")
+	again := c.serveReady(t)
+	if wants(t, again.resizectl(t, 0, "holds"), namespace); emergency {
+		wants(t, again.resizectl(t, 0, "holds"), "emergency restore")
+	}
+	localcluster.Eventually(t, "the restore to be completed", func() error {
+		for _, p := range c.pods(t, namespace) {
+			if got := ours(p.Annotations); got != nil {
+				return fmt.Errorf("pod %s has %v", p.Name, got)
+			}
+		}
+		return nil
+	})
+	c.checkAllRestored(t, namespace)
+	again.resizectl(t, 0, "resume", "-n", namespace)
 }

@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
 const (
-	// longTarget, longPackage and longTest are the seconds from which on one has a line of its own.
+	// A target, package or test that took at least this many seconds has a line of its own.
 	longTarget, longPackage, longTest = 1, 1, 5
-	// mostTests is how many tests have one.
+	// mostTests is how many tests have a line at most.
 	mostTests = 40
 )
 
@@ -73,12 +74,16 @@ func printTests(table io.Writer, all []*test) {
 	}
 }
 
-// printFailures names tests that failed. Those that failed at first run with all others of their kind,
-// so only their own names are in the advice.
+// printFailures names tests that failed. A subtest runs again only with the whole test, so the advice names
+// only whole tests.
 func printFailures(w io.Writer, all []*test) {
 	for _, t := range all {
 		switch {
 		case t.name == "":
+			// A package that did not build, or took too long, has no failed test.
+			if !t.passed && !slices.ContainsFunc(all, func(o *test) bool { return o.name != "" && !o.passed && o.stage == t.stage && o.pkg == t.pkg }) {
+				fmt.Fprintf(w, "\nFAILED in %s: %s, as a whole", t.stage, t.pkg)
+			}
 		case t.flaky():
 			fmt.Fprintf(w, "\nFLAKY in %s: %s.%s failed, and passed when it ran again.", t.stage, t.pkg, t.name)
 			if !t.subtest() {

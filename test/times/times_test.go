@@ -71,6 +71,11 @@ func TestReport(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("a package that did not build failed as a whole", func(t *testing.T) {
+		if got := of(t, map[string]string{"test-unit-1.json": `{"Action":"fail","Package":"example.com/o/p/a/b"}`}); !strings.Contains(got, "\nFAILED in test-unit: a/b, as a whole\n") {
+			t.Error(got)
+		}
+	})
 	t.Run("a run without tests has no failures", func(t *testing.T) {
 		if got := of(t, nil); strings.Contains(got, "FAILED") || strings.Contains(got, "FLAKY") {
 			t.Error(got)

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Credentials are files with what a Prometheus, or a proxy before it, needs of a caller; empty for none. The token and the
-// headers are read again when they change.
+// Credentials are files with what a Prometheus, or a proxy in front of it, requires of a caller; empty for none. The
+// token and the headers are read again when they change.
 type Credentials struct {
 	// TokenFile has a token, which is sent as Authorization: Bearer.
 	TokenFile string

@@ -24,8 +24,8 @@ const (
 // errBusy means that a Prometheus answered, and is too busy for the query.
 var errBusy = errors.New("busy")
 
-// sendPatiently sends a query, and again while the Prometheus, or a proxy before it, is busy. A Prometheus that cannot be
-// reached is not busy: the address may be wrong.
+// sendPatiently sends a query, and again while the Prometheus, or a proxy in front of it, is busy. A Prometheus that
+// cannot be reached is not busy: the address may be wrong.
 func (a *answers) sendPatiently(ctx context.Context, r *http.Request) (*http.Response, []byte, error) {
 	type answer struct {
 		response *http.Response

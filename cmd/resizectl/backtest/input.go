@@ -41,7 +41,7 @@ func (in *input) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&in.tenant, "tenant", "", "tenant to read, if the Prometheus has several (sent as X-Scope-OrgID)")
 	f.StringVar(&in.selector, "selector", "", `label matchers that all series must match, such as cluster="a" if the Prometheus has several clusters`)
 	f.StringVar(&in.credentials.TokenFile, "prometheus-token-file", "", "file with a token for the Prometheus; read again when it changes")
-	f.StringVar(&in.credentials.HeadersFile, "prometheus-headers-file", "", "file with headers for the Prometheus, for example of a proxy before it: one per line, as NAME: VALUE; read again when it changes")
+	f.StringVar(&in.credentials.HeadersFile, "prometheus-headers-file", "", "file with headers for the Prometheus, for example of a proxy in front of it: one per line, as NAME: VALUE; read again when it changes")
 	f.StringVar(&in.credentials.CAFile, "prometheus-ca-file", "", "PEM file with the certificate authorities of the Prometheus (default: those of the system)")
 	command.DurationVar(f, &in.span, "range", 30*24*time.Hour, "time to read from the Prometheus, which includes the first 8 days")
 	f.StringVar(&in.until, "until", "", "end of that time, such as 2026-03-01T00:00:00Z (default: now)")

@@ -16,34 +16,34 @@ const separators = ",;\t"
 // csvLines splits lines of CSV into values.
 type csvLines struct {
 	line *bytes.Reader
-	// rows reads the lines one by one.
-	rows *csv.Reader
+	// reader reads the lines one by one.
+	reader *csv.Reader
 	// directed means that the first line named the separator.
 	directed bool
 }
 
 func newCSVLines() *csvLines {
 	l := &csvLines{line: &bytes.Reader{}}
-	l.rows = csv.NewReader(l.line)
-	l.rows.FieldsPerRecord = -1 // rowsOf checks it, for a fault with the line.
-	l.rows.ReuseRecord = true
+	l.reader = csv.NewReader(l.line)
+	l.reader.FieldsPerRecord = -1 // rowsOf checks it, for a fault with the line.
+	l.reader.ReuseRecord = true
 	l.separateAt(',')
 	return l
 }
 
 func (l *csvLines) separateAt(separator rune) {
-	l.rows.Comma = separator
+	l.reader.Comma = separator
 	// The reader trims tabs even if they are separators.
-	l.rows.TrimLeadingSpace = separator != '\t'
+	l.reader.TrimLeadingSpace = separator != '\t'
 }
 
 // split returns the values of a line, which it changes. They are valid until the next line.
 func (l *csvLines) split(line []byte) ([]string, *Fault) {
-	if l.rows.Comma != '\t' {
+	if l.reader.Comma != '\t' {
 		line = bytes.TrimSpace(line)
 	}
 	l.line.Reset(append(line, '\n'))
-	values, err := l.rows.Read()
+	values, err := l.reader.Read()
 	if err != nil {
 		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 			err = wrong.Err // Drop its line number, which is not the line in the feed.

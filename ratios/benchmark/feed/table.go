@@ -24,7 +24,7 @@ func table(in *bufio.Reader, needed, numbers []string, take func(line int, r rec
 		return names, fault
 	}
 	return rowsOf(in, needed, parse, func(line int, r record, fault *Fault) {
-		if fault == nil && rows.rows.Comma != ',' {
+		if fault == nil && rows.reader.Comma != ',' {
 			r, fault = r.pointed(numbers)
 		}
 		take(line, r, fault)

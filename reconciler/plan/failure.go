@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
+
+// Failure is what the last writes of a plan met: the API server refused them, or stored different sizes.
+type Failure struct {
+	// Plan is the signature of the plan.
+	Plan   uint64
+	Reason Reason
+	// Until is when the plan is tried again; zero if only the leader knows.
+	Until time.Time
+}
+
+// FailureOf returns the failure that a pod records; nil if it records none.
+func FailureOf(of *pod.Pod) *Failure {
+	answer := of.Answer()
+	about, ok := answer.AboutPlan()
+	if !ok {
+		return nil
+	}
+	code, message, _ := strings.Cut(answer.Message, " ")
+	if _, known := contract.Reason(code).Info(); !known {
+		code, message = string(contract.ResizeFailed), answer.Message
+	}
+	return &Failure{Plan: about, Reason: Reason{contract.Reason(code), message}}
+}
+
+// heed turns a plan that has just failed into one that skips the pod until the plan is tried again:
+// a plan must not promise what the last write has disproved. It comes last, because what failed is
+// the plan as it was written.
+func (p *Plan) heed(s *Snapshot) {
+	f := s.Failed
+	if f == nil || p.Decision != Resize || f.Plan != p.Signature() || !f.Until.IsZero() && !s.Now.Before(f.Until) {
+		return
+	}
+	p.replanAt(f.Until)
+	veto := &safety.Veto{Reason: f.Reason.Code, Message: f.Reason.Message}
+	if p.Kind == Revert {
+		veto = &safety.Veto{Reason: contract.RevertBlocked, Message: f.Reason.Message + "; not reverted: " + p.Reasons[0].Message}
+	}
+	p.Skip(veto)
+}
+
+// Note returns the write that records a failure of the plan on the pod, so that all replicas know it;
+// false if the pod records it already.
+func (p *Plan) Note(failed Reason, now time.Time) (Write, bool) {
+	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: string(failed.Code) + " " + joined([]string{failed.Message}, "")}
+	if p.failed != nil && p.failed.Plan == p.Signature() && p.failed.Reason == failed {
+		return Write{}, false
+	}
+	text := answer.String()
+	return Write{Step: StepInfeasible, Annotations: map[string]*string{contract.Infeasible: &text}}, true
+}

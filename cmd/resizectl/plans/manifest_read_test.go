@@ -36,7 +36,7 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + ": name a file or another directory\n", []string{one, empty}},
 		{"rejects a missing file", "", "error: read the manifest: nowhere does not exist: check the name of the file\n", []string{one, "nowhere"}},
 		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + ": name a file with an object\n", []string{blank, blank}},
-		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text, but binary or in another encoding: name a text file\n", []string{one, latin}},
+		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text, but binary or in another encoding: save it as UTF-8, or name a text file\n", []string{one, latin}},
 		{"rejects standard input twice", "", "error: standard input (-f -) can be read only once; see \"resizectl plan --help\"\n", []string{"-", one, "-"}},
 		{"rejects an empty name", "", "error: the name of the manifest is empty; see \"resizectl plan --help\"\n", []string{""}},
 	} {

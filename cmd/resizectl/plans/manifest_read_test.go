@@ -33,6 +33,7 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"joins files in the order of their flags", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
 		{"reads a directory by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
 		{"joins a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
+		{"drops the byte order mark of each file", "kind: One\n---\nkind: Marked", "", []string{one, cmdtest.File(t, "marked", []byte("\uFEFFkind: Marked"))}},
 		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + ": name a file or another directory\n", []string{one, empty}},
 		{"rejects a missing file", "", "error: read the manifest: nowhere does not exist: check the name of the file\n", []string{one, "nowhere"}},
 		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + ": name a file with an object\n", []string{blank, blank}},

@@ -60,6 +60,10 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range headers {
 		r.Header[name] = values
 	}
+	// Go sends this instead of the header.
+	if host := headers.Get("Host"); host != "" {
+		r.Host = host
+	}
 	return w.next.RoundTrip(r)
 }
 
@@ -69,6 +73,7 @@ func readHeaders(file string) (textproto.MIMEHeader, error) {
 	if err != nil {
 		return nil, err
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // Some editors begin UTF-8 text with it.
 	end := []byte("\n\n")
 	headers, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(append(bytes.TrimSpace(text), end...)))).ReadMIMEHeader()
 	if err != nil || len(headers) == 0 {

@@ -59,6 +59,18 @@ func TestCredentials(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("can name the host, in a file as Windows writes it", func(t *testing.T) {
+		var host, key string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			host, key = r.Host, r.Header.Get("X-Api-Key")
+			_, _ = io.WriteString(w, matrix(""))
+		}))
+		t.Cleanup(server.Close)
+		file := write(t, "headers", "\uFEFFX-Api-Key: the-key\r\nhost: metrics.example.com\r\n")
+		if err := read(t, newSource(t, Config{Address: server.URL, Credentials: Credentials{HeadersFile: file}})); err != nil || host != "metrics.example.com" || key != "the-key" {
+			t.Errorf("host %q, key %q, error %v", host, key, err)
+		}
+	})
 	t.Run("are not part of errors", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)

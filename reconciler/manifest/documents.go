@@ -101,6 +101,9 @@ func read(part []byte, number, line int) ([]document, error) {
 	}
 	converted, err := convert(part)
 	switch {
+	case err != nil && bytes.Contains(part, []byte("{{")):
+		before, _, _ := bytes.Cut(part, []byte("{{"))
+		return nil, d.located(&fault{line: 1 + bytes.Count(before, []byte("\n")), problem: "is a template, and not YAML: plan what helm template makes of it"})
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", d.where(), withLines(err, line))
 	case string(converted) == "null":

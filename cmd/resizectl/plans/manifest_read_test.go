@@ -90,6 +90,20 @@ func TestManifestErrorsNameTheFile(t *testing.T) {
 	}
 }
 
+// What to do about a manifest without planned objects depends on what it has instead.
+func TestManifestWithoutPlannedObjects(t *testing.T) {
+	for text, want := range map[string]string{
+		"{apiVersion: v1, kind: Service, metadata: {name: web}}": "; ignored: Service web: name a manifest with a pod or a workload\n",
+		"{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: web}, spec: {template: {spec: {containers: [{name: app}]}}}}": " has no object that is planned; Rollout web is not planned: " +
+			"apiVersion argoproj.io/v1alpha1, kind Rollout seems to create pods, but is not known: add rollouts.argoproj.io to --workload-kinds if it has a spec.template\n",
+	} {
+		code, _, stderr := program.Shell(t.Context(), "plan", "--config", filepath.Join("..", "configs", "testdata", "config.yaml"), "-f", cmdtest.File(t, "objects.yaml", []byte(text)))
+		if code != command.ExitError || !strings.HasSuffix(stderr, want) {
+			t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
+		}
+	}
+}
+
 func TestManifestSize(t *testing.T) {
 	half := cmdtest.File(t, "half", bytes.Repeat([]byte("#"), client.MaxManifestBytes/2))
 	most := cmdtest.File(t, "most", append([]byte("{}\n"), bytes.Repeat([]byte("#"), client.MaxManifestBytes-3)...))

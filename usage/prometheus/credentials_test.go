@@ -93,6 +93,10 @@ func TestCredentials(t *testing.T) {
 		"a headers file of something else": {Config{Credentials: Credentials{HeadersFile: write(t, "headers", "secret")}}, "headers does not have a header per line"},
 		"an empty headers file":            {Config{Credentials: Credentials{HeadersFile: write(t, "headers", "\n")}}, "headers does not have a header per line"},
 		"an empty token file":              {Config{Credentials: Credentials{TokenFile: write(t, "token", " ")}}, "token"},
+		"a token after a byte order mark":  {Config{Credentials: Credentials{TokenFile: write(t, "token", "\uFEFFsecret\r\n")}}, "token does not have a token alone"},
+		"a token in UTF-16":                {Config{Credentials: Credentials{TokenFile: write(t, "token", "s\x00e\x00c\x00r\x00")}}, "token does not have a token alone"},
+		"a token after Bearer":             {Config{Credentials: Credentials{TokenFile: write(t, "token", "Bearer secret")}}, "token does not have a token alone"},
+		"two tokens":                       {Config{Credentials: Credentials{TokenFile: write(t, "token", "secret\nsecret")}}, "token does not have a token alone"},
 		"a user and a token":               {Config{Address: "http://user:secret@host", Credentials: Credentials{TokenFile: write(t, "token", "secret")}}, "use only one of them"},
 	} {
 		t.Run("reject "+name, func(t *testing.T) {

@@ -45,9 +45,22 @@ func misnamed(h *header, group string) *fault {
 
 // resourceOf returns the resource of a kind, as its plural usually is.
 func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {
-	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	plural, singular := meta.UnsafeGuessKindToResource(gvk)
+	switch name := singular.Resource; {
+	case endsIn(name, "ay", "ey", "oy", "uy"):
+		plural.Resource = name + "s"
+	case endsIn(name, "ch", "sh", "x", "z"):
+		plural.Resource = name + "es"
+	}
 	return plural.GroupResource()
 }
+
+func endsIn(text string, endings ...string) bool {
+	return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(text, ending) })
+}
+
+// templatesOnly are the kinds of Kubernetes that have pod templates and create no pods.
+var templatesOnly = []metav1.TypeMeta{{APIVersion: "v1", Kind: "PodTemplate"}, {APIVersion: "apps/v1", Kind: "ControllerRevision"}}
 
 // customMaker returns what reads an object of a kind that is named; nil if it is not named.
 func (r *reader) customMaker(gvk schema.GroupVersionKind) *custom {
@@ -61,13 +74,16 @@ func (r *reader) customMaker(gvk schema.GroupVersionKind) *custom {
 }
 
 // unplanned returns the warning about an object that seems to create pods but is not planned; empty if it
-// does not seem so.
-func unplanned(h *header, gvk schema.GroupVersionKind, text json.RawMessage) string {
-	named := slices.Contains(Planned(), h.Kind)
-	if !named && !templates(text) {
-		return ""
+// does not seem so. In a group of Kubernetes, which are those without a dot, it is a fault: the API server
+// does not know the kind either.
+func unplanned(h *header, gvk schema.GroupVersionKind, text json.RawMessage) (warning string, _ *fault) {
+	switch named := slices.Contains(Planned(), h.Kind); {
+	case !named && !templates(text), slices.Contains(templatesOnly, metav1.TypeMeta{APIVersion: h.APIVersion, Kind: h.Kind}):
+		return "", nil
+	case !strings.Contains(gvk.Group, "."):
+		return "", &fault{path: "kind", problem: fmt.Sprintf("%.64q is not known: use one of %s", h.Kind, strings.Join(Planned(), ", "))}
 	}
-	return fmt.Sprintf("not planned: apiVersion %s, kind %s seems to create pods, but is not known: add %s to --workload-kinds if it has a spec.template", h.APIVersion, h.Kind, resourceOf(gvk))
+	return fmt.Sprintf("not planned: apiVersion %s, kind %s seems to create pods, but is not known: add %s to --workload-kinds if it has a spec.template", h.APIVersion, h.Kind, resourceOf(gvk)), nil
 }
 
 // templates reports whether there is a pod template anywhere in JSON: a field template or …Template, of an

@@ -101,6 +101,10 @@ func read(part []byte, number, line int) ([]document, error) {
 	}
 	converted, err := convert(part)
 	switch {
+	case err != nil && bytes.Contains(part, []byte("{{")):
+		// The parser takes {{ for a key, which it prints as Go does.
+		problem, _, _ := strings.Cut(withLines(err, line), ": map[")
+		return nil, fmt.Errorf("%s: %s: if {{ is of a template, plan what helm template makes of it", d.where(), problem)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", d.where(), withLines(err, line))
 	case string(converted) == "null":

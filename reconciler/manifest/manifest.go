@@ -158,7 +158,11 @@ func (r *reader) single(text []byte, h *header, gvk schema.GroupVersionKind) *fa
 	if made := r.customMaker(gvk); made != nil {
 		return r.addCustom(text, h, made)
 	}
-	if warning := unplanned(h, gvk, text); warning != "" {
+	warning, f := unplanned(h, gvk, text)
+	if f != nil {
+		return f
+	}
+	if warning != "" {
 		r.warn(h, warning)
 		return nil
 	}

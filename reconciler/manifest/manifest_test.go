@@ -112,6 +112,7 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 		{"aliases and merged keys", "apiVersion: v1\nkind: Pod\nmetadata: {name: &n a}\nspec:\n  containers:\n  - &c {name: *n, image: x}\n  - <<: *c\n    name: b\n", "a", ""},
 		{"a definition with more values than a document may have", "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.example.com\nx: [" + strings.Repeat("1,", mostValues) + "1]\n---\n" + object("a"), "a", "CustomResourceDefinition things.example.com"},
 		{"texts with the characters of aliases", "{apiVersion: v1, kind: ConfigMap, metadata: {name: script}, data: {run: 'sleep 1 & ls *.go'}}", "", "ConfigMap script"},
+		{"kinds of Kubernetes that have templates, but create no pods", "{apiVersion: v1, kind: PodTemplate, metadata: {name: a}, template: {spec: " + podSpec + "}}\n---\n{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: b}, data: {spec: {template: {spec: " + podSpec + "}}}}", "", "PodTemplate a, ControllerRevision b"},
 		{"an empty text", " \n# nothing\n", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -129,7 +130,7 @@ func readsObjectsInAnyFormInOrder(t *testing.T) {
 
 func plansOtherKindsIfTheyAreNamed(t *testing.T) {
 	template := "{replicas: 1, template: {spec: " + podSpec + "}}"
-	named := Options{OwnerKinds: []string{"ReplicaSet", "StatefulSet.apps.kruise.io", "CloneSet"}, WorkloadKinds: []schema.GroupResource{{Group: "argoproj.io", Resource: "rollouts"}}, Namespace: "else"}
+	named := Options{OwnerKinds: []string{"ReplicaSet", "StatefulSet.apps.kruise.io", "CloneSet"}, WorkloadKinds: []schema.GroupResource{{Group: "argoproj.io", Resource: "rollouts"}, {Group: "example.com", Resource: "gateways"}}, Namespace: "else"}
 	for _, tc := range []struct{ name, text, owner, warning string }{
 		{"a kind of --workload-kinds", of("argoproj.io/v1alpha1", "Rollout", template), "ReplicaSet.apps", "this plan assumes that a ReplicaSet controls the pods of a Rollout"},
 		{"a kind of --owner-kinds", of("apps.kruise.io/v1beta1", "StatefulSet", template), "StatefulSet.apps.kruise.io", ""},
@@ -137,6 +138,9 @@ func plansOtherKindsIfTheyAreNamed(t *testing.T) {
 		{"a kind without a template", of("argoproj.io/v1alpha1", "Rollout", "{workloadRef: {name: web}}"), "", "not planned: this Rollout of apiVersion argoproj.io/v1alpha1 has no spec.template"},
 		{"another kind with a template", of("serving.knative.dev/v1", "Service", template), "", "not planned: apiVersion serving.knative.dev/v1, kind Service seems to create pods, but is not known: add services.serving.knative.dev to --workload-kinds"},
 		{"another kind with a nested template", of("batch.volcano.sh/v1alpha1", "Job", "{tasks: [{template: {spec: "+podSpec+"}}]}"), "", "not planned: apiVersion batch.volcano.sh/v1alpha1, kind Job"},
+		{"a plural that ends in ys", of("example.com/v1", "Gateway", template), "ReplicaSet.apps", "this plan assumes that a ReplicaSet"},
+		{"a plural that ends in ies", of("example.com/v1", "Proxy", template), "", "not planned: apiVersion example.com/v1, kind Proxy seems to create pods, but is not known: add proxies.example.com to"},
+		{"a plural that ends in es", of("example.com/v1", "Batch", template), "", "not planned: apiVersion example.com/v1, kind Batch seems to create pods, but is not known: add batches.example.com to"},
 		{"a workload of another group, without a template", of("example.com/v1", "DaemonSet", "{}"), "", "not planned: apiVersion example.com/v1, kind DaemonSet"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -180,6 +184,8 @@ func reportsErrorsWithTheirLocation(t *testing.T) {
 		{"an unknown field in JSON", `{"apiVersion": "v1", "kind": "Pod",` + "\n" + `"spec": {"x": 1}}`, `document 1 (line 2): Pod: spec.x: unknown field`},
 		{"a duplicate key", good + "---\n" + "apiVersion: v1\nkind: Pod\nkind: Pod\n", `document 2 (line 5): yaml: unmarshal errors: line 8: key "kind" already set in map`},
 		{"invalid YAML", good + "---\nkind: [\n", "document 2 (line 5): yaml: line 6: "},
+		{"a template", good + "---\n" + of("v1", "Pod", "\n  nodeName: {{ .Values.node }}"), "document 2 (line 5): yaml: invalid map key: if {{ is of a template, plan what helm template makes of it"},
+		{"a string of a template before invalid YAML", good + "---\nx: '{{ .x }}'\ny: [\n", "document 2 (line 5): yaml: line 7: did not find expected node content: if {{ is of a template"},
 		{"a string", "hello", "document 1 (line 1): must be a Kubernetes object"},
 		{"no kind", "apiVersion: v1", "document 1 (line 1): must be a Kubernetes object with apiVersion and kind"},
 		{"a wrong type", of("v1", "Pod", "{containers: 3}"), "document 1 (line 4): Pod web: spec.containers: 3 is not a list"},
@@ -215,6 +221,7 @@ func reportsErrorsWithTheirLocation(t *testing.T) {
 		{"a Deployment of another group", good + "---\n" + of("v1", "Deployment", "{}"), `document 2 (line 6): Deployment web: apiVersion: "v1" has no kind Deployment that can be planned: use apps/v1`},
 		{"an old version", of("batch/v1beta1", "CronJob", "{}"), `CronJob web: apiVersion: "batch/v1beta1" has no kind CronJob that can be planned: use batch/v1`},
 		{"another case", of("apps/v1", "deployment", "{}"), `document 1 (line 2): deployment web: kind: "deployment" is not known: use Deployment`},
+		{"an unknown kind of a group of Kubernetes", of("apps/v1", "Deploymnet", "{template: {spec: "+podSpec+"}}"), `document 1 (line 2): Deploymnet web: kind: "Deploymnet" is not known: use one of CronJob, DaemonSet, Deployment,`},
 		{"no version", of("a/b/c", "Deployment", "{}"), `apiVersion: "a/b/c" is not GROUP/VERSION`},
 		{"no name", "apiVersion: v1\nkind: Pod\nmetadata:\n  labels: {}\nspec: " + podSpec, "document 1 (line 3): Pod: metadata.name: must be set"},
 		{"a quantity in a list that takes minutes to parse", `{"apiVersion": "v1", "kind": "Pod", "spec": {"overhead": {"a": [1, {"b": "1e99999999"}]}}}`, `b: "1e99999999" is not a quantity`},

@@ -77,10 +77,13 @@ func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.Grou
 	return response, nil
 }
 
-// nothingIn returns the error for a manifest without objects that create pods: which kinds
-// are supported, and which objects it has instead.
+// nothingIn returns the error for a manifest without objects that are planned: which objects would be, or
+// else which kinds are supported, and which objects it has instead.
 func nothingIn(found *manifest.Manifest) string {
 	text := "has no object that creates pods, of these kinds: " + strings.Join(manifest.Planned(), ", ")
+	if len(found.Objects) > 0 {
+		text = "has no object that is planned"
+	}
 	for _, object := range found.Objects[:min(len(found.Objects), 5)] {
 		text += fmt.Sprintf("; %s %s is %s", object.Kind, object.Name, object.Warnings[0])
 	}
@@ -89,6 +92,9 @@ func nothingIn(found *manifest.Manifest) string {
 		if n > 5 {
 			text += fmt.Sprintf(" and %d more", n-5)
 		}
+	}
+	if len(found.Objects) == 0 {
+		text += ": name a manifest with a pod or a workload"
 	}
 	return text
 }

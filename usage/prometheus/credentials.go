@@ -34,6 +34,9 @@ func (c Credentials) transport() (http.RoundTripper, error) {
 			return nil, err
 		}
 	}
+	if err := checkToken(c.TokenFile); err != nil {
+		return nil, err
+	}
 	next, err := rest.TransportFor(&rest.Config{BearerTokenFile: c.TokenFile, TLSClientConfig: rest.TLSClientConfig{CAFile: c.CAFile}})
 	if err != nil || c.HeadersFile == "" {
 		return next, err
@@ -42,6 +45,16 @@ func (c Credentials) transport() (http.RoundTripper, error) {
 		return nil, err
 	}
 	return withHeaders{c.HeadersFile, next}, nil
+}
+
+// checkToken returns an error if a file has what is no token, such as a byte order mark before it: the answer to such a token
+// would not say why. Whether the file can be read is checked later.
+func checkToken(file string) error {
+	text, err := os.ReadFile(file)
+	if err == nil && bytes.ContainsFunc(bytes.TrimSpace(text), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%s does not have a token alone, as ASCII on one line: save it without anything else, such as Bearer or a byte order mark", file)
+	}
+	return nil
 }
 
 // withHeaders adds the headers of a file to requests.
@@ -60,6 +73,10 @@ func (w withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, values := range headers {
 		r.Header[name] = values
 	}
+	// Go sends this instead of the header.
+	if host := headers.Get("Host"); host != "" {
+		r.Host = host
+	}
 	return w.next.RoundTrip(r)
 }
 
@@ -69,6 +86,7 @@ func readHeaders(file string) (textproto.MIMEHeader, error) {
 	if err != nil {
 		return nil, err
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // Some editors begin UTF-8 text with it.
 	end := []byte("\n\n")
 	headers, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(append(bytes.TrimSpace(text), end...)))).ReadMIMEHeader()
 	if err != nil || len(headers) == 0 {

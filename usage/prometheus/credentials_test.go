@@ -59,6 +59,18 @@ func TestCredentials(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("can name the host, in a file as Windows writes it", func(t *testing.T) {
+		var host, key string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			host, key = r.Host, r.Header.Get("X-Api-Key")
+			_, _ = io.WriteString(w, matrix(""))
+		}))
+		t.Cleanup(server.Close)
+		file := write(t, "headers", "\uFEFFX-Api-Key: the-key\r\nhost: metrics.example.com\r\n")
+		if err := read(t, newSource(t, Config{Address: server.URL, Credentials: Credentials{HeadersFile: file}})); err != nil || host != "metrics.example.com" || key != "the-key" {
+			t.Errorf("host %q, key %q, error %v", host, key, err)
+		}
+	})
 	t.Run("are not part of errors", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
@@ -81,6 +93,10 @@ func TestCredentials(t *testing.T) {
 		"a headers file of something else": {Config{Credentials: Credentials{HeadersFile: write(t, "headers", "secret")}}, "headers does not have a header per line"},
 		"an empty headers file":            {Config{Credentials: Credentials{HeadersFile: write(t, "headers", "\n")}}, "headers does not have a header per line"},
 		"an empty token file":              {Config{Credentials: Credentials{TokenFile: write(t, "token", " ")}}, "token"},
+		"a token after a byte order mark":  {Config{Credentials: Credentials{TokenFile: write(t, "token", "\uFEFFsecret\r\n")}}, "token does not have a token alone"},
+		"a token in UTF-16":                {Config{Credentials: Credentials{TokenFile: write(t, "token", "s\x00e\x00c\x00r\x00")}}, "token does not have a token alone"},
+		"a token after Bearer":             {Config{Credentials: Credentials{TokenFile: write(t, "token", "Bearer secret")}}, "token does not have a token alone"},
+		"two tokens":                       {Config{Credentials: Credentials{TokenFile: write(t, "token", "secret\nsecret")}}, "token does not have a token alone"},
 		"a user and a token":               {Config{Address: "http://user:secret@host", Credentials: Credentials{TokenFile: write(t, "token", "secret")}}, "use only one of them"},
 	} {
 		t.Run("reject "+name, func(t *testing.T) {

@@ -50,8 +50,11 @@ func (s Source) Read(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 		return nil, fmt.Errorf("%s is not UTF-8 text, but binary or in another encoding: save it as UTF-8, or name a text file", s)
 	}
-	return text, nil
+	// Some editors begin UTF-8 text with it, and only the start of a joined text may have it.
+	return bytes.TrimPrefix(text, byteOrderMark), nil
 }
+
+var byteOrderMark = []byte("\uFEFF")
 
 func (s Source) bytes(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	switch scheme, _, isURL := strings.Cut(string(s), "://"); {

@@ -111,7 +111,7 @@ func (f manifestFiles) explain(err error) error {
 				continue
 			}
 			if match == nil {
-				return fmt.Errorf("%s %s: name a manifest with a pod or a workload", f, fault)
+				return fmt.Errorf("%s %s", f, fault)
 			}
 			name, line := f.at(lineNumber(match[1]))
 			fault = strings.TrimPrefix(fault, match[0])

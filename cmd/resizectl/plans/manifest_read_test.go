@@ -33,10 +33,11 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"joins files in the order of their flags", "kind: One\n---\nkind: B", "", []string{one, filepath.Join(dir, "b.yml")}},
 		{"reads a directory by name", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}", "", []string{dir}},
 		{"joins a directory, standard input and a file", "kind: A\n---\nkind: B\n---\n{\"kind\": \"C\"}\n---\nkind: In\n---\nkind: One", "", []string{dir, "-", one}},
+		{"drops the byte order mark of each file", "kind: One\n---\nkind: Marked", "", []string{one, cmdtest.File(t, "marked", []byte("\uFEFFkind: Marked"))}},
 		{"rejects a directory without manifests", "", "error: read the manifests: no *.yaml, *.yml or *.json found in " + empty + ": name a file or another directory\n", []string{one, empty}},
 		{"rejects a missing file", "", "error: read the manifest: nowhere does not exist: check the name of the file\n", []string{one, "nowhere"}},
 		{"rejects blank files", "", "error: read the manifest: nothing found in " + blank + ", " + blank + ": name a file with an object\n", []string{blank, blank}},
-		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text, but binary or in another encoding: name a text file\n", []string{one, latin}},
+		{"rejects another encoding", "", "error: read the manifest: " + latin + " is not UTF-8 text, but binary or in another encoding: save it as UTF-8, or name a text file\n", []string{one, latin}},
 		{"rejects standard input twice", "", "error: standard input (-f -) can be read only once; see \"resizectl plan --help\"\n", []string{"-", one, "-"}},
 		{"rejects an empty name", "", "error: the name of the manifest is empty; see \"resizectl plan --help\"\n", []string{""}},
 	} {
@@ -86,6 +87,20 @@ func TestManifestErrorsNameTheFile(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What to do about a manifest without planned objects depends on what it has instead.
+func TestManifestWithoutPlannedObjects(t *testing.T) {
+	for text, want := range map[string]string{
+		"{apiVersion: v1, kind: Service, metadata: {name: web}}": "; ignored: Service web: name a manifest with a pod or a workload\n",
+		"{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: web}, spec: {template: {spec: {containers: [{name: app}]}}}}": " has no object that is planned; Rollout web is not planned: " +
+			"apiVersion argoproj.io/v1alpha1, kind Rollout seems to create pods, but is not known: add rollouts.argoproj.io to --workload-kinds if it has a spec.template\n",
+	} {
+		code, _, stderr := program.Shell(t.Context(), "plan", "--config", filepath.Join("..", "configs", "testdata", "config.yaml"), "-f", cmdtest.File(t, "objects.yaml", []byte(text)))
+		if code != command.ExitError || !strings.HasSuffix(stderr, want) {
+			t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *collector) cloudRow(r record) (*sample.Sample, *Fault) {
 	// matter when they are read. Different figures are a new measurement of the same
 	// machine.
 	machine := []string{size, model, r(columnNUMA), pointed(r(columnMemory))}
-	figures := []string{r(columnVCPUs), r(columnScore), r(columnStdDev), r(columnRuns)}
+	figures := []string{r(columnVCPUs), r(columnScore), pointed(r(columnStdDev)), r(columnRuns)}
 	return &sample.Sample{
 		ID:           digest(append(append([]string{"cloud-csv", c.options.Benchmark}, machine...), figures...)...),
 		InstanceType: size,

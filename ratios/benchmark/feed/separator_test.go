@@ -13,6 +13,7 @@ func TestSeparator(t *testing.T) {
 	t.Run("reads columns that something else than commas separates", readsColumnsThatSomethingElseThanCommasSeparates)
 	t.Run("reads empty columns between tabs", readsEmptyColumnsBetweenTabs)
 	t.Run("reads decimal commas, but no number with two meanings", readsDecimalCommasButNoNumberWithTwoMeanings)
+	t.Run("knows a measurement that another program wrote", knowsAMeasurementThatAnotherProgramWrote)
 	t.Run("reads scores and servers of other programs", readsScoresAndServersOfOtherPrograms)
 }
 
@@ -94,6 +95,15 @@ func readsDecimalCommasButNoNumberWithTwoMeanings(t *testing.T) {
 	}
 	r := read(t, CloudCSV, "VM Size;Avg Score;#Runs\nn4-standard-8;5;1.234", tableOptions(CloudCSV))
 	wantFault(t, r, 2, "#Runs", "means 1234 or 1.234")
+}
+
+func knowsAMeasurementThatAnotherProgramWrote(t *testing.T) {
+	const text = "VM Size,Memory(GiB),Avg Score,StdDev,#Runs\nn4-standard-8,7.5,177656.5,100.5,140\n"
+	saved := strings.NewReplacer(",", ";", ".", ",").Replace(text)
+	published, again := read(t, CloudCSV, text, tableOptions(CloudCSV)).Samples, read(t, CloudCSV, saved, tableOptions(CloudCSV)).Samples
+	if len(published) != 1 || !slices.Equal(published, again) {
+		t.Errorf("%+v, but saved again %+v", published, again)
+	}
 }
 
 func readsScoresAndServersOfOtherPrograms(t *testing.T) {

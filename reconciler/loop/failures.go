@@ -35,9 +35,12 @@ func (l *ledger) failure(pod types.NamespacedName, uid types.UID) *plan.Failure 
 // retries returns the shortest and the longest delay after an error, before the same plan is tried
 // again. What an admission policy has decided is seldom decided differently soon. Sizes that admission has
 // changed are written again only after a day: each attempt would resize the pod, and the policy may have
-// changed without notice, like a node.
-func retries(err error) (first, most time.Duration) {
+// changed without notice, like a node. What takes sizes back is not left for so long: it is seldom, and a user waits
+// for it, or the pod suffers.
+func retries(p *plan.Plan, err error) (first, most time.Duration) {
 	switch {
+	case p.Kind != plan.Sizes:
+		return firstPause, longPause
 	case actuate.Mutated(err):
 		return plan.InfeasibleFor, plan.InfeasibleFor
 	case is[*actuate.RefusedError](err):
@@ -49,7 +52,7 @@ func retries(err error) (first, most time.Duration) {
 }
 
 // noteAfter is how long a plan must wait after failures for the pod to record them, unless the API server has
-// decided against the write. Others may end soon, and may concern all pods.
+// decided against the write, or changed it. Others may end soon, and may concern all pods.
 const noteAfter = time.Minute
 
 // note records on the pod what a plan met, so that every replica and the next leader know it.

@@ -110,11 +110,16 @@ func (p *Plan) heed(s *Snapshot) {
 		return
 	}
 	p.replanAt(f.Until)
-	veto := &safety.Veto{Reason: f.Reason.Code, Message: f.Reason.Message}
-	if p.Kind == Revert {
-		veto = &safety.Veto{Reason: contract.RevertBlocked, Message: f.Reason.Message + "; not reverted: " + p.Reasons[0].Message}
+	reason := p.SkippedFor(f.Reason)
+	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
+}
+
+// SkippedFor returns the reason for which the pod is skipped after a failure of the plan.
+func (p *Plan) SkippedFor(failed Reason) Reason {
+	if p.Kind == Revert && p.Decision == Resize {
+		return Reason{contract.RevertBlocked, failed.Message + "; not reverted: " + p.Reasons[0].Message}
 	}
-	p.Skip(veto)
+	return failed
 }
 
 // Note returns the write that records a failure of the plan on the pod, so that all replicas know it;

@@ -34,6 +34,7 @@ func TestFailures(t *testing.T) {
 	t.Run("a size that admission changed is not called resized", aSizeThatAdmissionChangedIsNotCalledResized)
 	t.Run("a restore is tried again soon after a policy is gone", aRestoreIsTriedAgainSoon)
 	t.Run("a revert that admission changes is repeated ever more seldom, and recorded", aRevertThatAdmissionChangesIsRecorded)
+	t.Run("a long message is recorded once, and in part", aLongMessageIsRecordedOnce)
 	t.Run("another replica knows from the pod what failed", anotherReplicaKnowsFromThePodWhatFailed)
 }
 
@@ -215,6 +216,21 @@ func aRevertThatAdmissionChangesIsRecorded(t *testing.T) {
 	}
 	if wrote == 0 {
 		t.Error("no other replica knows of it")
+	}
+}
+
+func aLongMessageIsRecordedOnce(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	failed := plan.Reason{Code: contract.ResizeFailed, Message: strings.Repeat("a policy says no, ö ", 10_000)}
+	w, _ := l.planned(of).Note(failed, l.Clock.Now())
+	text := *w.Annotations[contract.Infeasible]
+	if len(text) > 2000 {
+		t.Errorf("the annotation has %d bytes", len(text))
+	}
+	of.Annotations = map[string]string{contract.Infeasible: text}
+	of.ManagedFields = append(of.ManagedFields, podtest.Managed(contract.FieldManager, "", 9, contract.Infeasible))
+	if _, needed := l.planned(of).Note(failed, l.Clock.Now()); needed {
+		t.Error("it is recorded again")
 	}
 }
 

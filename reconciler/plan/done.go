@@ -88,8 +88,10 @@ type Failure struct {
 }
 
 // FailureOf returns the failure that a pod records; nil if it records none.
-func FailureOf(of *pod.Pod) *Failure {
-	answer := of.Answer()
+func FailureOf(of *pod.Pod) *Failure { return failureIn(of.Answer()) }
+
+// failureIn returns the failure that an answer is about; nil if it is about none.
+func failureIn(answer *pod.Answer) *Failure {
 	about, ok := answer.AboutPlan()
 	if !ok {
 		return nil
@@ -125,8 +127,8 @@ func (p *Plan) SkippedFor(failed Reason) Reason {
 // Note returns the write that records a failure of the plan on the pod, so that all replicas know it;
 // false if the pod records it already.
 func (p *Plan) Note(failed Reason, now time.Time) (Write, bool) {
-	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: string(failed.Code) + " " + joined([]string{failed.Message}, "")}
-	if p.failed != nil && p.failed.Plan == p.Signature() && p.failed.Reason == failed {
+	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: pod.Bounded(string(failed.Code) + " " + failed.Message)}
+	if p.failed != nil && *p.failed == *failureIn(&answer) {
 		return Write{}, false
 	}
 	text := answer.String()

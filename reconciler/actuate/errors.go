@@ -3,6 +3,7 @@ package actuate
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,10 +109,13 @@ func Outdated(err error) bool {
 }
 
 // Denied reports whether the API server has decided against a write, so that it would decide the same
-// about the same write until something changes.
+// about the same write until something changes. A missing right is not about the write: it concerns all pods, and
+// is granted without notice.
 func Denied(err error) bool {
 	switch StatusCode(err) {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
+	case http.StatusForbidden:
+		return !Outdated(err) && !strings.Contains(err.Error(), " cannot patch resource ")
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
 		return !Outdated(err)
 	}
 	return false

@@ -35,9 +35,12 @@ func (l *ledger) failure(pod types.NamespacedName, uid types.UID) *plan.Failure 
 // retries returns the shortest and the longest delay after an error, before the same plan is tried
 // again. An admission policy that has denied a write rarely allows it soon. Sizes that admission has changed are
 // written again only after a day, as sizes that a node refuses: each attempt resizes the pod, and nothing says
-// when the policy changes.
-func retries(err error) (first, most time.Duration) {
+// when the policy changes. Plans that take sizes back do not wait for so long: they are rare, and a user waits for
+// them, or the pod suffers.
+func retries(p *plan.Plan, err error) (first, most time.Duration) {
 	switch {
+	case p.Kind != plan.Sizes:
+		return firstPause, longPause
 	case actuate.Mutated(err):
 		return plan.InfeasibleFor, plan.InfeasibleFor
 	case is[*actuate.RefusedError](err):
@@ -49,7 +52,7 @@ func retries(err error) (first, most time.Duration) {
 }
 
 // noteAfter is how long a plan must wait after failures for the pod to record them, unless the API server has
-// decided against the write. Others may end soon, and may concern all pods.
+// decided against the write, or changed it. Others may end soon, and may concern all pods.
 const noteAfter = time.Minute
 
 // note records on the pod what a plan met, so that every replica and the next leader know it.

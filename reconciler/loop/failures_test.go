@@ -7,11 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -21,13 +24,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-var errDenied = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
+var (
+	errDenied  = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
+	errNoRight = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New(`User "resizer" cannot patch resource "pods/resize" in API group "" in the namespace "shop"`))
+)
 
 func TestFailures(t *testing.T) {
 	t.Run("a plan says what its last write met, until it is tried again", aPlanSaysWhatItsLastWriteMet)
 	t.Run("a denied write is repeated ever more seldom", aDeniedWriteIsRepeatedEverMoreSeldom)
 	t.Run("a failure is reported once, no matter how often it repeats", aFailureIsReportedOnce)
+	t.Run("a denied revert is reported once, too", aDeniedRevertIsReportedOnce)
 	t.Run("a size that admission changed is not called resized", aSizeThatAdmissionChangedIsNotCalledResized)
+	t.Run("a restore is tried again soon after a policy is gone", aRestoreIsTriedAgainSoon)
+	t.Run("a revert that admission changes is repeated ever more seldom, and recorded", aRevertThatAdmissionChangesIsRecorded)
+	t.Run("a long message is recorded once, and in part", aLongMessageIsRecordedOnce)
 	t.Run("another replica knows from the pod what failed", anotherReplicaKnowsFromThePodWhatFailed)
 }
 
@@ -67,16 +77,16 @@ func aPlanSaysWhatItsLastWriteMet(t *testing.T) {
 
 func aDeniedWriteIsRepeatedEverMoreSeldom(t *testing.T) {
 	for _, tc := range []struct {
-		err  error
-		most int
-	}{{errDenied, 40}, {&actuate.MutatedError{How: "cpu"}, 3}} {
+		err         error
+		least, most int
+	}{{errDenied, 24, 40}, {&actuate.MutatedError{How: "cpu"}, 1, 3}, {errNoRight, 288, 400}} {
 		l, now := newLedger(testMetrics()), podtest.Start
 		p, attempts := planFor(t, podtest.Amounts{"1", "", "", ""}), 0
 		for end := now.Add(plan.InfeasibleFor); now.Before(end); attempts++ {
 			now = now.Add(l.attempted(p, tc.err, plan.Reason{Code: contract.ResizeFailed}, now))
 		}
-		if attempts > tc.most {
-			t.Errorf("%v: %d attempts in a day, want at most %d", tc.err, attempts, tc.most)
+		if attempts < tc.least || attempts > tc.most {
+			t.Errorf("%v: %d attempts in a day, want %d to %d", tc.err, attempts, tc.least, tc.most)
 		}
 	}
 }
@@ -101,6 +111,45 @@ func aFailureIsReportedOnce(t *testing.T) {
 	}
 	if got := l.Status().Pods; len(got) != 1 || got[0].Reason != contract.ResizeFailed {
 		t.Errorf("the status counts %v", got)
+	}
+}
+
+// hurting returns a loop over a pod whose revert is recorded, but not made.
+func hurting(t *testing.T) (*Loop, *corev1.Pod) {
+	t.Helper()
+	of := reverted("web", 0, true)
+	of.Spec.Containers[0].Resources = podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}.Requirements()
+	podtest.Annotated("original-cpu-limit.app", "1", "original-memory-limit.app", "1Gi")(of)
+	of.Spec.NodeName = "node"
+	l := over(t, clustertest.Of(t, []*corev1.Pod{of}, []*corev1.Node{podtest.Node("n4")}), "https://127.0.0.1:1")
+	clustertest.Clock(l.Cluster).SetTime(podtest.At(30))
+	if p := l.planned(of); p.Kind != plan.Revert || p.Decision != plan.Resize {
+		t.Fatalf("%v because of %v", p.Decision, p.Reasons)
+	}
+	return l, of
+}
+
+func aDeniedRevertIsReportedOnce(t *testing.T) {
+	l, of := hurting(t)
+	in, _ := l.Cluster.Rules()
+	for range 5 {
+		p := l.planned(of)
+		l.ledger.planned(p, in, difference{}, podtest.Start)
+		l.failed(t.Context(), p.Pod, p, errDenied)
+		p = l.planned(of)
+		if p.Decision != plan.Skip || p.Reasons[0].Code != contract.RevertBlocked {
+			t.Fatalf("%v because of %v", p.Decision, p.Reasons)
+		}
+		l.ledger.planned(p, in, difference{}, podtest.Start)
+		l.tell(t.Context(), p, p.Reasons[0])
+		clustertest.Clock(l.Cluster).SetTime(p.ReplanAt)
+	}
+	var reports float64
+	for _, reason := range []contract.Reason{contract.ResizeFailed, contract.RevertBlocked} {
+		reports += testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(reason)))
+	}
+	if reports != 1 {
+		t.Errorf("reported %v times, want once", reports)
 	}
 }
 
@@ -131,6 +180,60 @@ func aSizeThatAdmissionChangedIsNotCalledResized(t *testing.T) {
 	}
 	if again := l.planned(of); again.Decision != plan.Skip || again.Reasons[0].Code != contract.ResizeFailed {
 		t.Errorf("the next plan: %v because of %v", again.Decision, again.Reasons)
+	}
+}
+
+// What a user asked for must not wait for a day, or for another leader.
+func aRestoreIsTriedAgainSoon(t *testing.T) {
+	for _, kind := range []plan.Kind{plan.Restore, plan.PutBack} {
+		for _, err := range []error{errDenied, &actuate.MutatedError{How: "cpu"}} {
+			l, now := newLedger(testMetrics()), podtest.Start
+			p := planFor(t, podtest.Amounts{"1", "", "", ""})
+			p.Kind = kind
+			for range 20 {
+				pause := l.attempted(p, err, plan.Reason{Code: contract.ResizeFailed}, now)
+				if pause > longPause {
+					t.Fatalf("kind %v after %v: it waits %v, want at most %v", kind, err, pause, longPause)
+				}
+				now = now.Add(pause)
+			}
+		}
+	}
+}
+
+func aRevertThatAdmissionChangesIsRecorded(t *testing.T) {
+	l, of := hurting(t)
+	wrote := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { wrote++ }))
+	defer server.Close()
+	l.Writer.Client = kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL})
+	var pause time.Duration
+	for range 20 {
+		p := l.planned(of)
+		l.failed(t.Context(), p.Pod, p, &actuate.MutatedError{How: "cpu"})
+		pause = l.ledger.pause(p, l.Clock.Now())
+		clustertest.Clock(l.Cluster).Step(pause)
+	}
+	if pause != longPause {
+		t.Errorf("it waits %v, want %v", pause, longPause)
+	}
+	if wrote == 0 {
+		t.Error("no other replica knows of it")
+	}
+}
+
+func aLongMessageIsRecordedOnce(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	failed := plan.Reason{Code: contract.ResizeFailed, Message: strings.Repeat("a policy says no, ö ", 10_000)}
+	w, _ := l.planned(of).Note(failed, l.Clock.Now())
+	text := *w.Annotations[contract.Infeasible]
+	if len(text) > 2000 {
+		t.Errorf("the annotation has %d bytes", len(text))
+	}
+	of.Annotations = map[string]string{contract.Infeasible: text}
+	of.ManagedFields = append(of.ManagedFields, podtest.Managed(contract.FieldManager, "", 9, contract.Infeasible))
+	if _, needed := l.planned(of).Note(failed, l.Clock.Now()); needed {
+		t.Error("it is recorded again")
 	}
 }
 

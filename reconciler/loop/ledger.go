@@ -365,7 +365,8 @@ func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time
 
 // attempted records that a plan could not be executed because of an error, and how the API server answered
 // (zero if it did not). It returns the delay before the next attempt. Pods in distress try again soon: otherwise
-// they would suffer for minutes after the API server has recovered.
+// they would suffer for minutes after the API server has recovered. They do not if admission changes what they
+// get: it has been written, and would be written again and again.
 func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -374,10 +375,10 @@ func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time
 	t.failed.of(p.Signature())
 	t.failure = answer
 	asked := actuate.Asked(err)
-	first, most := retries(err)
+	first, most := retries(p, err)
 	most = max(asked, most)
-	if p.Kind == plan.Revert || p.Emergency {
-		asked, first, most = min(asked, longDistress), firstPause, longDistress
+	if (p.Kind == plan.Revert || p.Emergency) && !actuate.Mutated(err) {
+		asked, most = min(asked, longDistress), longDistress
 	}
 	t.failed.longer(now, max(asked, first), most)
 	return t.failed.left(now)

@@ -215,15 +215,17 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	}
 	pause := l.ledger.attempted(p, err, met, l.Clock.Now())
 	l.queue.AddAfter(key, pause)
-	if answer != (plan.Reason{}) {
+	switch {
+	case answer == (plan.Reason{}):
+		return
+	case met == (plan.Reason{}):
 		l.tell(ctx, p, answer)
-	}
-	if met == (plan.Reason{}) {
 		return
 	}
+	l.tell(ctx, p, p.SkippedFor(met))
 	l.queue.Add(key) // Its plan says now what it met, and counts as such.
-	if p.Decision == plan.Resize && (pause >= noteAfter || actuate.Denied(err)) {
-		l.note(ctx, p, answer)
+	if p.Decision == plan.Resize && (pause >= noteAfter || actuate.Denied(err) || actuate.Mutated(err)) {
+		l.note(ctx, p, met)
 	}
 }
 

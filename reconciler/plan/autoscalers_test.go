@@ -83,3 +83,37 @@ func TestVPA(t *testing.T) {
 		t.Errorf("an autoscaler of all resources: %v because of %v", p.Decision, p.Reasons)
 	}
 }
+
+// While an autoscaler boosts the start of a pod, its cpu is not what its author wrote, and must not become its original.
+func TestVPABoost(t *testing.T) {
+	vpa := &safety.VPA{Name: "tuner", Boosts: true}
+	planned := func(seconds int, external External, p *corev1.Pod) *Plan {
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Table, s.Now, s.VPA = tableOf(t, 0.8, 0.5, nil), podtest.At(seconds), vpa
+		return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
+	}
+	boosted := podtest.Pod(podtest.Amounts{"2", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
+	boosted.Annotations = map[string]string{"vpaCpuStartupBoost/app": "{}"}
+	p := planned(100, LeaveExternal, boosted)
+	if c := &p.Containers[0]; p.Decision != Resize || c.Desired.CPU != c.Current.CPU || c.Desired.Memory == c.Current.Memory {
+		t.Fatalf("%v to %v because of %v", p.Decision, c.Desired, p.Reasons)
+	}
+	written := map[string]string{}
+	for _, w := range p.Writes(podtest.At(100)) {
+		for key, value := range w.Annotations {
+			written[key] = *value
+		}
+	}
+	if text, recorded := written[contract.CPURequest.Key("app")]; recorded || written[contract.MemoryRequest.Key("app")] != "1Gi" {
+		t.Errorf("the original cpu is %q: %v", text, written)
+	}
+	// Its updater has lowered the cpu.
+	after := podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 100, contract.MemoryRequest),
+		podtest.Managed(contract.FieldManager, "", 101, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"memory.app", contract.OriginalPrefix+"cpu.app"), podtest.ResizeBy("vpa-updater", 150, contract.CPURequest)))
+	after.Annotations = written
+	for _, external := range []External{LeaveExternal, OverrideExternal} {
+		if c := &planned(200, external, after).Containers[0]; c.Desired.CPU != c.Current.CPU {
+			t.Errorf("%s: cpu %v becomes %v", external, c.Current.CPU, c.Desired.CPU)
+		}
+	}
+}

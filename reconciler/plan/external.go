@@ -35,6 +35,9 @@ func (p *Planner) external(plan *Plan, s *Snapshot, bounds ratios.Bounds) {
 			switch {
 			case s.VPA.Sizes(s.Pod, c.Name, r):
 				plan.leaveTo(s.VPA, c, r)
+				if r == sizing.CPU && s.VPA.Boosting(s.Pod, c.Name) {
+					c.unrecorded &^= 1<<r.Request | 1<<r.Limit
+				}
 			case c.standings[r.Index].Claim == pod.Theirs:
 				p.resolve(plan, c, r, bounds)
 			}

@@ -19,8 +19,10 @@ type Failure struct {
 }
 
 // FailureOf returns the failure that a pod records; nil if it records none.
-func FailureOf(of *pod.Pod) *Failure {
-	answer := of.Answer()
+func FailureOf(of *pod.Pod) *Failure { return failureIn(of.Answer()) }
+
+// failureIn returns the failure that an answer is about; nil if it is about none.
+func failureIn(answer *pod.Answer) *Failure {
 	about, ok := answer.AboutPlan()
 	if !ok {
 		return nil
@@ -41,18 +43,23 @@ func (p *Plan) heed(s *Snapshot) {
 		return
 	}
 	p.replanAt(f.Until)
-	veto := &safety.Veto{Reason: f.Reason.Code, Message: f.Reason.Message}
-	if p.Kind == Revert {
-		veto = &safety.Veto{Reason: contract.RevertBlocked, Message: f.Reason.Message + "; not reverted: " + p.Reasons[0].Message}
+	reason := p.SkippedFor(f.Reason)
+	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
+}
+
+// SkippedFor returns the reason for which the pod is skipped after a failure of the plan.
+func (p *Plan) SkippedFor(failed Reason) Reason {
+	if p.Kind == Revert && p.Decision == Resize {
+		return Reason{contract.RevertBlocked, failed.Message + "; not reverted: " + p.Reasons[0].Message}
 	}
-	p.Skip(veto)
+	return failed
 }
 
 // Note returns the write that records a failure of the plan on the pod, so that all replicas know it;
 // false if the pod records it already.
 func (p *Plan) Note(failed Reason, now time.Time) (Write, bool) {
-	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: string(failed.Code) + " " + joined([]string{failed.Message}, "")}
-	if p.failed != nil && p.failed.Plan == p.Signature() && p.failed.Reason == failed {
+	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: pod.Bounded(string(failed.Code) + " " + failed.Message)}
+	if p.failed != nil && *p.failed == *failureIn(&answer) {
 		return Write{}, false
 	}
 	text := answer.String()

@@ -57,7 +57,7 @@ func answerOf(pod *corev1.Pod, h *history) *Answer {
 	if err != nil {
 		return nil
 	}
-	answer := &Answer{at, parts[1], bounded(parts[2])}
+	answer := &Answer{at, parts[1], Bounded(parts[2])}
 	if _, ok := answer.AboutPlan(); !ok && h.ours == never {
 		return nil
 	}

@@ -30,7 +30,7 @@ func conditionsOf(pod *corev1.Pod, p *Pod) (all []Condition) {
 		if code == "" || c.Status != corev1.ConditionTrue || beforeSpec(pod, c) || c.Type == corev1.PodResizePending && p.allocates() {
 			continue
 		}
-		all = append(all, Condition{code, bounded(c.Message), c.LastTransitionTime.Time, c.ObservedGeneration == 0})
+		all = append(all, Condition{code, Bounded(c.Message), c.LastTransitionTime.Time, c.ObservedGeneration == 0})
 	}
 	return all
 }

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// mostMessage is the maximum length in bytes of a kubelet's message, which is repeated in
-// plans and events.
+// mostMessage is the maximum length in bytes of a message of a kubelet or of an admission policy, which is
+// repeated in plans and events.
 const mostMessage = 1024
 
-func bounded(message string) string {
+// Bounded returns a message that is not longer than that. Bounded again, it is the same.
+func Bounded(message string) string {
 	if len(message) > mostMessage {
 		message = message[:mostMessage] + "…"
 	}

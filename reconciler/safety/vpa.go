@@ -40,13 +40,18 @@ func (v *VPA) Sizes(of *pod.Pod, container string, m *sizing.Measure) bool {
 	if v == nil {
 		return false
 	}
-	if v.Boosts && m == sizing.CPU {
-		if _, starts := of.Annotation(boosted + container); starts {
-			return true
-		}
+	if m == sizing.CPU && v.Boosting(of, container) {
+		return true
 	}
 	policy := v.policy(container)
 	return v.Active && !policy.Off && (policy.Resources == nil || slices.Contains(policy.Resources, m.Name))
+}
+
+// Boosting reports whether the autoscaler has raised the cpu of a container while it starts, so that it is not what its
+// author wrote.
+func (v *VPA) Boosting(of *pod.Pod, container string) bool {
+	_, starts := of.Annotation(boosted + container)
+	return starts && v.Boosts
 }
 
 func (v *VPA) policy(container string) VPAPolicy {

@@ -103,6 +103,11 @@ func (c Credentials) secrets() (all []string) {
 	if headers, err := readHeaders(c.HeadersFile); err == nil {
 		for _, values := range headers {
 			all = append(all, values...)
+			for _, value := range values {
+				// After the name of a scheme, such as Bearer, the rest is the secret.
+				_, rest, _ := strings.Cut(value, " ")
+				all = append(all, strings.TrimSpace(rest))
+			}
 		}
 	}
 	return all

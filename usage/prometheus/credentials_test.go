@@ -82,6 +82,18 @@ func TestCredentials(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("are not part of errors without the name of their scheme", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			fmt.Fprintf(w, `{"status":"error","errorType":"bad_data","error":"%s has expired"}`, token)
+		}))
+		t.Cleanup(server.Close)
+		source := newSource(t, Config{Address: server.URL, Credentials: Credentials{HeadersFile: write(t, "headers", "Authorization: Bearer secret-token")}})
+		if err := read(t, source); err == nil || !strings.Contains(err.Error(), "xxxxx has expired") {
+			t.Error(err)
+		}
+	})
 	for name, test := range map[string]struct {
 		config Config
 		want   string

@@ -53,8 +53,8 @@ const (
 	cpuOrMemory          = `{SELECTORresource=~"cpu|memory"}[1h]`
 )
 
-// errNoPods means that Prometheus does not know what pods were given.
-var errNoPods = errors.New("no metric kube_pod_owner: what containers were given is known only if Prometheus scrapes kube-state-metrics")
+// ErrNoPods means that Prometheus does not know what pods were given.
+var ErrNoPods = errors.New("no metric kube_pod_owner: what containers were given is known only if Prometheus scrapes kube-state-metrics")
 
 // Given reads what containers were given in a time. If it changed, the last amounts count. After
 // ErrIncomplete, some of them may be missing.
@@ -91,7 +91,7 @@ func (s *Source) Given(ctx context.Context, since, until time.Time) (*Given, err
 		}
 	}
 	if len(g.pods) == 0 {
-		return nil, errors.Join(errNoPods, a.incomplete())
+		return nil, errors.Join(ErrNoPods, a.incomplete())
 	}
 	return g, a.incomplete()
 }

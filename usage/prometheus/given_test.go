@@ -144,7 +144,7 @@ func TestGiven(t *testing.T) {
 		}
 	})
 	t.Run("fails without kube-state-metrics", func(t *testing.T) {
-		if _, err := source.Given(t.Context(), began.AddDate(0, 1, 0), began.AddDate(0, 1, 1)); !errors.Is(err, errNoPods) {
+		if _, err := source.Given(t.Context(), began.AddDate(0, 1, 0), began.AddDate(0, 1, 1)); !errors.Is(err, ErrNoPods) {
 			t.Error(err)
 		}
 	})
@@ -166,7 +166,7 @@ func TestQueriesNameTheirMetrics(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	source := newSource(t, Config{Address: server.URL, Selector: `cluster="a"`})
-	if _, err := source.Given(t.Context(), began, began.Add(time.Hour)); !errors.Is(err, errNoPods) {
+	if _, err := source.Given(t.Context(), began, began.Add(time.Hour)); !errors.Is(err, ErrNoPods) {
 		t.Error(err)
 	}
 	if err := source.Read(t.Context(), began, began.Add(time.Hour), func(usage.Sample) {}); err != nil {

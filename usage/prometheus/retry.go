@@ -70,10 +70,14 @@ func isBusy(status int, body []byte) bool {
 	return false
 }
 
+// tooLong is longer than a query is ever sent again. Of a time in the year 9999, the rest plus what
+// has passed would overflow.
+const tooLong = 2 * patienceForBusy
+
 // pause returns the error that makes the next attempt wait as long as the header Retry-After says.
 func pause(header string) error {
 	seconds, err := strconv.Atoi(header)
-	wait := time.Duration(seconds) * time.Second
+	wait := time.Duration(min(seconds, int(tooLong/time.Second))) * time.Second
 	if err != nil {
 		at, err := http.ParseTime(header)
 		if err != nil {
@@ -81,5 +85,5 @@ func pause(header string) error {
 		}
 		wait = time.Until(at)
 	}
-	return &backoff.RetryAfterError{Duration: max(wait, leastPause)}
+	return &backoff.RetryAfterError{Duration: min(max(wait, leastPause), tooLong)}
 }

@@ -66,6 +66,7 @@ func TestBusy(t *testing.T) {
 		"again at a time that it was told":           {repeat(1, answer{429, time.Date(2000, 1, 1, 0, 0, 20, 0, time.UTC).Format(http.TimeFormat), ""}), 2, 20 * time.Second, ""},
 		"not immediately, even if it was told so":    {repeat(1, answer{503, "0", ""}), 2, leastPause, ""},
 		"not after an hour":                          {repeat(1, answer{429, "3600", `{"status":"error","errorType":"x","error":"too many"}`}), 1, 0, "client error: 429"},
+		"not in the year 9999":                       {[]answer{{503, "", ""}, {429, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Format(http.TimeFormat), "too many"}}, 2, 0, "client error: 429"},
 		"no query again that took too long":          {repeat(1, answer{503, "", `{"status":"error","errorType":"timeout","error":"query timed out"}`}), 1, 0, "server error: 503"},
 		"no query again that is wrong":               {repeat(1, answer{400, "", `{"status":"error","errorType":"bad_data","error":"no"}`}), 1, 0, "bad_data: no"},
 		"no query again without rights":              {repeat(1, answer{401, "", "who are you"}), 1, 0, "401"},

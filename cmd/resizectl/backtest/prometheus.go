@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,6 +43,9 @@ func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*tra
 	if err != nil {
 		err = fmt.Errorf("read what containers were given from %s: %w", source.Name(), err)
 		if given == nil {
+			if errors.Is(err, prometheus.ErrNoPods) {
+				in.forget()
+			}
 			in.tellKept(warnings)
 			return nil, fmt.Errorf("%w: check --prometheus", err)
 		}
@@ -67,6 +71,9 @@ func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*tra
 	}
 	if err != nil {
 		warn("%v", err)
+	}
+	if len(machines) == 0 {
+		in.forget() // With other rights, the answers may be others.
 	}
 	switch {
 	case len(machines) > 0:

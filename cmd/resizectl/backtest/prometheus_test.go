@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -217,6 +218,31 @@ func TestPrometheus(t *testing.T) {
 			t.Errorf("asks %d queries after a success, and %d when it continued: exit %d: %s", asked, rest, code, stderr)
 		}
 	})
+	for name, hidden := range map[string]string{"pods": "kube_", "usage": "container_"} {
+		t.Run("asks again after an attempt without the rights to see "+name, func(t *testing.T) {
+			hides := true
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				query, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(query))
+				if hides && strings.Contains(string(query), hidden) {
+					_, _ = io.WriteString(w, `{"status":"success","data":{"resultType":"matrix","result":[]}}`)
+					return
+				}
+				forward.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			run := func() (code int, stdout, stderr string) {
+				return program.Shell(t.Context(), "backtest", "--prometheus", server.URL, "--until", until, "--range", "264h")
+			}
+			if code, _, stderr := run(); code != command.ExitError || strings.Contains(stderr, "to continue") {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			hides = false
+			if code, _, stderr := run(); code != command.ExitOK || stderr != "" {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+		})
+	}
 	t.Run("sends credentials", func(t *testing.T) {
 		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer the-token" || r.Header.Get("X-Api-Key") != "the-key" {

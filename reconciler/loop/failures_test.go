@@ -183,7 +183,7 @@ func aSizeThatAdmissionChangedIsNotCalledResized(t *testing.T) {
 	}
 }
 
-// What a user asked for must not wait for a day, or for another leader.
+// A restore that a user requested must not wait for a day, or for another leader.
 func aRestoreIsTriedAgainSoon(t *testing.T) {
 	for _, kind := range []plan.Kind{plan.Restore, plan.PutBack} {
 		for _, err := range []error{errDenied, &actuate.MutatedError{How: "cpu"}} {

@@ -90,7 +90,7 @@ func TestManifestErrorsNameTheFile(t *testing.T) {
 	}
 }
 
-// What to do about a manifest without planned objects depends on what it has instead.
+// The advice about a manifest without planned objects depends on what it has instead.
 func TestManifestWithoutPlannedObjects(t *testing.T) {
 	for text, want := range map[string]string{
 		"{apiVersion: v1, kind: Service, metadata: {name: web}}": "; ignored: Service web: name a manifest with a pod or a workload\n",

@@ -75,7 +75,7 @@ func haveNamesForEverythingThatUsersSet(t *testing.T) {
 
 func appearInErrorsAsFlagsAndArguments(t *testing.T) {
 	for _, tc := range []struct{ field, problem, want string }{
-		{"node_types[0]", `"n5" has no ratio; set one in what_if.ratios, or use a node type that ListRatios returns`, `--node-type "n5" has no ratio; use a node type with a ratio, or set its ratio with --what-if-ratio`},
+		{"node_types[0]", `"n5" has no ratio, but these have: n2d, n4; set one in what_if.ratios, or use a node type that ListRatios returns`, `--node-type "n5" has no ratio, but these have: n2d, n4; use one of these, or set its ratio with --what-if-ratio`},
 		{"what_if.ratios[1].node_type", `"n4" is duplicated`, `--what-if-ratio "n4" is duplicated`},
 		{"what_if.bounds.cpu", `is an empty range: min 4 is above max 1; set both, or "0" for no bound`, "the range from --what-if-min-cpu to --what-if-max-cpu is empty: 4 is above 1; set both, or 0 for no bound"},
 		{"what_if.bounds.memory.min", `"-1" is negative`, `--what-if-min-memory "-1" is negative`},

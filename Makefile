@@ -301,7 +301,7 @@ test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus ## R
 	done
 
 # The packages whose tests use a cluster, of those that do not need its nodes.
-SKEWED := ./client ./internal/... ./ratios/... ./reconciler/... ./server/... ./test/localcluster ./test/statuswriter
+SKEWED := ./internal/... ./ratios/... ./reconciler/... ./server/... ./test/localcluster ./test/statuswriter
 with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}' $(SKEWED) | sed -nE 's~ .*/(test/localcluster|server/servertest)$$~~p' | sed 's|^$(CURDIR)/|./|' | sort -u)
 
 .PHONY: test-skew

@@ -106,7 +106,7 @@ var reasons = []Info{
 	{
 		Reason: NotOwned, Severity: Silent,
 		Meaning: "The pod has no controller of a kind that is resized (`--owner-kinds`).",
-		Remedy:  "create the pod by a controller, such as a Deployment, or add the kind of its controller, as the message names it, to `--owner-kinds`",
+		Remedy:  "create the pod by a controller, such as a Deployment, or add the kind of its controller to `--owner-kinds`",
 	},
 	{
 		Reason: OptedOut, Severity: Silent,

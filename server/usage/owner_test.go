@@ -142,9 +142,9 @@ func saysWhatIsTheCaseWithThePods(t *testing.T) {
 	f := newFixture(t, servertest.All, nil, func(p *corev1.Pod) {
 		switch p.Name {
 		case "web-x":
-			p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "Job", "once"
+			p.OwnerReferences[0].APIVersion, p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = "batch/v1", "Job", "once"
 		case "web-y":
-			p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name, p.Status.Phase = "Job", "report-29", corev1.PodSucceeded
+			p.OwnerReferences[0].APIVersion, p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name, p.Status.Phase = "batch/v1", "Job", "report-29", corev1.PodSucceeded
 		}
 	})
 	for _, tc := range []struct {

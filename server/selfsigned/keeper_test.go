@@ -28,22 +28,9 @@ func TestKeeper(t *testing.T) {
 		}
 		o.settled(replicas...)
 	})
-	t.Run("replicas with different names agree on one certificate", func(t *testing.T) {
-		o := newObjects(t, admin, namespace.Name, "names")
-		other := o.config(admin)
-		other.DNSNames = []string{"other.example.com"}
-		replicas := []*Keeper{start(t, o.config(admin)), start(t, other)}
-		o.settled(replicas...)
-		localcluster.Eventually(t, "a certificate for both names", func() error {
-			o.clock.Step(period) // Callers learn of an authority for both first.
-			leaf, err := o.call(replicas[0], o.bundle())
-			if err != nil {
-				return err
-			}
-			return errors.Join(leaf.VerifyHostname(host), leaf.VerifyHostname("other.example.com"))
-		})
-		o.settled(replicas...)
-	})
+	for name, names := range map[string][]string{"the caller's name": {host, otherHost}, "another name": {otherHost, host}} {
+		t.Run("replicas with different names agree on one certificate, if the first has "+name, func(t *testing.T) { testNames(t, admin, namespace.Name, names) })
+	}
 	t.Run("broken content is replaced while the last good certificate is served", func(t *testing.T) { testBroken(t, admin, namespace.Name, log) })
 	t.Run("certificates of other actors are not replaced", func(t *testing.T) { testForeign(t, admin, namespace.Name) })
 	t.Run("missing objects are reported with advice", func(t *testing.T) { testMissing(t, admin, namespace.Name) })
@@ -51,6 +38,33 @@ func TestKeeper(t *testing.T) {
 	if strings.Contains(log.String(), "PRIVATE") {
 		t.Error("the log contains a private key")
 	}
+}
+
+const otherHost = "other.example.com"
+
+// testNames starts a replica for each name when the one before has made a certificate.
+func testNames(t *testing.T, admin kubernetes.Interface, namespace string, names []string) {
+	o := newObjects(t, admin, namespace, "names-"+names[0])
+	var replicas []*Keeper
+	for _, name := range names {
+		config := o.config(admin)
+		config.DNSNames = []string{name}
+		replicas = append(replicas, start(t, config))
+		localcluster.Eventually(t, "a certificate", func() error {
+			o.clock.Step(period)
+			return replicas[len(replicas)-1].Ready()
+		})
+	}
+	o.settled(replicas...)
+	localcluster.Eventually(t, "a certificate for both names", func() error {
+		o.clock.Step(period) // Callers learn of an authority for both first.
+		leaf, err := o.call(replicas[0], o.bundle())
+		if err != nil {
+			return err
+		}
+		return errors.Join(leaf.VerifyHostname(host), leaf.VerifyHostname(otherHost))
+	})
+	o.settled(replicas...)
 }
 
 // testRotation runs two replicas with the rights from the manifests. They start before the API

@@ -227,7 +227,7 @@ packages_with_race = $$(LC_ALL=C comm -12 <($(packages)) <($(concurrent)))
 packages_without_race = $$(LC_ALL=C comm -23 <($(packages)) <($(concurrent)))
 # The race detector makes tests ten times as long, and finds no more in large contents than in small ones, so
 # these tests run without it. LARGE_STORED names the subtests of TestStore that do.
-LARGE := TestACloud|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestManyKeysAreBoundedSoon|TestManySamplesArePacked|TestWhatIsALineCanBeReadAgain
+LARGE := TestACloud|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestLongFeeds|TestLongNames|TestManyKeysAreBoundedSoon|TestManyReads|TestManySamplesArePacked|TestRoom|TestWhatIsALineCanBeReadAgain
 LARGE_STORED := 10,000.nodes|20.machines.of.300|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 packages_with_large = $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)

@@ -307,7 +307,7 @@ with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{en
 .PHONY: test-skew
 test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,$(with_cluster))
-	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAnnotationGuard|TestApply|TestStartupTaint|TestTheNodeAgentsComponents|TestUsers')
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAgents|TestAnnotationGuard|TestApply|TestUsers')
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/chaos,-short)
 
 .PHONY: test-helm3

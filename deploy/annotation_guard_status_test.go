@@ -1,14 +1,9 @@
 package deploy
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -51,42 +46,20 @@ subjects:
   - { kind: ServiceAccount, name: resizer, namespace: default }
 `
 
-// forgery is a cluster with the guard, and clients besides the meddler that write pods.
+// forgery has clients besides the meddler that write pods.
 type forgery struct {
-	guarded
+	*guarded
 	kubelet, resizer kubernetes.Interface
-	version          *version.Version
 }
 
-// TestAnnotationGuardForgeries forges what the server relies on, as a user who may write pods
-// and their statuses but not resize pods.
-func TestAnnotationGuardForgeries(t *testing.T) {
-	t.Parallel()
-	cluster := localcluster.ForTest(t, "")
-	config := cluster.Config()
-	if err := localcluster.Apply(t.Context(), config, append(Base(), AnnotationGuard(), []byte(bystanders))...); err != nil {
-		t.Fatal(err)
-	}
+// testForgeries forges what the server relies on, as a user who may write pods and their statuses but
+// not resize pods.
+func testForgeries(t *testing.T, g *guarded) {
 	f := &forgery{
-		guarded: guarded{admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount), meddler: asMeddler(t, config)},
-		kubelet: kubernetes.NewForConfigOrDie(localcluster.AsNode(config, "node")),
-		resizer: as(t, config, "default", "resizer"),
-		version: cluster.Version(),
+		guarded: g,
+		kubelet: kubernetes.NewForConfigOrDie(localcluster.AsNode(g.config, "node")),
+		resizer: as(t, g.config, "default", "resizer"),
 	}
-	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
-	if _, err := f.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	probe, tries := f.pod(t, "node"), 0
-	localcluster.Eventually(t, "the policy to be in effect", func() error {
-		tries++ // The policy refuses only changes.
-		err := patchPod(t.Context(), f.meddler, probe, fmt.Sprintf(`{"metadata":{"annotations":{"workload-resizer.io/probe":"%d"}}}`, tries), "")
-		if !apierrors.IsForbidden(err) {
-			return fmt.Errorf("not in effect: %w", cmp.Or(err, errors.New("everything is allowed")))
-		}
-		return nil
-	})
 	t.Run("refuses forged sizes in statuses", f.sizes)
 	t.Run("refuses a record without the last resize", f.droppedResize)
 	t.Run("allows the API server to merge entries", f.realCut)

@@ -14,7 +14,7 @@ import (
 // but not resize them.
 func TestAnnotationGuard(t *testing.T) {
 	t.Parallel()
-	g := newGuarded(t, AnnotationGuard())
+	g := newGuarded(t, AnnotationGuard(), []byte(bystanders))
 	g.meddler = asMeddler(t, g.config)
 	g.awaitPolicy(t, func(probe *corev1.Pod, n int) error {
 		return patchPod(t.Context(), g.meddler, probe, fmt.Sprintf(`{"metadata":{"annotations":{"workload-resizer.io/probe":"%d"}}}`, n), "")
@@ -22,6 +22,7 @@ func TestAnnotationGuard(t *testing.T) {
 	t.Run("guards annotations", g.annotations)
 	t.Run("guards the record of who resized the pod", g.record)
 	t.Run("guards merged entries of many writers", g.manyWriters)
+	t.Run("guards what else the server relies on", func(t *testing.T) { testForgeries(t, g) })
 	t.Run("passes type checking", func(t *testing.T) {
 		policy, err := g.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies().Get(t.Context(), "workload-resizer-annotation-guard", metav1.GetOptions{})
 		if err != nil {

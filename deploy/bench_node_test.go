@@ -24,14 +24,8 @@ import (
 
 const agentAccount = "workload-resizer-bench-node"
 
-// TestTheNodeAgentsComponents applies the components of the node agent to an API server.
-func TestTheNodeAgentsComponents(t *testing.T) {
-	t.Parallel()
-	config := localcluster.ForTest(t, "").Config()
-	if err := localcluster.Apply(t.Context(), config, built(t, "base", "bench-node", "cpu-model-label")); err != nil {
-		t.Fatal(err)
-	}
-	admin := kubernetes.NewForConfigOrDie(config)
+// testNodeAgent tests the components of the agent that measures its node.
+func testNodeAgent(t *testing.T, config *rest.Config, admin kubernetes.Interface) {
 	t.Run("runs an unprivileged agent of the lowest priority on every node", func(t *testing.T) {
 		d, err := admin.AppsV1().DaemonSets(Namespace).Get(t.Context(), agentAccount, metav1.GetOptions{})
 		if err != nil {

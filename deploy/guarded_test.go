@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -23,18 +24,20 @@ import (
 // guarded is a cluster with a policy that guards pods.
 type guarded struct {
 	config                 *rest.Config
+	version                *version.Version
 	admin, server, meddler kubernetes.Interface
 	count                  int
 }
 
-// newGuarded returns a cluster with the base, a node, and the policy.
-func newGuarded(t *testing.T, policy []byte) *guarded {
+// newGuarded returns a cluster with the base, a node, the policy, and other manifests.
+func newGuarded(t *testing.T, policy ...[]byte) *guarded {
 	t.Helper()
-	config := localcluster.ForTest(t, "").Config()
-	if err := localcluster.Apply(t.Context(), config, append(Base(), policy)...); err != nil {
+	cluster := localcluster.ForTest(t, "")
+	config := cluster.Config()
+	if err := localcluster.Apply(t.Context(), config, append(Base(), policy...)...); err != nil {
 		t.Fatal(err)
 	}
-	g := &guarded{config: config, admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount)}
+	g := &guarded{config: config, version: cluster.Version(), admin: kubernetes.NewForConfigOrDie(config), server: as(t, config, Namespace, ServiceAccount)}
 	room := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("1k")}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Allocatable: room, Capacity: room}}
 	if _, err := g.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {

@@ -9,8 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 const (
@@ -18,14 +16,8 @@ const (
 	agentsNamespace = "workload-resizer-agents"
 )
 
-// TestTheUsageAgentsComponent applies the component of the agent that reports usage to an API server.
-func TestTheUsageAgentsComponent(t *testing.T) {
-	t.Parallel()
-	config := localcluster.ForTest(t, "").Config()
-	if err := localcluster.Apply(t.Context(), config, built(t, "base", "report-usage")); err != nil {
-		t.Fatal(err)
-	}
-	admin := kubernetes.NewForConfigOrDie(config)
+// testUsageAgent tests the component of the agent that reports usage.
+func testUsageAgent(t *testing.T, admin kubernetes.Interface) {
 	d, err := admin.AppsV1().DaemonSets(agentsNamespace).Get(t.Context(), usageAgent, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func checkRestricted(t *testing.T, admin kubernetes.Interface, manifest []byte) {
 	for name, template := range templates(t, manifest) {
 		if name == "DaemonSet/"+usageAgent {
-			continue // It runs in another namespace: see TestTheUsageAgentsComponent.
+			continue // It runs in another namespace: see testUsageAgent.
 		}
 		create := func(change func(*corev1.PodSpec)) (*corev1.Pod, error) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "trial", Labels: template.Labels}, Spec: *template.Spec.DeepCopy()}

@@ -19,15 +19,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestStartupTaint tries with the server's own account what a stolen token could do to nodes.
-func TestStartupTaint(t *testing.T) {
-	t.Parallel()
-	config := localcluster.ForTest(t, "").Config()
-	manifest := built(t, "base", "bench-node", "startup-taint")
-	if err := localcluster.Apply(t.Context(), config, manifest); err != nil {
-		t.Fatal(err)
-	}
-	admin := kubernetes.NewForConfigOrDie(config)
+// testStartupTaint tries with the server's own account what a stolen token could do to nodes.
+func testStartupTaint(t *testing.T, config *rest.Config, admin kubernetes.Interface, manifest []byte) {
 	token, err := admin.CoreV1().ServiceAccounts(Namespace).CreateToken(t.Context(), ServiceAccount, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -38,15 +31,15 @@ func TestStartupTaint(t *testing.T) {
 
 	ours, other := corev1.Taint{Key: contract.StartupTaint, Effect: corev1.TaintEffectNoSchedule}, corev1.Taint{Key: "dedicated", Value: "infra", Effect: corev1.TaintEffectNoSchedule}
 	if _, err := admin.CoreV1().Nodes().Create(t.Context(), &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"keep": "this"}, Annotations: map[string]string{"keep": "this"}},
-		Spec:       corev1.NodeSpec{PodCIDR: "10.1.0.0/24", PodCIDRs: []string{"10.1.0.0/24"}, ProviderID: "cloud://mine", Taints: []corev1.Taint{other, ours}},
+		ObjectMeta: metav1.ObjectMeta{Name: "joining", Labels: map[string]string{"keep": "this"}, Annotations: map[string]string{"keep": "this"}},
+		Spec:       corev1.NodeSpec{PodCIDR: "10.1.0.0/24", PodCIDRs: []string{"10.1.0.0/24"}, ProviderID: "cloud://joining", Taints: []corev1.Taint{other, ours}},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	// others returns the current taints except for ours. Controllers also taint the node, which
 	// has no kubelet.
 	others := func() string {
-		node, err := admin.CoreV1().Nodes().Get(t.Context(), "mine", metav1.GetOptions{})
+		node, err := admin.CoreV1().Nodes().Get(t.Context(), "joining", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +56,7 @@ func TestStartupTaint(t *testing.T) {
 		return strings.Join(kept, ",")
 	}
 	try := func(body string, subresources ...string) error {
-		_, err := server.CoreV1().Nodes().Patch(t.Context(), "mine", types.MergePatchType, []byte(body), metav1.PatchOptions{}, subresources...)
+		_, err := server.CoreV1().Nodes().Patch(t.Context(), "joining", types.MergePatchType, []byte(body), metav1.PatchOptions{}, subresources...)
 		return err
 	}
 	tries := 0

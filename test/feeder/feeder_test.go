@@ -28,7 +28,7 @@ const (
 	// tolerance is how far measured usage may be off what was declared.
 	tolerance = 0.02
 	// interval is the time between samples of Prometheus, which scrapes every 5 seconds.
-	interval = 30 * time.Second
+	interval = 20 * time.Second
 )
 
 // workloads are a Deployment with a pod on each node, a Job that a label names, the Job of a CronJob,

@@ -63,6 +63,7 @@ func newScene(t *testing.T) *scene {
 	s.options = localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{
 		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
 		"--client-ca-file", filepath.Join(cluster.Dir, "pki", "ca.crt"),
+		"--usage-interval", "10s", // Some metrics exist only after the first read of a source of usage.
 	}}
 	s.serve()
 	s.options.GRPCAddress, s.options.HTTPAddress = s.server.GRPCAddress, s.server.HTTPAddress

@@ -35,7 +35,7 @@ func (s *scene) queries(t *testing.T) {
 	labels := map[string]map[model.LabelName][]string{}
 	of := func(metric string) map[model.LabelName][]string {
 		if labels[metric] == nil {
-			// Some exist only after the first read of a source of usage.
+			// Some exist only after the first read of a source of usage, and the next scrape.
 			localcluster.Eventually(t, "the metric "+metric, func() error {
 				if labels[metric] = s.labels(t, metric); len(labels[metric]) == 0 {
 					return errors.New("the server does not have it")

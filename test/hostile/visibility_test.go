@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,9 +27,10 @@ import (
 const (
 	// tenants is the number of namespaces, each with a sized pod.
 	tenants = 3000
-	// mostWait is what the p99 of others may reach while a caller lists them. On the machine of
-	// a developer, everything may be slow for half of that.
-	mostWait = time.Second
+	// mostWait is what the p99 of others may reach while a caller lists them, if it does not stay below
+	// slower times that of reviews which the API server is asked for at the same time. On a busy machine,
+	// everything is slow.
+	mostWait, slower = time.Second, 4
 )
 
 // testVisibility lists a cluster with thousands of namespaces on eight connections, as a caller
@@ -58,7 +60,7 @@ func (v *victim) testVisibility(t *testing.T) {
 		window = 15 * time.Second
 	}
 	started := time.Now()
-	before := v.waits(t, other, 0, func() bool { return time.Since(started) > 5*time.Second })
+	before, _ := v.waits(t, other, 0, func() bool { return time.Since(started) > 5*time.Second })
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var listing sync.WaitGroup
@@ -87,16 +89,16 @@ func (v *victim) testVisibility(t *testing.T) {
 			}
 		})
 	}
-	during := v.waits(t, other, 1000, func() bool {
+	during, reviews := v.waits(t, other, 1000, func() bool {
 		took := time.Since(begun)
 		return took > window && (lists.Load() > 0 || took > window+localcluster.Patience)
 	})
 	cancel()
 	listing.Wait()
-	t.Logf("p50 %v, p99 %v before; p50 %v, p99 %v, most %v during %d lists, and %d that were cut off",
-		quantile(before, 50), quantile(before, 99), quantile(during, 50), quantile(during, 99), during[len(during)-1], lists.Load(), cut.Load())
-	if quantile(during, 99) > mostWait {
-		t.Errorf("others wait for %v", quantile(during, 99))
+	t.Logf("p50 %v, p99 %v before; p50 %v, p99 %v, most %v during %d lists, and %d that were cut off; p99 of reviews by the API server %v",
+		quantile(before, 50), quantile(before, 99), quantile(during, 50), quantile(during, 99), during[len(during)-1], lists.Load(), cut.Load(), quantile(reviews, 99))
+	if wait := quantile(during, 99); wait > max(mostWait, slower*quantile(reviews, 99)) {
+		t.Errorf("others wait for %v, and for reviews by the API server %v", wait, quantile(reviews, 99))
 	}
 	if lists.Load() == 0 {
 		t.Error("no list is ever complete")
@@ -115,8 +117,9 @@ func pods(ctx context.Context, c *client.Client) (names []string, err error) {
 }
 
 // waits returns, in order, how long calls take until they are enough. Each of them names another
-// namespace and must succeed.
-func (v *victim) waits(t *testing.T, c *client.Client, begin int, enough func() bool) (took []time.Duration) {
+// namespace and must succeed. It also returns how long the API server takes to review the same right, which a call
+// depends on.
+func (v *victim) waits(t *testing.T, c *client.Client, begin int, enough func() bool) (took, reviews []time.Duration) {
 	t.Helper()
 	for begun, n := time.Now(), begin; !enough(); n++ {
 		called := time.Now()
@@ -129,10 +132,25 @@ func (v *victim) waits(t *testing.T, c *client.Client, begin int, enough func() 
 			t.Logf("a call waits for %v, %v after the start", wait, time.Since(begun))
 		}
 		took = append(took, time.Since(called))
+		asked := time.Now()
+		v.review(t, tenantName(n%tenants))
+		reviews = append(reviews, time.Since(asked))
 		time.Sleep(20 * time.Millisecond)
 	}
 	slices.Sort(took)
-	return took
+	slices.Sort(reviews)
+	return took, reviews
+}
+
+// review asks the API server itself whether a caller may see the pods in a namespace.
+func (v *victim) review(t *testing.T, namespace string) {
+	t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "inspector", ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Namespace: namespace},
+	}}
+	if _, err := v.admin.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func quantile(ordered []time.Duration, percent int) time.Duration {

@@ -30,18 +30,25 @@ var (
 type suite struct {
 	config *rest.Config
 	// token is an administrator's token, for requests through a proxy.
-	token string
+	token   string
+	version *version.Version
 }
 
-func TestChaos(t *testing.T) {
+func newSuite(t *testing.T) *suite {
+	t.Helper()
 	cluster := localcluster.ForTest(t, "")
-	s := &suite{config: cluster.Config()}
-	cpuOnly = cluster.Version().LessThan(version.MustParseGeneric("1.34"))
+	s := &suite{config: cluster.Config(), version: cluster.Version()}
+	cpuOnly.Store(s.version.LessThan(version.MustParseGeneric("1.34")))
 	s.config.ContentType = runtime.ContentTypeProtobuf
 	s.config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	s.token = administrator(t, s.config)
 	statuswriter.Start(t, s.config, statuswriter.Options{})
+	return s
+}
 
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	s := newSuite(t)
 	t.Run("killed around each step", s.killedAroundEachStep)
 	t.Run("killed at random writes", s.killedAtRandomWrites)
 	t.Run("every step survives every failure", s.eachFailureOnEachStep)
@@ -51,13 +58,20 @@ func TestChaos(t *testing.T) {
 	t.Run("a new pod is not mistaken for an old one of the same name", s.namesakes)
 	t.Run("repeated events do no harm", s.repeatedEvents)
 	t.Run("a late resize does no harm", s.lateResize)
-	if !cluster.Version().LessThan(version.MustParseGeneric("1.36")) {
-		// From here on, pods have originals from their creation.
-		t.Run("originals are stamped", s.stampOriginals)
-		t.Run("originals stamped, killed around each step", func(t *testing.T) { s.killedOn(t, stampedJourneys) })
-		t.Run("originals stamped, killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds, 0) })
-		t.Run("originals stamped, one call in five fails", s.oneCallInFiveFails)
+}
+
+// TestStamped repeats a part with pods that have originals from their creation. It has a cluster of its own, and mostly
+// waits, too.
+func TestStamped(t *testing.T) {
+	t.Parallel()
+	s := newSuite(t)
+	if s.version.LessThan(version.MustParseGeneric("1.36")) {
+		return // There are no MutatingAdmissionPolicies.
 	}
+	t.Run("originals are stamped", s.stampOriginals)
+	t.Run("killed around each step", func(t *testing.T) { s.killedOn(t, stampedJourneys) })
+	t.Run("killed at random writes", func(t *testing.T) { s.killedRandomly(t, shortRounds, 0) })
+	t.Run("one call in five fails", s.oneCallInFiveFails)
 }
 
 // random returns a source of random numbers, and logs the seed that repeats them.

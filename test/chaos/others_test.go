@@ -25,7 +25,7 @@ func (c *crashes) resizeByAnother(t *testing.T, r *rand.Rand, key types.Namespac
 	pod := c.get(t, key)
 	all := resizable(pod)
 	p := pair{all[r.IntN(len(all))], []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}[r.IntN(2)]}
-	if p.now().Request == 0 || cpuOnly && p.resource == corev1.ResourceMemory {
+	if p.now().Request == 0 || cpuOnly.Load() && p.resource == corev1.ResourceMemory {
 		return
 	}
 	manager, to := resizers[r.IntN(len(resizers))], anotherAmount(r, p)

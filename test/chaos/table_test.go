@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -24,7 +25,7 @@ var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
 // cpuOnly is whether tables must not change memory. Before Kubernetes 1.34, a memory
 // limit cannot shrink. The expected limit then depends on the previous one, which the oracle
 // does not know.
-var cpuOnly bool
+var cpuOnly atomic.Bool
 
 // randomTable returns a table with all node types.
 func randomTable(r *rand.Rand) *table {
@@ -32,7 +33,7 @@ func randomTable(r *rand.Rand) *table {
 		baseline: nodeTypes[r.IntN(len(nodeTypes))],
 		cpu:      map[string]string{}, memory: map[string]string{},
 	}
-	memoryDiffers := r.IntN(3) > 0 && !cpuOnly
+	memoryDiffers := r.IntN(3) > 0 && !cpuOnly.Load()
 	for _, nodeType := range nodeTypes {
 		t.cpu[nodeType] = fmt.Sprintf("%.2f", float64(50+r.IntN(250))/100)
 		t.memory[nodeType] = "1"
@@ -44,7 +45,7 @@ func randomTable(r *rand.Rand) *table {
 		t.cpuBounds = oracle.Range{Min: []int64{0, 20, 50, 100}[r.IntN(4)], Max: []int64{0, 1000, 4000, 16000}[r.IntN(4)]}
 		t.memoryBounds = oracle.Range{Min: []int64{0, 32 * oracle.Mebibyte, 64 * oracle.Mebibyte}[r.IntN(3)], Max: []int64{0, 1 << 30, 32 << 30}[r.IntN(3)]}
 	}
-	if cpuOnly {
+	if cpuOnly.Load() {
 		t.memoryBounds = oracle.Range{}
 	}
 	return t

@@ -191,8 +191,16 @@ clean: ## Remove build results and the local cluster.
 	if [ -e .run/cluster ]; then bin/testcluster down --dir .run/cluster; fi
 	rm -rf bin dist .run
 
-# What "make test" runs. Journeys and the tests of the guard mostly wait, so other tests run in parallel.
-TESTS := test-e2e test-unit test-guard test-chaos test-hostile test-clients test-cluster test-release test-vpa
+# What "make test" runs, the longest first.
+TESTS := test-unit test-e2e test-guard test-chaos test-hostile test-clients test-cluster test-release test-vpa
+
+ifdef RECIPE_TIMES
+# These stages start in this order when all that any of them needs is built; otherwise, the first would start
+# after those that need less.
+.PHONY: programs
+programs: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool
+test-unit test-e2e test-skew test-guard test-chaos test-hostile: | programs
+endif
 
 .PHONY: test
 test: ## Run all tests, against real clusters that are built and started for the tests. Takes 15 minutes.
@@ -200,7 +208,7 @@ test: ## Run all tests, against real clusters that are built and started for the
 
 .PHONY: ci
 ci: ## Check everything that a change must pass, as .ci/run does. Takes 20 minutes.
-	@$(call with_times,test-e2e verify $(filter-out test-e2e,$(TESTS)) test-skew vulncheck)
+	@$(call with_times,verify test-unit test-e2e test-skew $(filter-out test-unit test-e2e,$(TESTS)) vulncheck)
 
 .PHONY: test-long
 test-long: build bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## Run the long forms of tests of which "make test" runs a short form. Takes 30 minutes.
@@ -233,14 +241,14 @@ large = ^($(LARGE))$$|^TestStore$$/^($(LARGE_STORED))
 packages_with_large = $$(grep -rlE 'func ($(LARGE))\(|\{"($(LARGE_STORED))' --include='*_test.go' . | xargs dirname | sort -u)
 
 .PHONY: test-unit
-test-unit: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool ## Run unit and integration tests; with the race detector where there are goroutines. Takes 8 minutes.
+test-unit: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool ## Run unit and integration tests; with the race detector where there are goroutines. Takes 12 minutes.
 	@test/shared-cluster $(MAKE) --no-print-directory test-shared
 
 .PHONY: test-shared
 test-shared:
 	@$(call go_test,$(packages_without_race))
 	@$(call go_test,$(packages_with_large),-run '$(large)')
-	@$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m)
+	@$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m -parallel=4)
 
 .PHONY: test-guard
 test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
@@ -306,9 +314,8 @@ with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{en
 
 .PHONY: test-skew
 test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
-	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,$(with_cluster))
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,./test/chaos $(with_cluster),-short)
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-run 'TestAccountGuard|TestAgents|TestAnnotationGuard|TestApply|TestUsers')
-	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/chaos,-short)
 
 .PHONY: test-helm3
 test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
@@ -331,7 +338,7 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 	done
 
 .PHONY: test-chaos
-test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 3 minutes.
+test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 2 minutes.
 	@$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
 
 # How many processes "make chaos" kills, and how many calls it makes fail.
@@ -342,7 +349,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$' ./test/chaos -args $(CHAOS)
 
 .PHONY: test-e2e
-test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 10 minutes.
+test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 6 minutes.
 	@$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test

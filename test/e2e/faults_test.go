@@ -150,8 +150,8 @@ func (c *cluster) awaitWritten(t *testing.T, namespace string, n int) {
 	})
 }
 
-// goneFor is how long the API server is down.
-const goneFor = 30 * time.Second
+// goneFor is how long the API server is down: longer than a Lease lasts.
+const goneFor = lease + 5*time.Second
 
 // apiServerGone calls a server that authenticates callers by itself. The Deployment's
 // servers need the API server for that.

@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +33,8 @@ func (c *cluster) secured(t *testing.T) {
 	s := c.serveSecured(t, cert)
 	viewer := c.person(t, users, "viewer", "workload-resizer-viewer")
 	editor := c.person(t, users, "editor", "workload-resizer-editor")
+	seer := c.person(t, users, "seer", "workload-resizer-viewer")
+	c.bind(t, ns, users, "seer", "view")
 
 	t.Run("grpcurl calls each service", func(t *testing.T) {
 		call := func(token string, args ...string) (int, string) {
@@ -78,24 +83,38 @@ func (c *cluster) secured(t *testing.T) {
 		}
 	})
 	t.Run("a caller sees only plans of pods that it may get", func(t *testing.T) {
-		api := dialSecured(t, s.GRPCAddress, cert.CertFile, viewer)
-		stream := api.PreviewPlans(t.Context(), "")
-		for plan, err := range stream.All() {
+		for plan, err := range dialSecured(t, s.GRPCAddress, cert.CertFile, viewer).PreviewPlans(t.Context(), "").All() {
 			t.Errorf("unexpected plan %v, %v", plan, err)
 		}
-		c.bind(t, ns, users, "viewer", "view")
-		localcluster.Eventually(t, "the samples to be visible", func() error {
-			for plan, err := range api.PreviewPlans(t.Context(), "").All() {
-				if err != nil {
-					return err
-				}
-				if plan.GetNamespace() != ns {
-					t.Fatalf("unexpected plan %v", plan)
-				}
-				return nil
+		// A caller does not see for a minute what it could not see at first.
+		c.awaitSight(t, users, "seer", ns)
+		seen := 0
+		for plan, err := range dialSecured(t, s.GRPCAddress, cert.CertFile, seer).PreviewPlans(t.Context(), "").All() {
+			if err != nil {
+				t.Fatal(err)
 			}
-			return os.ErrNotExist
-		})
+			if plan.GetNamespace() != ns {
+				t.Errorf("unexpected plan %v", plan)
+			}
+			seen++
+		}
+		if seen == 0 {
+			t.Error("the samples are not visible")
+		}
+	})
+}
+
+// awaitSight waits until the API server allows a ServiceAccount to get pods in a namespace.
+func (c *cluster) awaitSight(t *testing.T, users, name, namespace string) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("%s to be allowed to get pods in %s", name, namespace), func() error {
+		review, err := c.client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: "system:serviceaccount:" + users + ":" + name, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods", Namespace: namespace},
+		}}, metav1.CreateOptions{})
+		if err == nil && !review.Status.Allowed {
+			err = errors.New(review.Status.Reason)
+		}
+		return err
 	})
 }
 

@@ -82,13 +82,39 @@ func makeRound(ctx context.Context, client kubernetes.Interface) error {
 
 // ofRevert returns how long the rounds of a revert took in a time, if all were as slow as the slowest.
 func (p *pace) ofRevert(from, until time.Time) time.Duration {
+	return roundsOfRevert * p.slowest(from, until)
+}
+
+// slowest returns how long the slowest round took that was made in a time, or in a part of it.
+func (p *pace) slowest(from, until time.Time) (slowest time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var slowest time.Duration
 	for _, r := range p.rounds {
 		if r.ended.After(from) && r.began.Before(until) {
 			slowest = max(slowest, r.ended.Sub(r.began))
 		}
 	}
-	return roundsOfRevert * slowest
+	return slowest
+}
+
+func TestPace(t *testing.T) {
+	began := time.Now()
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	p := &pace{rounds: []round{{at(0), at(9)}, {at(10), at(11)}, {at(12), at(14)}, {at(20), at(28)}}}
+	for _, tc := range []struct {
+		name        string
+		from, until int
+		want        time.Duration
+	}{
+		{"a round in the time counts", 9, 12, time.Second},
+		{"a round that began earlier counts", 8, 9, 9 * time.Second},
+		{"a round that ended later counts", 10, 13, 2 * time.Second},
+		{"other rounds do not count", 14, 20, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := p.ofRevert(at(tc.from), at(tc.until)); got != roundsOfRevert*tc.want {
+				t.Errorf("got %v for %d rounds, want %v for each", got, roundsOfRevert, tc.want)
+			}
+		})
+	}
 }

@@ -113,6 +113,7 @@ func (r *report) String() string {
 	}
 	// A strings.Builder never fails to be written.
 	_ = table.Flush()
+	fmt.Fprintf(&text, "\nA read, a write and a watch by another client took up to %v.\n", r.pace.slowest(time.Time{}, time.Now()).Round(time.Millisecond))
 	return text.String()
 }
 

@@ -3,7 +3,6 @@ package reconciler
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +31,7 @@ func reasonsOf(p *plan.Plan) []contract.Reason {
 
 // cleans reports whether a plan removes our annotations.
 func cleans(p *plan.Plan) bool {
-	return slices.ContainsFunc(p.Writes(time.Now()), func(w plan.Write) bool { return w.Step == plan.StepClean })
+	return slices.ContainsFunc(p.Actions(), func(w plan.Action) bool { return w.Step == plan.StepClean })
 }
 
 // outcomes returns how often a reason was reported; any reason if it is empty.

@@ -137,7 +137,7 @@ func (s *apiServer) restoresThePublished(t *testing.T) {
 		p = s.resizeAs(t, p, "published", podtest.Amounts{"800m", "800m", "1Gi", "1Gi"})
 		p = s.annotateAs(t, p, "published", "applied-instance-type", "n4", "applied-at", "2026-11-21T01:02:03Z")
 		a, left := *s.actuator, writes
-		a.Permit = func(context.Context, *plan.Plan, plan.Write) error {
+		a.Permit = func(context.Context, *plan.Plan, plan.Action) error {
 			if left--; left < 0 {
 				return &actuate.StoppedError{Because: "this is a test"}
 			}

@@ -45,7 +45,7 @@ func (s *apiServer) stops(t *testing.T) {
 			p, planned := tc.begin(t)
 			a := *s.actuator
 			left := tc.permits
-			a.Permit = func(context.Context, *plan.Plan, plan.Write) error {
+			a.Permit = func(context.Context, *plan.Plan, plan.Action) error {
 				if left--; left < 0 {
 					return &actuate.StoppedError{Because: "test"}
 				}

@@ -39,7 +39,7 @@ type Config struct {
 	// waits inside the client was permitted already. Emergency restores do not wait for it.
 	Limiter flowcontrol.RateLimiter
 	// Permit returns an error if this write of the plan must not begin now.
-	Permit  func(context.Context, *plan.Plan, plan.Write) error
+	Permit  func(context.Context, *plan.Plan, plan.Action) error
 	Clock   clock.PassiveClock
 	Metrics *Metrics
 }
@@ -48,7 +48,7 @@ type Config struct {
 func New(config Config) *Actuator { return &Actuator{config, context.Background()} }
 
 // Always is the Permit of an actuator that writes nothing.
-func Always(context.Context, *plan.Plan, plan.Write) error { return nil }
+func Always(context.Context, *plan.Plan, plan.Action) error { return nil }
 
 // EndWith prevents requests from beginning once ctx is done. Call it before the first
 // request.
@@ -59,7 +59,9 @@ func (a *Actuator) EndWith(ctx context.Context) { a.ending = ctx }
 func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion string, err error) {
 	resourceVersion = p.ResourceVersion
 	var left *corev1.Pod
-	for _, w := range p.Writes(a.Clock.Now()) {
+	began := a.Clock.Now()
+	for _, w := range p.Actions() {
+		w = w.At(began)
 		switch {
 		case w.Step.Resizes():
 			left, err = a.resize(ctx, p, w, resourceVersion)
@@ -124,7 +126,7 @@ func resourceVersionOf(pod *corev1.Pod) string {
 	return pod.ResourceVersion
 }
 
-func (a *Actuator) annotate(ctx context.Context, p *plan.Plan, w plan.Write, resourceVersion string) (*corev1.Pod, error) {
+func (a *Actuator) annotate(ctx context.Context, p *plan.Plan, w plan.Action, resourceVersion string) (*corev1.Pod, error) {
 	pod, err := a.patch(ctx, p, w, types.StrategicMergePatchType, p.Patch(w, resourceVersion), nil)
 	if err != nil {
 		return nil, fmt.Errorf("write %s annotations: %w", w.Step, err)
@@ -132,7 +134,7 @@ func (a *Actuator) annotate(ctx context.Context, p *plan.Plan, w plan.Write, res
 	return pod, nil
 }
 
-func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resourceVersion string) (*corev1.Pod, error) {
+func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Action, resourceVersion string) (*corev1.Pod, error) {
 	var dryRun []string
 	if w.Step == plan.StepPreview {
 		dryRun = []string{metav1.DryRunAll}
@@ -155,7 +157,7 @@ func (a *Actuator) resize(ctx context.Context, p *plan.Plan, w plan.Write, resou
 	return nil, err
 }
 
-func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Write, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
+func (a *Actuator) patch(ctx context.Context, p *plan.Plan, w plan.Action, kind types.PatchType, body []byte, dryRun []string, subresources ...string) (*corev1.Pod, error) {
 	// A preview restores nothing, and users may ask for any number of them.
 	if err := a.turn(ctx, p.Emergency && w.Step != plan.StepPreview); err != nil {
 		return nil, err

@@ -6,25 +6,25 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// Ask sends a resize to the API server as a dry run, and adds the API server's answer to
-// the plan.
-func (a *Actuator) Ask(ctx context.Context, p *plan.Plan) {
+// Ask sends a resize to the API server as a dry run. It returns the plan, or one that skips the pod if the API server
+// would refuse or change the resize.
+func (a *Actuator) Ask(ctx context.Context, p *plan.Plan) *plan.Plan {
 	// Without a resource version: a preview is about the sizes, even if the pod has changed.
-	pod, err := a.resize(ctx, p, plan.Write{Step: plan.StepPreview}, "")
+	pod, err := a.resize(ctx, p, p.Preview(), "")
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
-		p.Skip(&safety.Veto{Reason: refused.Reason, Message: "dry run on the API server: " + err.Error()})
+		return p.Skipped(plan.Reason{Code: refused.Reason, Message: "dry run on the API server: " + err.Error()})
 	case err != nil:
-		p.Skip(&safety.Veto{Reason: contract.ResizeFailed, Message: "dry run on the API server: " + err.Error()})
+		return p.Skipped(plan.Reason{Code: contract.ResizeFailed, Message: "dry run on the API server: " + err.Error()})
 	default:
 		if changed := p.Changed(pod); changed != "" {
-			p.Skip(&safety.Veto{Reason: contract.ResizeFailed, Message: "dry run on the API server: " + (&MutatedError{changed}).Error()})
+			return p.Skipped(plan.Reason{Code: contract.ResizeFailed, Message: "dry run on the API server: " + (&MutatedError{changed}).Error()})
 		} else if added := p.Mutated(pod); added != "" {
-			p.Skip(&safety.Veto{Reason: contract.LimitRangeViolation, Message: "the API server would change the resize: " + added})
+			return p.Skipped(plan.Reason{Code: contract.LimitRangeViolation, Message: "the API server would change the resize: " + added})
 		}
 	}
+	return p
 }

@@ -72,7 +72,7 @@ func (a *Actuator) removeTraces(ctx context.Context, p *plan.Plan, now *corev1.P
 	if err != nil {
 		return nil, err
 	}
-	return a.patch(ctx, p, plan.Write{Step: plan.StepClean}, types.MergePatchType, body, nil)
+	return a.patch(ctx, p, plan.Action{Step: plan.StepClean}, types.MergePatchType, body, nil)
 }
 
 // current returns the pod that the plan was made from. The error is a conflict if the

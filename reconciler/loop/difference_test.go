@@ -72,7 +72,7 @@ func countsASkippedPodWithItsCurrentSize(t *testing.T) {
 func updatesTheTotalWhenPodsChangeOrAreDeleted(t *testing.T) {
 	l := newLedger(testMetrics())
 	note := func(name string, uid types.UID, cpu int64) {
-		p := &plan.Plan{Pod: types.NamespacedName{Name: name}, UID: uid, Decision: plan.Align, Reasons: []plan.Reason{{}}}
+		p := &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Name: name}, UID: uid}, Decision: plan.Align, Reasons: []plan.Reason{{}}}
 		l.planned(p, cluster.Rules{}, difference{freed: requests{CPU: cpu}}, time.Time{})
 	}
 	total := func(step string, want int64) {

@@ -43,7 +43,7 @@ func (l *Loop) leaderChanged() {
 // leads, the cluster is not frozen, and the holds in effect still match the plan. A freeze
 // permits only the record of a resize that was just made: the record changes no size, and
 // says what was done.
-func (l *Loop) permit(ctx context.Context, p *plan.Plan, w plan.Write) error {
+func (l *Loop) permit(ctx context.Context, p *plan.Plan, w plan.Action) error {
 	if !l.Leads() {
 		return &actuate.StoppedError{Because: "another replica may lead"}
 	}

@@ -217,7 +217,7 @@ func queuesThePodsInANamespaceThatWaitForADisruptionBudget(t *testing.T) {
 	r := ruled(t)
 	in, _ := r.Cluster.Rules()
 	skipped := func(namespace, name string, reason contract.Reason) {
-		p := &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: name}, Decision: plan.Skip, Reasons: []plan.Reason{{Code: reason}}}
+		p := &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: namespace, Name: name}}, Decision: plan.Skip, Reasons: []plan.Reason{{Code: reason}}}
 		r.ledger.planned(p, in, difference{}, podtest.Start)
 	}
 	skipped("shop", "waits", contract.DisruptionBudget)

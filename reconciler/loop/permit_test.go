@@ -67,9 +67,9 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := ruled(t, tc.holds...)
 			r.Leader = tc.follows
-			p := &plan.Plan{UID: "1", Kind: tc.kind, Decision: plan.Resize}
+			p := &plan.Plan{Subject: plan.Subject{UID: "1"}, Kind: tc.kind, Decision: plan.Resize}
 			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
-			err := r.permit(t.Context(), p, plan.Write{Step: plan.StepResize})
+			err := r.permit(t.Context(), p, plan.Action{Step: plan.StepResize})
 			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {
 				t.Errorf("got %v", err)
@@ -86,13 +86,13 @@ func aFreezeStopsEveryWriteButTheRecord(t *testing.T) {
 		p := &plan.Plan{Kind: kind}
 		p.Pod.Namespace, p.Pod.Name = "shop", "web"
 		for _, step := range plan.Steps {
-			if err := r.permit(t.Context(), p, plan.Write{Step: step}); err == nil {
+			if err := r.permit(t.Context(), p, plan.Action{Step: step}); err == nil {
 				t.Errorf("%s of %v begins", step, kind)
 			}
 		}
 	}
 	p := planOfSized(t)
-	for _, w := range p.Writes(r.Clock.Now()) {
+	for _, w := range p.Actions() {
 		if err := r.permit(t.Context(), p, w); (err == nil) != (w.Step == plan.StepApplied) {
 			t.Errorf("%s: %v", w.Step, err)
 		}
@@ -113,7 +113,7 @@ func aFreezeStopsWritesBeforeTheWatchDeliversIt(t *testing.T) {
 		r := ruled(t)
 		r.Holds = late{err: err}
 		p := planOfSized(t)
-		for _, w := range p.Writes(r.Clock.Now()) {
+		for _, w := range p.Actions() {
 			got := r.permit(t.Context(), p, w)
 			if w.Anyhow != (got == nil) || !w.Anyhow && err != nil && !errors.Is(got, err) {
 				t.Errorf("%s: %v", w.Step, got)

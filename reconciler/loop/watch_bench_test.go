@@ -25,7 +25,7 @@ func BenchmarkAffected(b *testing.B) {
 			holds := &hold.Table{}
 			rulesOf := [...]cluster.Rules{{Table: r.Ratios.Table(), Holds: holds}, {Table: clustertest.WithN4(b, 1.3), Holds: holds}}
 			for _, of := range r.Cluster.Pods("").List() {
-				r.ledger.planned(&plan.Plan{Pod: of.NamespacedName(), UID: of.UID, Decision: plan.Resize}, rulesOf[0], difference{}, r.Clock.Now())
+				r.ledger.planned(&plan.Plan{Subject: plan.Subject{Pod: of.NamespacedName(), UID: of.UID}, Decision: plan.Resize}, rulesOf[0], difference{}, r.Clock.Now())
 			}
 			b.ReportAllocs()
 			for i := 1; b.Loop(); i++ {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -43,10 +44,10 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 			p = q
 			seconds += 10
 			plan := planner.Plan(snapshotOf(t, p, podtest.Node(nt)))
-			c := &plan.Containers[0]
+			c, adopted := &plan.Containers[0], pod.From(p).Containers[0].Standings[sizing.CPU.Index].Adopted
 			for _, which := range []contract.Original{contract.CPURequest, contract.CPULimit} {
 				has, _ := amountOf(&c.Current, which)
-				if to, _ := amountOf(&c.Desired, which); c.adopted()&(1<<which) != 0 && to != has {
+				if to, _ := amountOf(&c.Desired, which); adopted&(1<<which) != 0 && to != has {
 					t.Errorf("adoption changes %[2]v to %[1]v: %[3]v", c.Desired.CPU, c.Current.CPU, plan.Reasons)
 				}
 			}
@@ -83,7 +84,7 @@ func adoptsAgainWhenManagedFieldsAreMerged(t *testing.T) {
 	p = adopts(t, p, "n2d")
 	planner := Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
 	if plan := planner.Plan(snapshotOf(t, p, podtest.Node("n2d"))); plan.Pending() {
-		t.Errorf("it is adopted forever: %v %v", plan.Reasons, keysOf(plan.unrecorded(podtest.At(90))))
+		t.Errorf("it is adopted forever: %v %v", plan.Reasons, keysOf(recorded(plan, podtest.At(90))))
 	}
 	for _, key := range []string{contract.CPURequest.AdoptedKey("app"), contract.CPURequest.Key("app")} {
 		if text := p.Annotations[key]; text == "2" {

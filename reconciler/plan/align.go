@@ -1,44 +1,44 @@
 package plan
 
 import (
-	"fmt"
+	"slices"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// align plans a pod whose spec already has the desired size, as far as we may change it. The
-// pod is aligned unless its node refuses that size.
-func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
-	if p.putBack(plan, s, now, bounds) {
-		return plan
+// align decides on a pod whose spec already has the desired size, as far as we may change it.
+func (p *Planner) align(d *draft, s *Snapshot) *verdict {
+	if d.differs() {
+		return nil
 	}
-	plan.Decision = Align
-	unfinished := plan.sized && plan.unrecordedApplied() || plan.unrecordedBesides() || plan.noteInfeasible != ""
-	switch held := plan.withheld(); {
-	case plan.left && !unfinished:
+	v := d.says()
+	v.next, v.decision = decided, Align
+	unfinished := d.sized && d.unrecordedApplied() || d.unrecordedBesides() || d.note != ""
+	switch held, resized := d.withheld(), d.sizedUnlikeOriginals(); {
+	case d.keep.left && !unfinished:
 		// Everything possible is done; the reasons say what is not.
-		plan.Decision = Skip
-	case now.code != "":
-		plan.explainBounds()
-		plan.before(now.code, orKubeletSaysNothing(now.message))
-	case plan.left:
+		v.decision = Skip
+	case d.now.code != "":
+		v.explainBounds(d)
+		v.first = Reason{d.now.code, orKubeletSaysNothing(d.now.message)}
+	case d.keep.left:
 	case !held:
-		plan.explainBounds()
-		plan.before(contract.AlreadyAligned, "the pod has the size for node type "+plan.NodeType)
-	case plan.Applied == "" && !plan.resized() && !plan.sized && !unfinished:
+		v.explainBounds(d)
+		v.first = Reason{contract.AlreadyAligned, "the pod has the size for node type " + d.NodeType}
+	case d.applied == "" && !resized && !d.sized && !unfinished:
 		// The pod was never changed, and cannot be.
-		plan.Decision = Skip
+		v.decision = Skip
 	}
-	if plan.unmeasured != "" {
-		plan.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+plan.unmeasured)
+	if d.proof.unmeasured != "" {
+		v.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+d.proof.unmeasured)
 	}
-	if plan.resized() {
-		plan.explainAutoscalers(s, original, "compared with the original requests")
+	if d.sizedUnlikeOriginals() {
+		v.explainAutoscalers(d, s, original, "compared with the original requests")
 	}
-	return plan
+	return v
 }
 
 func orKubeletSaysNothing(message string) string {
@@ -48,37 +48,51 @@ func orKubeletSaysNothing(message string) string {
 	return message
 }
 
-// unready returns the veto against changing the sizes of a pod now; whole means that it also
-// applies to a smaller change.
-func (p *Plan) unready(s *Snapshot, now progress) (veto *safety.Veto, whole bool) {
-	if p.Kind == Restore {
-		return nil, false // A restore that a user requested does not wait.
+// sizedUnlikeOriginals reports whether the sizes differ from the pod's originals, as far as they are ours.
+func (d *draft) sizedUnlikeOriginals() bool {
+	for i := range d.Containers {
+		for _, m := range sizing.Measures {
+			if c := &d.Containers[i]; d.ours(i, m) && *m.Of(&c.Desired) != *m.Of(&c.Original) {
+				return true
+			}
+		}
 	}
-	if r := s.Refused; r != nil && r.stands(p, s) {
-		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
-	}
-	switch {
-	case p.Kind == Revert:
-		// A pod in distress does not wait.
-	case now.code == contract.ResizeInProgress && !now.overdue:
-		return &safety.Veto{Reason: now.code, Message: "the previous resize is still in progress"}, true
-	case now.code == contract.ResizeDeferred && p.grows():
-		// The node may have room for a smaller size than the pending one.
-		return &safety.Veto{Reason: now.code, Message: "the previous resize is still pending: " + now.message}, false
-	}
-	return nil, false
+	return false
 }
 
-func original(c *ContainerPlan) *sizing.Container { return &c.Original }
-func current(c *ContainerPlan) *sizing.Container  { return &c.Current }
-func desired(c *ContainerPlan) *sizing.Container  { return &c.Desired }
-
-// asksFor returns what the plan requests of a node as one string for comparisons: the sizes,
-// and the capacity and identity of the node.
-func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
-	text := fmt.Sprint(p.Node, amountsOf(p, of))
-	if node := s.Around.Node; node != nil {
-		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + MachineOf(node)
+// resize decides to resize the pod.
+func (p *Planner) resize(d *draft, s *Snapshot) *verdict {
+	v := d.says()
+	v.next, v.decision = decided, Resize
+	if !d.lowers() {
+		v.claims = []Claim{} // Increases do not wait for places.
 	}
-	return text
+	v.explainBounds(d)
+	v.explainAutoscalers(d, s, current, "after this resize")
+	return v
+}
+
+// lowers reports whether any size becomes smaller.
+func (d *draft) lowers() bool {
+	return slices.ContainsFunc(d.Containers, func(c ContainerPlan) bool {
+		return guard.Lowers(c.Current.CPU, c.Desired.CPU) || guard.Lowers(c.Current.Memory, c.Desired.Memory)
+	})
+}
+
+// explainAutoscalers adds what the desired sizes mean for the HorizontalPodAutoscalers of the pod's
+// workload, compared with the sizes that from returns. when says which sizes these are.
+func (v *verdict) explainAutoscalers(d *draft, s *Snapshot, from func(*ContainerPlan) *sizing.Container, when string) {
+	if s.Autoscalers == nil {
+		return
+	}
+	scalers := s.Autoscalers()
+	if len(scalers) == 0 {
+		return
+	}
+	before, after := d.sizes(s.Pod, from)
+	for _, hpa := range scalers {
+		if warning := safety.HPAWarning(hpa, s.Pod, before, after, when); warning != "" {
+			v.because(contract.HPAUtilization, warning)
+		}
+	}
 }

@@ -67,13 +67,13 @@ func TestVPA(t *testing.T) {
 		s.VPA = memory
 		p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
 		want := resourcesPatch{Requests: amountsPatch{CPU: "800m"}}
-		if p.Decision != Resize || p.sizesPatch().Containers[0].Resources != want {
-			t.Errorf("%s: %v because of %v patches %+v, want %+v", external, p.Decision, p.Reasons, p.sizesPatch(), want)
+		if p.Decision != Resize || resizing(p).sizes.Containers[0].Resources != want {
+			t.Errorf("%s: %v because of %v patches %+v, want %+v", external, p.Decision, p.Reasons, resizing(p).sizes, want)
 		}
 		resized := resizedBy(fraction.DeepCopy(), "updater", podtest.Amounts{"1", "", "2Gi", ""})
 		s = snapshotOf(t, resized, podtest.Node("n4"))
 		s.VPA = memory
-		if p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s); *sizing.Memory.Of(&p.Containers[0].Desired) != *sizing.Memory.Of(&p.Containers[0].Current) || p.Containers[0].adopts != 0 {
+		if p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s); *sizing.Memory.Of(&p.Containers[0].Desired) != *sizing.Memory.Of(&p.Containers[0].Current) || stepOf(p, 0, sizing.CPU).Cause == ByAdoption || stepOf(p, 0, sizing.Memory).Cause == ByAdoption {
 			t.Errorf("%s: memory that the autoscaler has set becomes %v, because of %v", external, p.Containers[0].Desired, p.Reasons)
 		}
 	}
@@ -99,7 +99,7 @@ func TestVPABoost(t *testing.T) {
 		t.Fatalf("%v to %v because of %v", p.Decision, c.Desired, p.Reasons)
 	}
 	written := map[string]string{}
-	for _, w := range p.Writes(podtest.At(100)) {
+	for _, w := range actionsAt(p, podtest.At(100)) {
 		for key, value := range w.Annotations {
 			written[key] = *value
 		}

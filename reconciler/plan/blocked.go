@@ -7,107 +7,209 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
-
-// decideRevert decides on a plan that reverts resizes. If not all can be reverted, the reason is only about those
-// that are.
-func (p *Plan) decideRevert(s *Snapshot, now progress) {
-	full, said := slices.Clone(p.Containers), p.Reasons
-	veto := p.agree(s, now)
-	if veto == nil && p.Partial == "" {
-		p.Decision = Resize
-		return
-	}
-	var texts []string
-	completes := false
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for _, m := range sizing.Measures {
-			if has, to := *m.Of(&c.Current), *m.Of(&c.Desired); c.reverting[m.Index] && to != has {
-				texts = append(texts, c.why[m.Index])
-				completes = completes || to.Request > has.Request && to != pushed(has, m)
-			}
-		}
-	}
-	if veto == nil && len(texts) > 0 {
-		p.Decision = Resize
-		p.undoes, p.completes = len(p.Harms()) > 0, p.completes && completes
-		p.Reasons = append([]Reason{{contract.Reverted, joined(texts, "; ")}}, p.Reasons[1:]...)
-		return
-	}
-	p.Containers, p.Reasons, p.Partial, p.without = full, said, "", nil
-	if veto == nil {
-		veto, _ = p.objection(s, now) // Otherwise, the plan would only take back what the node has not made.
-	}
-	p.block(veto, s, now)
-}
-
-// eases reports whether the plan raises each size that a blocked plan would revert, and lowers none.
-func (p *Plan) eases(blocked *Plan) bool {
-	for i := range p.Containers {
-		for _, m := range sizing.Measures {
-			has, to := *m.Of(&p.Containers[i].Current), *m.Of(&p.Containers[i].Desired)
-			if guard.Lowers(has, to) || to == has && blocked.Containers[i].reverting[m.Index] {
-				return false
-			}
-		}
-	}
-	return p.Kind == Sizes && p.Decision == Resize
-}
 
 // blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
 const blockedFor = time.Minute
 
-// block turns a revert with a veto into one of limits alone if that is enough. Otherwise, the plan at least
-// records what was found, or skips the pod if that was recorded.
-func (p *Plan) block(veto *safety.Veto, s *Snapshot, now progress) {
-	if p.revertLimits(veto, s, now) {
-		p.Decision = Resize
-		return
+// decide returns the verdict on reverts: they are made as far as there is room for them, and recorded anyway.
+func (c *containment) decide(d *draft, s *Snapshot) *verdict {
+	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d, s)}
+	if d.state == open && s.Around.Infeasible != nil {
+		v.again = sooner(v.again, s.InfeasibleUntil)
 	}
-	reason := Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + p.Reasons[0].Message}
-	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
-	p.Vetoed = true
-	p.replanAt(s.Now.Add(blockedFor))
-	if len(p.reverts) > 0 {
-		p.Decision = Align
+	for _, r := range c.reasons {
+		if r.Code == contract.Reverted {
+			v.reasons = append(v.reasons, r)
+		}
 	}
+	full := d.fork()
+	full.Kind = Revert
+	full.set("", v.sets)
+	if c.undoes() || full.causedAny(ByNode) {
+		v.recounted = c.recount(full, s.Pod) // A revert may have been blocked for long, while the container failed again and again.
+	}
+	urgent := c.undoes() || !c.completes()
+	part, veto := full.agree(s, urgent)
+	if veto == nil && part == nil {
+		return v
+	}
+	if veto == nil {
+		v.vetoed = true
+		if texts := c.textsOf(part.draft); len(texts) > 0 {
+			v.sets = append(v.sets, part.left...)
+			v.partial, v.without = part.reason.Code, part.without
+			v.reasons = []Reason{{contract.Reverted, joined(texts, "; ")}, part.reason}
+			return v
+		}
+		// Otherwise, the plan would only put back what the node has not made.
+		veto, _ = full.objection(s, urgent)
+	}
+	if limits, texts := c.limits(full, s, veto.Message, urgent); len(texts) > 0 {
+		v.sets = append(v.sets, limits...)
+		v.reasons = []Reason{{contract.Reverted, joined(texts, "; ")}}
+		return v
+	}
+	v.skip = Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + merged(v.reasons).Message}
+	v.reasons, v.alone, v.vetoed, v.decision = nil, false, true, Skip
+	v.again = sooner(v.again, s.Now.Add(blockedFor))
+	if len(c.reverts) > 0 {
+		v.decision = Align // What was found is recorded at least.
+	}
+	return v
 }
 
-// revertLimits reverts only the limits that made the pod worse, which needs no room on its node, and reports whether
-// there are any. Later plans complete the revert.
-func (p *Plan) revertLimits(veto *safety.Veto, s *Snapshot, now progress) bool {
-	full, texts := slices.Clone(p.Containers), []string(nil)
-	for i := range p.Containers {
-		c := &p.Containers[i]
+// rest returns the sizes of all resources: what is reverted, and the present size of all others. What the node has
+// not made of the last resize is put back: a node makes all of a resize or nothing, so it would keep it from reverting.
+func (c *containment) rest(d *draft, s *Snapshot) []Derived {
+	var all []Derived
+	code := d.now.code
+	unmade := code == contract.ResizeDeferred || code == contract.ResizeInfeasible
+	for i := range d.Containers {
+		of := &d.Containers[i]
+		allocated := d.parts[i].of.Allocated()
 		for _, m := range sizing.Measures {
-			has, to := *m.Of(&c.Current), m.Of(&c.Desired)
-			if !c.reverting[m.Index] {
+			if step := c.of(i, m); step != nil {
+				all = append(all, *step)
+				continue
+			}
+			has, back := *m.Of(&of.Current), *m.Of(&allocated)
+			step := Derived{Container: i, Measure: m, To: has}
+			if unmade && d.ours(i, m) && grows(back, has) && credible(*m.Of(&of.Original), has, back, of.Needs[m.Index].Bounds, m.Scale) {
+				step.To, step.Cause = back, ByNode
+			}
+			all = append(all, step)
+		}
+	}
+	return all
+}
+
+// causedAny reports whether a step so far has the cause.
+func (d *draft) causedAny(cause Cause) bool {
+	return slices.ContainsFunc(d.Derivation, func(step Derived) bool { return step.Cause == cause })
+}
+
+// textsOf says what a draft with a part of the reverts reverts.
+func (c *containment) textsOf(d *draft) (texts []string) {
+	for i := range d.Containers {
+		for _, m := range sizing.Measures {
+			of := &d.Containers[i]
+			if step := c.of(i, m); step != nil && *m.Of(&of.Desired) != *m.Of(&of.Current) {
+				texts = append(texts, step.Why)
+			}
+		}
+	}
+	return texts
+}
+
+// limits reverts only the limits that made the pod worse, which needs no room on its node, and says so; there are no
+// texts if there are none. Later plans complete the revert.
+func (c *containment) limits(full *draft, s *Snapshot, veto string, urgent bool) (sets []Derived, texts []string) {
+	for i := range full.Containers {
+		of := &full.Containers[i]
+		for _, m := range sizing.Measures {
+			step := c.of(i, m)
+			if step == nil {
 				continue // It stays, or the node gets what it has not made of it.
 			}
-			r, back := p.revertOf(c.Name, m), *to
+			has, back := *m.Of(&of.Current), step.To
+			r := revertOf(c.reverts, of.Name, m)
+			if r == nil {
+				r = revertOf(s.Pod.Reverts(), of.Name, m)
+			}
+			only := *step
 			switch {
 			case r == nil || has != r.Hurt:
-				*to = has
+				only.To = has
 			case back.Request <= has.Request:
-				texts = append(texts, asBefore(c.Name, m, has, back, r.Message, r.Harm))
+				texts = append(texts, asBefore(of.Name, m, has, back, r.Message, r.Harm))
 			case guard.ByLimit(r.Harm) && back.Limit > has.Limit:
-				to.Request = has.Request
+				only.To.Request = has.Request
 				texts = append(texts, fmt.Sprintf("container %s: %s %s → %s, only the limit as before the resize (%s): %s (%s); the request stays: %s",
-					c.Name, m.Name, m.Show(has), m.Show(*to), m.Show(back), r.Message, r.Harm, veto.Message))
+					of.Name, m.Name, m.Show(has), m.Show(only.To), m.Show(back), r.Message, r.Harm, veto))
 			default:
-				*to = has
+				only.To = has
+			}
+			sets = append(sets, only)
+		}
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	then := full.fork()
+	then.set("", sets)
+	if still, _ := then.objection(s, urgent); still != nil {
+		return nil, nil
+	}
+	return sets, texts
+}
+
+// recount returns the record of the pod with the restarts until now, which must not count against what
+// the resize lowered besides what is reverted, and without what the node has not made; empty if it is the same.
+func (c *containment) recount(full *draft, of *pod.Pod) string {
+	record := of.Record()
+	for k := range record {
+		i := full.container(record[k].Name)
+		if i < 0 {
+			continue
+		}
+		is := &full.Containers[i]
+		if c.undoes() && (c.of(i, sizing.CPU) != nil || c.of(i, sizing.Memory) != nil) {
+			record[k].Restarts = full.parts[i].of.RestartCount()
+		}
+		for _, m := range sizing.Measures {
+			if to := *m.Of(&is.Desired); c.of(i, m) == nil && to != *m.Of(&is.Current) {
+				*m.Of(&record[k].To) = to
 			}
 		}
 	}
-	if len(texts) > 0 {
-		if still, _ := p.objection(s, now); still == nil {
-			p.Reasons = []Reason{{contract.Reverted, joined(texts, "; ")}}
-			return true
+	if text := record.String(); text != of.Record().String() {
+		return text
+	}
+	return ""
+}
+
+// blockedRevert is a revert that the node has no room for, and that is recorded.
+type blockedRevert struct {
+	// plan skips the pod because of it.
+	plan Plan
+	// undoes means that the pod still has a size that made it worse.
+	undoes bool
+	found  *containment
+}
+
+// blocked returns the revert as it is if the pod gets no other size.
+func (c *containment) blocked(d *draft, s *Snapshot) *blockedRevert {
+	then := d.fork()
+	v := c.decide(then, s)
+	then.apply("revert", v)
+	return &blockedRevert{*then.Plan, c.undoes(), c}
+}
+
+// settleBlocked makes a blocked revert the plan, unless the pod gets a size that eases it, or only a request of the
+// revert is missing.
+func (p *Planner) settleBlocked(d *draft, _ *Snapshot) *verdict {
+	b := d.blocked
+	switch {
+	case b == nil:
+		return nil
+	case !b.undoes || b.eased(d):
+		return &verdict{again: b.plan.ReplanAt}
+	}
+	return &verdict{becomes: &b.plan}
+}
+
+// eased reports whether the draft raises each size that the blocked revert would revert, and lowers none.
+func (b *blockedRevert) eased(d *draft) bool {
+	for i := range d.Containers {
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&d.Containers[i].Current), *m.Of(&d.Containers[i].Desired)
+			if guard.Lowers(has, to) || to == has && b.found.of(i, m) != nil {
+				return false
+			}
 		}
 	}
-	p.Containers = full
-	return false
+	return d.Kind == Sizes && d.Decision == Resize
 }

@@ -66,7 +66,7 @@ func doesNotKeepRoomFromRestores(t *testing.T) {
 		s.Around.Neighbors = safety.Resources{Memory: 2 << 30}
 		s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 2 << 30} }
 	})
-	if p.Decision != Resize || p.keepRecord {
+	if p.Decision != Resize || keepsRecord(p) {
 		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
 	}
 }
@@ -292,7 +292,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 		t.Errorf("kind %v, desired %v and %v; reasons %v", p.Kind, got[0].Desired, got[1].Desired, p.Reasons)
 	}
 	p = contained(t, burst(), 60, full)
-	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
+	if got := stepsOf(actionsAt(p, podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
 		t.Errorf("the plan writes %v", got)
 	}
 	if got, want := annotation(p, contract.Reverts), `"hurt":"512Mi/1Gi","back":"1Gi/2Gi","times":1,"harm":"OOMKilled"`; !strings.Contains(got, want) {
@@ -304,7 +304,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 	}
 	// A resize that hurt counts once, and so does its revert. Without a record of a new resize, none is observed.
 	p = contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60)
-	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepRevert}) {
+	if got := stepsOf(actionsAt(p, podtest.At(60))); !slices.Equal(got, []Step{StepRevert}) {
 		t.Errorf("the rest of the revert writes %v", got)
 	}
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.Resized || !strings.HasPrefix(said[0].Message, "container app: memory 512Mi/2Gi → 1Gi/2Gi as before the resize") {
@@ -350,7 +350,7 @@ func endsEachRevert(t *testing.T) {
 			if !plan.Pending() {
 				return plan
 			}
-			writes := plan.Writes(podtest.At(now))
+			writes := actionsAt(plan, podtest.At(now))
 			all := len(writes)
 			if stops {
 				writes = writes[:r.IntN(all+1)]

@@ -6,7 +6,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // Failure is what the last writes of a plan met: the API server refused them, or stored different sizes.
@@ -34,17 +33,18 @@ func failureIn(answer *pod.Answer) *Failure {
 	return &Failure{Plan: about, Reason: Reason{contract.Reason(code), message}}
 }
 
-// heed turns a plan that has just failed into one that skips the pod until the plan is tried again:
+// heed skips a pod whose plan has just failed until the plan is tried again:
 // a plan must not promise what the last write has disproved. It comes last, because what failed is
 // the plan as it was written.
-func (p *Plan) heed(s *Snapshot) {
+func (p *Planner) heed(d *draft, s *Snapshot) *verdict {
 	f := s.Failed
-	if f == nil || p.Decision != Resize || f.Plan != p.Signature() || !f.Until.IsZero() && !s.Now.Before(f.Until) {
-		return
+	if f == nil || d.Decision != Resize || f.Plan != d.Signature() || !f.Until.IsZero() && !s.Now.Before(f.Until) {
+		return nil
 	}
-	p.replanAt(f.Until)
-	reason := p.SkippedFor(f.Reason)
-	p.Skip(&safety.Veto{Reason: reason.Code, Message: reason.Message})
+	reason := d.SkippedFor(f.Reason)
+	v := d.skips(decided, reason.Code, reason.Message)
+	v.again = f.Until
+	return v
 }
 
 // SkippedFor returns the reason for which the pod is skipped after a failure of the plan.
@@ -55,13 +55,13 @@ func (p *Plan) SkippedFor(failed Reason) Reason {
 	return failed
 }
 
-// Note returns the write that records a failure of the plan on the pod, so that all replicas know it;
+// Note returns the action that records a failure of the plan on the pod, so that all replicas know it;
 // false if the pod records it already.
-func (p *Plan) Note(failed Reason, now time.Time) (Write, bool) {
+func (p *Plan) Note(failed Reason, now time.Time) (Action, bool) {
 	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: pod.Bounded(string(failed.Code) + " " + failed.Message)}
 	if p.failed != nil && *p.failed == *failureIn(&answer) {
-		return Write{}, false
+		return Action{}, false
 	}
 	text := answer.String()
-	return Write{Step: StepInfeasible, Annotations: map[string]*string{contract.Infeasible: &text}}, true
+	return Action{Step: StepInfeasible, Annotations: map[string]*string{contract.Infeasible: &text}}, true
 }

@@ -83,7 +83,7 @@ func FuzzAnnotations(f *testing.F) {
 				}
 			case which == forged && cpu != "":
 				c := &plan.Containers[0]
-				if c.Desired.CPU != c.Current.CPU || c.unrecorded&(1<<contract.CPURequest) != 0 {
+				if c.Desired.CPU != c.Current.CPU || recorded(plan, podtest.At(10))[contract.CPURequest.Key(c.Name)] != nil {
 					t.Errorf("%v to %v because of %v", plan.Decision, c.Desired, plan.Reasons)
 				}
 			}
@@ -111,7 +111,7 @@ func checkDone(t testing.TB, planner *Planner, p *corev1.Pod, s *Snapshot, plan 
 	done := *s
 	done.Pod = pod.From(carriedOut(t, p, plan, 30))
 	again := planner.Plan(&done)
-	left := again.Decision == Skip && (plan.left || plan.Partial != "" && again.Reasons[0].Code == plan.Partial)
+	left := again.Decision == Skip && (othersSet(plan) || plan.Partial != "" && again.Reasons[0].Code == plan.Partial)
 	if again.Decision != Align && !left || again.Pending() || slices.Contains(codes(again), contract.AnnotationIgnored) {
 		t.Errorf("%v; applied and planned again, it is %v because of %v: %s", plan.Decision, again.Decision, again.Reasons, again.Describe())
 	}

@@ -29,16 +29,16 @@ func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
 	s := snapshotOf(t, refusedPod, podtest.Booted("v1.36.3", "boot-1"))
 	s.Now = podtest.Start.Add(time.Minute)
 	plan := planner.Plan(s)
-	if plan.Kind != PutBack || plan.noteInfeasible != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+podtest.StaticCPU {
-		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, plan.noteInfeasible)
+	if plan.Kind != PutBack || noted(plan) != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+podtest.StaticCPU {
+		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, noted(plan))
 	}
 	// After a stop between the two writes, the first one is not repeated.
 	recorded := refusedPod.DeepCopy()
-	podtest.Annotated("infeasible", plan.noteInfeasible)(recorded)
+	podtest.Annotated("infeasible", noted(plan))(recorded)
 	podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
 	s.Pod, s.Now = pod.From(recorded), podtest.Start.Add(2*time.Minute)
-	if again := planner.Plan(s); again.Kind != PutBack || again.noteInfeasible != "" {
-		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, again.noteInfeasible)
+	if again := planner.Plan(s); again.Kind != PutBack || noted(again) != "" {
+		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, noted(again))
 	}
 	// Another pod of the node, in another process.
 	other := snapshotOf(t, podtest.Pod(podtest.Guaranteed, podtest.AsCreated), s.Around.Node)
@@ -50,9 +50,11 @@ func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
 	}
 	// Once the answer no longer counts, the next record removes the annotation.
 	recorded.Status.Conditions = nil
+	delete(recorded.Annotations, contract.AppliedInstanceType)
 	s.Pod = pod.From(recorded)
 	s.Now = podtest.Start.Add(2 * InfeasibleFor)
-	if plan := planner.Plan(s); plan.record(s.Now)[contract.Infeasible] != nil || !plan.dropInfeasible {
+	plan = planner.Plan(s)
+	if value, removed := actionsAt(plan, s.Now)[0].Annotations[contract.Infeasible]; !removed || value != nil {
 		t.Errorf("two days later: %v because of %v", plan.Decision, plan.Reasons)
 	}
 }
@@ -70,12 +72,12 @@ func recordsARefusalThatCannotBeReverted(t *testing.T) {
 	if plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.Pending() {
 		t.Fatalf("%v because of %v, pending %t", plan.Decision, plan.Reasons, plan.Pending())
 	}
-	if steps := stepsOf(plan.Writes(s.Now)); !slices.Equal(steps, []Step{StepInfeasible}) {
+	if steps := stepsOf(actionsAt(plan, s.Now)); !slices.Equal(steps, []Step{StepInfeasible}) {
 		t.Errorf("the plan writes %v", steps)
 	}
 	s.Pod = pod.From(carriedOut(t, p, plan, 100))
 	if again := planner.Plan(s); again.Pending() {
-		t.Errorf("the plan writes again: %v", stepsOf(again.Writes(s.Now)))
+		t.Errorf("the plan writes again: %v", stepsOf(actionsAt(again, s.Now)))
 	}
 }
 
@@ -90,7 +92,7 @@ func asksANodeAgainAlthoughARevertWaitsForLonger(t *testing.T) {
 	}
 }
 
-func stepsOf(writes []Write) (all []Step) {
+func stepsOf(writes []Action) (all []Step) {
 	for _, w := range writes {
 		all = append(all, w.Step)
 	}
@@ -133,7 +135,7 @@ func refusedCPU(t *testing.T, options ...func(*corev1.Pod)) *Snapshot {
 func doesNotReportARecordedAnswerAsAResize(t *testing.T) {
 	s := refusedCPU(t)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if steps := stepsOf(plan.Writes(s.Now)); len(steps) != 1 || steps[0] != StepInfeasible {
+	if steps := stepsOf(actionsAt(plan, s.Now)); len(steps) != 1 || steps[0] != StepInfeasible {
 		t.Fatalf("the plan writes %v", steps)
 	}
 	outcome := plan.Outcome()
@@ -148,11 +150,11 @@ func recordsADifferentAnswerAlthoughAnEarlierOneCounts(t *testing.T) {
 		return (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(refusedCPU(t, podtest.Annotated("infeasible", "2026-11-21T00:00:30Z v1.36.3/boot-1 "+message),
 			podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible))))
 	}
-	if plan := answered(memory); plan.noteInfeasible == "" {
+	if plan := answered(memory); noted(plan) == "" {
 		t.Error("the answer about cpu is not recorded because there is one about memory")
 	}
-	if plan := answered(podtest.StaticCPU); plan.noteInfeasible != "" {
-		t.Errorf("recorded again: %s", plan.noteInfeasible)
+	if plan := answered(podtest.StaticCPU); noted(plan) != "" {
+		t.Errorf("recorded again: %s", noted(plan))
 	}
 }
 
@@ -163,10 +165,10 @@ func doesNotRecordANodeTypeForAPodWithoutItsOriginals(t *testing.T) {
 	s := snapshotOf(t, p, podtest.Booted("v1.36.3", "boot-1"))
 	s.Now = podtest.At(100)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if !plan.lost {
+	if !slices.Contains(codes(plan), contract.InvalidAnnotation) {
 		t.Fatal("the originals are known")
 	}
-	for _, w := range plan.Writes(s.Now) {
+	for _, w := range actionsAt(plan, s.Now) {
 		if _, ok := w.Annotations[contract.AppliedInstanceType]; ok {
 			t.Errorf("%s writes %s", w.Step, contract.AppliedInstanceType)
 		}

@@ -11,26 +11,26 @@ import (
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
 	switch {
-	case p.Kind == Revert && p.completes && !p.undoes:
-		return []Reason{{contract.Resized, p.Reasons[0].Message}}
-	case p.Kind == Revert && !p.undoes:
-		return nil // The revert was reported, and must not count again.
-	case p.Kind == PutBack, p.Kind == Revert:
+	case p.Kind == Revert && (p.Decision == Align || p.causedBy(ByRevert)), p.Kind == PutBack:
 		return p.Reasons[:1]
-	case p.Kind == Sizes && p.Decision == Align && !p.unrecordedApplied():
+	case p.Kind == Revert && p.causedBy(ByCompletion):
+		return []Reason{{contract.Resized, p.Reasons[0].Message}}
+	case p.Kind == Revert:
+		return nil // The revert was reported, and must not count again.
+	case p.Kind == Sizes && p.Decision == Align && !p.does(StepApplied) && !p.does(StepRecord):
 		return nil // Only the node's answer was recorded.
 	}
 	var said []Reason
 	switch {
-	case p.Kind == Restore && !p.keepRecord:
+	case p.Kind == Restore && p.does(StepClean):
 		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
 		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.Describe()
 		if len(p.without) > 0 {
 			text += "; not yet resized: " + joined(p.without, ", ")
 		}
-		if settled := p.settled(); len(settled) > 0 {
-			text += "; " + joined(settled, "; ")
+		if others := p.othersSizes(); len(others) > 0 {
+			text += "; " + joined(others, "; ")
 		}
 		said = []Reason{{contract.Resized, text}}
 	}
@@ -46,21 +46,30 @@ func (p *Plan) Outcome() []Reason {
 	return said
 }
 
+// does reports whether the plan has an action with the step.
+func (p *Plan) does(step Step) bool {
+	return slices.ContainsFunc(p.Actions(), func(a Action) bool { return a.Step == step })
+}
+
 // Harms returns how the resizes that the plan reverts made the pod worse, each kind once.
 func (p *Plan) Harms() (harms []contract.Harm) {
-	if p.Kind != Revert || p.Decision != Resize {
-		return nil
-	}
-	for i := range p.Containers {
-		c := &p.Containers[i]
-		for _, m := range sizing.Measures {
-			r := p.revertOf(c.Name, m)
-			if has := *m.Of(&c.Current); r != nil && r.Hurt == has && *m.Of(&c.Desired) != has && !slices.Contains(harms, r.Harm) {
-				harms = append(harms, r.Harm)
-			}
+	for i := range p.Derivation {
+		step := &p.Derivation[i]
+		if p.Decision != Resize || step.Cause != ByRevert || !p.takes(step) {
+			continue
+		}
+		if !slices.Contains(harms, *step.Harm) {
+			harms = append(harms, *step.Harm)
 		}
 	}
 	return harms
+}
+
+// takes reports whether a step changed a resource in the end.
+func (p *Plan) takes(step *Derived) bool {
+	c := &p.Containers[step.Container]
+	to := *step.Measure.Of(&c.Desired)
+	return step.To == to && to != *step.Measure.Of(&c.Current)
 }
 
 // Deed returns the log message for what was done to the pod.

@@ -141,7 +141,7 @@ func keepsOriginalsOfAnotherControllerAfterOurResize(t *testing.T) {
 	}
 	s := snapshotOf(t, p, podtest.Node("n4"))
 	s.Restore = true
-	if restored := planner.Plan(s); restored.Decision != Resize || restored.keepRecord {
+	if restored := planner.Plan(s); restored.Decision != Resize || keepsRecord(restored) {
 		t.Errorf("restored: %v because of %v", restored.Decision, restored.Reasons)
 	}
 }
@@ -168,7 +168,7 @@ func becomesTheOwnerOfAnOriginalThatAnotherControllerWroteInOddBytes(t *testing.
 		podtest.Annotated("original-memory.app", has.String(), "original-cpu.app", "1")(p)
 		p.ManagedFields = append(p.ManagedFields, podtest.Managed("published", "", 5, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app"))
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, podtest.Node("n4")))
-		written := plan.unrecorded(podtest.At(10))[contract.MemoryRequest.Key("app")]
+		written := recorded(plan, podtest.At(10))[contract.MemoryRequest.Key("app")]
 		if written == nil || *written == has.String() {
 			t.Errorf("for %s, %v is written", memory, written)
 			continue

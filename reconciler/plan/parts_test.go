@@ -50,8 +50,8 @@ func namesASidecarWhoseOriginalARestoreLacks(t *testing.T) {
 	s.Restore = true
 	for _, sidecars := range []bool{true, false} {
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: sidecars}).Plan(s)
-		if !plan.keepRecord || !slices.Contains(codes(plan), contract.InvalidAnnotation) {
-			t.Errorf("sidecars %v: %v %v, the record is kept: %v", sidecars, plan.Decision, plan.Reasons, plan.keepRecord)
+		if !keepsRecord(plan) || !slices.Contains(codes(plan), contract.InvalidAnnotation) {
+			t.Errorf("sidecars %v: %v %v, the record is kept: %v", sidecars, plan.Decision, plan.Reasons, keepsRecord(plan))
 		}
 	}
 }
@@ -137,7 +137,7 @@ func recordsWhatAPartialPlanAdopts(t *testing.T) {
 			t.Errorf("room %s: 600m adopted at 1.5 is %dm on the baseline, want 900m; %v", room, got, next.Reasons)
 		}
 		restored := plan(1.5, 0.8, LeaveExternal, true, "64Gi")
-		if restored.keepRecord {
+		if keepsRecord(restored) {
 			t.Errorf("room %s: restore: %v", room, restored.Reasons)
 		}
 	}
@@ -167,7 +167,7 @@ func vouchesForAPredecessorThatFoundStampedOriginals(t *testing.T) {
 			}
 			s := snapshotOf(t, p, podtest.Node("big"))
 			s.Restore = true
-			if restored := planner.Plan(s); restored.keepRecord {
+			if restored := planner.Plan(s); keepsRecord(restored) {
 				t.Errorf("restore: %v %v", restored.Decision, restored.Reasons)
 			}
 		})
@@ -182,7 +182,7 @@ func doesNotWriteACorrectionForever(t *testing.T) {
 	for i := range 5 {
 		plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
 		if i == 4 && plan.Pending() {
-			t.Errorf("planned for the fifth time: %v %v, writes %v", plan.Decision, plan.Reasons, plan.record(podtest.At(100)))
+			t.Errorf("planned for the fifth time: %v %v, writes %v", plan.Decision, plan.Reasons, actionsAt(plan, podtest.At(100)))
 		}
 		p = carriedOut(t, p, plan, 10+i)
 	}
@@ -267,7 +267,7 @@ func acceptsAPublishedControllerWithOurName(t *testing.T) {
 		}
 		s := snapshotOf(t, p, podtest.Node("n4"))
 		s.Restore = true
-		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); keepsRecord(plan) {
 			t.Errorf("manager %s: restore: %v %v", manager, plan.Decision, plan.Reasons)
 		}
 	}
@@ -281,7 +281,7 @@ func restoresALostLimitThatEqualsItsRequest(t *testing.T) {
 	s := snapshotOf(t, p, podtest.Node("n4"))
 	s.Restore = true
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if got := plan.Containers[0].Desired; plan.keepRecord || got != podtest.Guaranteed.Container() {
+	if got := plan.Containers[0].Desired; keepsRecord(plan) || got != podtest.Guaranteed.Container() {
 		t.Errorf("restored to %v: %v", got, plan.Reasons)
 	}
 }
@@ -316,7 +316,7 @@ func acceptsAPublishedControllerThatStoppedBeforeItsLastWrite(t *testing.T) {
 		}
 		s := snapshotOf(t, p, podtest.Node("n4"))
 		s.Restore = true
-		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); plan.keepRecord {
+		if plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); keepsRecord(plan) {
 			t.Errorf("last write done: %v; restore: %v %v", last, plan.Decision, plan.Reasons)
 		}
 	}
@@ -337,7 +337,7 @@ func restoresAPublishedLimitToItsRequest(t *testing.T) {
 		s := snapshotOf(t, p, podtest.Node("n4"))
 		s.Restore = true
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-		if got := plan.Containers[0].Desired; plan.keepRecord || got != (podtest.Amounts{"500m", "", "256Mi", "256Mi"}).Container() {
+		if got := plan.Containers[0].Desired; keepsRecord(plan) || got != (podtest.Amounts{"500m", "", "256Mi", "256Mi"}).Container() {
 			t.Errorf("%s: restored to %v: %v", name, got, plan.Reasons)
 		}
 	}

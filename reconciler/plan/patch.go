@@ -44,13 +44,10 @@ type amountsPatch struct {
 	Memory string `json:"memory,omitempty"`
 }
 
-// Patch returns the strategic merge patch for a write of the plan other than StepClean. It
+// Patch returns the strategic merge patch for an action of the plan other than StepClean. It
 // applies only to the given resource version of the pod; empty for any version.
-func (p *Plan) Patch(w Write, resourceVersion string) []byte {
-	patch := podPatch{Metadata: metadataPatch{UID: p.UID, ResourceVersion: resourceVersion, Annotations: w.Annotations}}
-	if w.Step.Resizes() {
-		patch.Spec = p.sizesPatch()
-	}
+func (p *Plan) Patch(a Action, resourceVersion string) []byte {
+	patch := podPatch{Metadata: metadataPatch{UID: p.UID, ResourceVersion: resourceVersion, Annotations: a.Annotations}, Spec: a.sizes}
 	body, err := json.Marshal(patch)
 	if err != nil {
 		// Unreachable: the patch contains only strings.
@@ -60,10 +57,10 @@ func (p *Plan) Patch(w Write, resourceVersion string) []byte {
 }
 
 // sizesPatch sets only the amounts that differ, in the containers that differ.
-func (p *Plan) sizesPatch() *specPatch {
+func (d *draft) sizesPatch() *specPatch {
 	spec := &specPatch{}
-	for i := range p.Containers {
-		c := &p.Containers[i]
+	for i := range d.Containers {
+		c := &d.Containers[i]
 		if c.Desired == c.Current {
 			continue
 		}
@@ -71,7 +68,7 @@ func (p *Plan) sizesPatch() *specPatch {
 		r := &patch.Resources
 		r.Requests.CPU, r.Limits.CPU = changed(c.Current.CPU, c.Desired.CPU, sizing.CPUText)
 		r.Requests.Memory, r.Limits.Memory = changed(c.Current.Memory, c.Desired.Memory, sizing.MemoryText)
-		if request, limit := p.makesWhole(c); request || limit {
+		if request, limit := d.makesWhole(i); request || limit {
 			r.makeWhole(c.Desired.Memory, request, limit)
 		}
 		if c.Sidecar {
@@ -87,15 +84,16 @@ func (p *Plan) sizesPatch() *specPatch {
 // it does not change them. After a change to any size of a container, the kubelet has recorded its memory
 // in whole bytes, and compares that with the exact quantity in the spec: a resize to 1.1Gi never ends. In
 // a container without any other change, the kubelet would not even notice.
-func (p *Plan) makesWhole(c *ContainerPlan) (request, limit bool) {
-	request, limit = c.of.Fractions()
-	return request && p.mayOwn(c, sizing.Memory.Request), limit && p.mayOwn(c, sizing.Memory.Limit)
+func (d *draft) makesWhole(i int) (request, limit bool) {
+	request, limit = d.parts[i].of.Fractions()
+	return request && d.mayOwn(i, sizing.Memory.Request), limit && d.mayOwn(i, sizing.Memory.Limit)
 }
 
 // mayOwn reports whether a resize may set an amount of memory to its current value. That makes us the
 // one who set it, which needs a recorded original.
-func (p *Plan) mayOwn(c *ContainerPlan, which contract.Original) bool {
-	s, bit := &c.standings[sizing.Memory.Index], uint8(1)<<which
+func (d *draft) mayOwn(i int, which contract.Original) bool {
+	has, bit := &d.parts[i], uint8(1)<<which
+	s := &has.standings[sizing.Memory.Index]
 	switch {
 	case s.Claim == pod.Scales:
 	case s.Claim == pod.LimitStays && which == sizing.Memory.Request:
@@ -103,7 +101,7 @@ func (p *Plan) mayOwn(c *ContainerPlan, which contract.Original) bool {
 		return false
 	}
 	// Only a plan to size a pod first records what is missing.
-	return p.Kind == Sizes || (c.unrecorded|c.takesOver)&bit == 0
+	return d.Kind == Sizes || (has.unrecorded|has.takesOver)&bit == 0
 }
 
 func (r *resourcesPatch) makeWhole(to sizing.Amount, request, limit bool) {

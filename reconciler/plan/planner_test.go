@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -229,7 +230,7 @@ func plansSeveralContainersWithAnInitContainer(t *testing.T) {
 	want := `{"metadata":{"uid":"uid","resourceVersion":"7"},"spec":{"containers":[` +
 		`{"name":"app","resources":{"requests":{"cpu":"800m"},"limits":{"cpu":"800m"}}},` +
 		`{"name":"proxy","resources":{"requests":{"cpu":"80m"},"limits":{"cpu":"80m"}}}]}}`
-	if got := string(plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)); got != want {
+	if got := string(plan.Patch(resizing(plan), plan.ResourceVersion)); got != want {
 		t.Errorf("patch\n%s\nwant\n%s", got, want)
 	}
 	wantText := "app: cpu 1 → 800m, memory 1Gi; proxy: cpu 100m → 80m, memory 64Mi"
@@ -266,16 +267,15 @@ func determinesWhatRemainsToBeWritten(t *testing.T) {
 		{"stopped after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, with()), true, true, nil},
 		{"stopped after the resize", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with(), podtest.AsResized), true, true, nil},
 		{"done", podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, with("applied-instance-type", "n4"), podtest.AsResized), false, true, nil},
-		{"done by the published controller, which records no limits", podtest.Pod(podtest.Amounts{"800m", "800m", "", ""}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"), podtest.AsPublished), false, true,
-			map[string]string{"workload-resizer.io/originals-by": "published", "workload-resizer.io/original-cpu.app": "1000m"}},
+		{"done by the published controller, which records no limits", podtest.Pod(podtest.Amounts{"800m", "800m", "", ""}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4"), podtest.AsPublished), false, true, nil},
 		{"a limit that was added after the originals", podtest.Pod(podtest.Amounts{"1", "2", "", ""}, podtest.Annotated("original-cpu.app", "1")), true, true,
 			map[string]string{"workload-resizer.io/original-cpu-limit.app": "2"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			p := planner.Plan(snapshotOf(t, tc.pod, podtest.Node("n4")))
-			if p.Pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(texts(p.unrecorded(podtest.Start)), tc.unrecorded) {
-				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.Pending(), p.resized(), texts(p.unrecorded(podtest.Start)), tc.pending, tc.resized, tc.unrecorded)
+			if p.Pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(texts(recorded(p, podtest.Start)), tc.unrecorded) {
+				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.Pending(), p.resized(), texts(recorded(p, podtest.Start)), tc.pending, tc.resized, tc.unrecorded)
 			}
 		})
 	}
@@ -339,5 +339,117 @@ func limitsTheLengthOfAReason(t *testing.T) {
 	}
 	if !strings.Contains(reason.Message, "container-0:") || strings.Count(reason.Message, andMore) != 1 || !strings.HasSuffix(reason.Message, andMore) {
 		t.Errorf("the message is %s", reason.Message)
+	}
+}
+
+func TestFractions(t *testing.T) {
+	const bytes = "1181116007"
+	recorded := podtest.Annotated("original-cpu.app", "1", "original-memory.app", bytes, "original-memory-limit.app", bytes, "applied-instance-type", "n4")
+	for name, of := range map[string]struct {
+		pod     *corev1.Pod
+		restore bool
+		want    resourcesPatch
+	}{
+		"a change to cpu sets memory in whole bytes": {
+			pod:  podtest.Pod(podtest.Amounts{"1", "", "1.1Gi", "1.1Gi"}, asMadeWith),
+			want: resourcesPatch{amountsPatch{"800m", bytes}, amountsPatch{"", bytes}},
+		},
+		"only what has a fraction": {
+			pod:  podtest.Pod(podtest.Amounts{"1", "", "1.1Gi", "2Gi"}, asMadeWith),
+			want: resourcesPatch{amountsPatch{"800m", bytes}, amountsPatch{}},
+		},
+		"a restore sets it, too": {
+			pod:     podtest.Pod(podtest.Amounts{"800m", "", "1.1Gi", "1.1Gi"}, podtest.AsResized, recorded),
+			restore: true,
+			want:    resourcesPatch{amountsPatch{"1", bytes}, amountsPatch{"", bytes}},
+		},
+		"not if another actor set it": {
+			pod: podtest.Pod(podtest.Amounts{"1", "", "1.1Gi", "1.1Gi"}, asMadeWith, func(p *corev1.Pod) {
+				p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("kubectl", 9, contract.MemoryRequest, contract.MemoryLimit))
+			}),
+			want: resourcesPatch{amountsPatch{"800m", ""}, amountsPatch{}},
+		},
+	} {
+		s := snapshotOf(t, of.pod, podtest.Node("n4"))
+		s.Restore = of.restore
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		var got podPatch
+		if err := json.Unmarshal(p.Patch(resizing(p), ""), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Spec == nil || len(got.Spec.Containers) != 1 || got.Spec.Containers[0].Resources != of.want {
+			t.Errorf("%s: %v because of %v patches %+v, want %+v", name, p.Decision, p.Reasons, got.Spec, of.want)
+		}
+	}
+	aligned := podtest.Pod(podtest.Amounts{"1", "", "1.1Gi", "1.1Gi"}, asMadeWith)
+	if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, aligned, podtest.Node("n2d"))); p.Decision != Align {
+		t.Errorf("a pod that needs no resize: %v because of %v", p.Decision, p.Reasons)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	t.Run("keeps the reasons of a thousand containers short", keepsTheReasonsOfAThousandContainersShort)
+	t.Run("adds nothing after and more", addsNothingAfterAndMore)
+	t.Run("truncates a long message", truncatesALongMessage)
+}
+
+func keepsTheReasonsOfAThousandContainersShort(t *testing.T) {
+	p := podtest.Pod(podtest.Amounts{"1", "", "512Mi", ""}, podtest.Annotated("applied-instance-type", "n4"))
+	one, names := p.Spec.Containers[0], []string(nil)
+	p.Spec.Containers = nil
+	for i := range 1000 {
+		one.Name = fmt.Sprintf("container-with-quite-a-long-name-%d", i)
+		names = append(names, one.Name)
+		p.Spec.Containers = append(p.Spec.Containers, one)
+		podtest.Annotated("original-cpu."+one.Name, "1", "original-memory."+one.Name, "1Gi")(p)
+	}
+	podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, names...))(p)
+	plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, p, roomFor("n4", "2000", "800Mi")))
+	if plan.Partial == "" {
+		t.Fatalf("the plan is not partial: %s", plan.Decision)
+	}
+	for _, r := range append(plan.Reasons, plan.Outcome()...) {
+		// An outcome describes what changes and what does not.
+		if len(r.Message) > 3*mostOfAReason {
+			t.Errorf("%s has %d bytes", r.Code, len(r.Message))
+		}
+	}
+}
+
+func addsNothingAfterAndMore(t *testing.T) {
+	p := &Plan{}
+	for _, message := range []string{strings.Repeat("x", 4000), strings.Repeat("y", 200), "short", strings.Repeat("y", 200)} {
+		p.because(contract.InvalidAnnotation, message)
+	}
+	if message := p.Reasons[0].Message; len(p.Reasons) != 1 || message != strings.Repeat("x", 4000)+andMore {
+		t.Errorf("the message ends with %q", message[3990:])
+	}
+}
+
+func truncatesALongMessage(t *testing.T) {
+	p := &Plan{}
+	p.because(contract.ResizeDeferred, strings.Repeat("ü", mostOfAReason))
+	if message := p.Reasons[0].Message; message != strings.Repeat("ü", mostOfAReason/2)+andMore {
+		t.Errorf("%d bytes, ending with %q", len(message), message[len(message)-20:])
+	}
+}
+
+func TestSettled(t *testing.T) {
+	t.Run("describes what happens to sizes of other actors", describesWhatHappensToSizesOfOtherActors)
+}
+
+// Another actor set the cpu of a pod that we had sized.
+func describesWhatHappensToSizesOfOtherActors(t *testing.T) {
+	for external, want := range map[External]string{
+		OverrideExternal: "container app: cpu 1200m/1600m, set by they, is overridden with 800m/1600m",
+		AdoptExternal:    "container app: cpu 1200m/1600m, set by they, is adopted (new original: 1500m/2)",
+	} {
+		p := podtest.Pod(podtest.Amounts{"1200m", "1600m", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPULimit),
+			podtest.ResizeBy("they", 20, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 11, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"cpu-limit.app")),
+			podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2"))
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(snapshotOf(t, p, podtest.Node("n4")))
+		if said := plan.Outcome(); len(said) == 0 || !strings.HasSuffix(said[0].Message, want) {
+			t.Errorf("%v: outcome %v, want %q", external, said, want)
+		}
 	}
 }

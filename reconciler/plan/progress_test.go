@@ -159,7 +159,7 @@ func keepsTheRecordOfARestoreUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 	}
 	p := podtest.Pod(sized, podtest.WithStatus(sized, sized), podtest.SizedForN4, podtest.AsResized)
 	plan := restoring(p)
-	if plan.Decision != Resize || !plan.keepRecord || plan.Reasons[0].Code != contract.ResizeInProgress {
+	if plan.Decision != Resize || !keepsRecord(plan) || plan.Reasons[0].Code != contract.ResizeInProgress {
 		t.Fatalf("%v because of %v", plan.Decision, plan.Reasons)
 	}
 	p = carriedOut(t, p, plan, 30)
@@ -179,7 +179,7 @@ func keepsTheRecordOfARestoreUntilTheNodeHasLoweredMemoryLimits(t *testing.T) {
 			podtest.WithStatus(tc.has, tc.has)(now)
 			tc.says(now)
 			plan := restoring(now)
-			if plan.Decision != Align || plan.Reasons[0].Code != tc.reason || plan.Pending() != tc.done || plan.keepRecord == tc.done {
+			if plan.Decision != Align || plan.Reasons[0].Code != tc.reason || plan.Pending() != tc.done || keepsRecord(plan) == tc.done {
 				t.Errorf("%v because of %v, pending: %v", plan.Decision, plan.Reasons, plan.Pending())
 			}
 		})

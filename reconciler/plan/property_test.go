@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -59,7 +60,7 @@ func carriedOut(t testing.TB, p *corev1.Pod, plan *Plan, seconds int) *corev1.Po
 	if !plan.Pending() {
 		return p
 	}
-	for _, w := range plan.Writes(podtest.At(seconds)) {
+	for _, w := range actionsAt(plan, podtest.At(seconds)) {
 		if w.Step == StepClean {
 			p = p.DeepCopy()
 			maps.DeleteFunc(p.Annotations, func(key, _ string) bool { return plan.Removes(key) })
@@ -135,7 +136,7 @@ func checkAmount(t testing.TB, what string, now, to sizing.Amount, bounds sizing
 // checkPatch checks the patch of a resize against the API server's rules.
 func checkPatch(t testing.TB, p *corev1.Pod, plan *Plan) {
 	t.Helper()
-	patch := plan.Patch(Write{Step: StepResize}, plan.ResourceVersion)
+	patch := plan.Patch(resizing(plan), plan.ResourceVersion)
 	after := patched(t, p, patch)
 	if was, is := classOf(p), classOf(after); was != is {
 		t.Errorf("the QoS class is %s and becomes %s", was, is)
@@ -230,7 +231,7 @@ func (j *journey) restore(table *ratios.Table, nodeType string) {
 	s := &Snapshot{Pod: pod.From(j.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}, Restore: true}
 	plan := j.planner.Plan(s)
 	p := carriedOut(j, j.now, plan, j.seconds+10)
-	if plan.awaits { // The record stays until the node has lowered a memory limit.
+	if plan.Pending() && keepsRecord(plan) && slices.Contains(codes(plan), contract.ResizeInProgress) || !plan.Pending() && plan.Decision == Align { // The record stays until the node has lowered a memory limit.
 		s.Pod = pod.From(p)
 		plan = j.planner.Plan(s)
 		p = carriedOut(j, p, plan, j.seconds+20)
@@ -271,4 +272,63 @@ func TestJourneysOfAnyPod(t *testing.T) {
 		t.Errorf("decisions %v", counts)
 	}
 	t.Logf("decisions %v", counts)
+}
+
+// actionsAt returns what a plan does to a pod at a time.
+func actionsAt(p *Plan, now time.Time) []Action {
+	var all []Action
+	for _, a := range p.Actions() {
+		all = append(all, a.At(now))
+	}
+	return all
+}
+
+// resizing returns the action of a plan that resizes the pod.
+func resizing(p *Plan) Action {
+	for _, a := range p.Actions() {
+		if a.Step.Resizes() {
+			return a
+		}
+	}
+	return Action{Step: StepResize}
+}
+
+// recorded returns the annotations that the plan writes before the sizes change, or records on an aligned pod.
+func recorded(p *Plan, now time.Time) map[string]*string {
+	for _, a := range actionsAt(p, now) {
+		if a.Step == StepOriginals || a.Step == StepRecord {
+			return a.Annotations
+		}
+	}
+	return nil
+}
+
+// keepsRecord reports whether the plan of a restore keeps what the pod records.
+func keepsRecord(p *Plan) bool { return !p.does(StepClean) }
+
+// steps returns the step that gave a resource its size.
+func stepOf(p *Plan, container int, m *sizing.Measure) Derived {
+	for i := len(p.Derivation) - 1; i >= 0; i-- {
+		if step := p.Derivation[i]; step.Container == container && step.Measure == m {
+			return step
+		}
+	}
+	return Derived{}
+}
+
+// noted returns the node's answer that a plan records; empty if it records none.
+func noted(p *Plan) string {
+	for _, a := range p.Actions() {
+		if value := a.Annotations[contract.Infeasible]; value != nil {
+			return *value
+		}
+	}
+	return ""
+}
+
+// othersSet reports whether a size stays because another actor set it or its original is unknown.
+func othersSet(p *Plan) bool {
+	return slices.ContainsFunc(p.Reasons, func(r Reason) bool {
+		return r.Code == contract.ExternallyResized || r.Code == contract.InvalidAnnotation
+	})
 }

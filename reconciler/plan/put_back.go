@@ -3,64 +3,62 @@ package plan
 import (
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// putBack turns a plan without changes into one that reverts the sizes that the node refuses,
-// so that the spec shows the real sizes and no other resource of the pod stays blocked. It
-// returns false if there is nothing to revert that we may change.
-func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) bool {
-	if !plan.sized || now.code != contract.ResizeInfeasible && now.code != contract.ResizeError {
-		return false
+// putBack puts back the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
+// and no other resource of the pod stays blocked. The spec must not keep a size that the node refuses.
+func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
+	if d.state == open && d.differs() || !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
+		return nil
 	}
-	for i := range plan.Containers {
-		c := &plan.Containers[i]
+	v := d.says()
+	v.note = toRecord(s, d.now)
+	then := d.fork()
+	for i := range d.Containers {
+		c, of := &d.Containers[i], d.parts[i].of
 		back := c.Current
-		if now.code == contract.ResizeInfeasible {
-			back = c.of.Allocated()
-		} else if has := c.of.InForce(); has.Memory.Limit > c.Current.Memory.Limit {
+		if d.now.code == contract.ResizeInfeasible {
+			back = of.Allocated()
+		} else if has := of.InForce(); has.Memory.Limit > c.Current.Memory.Limit {
 			// The kubelet stops at a memory limit that is below the container's usage.
 			back.Memory = has.Memory
 		}
-		for _, r := range sizing.Measures {
-			if c.standings[r.Index].Ours() && credible(*r.Of(&c.Original), *r.Of(&c.Current), *r.Of(&back), boundsOf(bounds, r), r.Scale) {
-				*r.Of(&c.Desired) = *r.Of(&back)
+		for _, m := range sizing.Measures {
+			if to := *m.Of(&back); d.ours(i, m) && credible(*m.Of(&c.Original), *m.Of(&c.Current), to, c.Needs[m.Index].Bounds, m.Scale) {
+				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: ByNode})
 			}
 		}
 	}
-	before := plan.Reasons
-	p.withhold(plan, s)
-	plan.Reasons = before // Reasons about parts of the revert are not useful.
+	then.set("", v.sets)
+	if fits := p.fit(then, s); fits != nil {
+		v.sets = append(v.sets, fits.sets...) // Reasons about parts of the size are not useful.
+		then.set("", fits.sets)
+	}
 	// Each resource is checked separately, so together they may have another class.
-	if plan.classAfter(s.Pod) != plan.QOSClass {
-		plan.keepSizes()
-	}
-	plan.noteInfeasible = toRecord(s, now)
-	if !plan.differs() {
+	if !then.differs() || then.classAfter(s.Pod) != d.QOSClass {
 		// The sizes stay. The answer is recorded so that other pods of the node need not ask.
-		if stillInfeasible(s) && AnswerOf(s.Pod).Message == safety.WhateverTheAmounts(now.message) {
-			plan.noteInfeasible = ""
+		if stillInfeasible(s) && AnswerOf(s.Pod).Message == safety.WhateverTheAmounts(d.now.message) {
+			v.note = ""
 		}
-		return false
+		v.sets = nil
+		return v
 	}
-	plan.Kind, plan.Decision = PutBack, Resize
-	plan.Wanted = plan.asksFor(s, current)
-	plan.Reasons = []Reason{{now.code, now.message}}
+	v.kind, v.next, v.decision = PutBack, decided, Resize
+	v.wanted = d.asksFor(s, current)
+	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
 	if before := s.Pod.Record(); before != nil {
-		// The container never had the refused size, so that reverting it lowers nothing.
-		if record := plan.sizesRecord(desired).String(); record != before.String() {
-			plan.recounted = record
+		// The container never had the refused size, so that putting it back lowers nothing.
+		if record := then.sizesRecord(desired).String(); record != before.String() {
+			v.recounted = record
 		}
 	}
-	return true
+	return v
 }
 
-// toRecord returns the value of the annotation for a refused size; empty if the node refuses
-// only these amounts, or if the annotation has a recent answer with the same message.
 func toRecord(s *Snapshot, now progress) string {
 	message := safety.WhateverTheAmounts(now.message)
 	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {

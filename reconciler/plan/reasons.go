@@ -104,6 +104,15 @@ func (p *Plan) because(code contract.Reason, message string) {
 	p.Reasons = append(p.Reasons, Reason{code, message})
 }
 
+// merged returns reasons with the same code as one.
+func merged(reasons []Reason) Reason {
+	var p Plan
+	for _, r := range reasons {
+		p.because(r.Code, r.Message)
+	}
+	return p.Reasons[0]
+}
+
 // joined joins the texts with separators, up to the maximum length of a reason.
 func joined(texts []string, separator string) string {
 	bytes := 0
@@ -113,9 +122,4 @@ func joined(texts []string, separator string) string {
 		}
 	}
 	return strings.Join(texts, separator)
-}
-
-// before adds a reason before all others.
-func (p *Plan) before(code contract.Reason, message string) {
-	p.Reasons = append([]Reason{{code, message}}, p.Reasons...)
 }

@@ -5,45 +5,53 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// noteOriginal notes that an original must be written.
-func (c *ContainerPlan) noteOriginal(which contract.Original) { c.unrecorded |= 1 << which }
+// unrecordedApplied reports whether the annotations of an aligned pod must be updated. A pod with a lost original
+// must not look as if the original were known.
+func (d *draft) unrecordedApplied() bool {
+	return d.applied != d.NodeType && !d.keep.lost || d.unrecordedBesides()
+}
 
-// unrecorded returns the annotations to write before sizes change: missing or wrong originals,
-// the adopted amounts that originals come from, and the managers whose originals are trusted;
-// nil if there are none.
-func (p *Plan) unrecorded(now time.Time) map[string]*string {
-	annotations := p.vouching()
+// unrecordedBesides reports whether the annotations lack more than the node type.
+func (d *draft) unrecordedBesides() bool {
+	return d.keep.corrected || d.proof.unrecordedSizes || slices.ContainsFunc(d.parts, func(of part) bool {
+		return of.adopts|of.outdated != 0 // The record of adopted sizes must change.
+	})
+}
+
+// unrecorded returns the action that writes what must be recorded before sizes change: missing or wrong originals,
+// the adopted amounts that originals come from, and the managers whose originals are trusted.
+func (d *draft) unrecorded(step Step) Action {
+	a := Action{Step: step, Annotations: d.vouching()}
 	set := func(key, text string) {
-		if annotations == nil {
-			annotations = map[string]*string{}
+		if a.Annotations == nil {
+			a.Annotations = map[string]*string{}
 		}
-		annotations[key] = &text
+		a.Annotations[key] = &text
 	}
-	for i := range p.Containers {
-		c := &p.Containers[i]
+	for i := range d.Containers {
+		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
 			amount, text := amountOf(&c.Original, which)
-			if amount != 0 && c.takesOver&^c.unrecorded&(1<<which) != 0 {
-				set(which.Key(c.Name), inOtherWords(which, amount, c.of.TextOf(which)))
+			if amount != 0 && has.takesOver&^has.unrecorded&(1<<which) != 0 {
+				set(which.Key(c.Name), inOtherWords(which, amount, has.of.TextOf(which)))
 			}
-			if amount == 0 || c.unrecorded&(1<<which) == 0 {
+			if amount == 0 || has.unrecorded&(1<<which) == 0 {
 				continue
 			}
-			set(which.Key(c.Name), ourWords(which, amount, text, c.of.TextOf(which)))
-			if c.adopts&(1<<which) != 0 {
+			set(which.Key(c.Name), ourWords(which, amount, text, has.of.TextOf(which)))
+			if has.adopts&(1<<which) != 0 {
 				present, text := amountOf(&c.Current, which)
-				set(which.AdoptedKey(c.Name), ourWords(which, present, text, c.of.AdoptedTextOf(which)))
-				set(contract.AdoptedAt, now.UTC().Format(time.RFC3339))
+				set(which.AdoptedKey(c.Name), ourWords(which, present, text, has.of.AdoptedTextOf(which)))
+				a.stamps = []string{contract.AdoptedAt}
 			}
 		}
 	}
-	return annotations
+	return a
 }
 
 // ourWords returns the text of an amount, spelled differently from the text that another
@@ -67,43 +75,54 @@ func inOtherWords(which contract.Original, amount int64, text string) string {
 
 // vouching returns the annotation with the managers whose originals are trusted, to write
 // while managedFields still prove it; nil if it need not be written.
-func (p *Plan) vouching() map[string]*string {
-	if p.vouches == "" {
+func (d *draft) vouching() map[string]*string {
+	if d.keep.vouches == "" {
 		return nil
 	}
-	return map[string]*string{contract.OriginalsBy: &p.vouches}
+	return map[string]*string{contract.OriginalsBy: &d.keep.vouches}
 }
 
-// record returns the annotations that record what was applied at a time. It removes (nil)
+// record returns the action that records what was applied. It removes (nil)
 // outdated records of adopted amounts and an outdated answer of the node.
-func (p *Plan) record(now time.Time) map[string]*string {
-	annotations := map[string]*string{
-		contract.AppliedInstanceType: &p.NodeType,
-		contract.AppliedAt:           new(now.UTC().Format(time.RFC3339)),
-	}
-	if p.dropInfeasible && p.noteInfeasible == "" {
+func (d *draft) record() Action {
+	annotations := map[string]*string{contract.AppliedInstanceType: &d.NodeType}
+	if d.outdated && d.note == "" {
 		annotations[contract.Infeasible] = nil
 	}
-	maps.Copy(annotations, p.notAdopted())
-	p.recordSizes(annotations)
-	return annotations
+	maps.Copy(annotations, d.notAdopted())
+	d.recordSizes(annotations)
+	return Action{Annotations: annotations, stamps: []string{contract.AppliedAt}}
 }
 
 // notAdopted returns the annotations to remove: records of adopted amounts that are
 // outdated or that the plan changes. If they stayed, an amount that another actor later
 // sets to the same value would count as adopted.
-func (p *Plan) notAdopted() map[string]*string {
+func (d *draft) notAdopted() map[string]*string {
 	annotations := map[string]*string{}
-	for i := range p.Containers {
-		c := &p.Containers[i]
+	for i := range d.Containers {
+		c, has := &d.Containers[i], &d.parts[i]
+		adopted := has.standings[sizing.CPU.Index].Adopted | has.standings[sizing.Memory.Index].Adopted
 		for _, which := range contract.Originals {
 			present, _ := amountOf(&c.Current, which)
 			wanted, _ := amountOf(&c.Desired, which)
-			outdated := c.outdated&^c.adopts&(1<<which) != 0
-			if taken := c.adopted()&(1<<which) != 0 && wanted != present; outdated || taken {
+			outdated := has.outdated&^has.adopts&(1<<which) != 0
+			if taken := adopted&(1<<which) != 0 && wanted != present; outdated || taken {
 				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}
 	}
 	return annotations
+}
+
+// amountOf returns a request or limit of a container, and its text.
+func amountOf(c *sizing.Container, which contract.Original) (amount int64, text string) {
+	switch which {
+	case contract.CPURequest:
+		return c.CPU.Request, sizing.CPUText(c.CPU.Request)
+	case contract.CPULimit:
+		return c.CPU.Limit, sizing.CPUText(c.CPU.Limit)
+	case contract.MemoryRequest:
+		return c.Memory.Request, sizing.MemoryText(c.Memory.Request)
+	}
+	return c.Memory.Limit, sizing.MemoryText(c.Memory.Limit)
 }

@@ -77,8 +77,10 @@ func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
 	case contract.Frozen, contract.Paused, contract.ActiveVPA:
 		s.Frozen, s.Paused, s.VPA = "", "", nil
 		without := q.Planner.Plan(s)
+		would := *p
 		// A restore does not depend on the table.
-		p.Vetoed = without.Kind != plan.Restore && (without.Decision == plan.Resize || without.Vetoed)
+		would.Vetoed = without.Kind != plan.Restore && (without.Decision == plan.Resize || without.Vetoed)
+		return &would
 	}
 	return p
 }

@@ -91,11 +91,11 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	}
 	p := q.Planner.Plan(s)
 	if options.ServerSide && p.Decision == plan.Resize {
-		q.Asker.Ask(ctx, p)
+		p = q.Asker.Ask(ctx, p)
 	}
 	if actual && q.Waits != nil && p.Decision == plan.Resize {
 		if why := q.Waits(p); why != "" {
-			p.Reasons = append(p.Reasons, plan.Reason{Code: contract.WaitingForTurn, Message: why})
+			p = p.With(plan.Reason{Code: contract.WaitingForTurn, Message: why})
 		}
 	}
 	return p

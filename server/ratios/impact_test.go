@@ -25,7 +25,7 @@ func TestImpact(t *testing.T) {
 
 func hidesWhatTheCallerCannotSee(t *testing.T) {
 	vetoed := func(namespace string) *plan.Plan {
-		return &plan.Plan{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a", Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
+		return &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: namespace, Name: "web"}, Node: "a"}, Reasons: []plan.Reason{{Code: "NodeCapacity", Message: "full"}}}
 	}
 	impact := &query.Impact{
 		Total:     query.ImpactGroup{Pods: 3, CPU: -1500, Memory: 2 << 30, Vetoed: 2},
@@ -66,7 +66,7 @@ func hidesWhatTheCallerCannotSee(t *testing.T) {
 func namesUpTo100VetoedPodsThatTheCallerCanSee(t *testing.T) {
 	impact := &query.Impact{Namespaces: []query.ImpactGroup{{Name: "0"}, {Name: "1"}}}
 	for n := range 300 {
-		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}})
+		impact.Vetoed = append(impact.Vetoed, &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: fmt.Sprint(n % 2), Name: fmt.Sprint(n)}}})
 	}
 	got, err := impactMessage(impact, servertest.Only("1"))
 	if err != nil || len(got.GetVetoed()) != 100 || got.GetVetoed()[99].GetPod() != "199" {

@@ -96,7 +96,7 @@ func resizesWhatCanBeResized(t *testing.T) {
 			if last.Code != tc.reason || !strings.HasSuffix(last.Message, tc.left) {
 				t.Errorf("reasons %v, want %s %q", plan.Reasons, tc.reason, tc.left)
 			}
-			done := patched(t, tc.pod, plan.Patch(Write{Step: StepResize}, ""))
+			done := patched(t, tc.pod, plan.Patch(resizing(plan), ""))
 			if got := podtest.SizesOf(done); got != tc.sizes {
 				t.Errorf("%s, want %s", got, tc.sizes)
 			}

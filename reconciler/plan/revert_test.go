@@ -136,7 +136,7 @@ func doesNothingOnAnImaginedNode(t *testing.T) {
 
 // annotation returns what a plan writes to an annotation at second 60.
 func annotation(p *Plan, key string) string {
-	for _, w := range p.Writes(podtest.At(60)) {
+	for _, w := range actionsAt(p, podtest.At(60)) {
 		if value := w.Annotations[key]; value != nil {
 			return *value
 		}
@@ -149,7 +149,7 @@ func revertsOnlyWhatAResizeLoweredAndHurts(t *testing.T) {
 	if got, want := p.Containers[0].Desired, (podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}).Container(); p.Kind != Revert || p.Decision != Resize || got != want {
 		t.Errorf("kind %v, decision %v, desired %v; want %v", p.Kind, p.Decision, got, want)
 	}
-	if got := stepsOf(p.Writes(podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
+	if got := stepsOf(actionsAt(p, podtest.At(60))); !slices.Equal(got, []Step{StepReverted, StepRevert}) {
 		t.Errorf("the plan writes %v", got)
 	}
 	want := `[{"at":"2026-11-21T00:01:00Z","container":"app","resource":"memory","hurt":"512Mi/512Mi","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed for lack of memory 30s after the resize"}]`
@@ -300,7 +300,7 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	// The window is over: only the record keeps the pod from staying as it is.
 	counted := podtest.Annotated("applied-sizes", "app 4 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi")
 	p := contained(t, leaky(memoryReverted("1"), counted), 100000)
-	if got := stepsOf(p.Writes(podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
+	if got := stepsOf(actionsAt(p, podtest.At(100000))); p.Kind != Revert || !slices.Equal(got, []Step{StepRevert}) || p.Containers[0].Desired.Memory.Request != 1<<30 {
 		t.Errorf("kind %v, writes %v, desired %v", p.Kind, got, p.Containers[0].Desired)
 	}
 	// Meanwhile, the ratio was corrected. A size would wait for breakers, schedules and its turn.
@@ -319,7 +319,7 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	// Restarts while the revert was blocked must not count against cpu, which the resize lowered, too.
 	p = contained(t, leaky(memoryReverted("1"), counted, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 9 }), 100000)
 	want := "app 9 cpu 1/1>500m/500m memory 1Gi/1Gi>512Mi/512Mi"
-	if got := stepsOf(p.Writes(podtest.At(100000))); !slices.Equal(got, []Step{StepReverted, StepRevert}) || annotation(p, contract.AppliedSizes) != want {
+	if got := stepsOf(actionsAt(p, podtest.At(100000))); !slices.Equal(got, []Step{StepReverted, StepRevert}) || annotation(p, contract.AppliedSizes) != want {
 		t.Errorf("writes %v, records %q", got, annotation(p, contract.AppliedSizes))
 	}
 }
@@ -330,7 +330,7 @@ func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 		s.Around.Neighbors = safety.Resources{Memory: 3 << 29}
 	}
 	p := contained(t, leaky(), 60, full)
-	if got := stepsOf(p.Writes(podtest.At(60))); !p.Pending() || !slices.Equal(got, []Step{StepReverted}) || p.differs() {
+	if got := stepsOf(actionsAt(p, podtest.At(60))); !p.Pending() || !slices.Equal(got, []Step{StepReverted}) || p.differs() {
 		t.Errorf("pending %v, the plan writes %v", p.Pending(), got)
 	}
 	if said := p.Outcome(); len(said) != 1 || said[0].Code != contract.RevertBlocked {
@@ -439,7 +439,7 @@ func recordsAResizeThatWasInterrupted(t *testing.T) {
 	// After a revert, the pod differs from its record, which is no interruption.
 	back := calm(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"), podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339)))
 	if p := contained(t, back, 60); p.Pending() {
-		t.Errorf("a reverted pod is written again: %v", stepsOf(p.Writes(podtest.At(60))))
+		t.Errorf("a reverted pod is written again: %v", stepsOf(actionsAt(p, podtest.At(60))))
 	}
 }
 

@@ -1,0 +1,349 @@
+package plan
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// draft is a plan in the making: the plan as far as the stages have come, and what later stages must know.
+// Only apply changes it; stages read it.
+type draft struct {
+	*Plan
+	of    *pod.Pod
+	state state
+	rule  Ruling
+	// now is what the node says about the last resize.
+	now progress
+	// parts belong to Plan.Containers.
+	parts []part
+	// applied is the node type that the pod was last sized for, according to its annotation, and sized means that
+	// we resized the pod before.
+	applied string
+	sized   bool
+	// outdated means that the pod records an answer of its node that no longer counts. The next record removes it.
+	outdated bool
+	keep     keeping
+	proof    proof
+	restore  restoring
+	// note is the annotation to write if the node refuses any size; empty if it does not, or if the annotation
+	// exists already. recounted is the record of the last resize, as a revert or a PutBack changes it; empty if
+	// it need not be written.
+	note, recounted string
+	// blocked is the revert that the node has no room for; nil if there is none.
+	blocked *blockedRevert
+	// scratch is for the verdict of the stage that judges now, and spoke means that the last one used it.
+	scratch *verdict
+	spoke   bool
+}
+
+// result has room for the plan of a pod with few containers, as most have, so that it needs one allocation.
+type result struct {
+	plan       Plan
+	containers [2]ContainerPlan
+	derivation [4]Derived
+}
+
+// drafts has drafts of plans that need nothing but the result, as those of most pods.
+var drafts = sync.Pool{New: func() any { return &draft{scratch: &verdict{}} }}
+
+// done keeps the draft for the actions of the plan, if there may be any.
+func (d *draft) done() *Plan {
+	d.assignCauses()
+	plan := d.Plan
+	plan.made = d
+	if plan.Pending() {
+		return plan
+	}
+	plan.made = nil
+	*d.scratch = verdict{}
+	*d = draft{scratch: d.scratch, parts: d.parts[:0]}
+	drafts.Put(d)
+	return plan
+}
+
+// says returns an empty verdict for the stage that judges now. The draft is done with it before the next stage.
+func (d *draft) says() *verdict {
+	if d.spoke {
+		*d.scratch, d.spoke = verdict{}, false
+	}
+	return d.scratch
+}
+
+// part is what the stages must know of a container besides its plan.
+type part struct {
+	of *pod.Container
+	// standings say what may be done with cpu and memory, by sizing.Measure.Index.
+	standings [2]pod.Standing
+	// These have a bit for each contract.Original. unrecorded: it must be written.
+	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan
+	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
+	// that record no longer applies.
+	unrecorded, takesOver, adopts, outdated uint8
+	tested
+}
+
+// tested is what the last resize of a container has not proven yet.
+type tested struct {
+	// unproven is the size of cpu and memory before a resize that is still observed, by sizing.Measure.Index.
+	unproven [2]sizing.Amount
+	// restarts is how often the container had restarted before the observed resize. If no resize is
+	// observed, it is how often the container has restarted until now.
+	restarts int32
+}
+
+// state is how far a draft is decided.
+type state uint8
+
+const (
+	// open: the pod may get other sizes.
+	open state = 1 << iota
+	// held: the pod is not sized, because its ratio is missing or not used. What made it worse is still reverted.
+	held
+	// stays: the pod keeps its sizes, unless its node refuses them.
+	stays
+	// decided: no size changes any more.
+	decided
+)
+
+// verdict is what a stage says about a draft; nil lets it pass.
+type verdict struct {
+	// skip skips the pod for a reason, which replaces all others.
+	skip Reason
+	// next is the state of the draft after the stage; zero if it stays. decision is the decision if that is decided.
+	next     state
+	decision Decision
+	// kind is the purpose of the plan from now on, unless it is Sizes.
+	kind Kind
+	// sets are the sizes that the stage gives to resources.
+	sets []Derived
+	// reasons are added, or replace all others if they are alone. first comes before all others.
+	reasons []Reason
+	alone   bool
+	first   Reason
+	vetoed  bool
+	partial contract.Reason
+	without []string
+	claims  []Claim
+	// again is when to plan the pod again at the latest; zero for no time.
+	again time.Time
+	// What single stages find out for later ones.
+	claimed         []claimed
+	keep            *keeping
+	proof           *proof
+	tested          []tested
+	restore         *restoring
+	note, recounted string
+	wanted          string
+	blocked         *blockedRevert
+	// becomes replaces the whole plan.
+	becomes *Plan
+}
+
+// because adds a reason to the verdict.
+func (v *verdict) because(code contract.Reason, message string) {
+	v.reasons = append(v.reasons, Reason{code, message})
+}
+
+// skips returns the verdict of a stage that skips the pod.
+func (d *draft) skips(next state, code contract.Reason, message string) *verdict {
+	v := d.says()
+	v.skip, v.next = Reason{code, message}, next
+	return v
+}
+
+// begin returns the draft of a pod with its current sizes on its node, by the ruling of the table.
+func (p *Planner) begin(s *Snapshot) *draft {
+	of := s.Pod
+	r := p.Rule(of, s.Around.Node, s.NodeType, s.Table)
+	d, into := drafts.Get().(*draft), &result{}
+	d.Plan = &into.plan
+	d.Pod, d.UID, d.ResourceVersion = of.NamespacedName(), of.UID, of.ResourceVersion()
+	d.QOSClass, d.Node, d.Workloads = of.QOSClass(), of.Node(), s.Workloads
+	d.NodeType, d.NodeTypeLabel, d.Rule = r.NodeType, r.Label, r.profile.Name
+	d.Baseline, d.Revision = r.profile.Baseline, s.Table.Revision
+	d.failed, d.of, d.rule, d.now = FailureOf(of), of, r, s.progress()
+	d.state, d.sized = open, !of.ResizedAt().IsZero()
+	d.Containers, d.Derivation = into.containers[:0], into.derivation[:0]
+	if n := len(of.Containers); n > len(into.containers) {
+		d.Containers, d.Derivation = make([]ContainerPlan, 0, n), make([]Derived, 0, 2*n)
+	}
+	d.parts = slices.Grow(d.parts[:0], len(of.Containers))
+	d.applied, _ = of.Applied()
+	d.outdated = of.Answers() && !stillInfeasible(s)
+	switch {
+	case d.sized || d.applied != "":
+	case s.Now.Sub(of.StartedAt()).Abs() < NewFor: // A node's clock may be wrong.
+		d.Past = New
+	default:
+		d.Past = Unsized
+	}
+	if r.entry != nil {
+		d.CPUFactor, d.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
+	}
+	bounds := &r.profile.Bounds
+	for i := range of.Containers {
+		c := &of.Containers[i]
+		// A restore also covers sidecars that were resized when Sidecars was set.
+		if c.Init() && (!c.Sidecar() || !p.Sidecars && (!s.Restore || !c.Recorded() && !c.Resized())) {
+			continue
+		}
+		d.add(i, c, bounds)
+	}
+	if d.QOSClass == "" {
+		d.QOSClass = d.classAfter(of)
+	}
+	return d
+}
+
+// add adds a container with its present sizes. index is its index in the pod.
+func (d *draft) add(index int, of *pod.Container, bounds *ratios.Bounds) {
+	n := len(d.Containers)
+	d.Containers, d.parts = d.Containers[:n+1], d.parts[:n+1]
+	c, has := &d.Containers[n], &d.parts[n]
+	*has = part{}
+	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), index
+	c.Original, c.Current, c.Desired = of.Original, of.Spec, of.Spec
+	c.Needs[sizing.CPU.Index] = need.AsAuthored(of.Original.CPU, bounds.CPU)
+	c.Needs[sizing.Memory.Index] = need.AsAuthored(of.Original.Memory, bounds.Memory)
+	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
+	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
+}
+
+// apply changes the draft as a stage says.
+func (d *draft) apply(stage string, v *verdict) {
+	d.spoke = true
+	if v.becomes != nil {
+		*d.Plan = *v.becomes
+		d.replanAt(v.again)
+		return
+	}
+	for i := range v.claimed {
+		d.claim(&v.claimed[i])
+	}
+	d.set(stage, v.sets)
+	d.Vetoed = d.Vetoed || v.vetoed
+	if v.skip.Code != "" {
+		d.skip(v.skip)
+	}
+	if v.alone {
+		d.Reasons = nil
+	}
+	for _, r := range v.reasons {
+		d.Plan.because(r.Code, r.Message)
+	}
+	if v.first.Code != "" {
+		d.Reasons = append([]Reason{v.first}, d.Reasons...)
+	}
+	if v.next != 0 {
+		d.state = v.next
+	}
+	if v.next == decided {
+		d.Decision = v.decision
+	}
+	if v.kind != Sizes {
+		d.Kind = v.kind
+	}
+	if v.partial != "" {
+		d.Partial, d.without = v.partial, v.without
+	}
+	if v.claims != nil {
+		d.Claims = v.claims
+	}
+	d.replanAt(v.again)
+	d.learn(v)
+}
+
+// learn notes what single stages found out.
+func (d *draft) learn(v *verdict) {
+	if v.keep != nil {
+		d.keep = *v.keep
+	}
+	if v.proof != nil {
+		d.proof = *v.proof
+	}
+	for i := range v.tested {
+		d.parts[i].tested = v.tested[i]
+	}
+	if v.restore != nil {
+		d.restore = *v.restore
+	}
+	if v.note != "" {
+		d.note = v.note
+	}
+	if v.recounted != "" {
+		d.recounted = v.recounted
+	}
+	if v.wanted != "" {
+		d.Wanted = v.wanted
+	}
+	if v.blocked != nil {
+		d.blocked = v.blocked
+	}
+}
+
+// set gives resources their sizes.
+func (d *draft) set(stage string, sets []Derived) {
+	for i := range sets {
+		to := &sets[i]
+		to.Stage = stage
+		*to.Measure.Of(&d.Containers[to.Container].Desired) = to.To
+	}
+	d.Derivation = append(d.Derivation, sets...)
+}
+
+// fork returns a copy of the draft, for a stage that must know what would become of it.
+func (d *draft) fork() *draft {
+	copied, plan := *d, *d.Plan
+	copied.Plan = &plan
+	copied.scratch, copied.spoke = &verdict{}, false
+	copied.Containers, copied.parts = slices.Clone(d.Containers), slices.Clone(d.parts)
+	copied.Reasons, copied.Derivation = slices.Clone(d.Reasons), slices.Clip(d.Derivation)
+	return &copied
+}
+
+// last returns the step that gave a resource its present size; nil if there is none.
+func (d *draft) last(container int, m *sizing.Measure) *Derived {
+	for i := len(d.Derivation) - 1; i >= 0; i-- {
+		if step := &d.Derivation[i]; step.Container == container && step.Measure == m {
+			return step
+		}
+	}
+	return nil
+}
+
+// ours reports whether we may change a resource.
+func (d *draft) ours(container int, m *sizing.Measure) bool {
+	return d.parts[container].standings[m.Index].Ours()
+}
+
+// assignCauses says why each resource changes.
+func (d *draft) assignCauses() {
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		for _, m := range sizing.Measures {
+			cause := Unchanged
+			switch {
+			case *m.Of(&c.Desired) != *m.Of(&c.Current):
+				cause = d.last(i, m).Cause
+			case !d.ours(i, m):
+				cause = LeftAlone
+			}
+			c.Causes[m.Index] = cause
+		}
+	}
+}
+
+// factor returns the factor of a resource.
+func (b *Basis) factor(m *sizing.Measure) sizing.Factor {
+	if m == sizing.CPU {
+		return b.CPUFactor
+	}
+	return b.MemoryFactor
+}

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// room judges whether the node, the namespace and earlier attempts allow the sizes. If they allow only a part of them,
+// the rest stays: a node without room for more memory does not prevent cpu from shrinking.
+func (p *Planner) room(d *draft, s *Snapshot) *verdict {
+	if !d.differs() {
+		return nil
+	}
+	v := d.says()
+	part, veto := d.agree(s, false)
+	switch {
+	case veto != nil:
+		v = d.skips(stays, veto.Reason, veto.Message)
+		v.again = d.hearsOfBudgets(s.Now)
+	case part != nil:
+		v.sets, v.reasons, v.vetoed, v.partial, v.without = part.left, []Reason{part.reason}, true, part.reason.Code, part.without
+	}
+	if s.Around.Infeasible != nil {
+		v.again = sooner(v.again, s.InfeasibleUntil)
+	}
+	if s.KeptUntil != nil && (v.partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
+		v.again = sooner(v.again, s.KeptUntil())
+	}
+	return v
+}
+
+// unready returns the veto against changing the sizes of a pod now; whole means that it also
+// applies to a smaller change.
+func (d *draft) unready(s *Snapshot) (veto *safety.Veto, whole bool) {
+	if d.Kind == Restore {
+		return nil, false // A restore that a user requested does not wait.
+	}
+	if r := s.Refused; r != nil && r.stands(d.Plan, s) {
+		return &safety.Veto{Reason: r.Reason.Code, Message: r.Reason.Message}, true
+	}
+	switch now := &d.now; {
+	case d.Kind == Revert:
+		// A pod in distress does not wait.
+	case now.code == contract.ResizeInProgress && !now.overdue:
+		return &safety.Veto{Reason: now.code, Message: "the previous resize is still in progress"}, true
+	case now.code == contract.ResizeDeferred && d.grows():
+		// The node may have room for a smaller size than the pending one.
+		return &safety.Veto{Reason: now.code, Message: "the previous resize is still pending: " + now.message}, false
+	}
+	return nil, false
+}
+
+// objection returns the first veto against the sizes of the draft; nil if there is none. whole
+// means that the veto currently applies to any size. A pod in distress, or that a user restores, is urgent: it comes
+// before those that may need the room that is kept.
+func (d *draft) objection(s *Snapshot, urgent bool) (veto *safety.Veto, whole bool) {
+	if veto, whole = d.unready(s); veto != nil {
+		return veto, whole
+	}
+	before, after := d.sizes(s.Pod, current)
+	around := &s.Around
+	if urgent && around.Kept != nil {
+		all := *around
+		all.Kept = nil
+		around = &all
+	}
+	return safety.Change(s.Pod, d.QOSClass, before, after, around), false
+}
+
+// reductions select what to leave out of a plan with a veto, in the order in which they are
+// tried: as little as possible first.
+var reductions = [...]func(m *sizing.Measure, has, to sizing.Amount) bool{
+	// A change that keeps limit and request equal, or unequal, does not change the QoS class.
+	func(_ *sizing.Measure, has, to sizing.Amount) bool {
+		return (has.Request == has.Limit) != (to.Request == to.Limit)
+	},
+	func(m *sizing.Measure, has, to sizing.Amount) bool { return m == sizing.CPU && grows(has, to) },
+	func(m *sizing.Measure, has, to sizing.Amount) bool { return m == sizing.Memory && grows(has, to) },
+	func(_ *sizing.Measure, has, to sizing.Amount) bool { return grows(has, to) },
+	func(m *sizing.Measure, _, _ sizing.Amount) bool { return m == sizing.CPU },
+	func(m *sizing.Measure, _, _ sizing.Amount) bool { return m == sizing.Memory },
+}
+
+// reduced is a draft without the parts that a veto applies to.
+type reduced struct {
+	draft *draft
+	// left are the resources that stay, without lists them, and reason says why.
+	left    []Derived
+	without []string
+	reason  Reason
+}
+
+// agree returns nothing if there is no veto against the draft, or else the largest part of it without one, or the veto
+// if nothing remains. A resource of a container is left out as a whole, so that its limit stays in proportion
+// to its request.
+func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
+	veto, whole := d.objection(s, urgent)
+	if veto == nil || whole {
+		return nil, veto
+	}
+	for _, leavesOut := range reductions {
+		r := reduced{draft: d.fork()}
+		for i := range d.Containers {
+			c := &d.Containers[i]
+			for _, m := range sizing.Measures {
+				if has, to := *m.Of(&c.Current), *m.Of(&c.Desired); leavesOut(m, has, to) {
+					r.left = append(r.left, Derived{Container: i, Measure: m, To: has})
+				}
+			}
+		}
+		r.draft.set("", r.left)
+		if !r.draft.differs() {
+			continue
+		}
+		if still, _ := r.draft.objection(s, urgent); still == nil {
+			r.without = r.draft.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })
+			r.reason = Reason{veto.Reason, veto.Message + "; the rest is resized, except " + joined(r.without, ", ")}
+			return &r, nil
+		}
+	}
+	return nil, veto
+}
+
+// unlike lists the resources whose desired size differs from the given sizes of the same
+// containers, e.g. "container app: cpu".
+func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
+	var names []string
+	for i := range p.Containers {
+		for _, m := range sizing.Measures {
+			if c := &p.Containers[i]; *m.Of(&c.Desired) != *m.Of(sizes(i)) {
+				names = append(names, "container "+c.Name+": "+m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// breaker skips pods whose sizing a breaker stops. Reverts and restores pass.
+func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
+	if s.Degraded == "" || !d.differs() {
+		return nil
+	}
+	return d.skips(stays, contract.Degraded, s.Degraded)
+}
+
+// schedule skips pods that are resized at other times. Without a time, as in a preview without a cluster, no schedule
+// applies.
+func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
+	windows := d.rule.profile.Guard.Schedule
+	if s.Now.IsZero() || windows.Contains(s.Now) || !d.differs() {
+		return nil
+	}
+	opens := windows.Next(s.Now)
+	v := d.skips(stays, contract.OutsideSchedule, "the schedule of the configuration resizes this pod from "+opens.UTC().Format(time.RFC3339))
+	v.again = opens
+	return v
+}
+
+// hearsOfBudgets returns when a pod with a veto is planned again if a part of it waits for a budget: the pod waits only
+// for the end of the veto, and changes to budgets do not queue it.
+func (d *draft) hearsOfBudgets(now time.Time) time.Time {
+	if slices.ContainsFunc(d.Reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
+		return now.Add(blockedFor)
+	}
+	return time.Time{}
+}

@@ -1,0 +1,147 @@
+package plan
+
+import "github.com/workload-resizer/workload-resizer/reconciler/contract"
+
+// stage is one step of planning: a function from a draft, which it does not change, and the snapshot to a verdict.
+type stage struct {
+	// name is what Derived.Stage and the documentation call it, and does says what it does.
+	name, does string
+	// in are the states of drafts that it judges.
+	in state
+	// reasons are the reasons that it may give, apart from those of package safety, in the order of its checks.
+	reasons []contract.Reason
+	judge   func(*Planner, *draft, *Snapshot) *verdict
+}
+
+// sizing are the stages that size a pod, in their order.
+var sizingStages = []stage{
+	{
+		"scope", "Only pods that may be resized at all are planned.", open,
+		nil, (*Planner).scope,
+	},
+	{
+		"ratio", "The pod's node has a type, and the type has a ratio.", open,
+		[]contract.Reason{contract.NodeNotFound, contract.NodeTypeUnlabelled, contract.UnknownNodeType}, (*Planner).ratio,
+	},
+	{
+		"originals", "What is recorded about the originals is checked.", open,
+		[]contract.Reason{contract.AnnotationIgnored}, (*Planner).originals,
+	},
+	{
+		"scale", "Each need is scaled for the node, within bounds.", open,
+		nil, (*Planner).scale,
+	},
+	{
+		"plausible", "The ratio is plausible.", open,
+		[]contract.Reason{contract.ImplausibleRatio}, (*Planner).plausible,
+	},
+	{
+		stageKeep, "Sizes that others set, and sizes without a known original, are kept, adopted or overridden.", open,
+		[]contract.Reason{contract.ActiveVPA, contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).keepOthers,
+	},
+	{
+		"fit", "What cannot change without a restart stays.", open,
+		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
+	},
+	{
+		"revert", "What a resize made worse gets its size before that resize, and keeps it.", open | held,
+		[]contract.Reason{contract.Reverted, contract.RevertBlocked}, (*Planner).revert,
+	},
+	{
+		"await", "A pod that became unready after a resize is judged first.", open,
+		[]contract.Reason{contract.AwaitingReadiness}, (*Planner).await,
+	},
+	{
+		"alone", "The only pod of a workload keeps its limits, if so configured.", open,
+		[]contract.Reason{contract.SingletonLimitKept}, (*Planner).keepSingletonLimits,
+	},
+	{
+		"step", "Sizes are lowered in steps, if so configured.", open,
+		[]contract.Reason{contract.LoweredInSteps}, (*Planner).step,
+	},
+	{
+		"prove", "Smaller sizes of running pods are tried on a few pods first.", open,
+		[]contract.Reason{contract.WaitingForCanary, contract.CanaryReverted, contract.WaitingForOthers, contract.DisruptionBudget}, (*Planner).prove,
+	},
+	{
+		"room", "The node, the namespace and earlier attempts allow the sizes, or a part of them.", open,
+		[]contract.Reason{contract.ResizeInProgress, contract.ResizeDeferred}, (*Planner).room,
+	},
+	{
+		"breaker", "No breaker is open for the pod.", open,
+		[]contract.Reason{contract.Degraded}, (*Planner).breaker,
+	},
+	{
+		"schedule", "Pods are resized at this time.", open,
+		[]contract.Reason{contract.OutsideSchedule}, (*Planner).schedule,
+	},
+	{
+		"put back", "A size that the node refuses is put back, if the pod keeps its sizes.", open | stays,
+		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).putBack,
+	},
+	{
+		"align", "A pod without anything to change is aligned, or says what it waits for.", open,
+		[]contract.Reason{contract.AlreadyAligned, contract.NotMeasured}, (*Planner).align,
+	},
+	{
+		"resize", "All else is resized.", open,
+		[]contract.Reason{contract.BoundsClamped, contract.HPAUtilization}, (*Planner).resize,
+	},
+	{
+		"blocked", "A revert without room comes first, unless the pod gets a size that fits and is no smaller.", anyState,
+		nil, (*Planner).settleBlocked,
+	},
+	{
+		"retry", "What has just failed is not tried again yet.", anyState,
+		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
+	},
+}
+
+// restoringStages are the stages that restore a pod, in their order.
+var restoringStages = []stage{
+	{
+		"restorable", "The pod lives, has anything to restore, and the cluster is not frozen.", open,
+		[]contract.Reason{contract.Terminating, contract.Finished, contract.Restored, contract.Frozen}, (*Planner).restorable,
+	},
+	{
+		"give back", "Each resource gets its original.", open,
+		[]contract.Reason{contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).giveBack,
+	},
+	{
+		"fit", "What cannot change without a restart stays.", open,
+		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
+	},
+	{
+		"await limits", "The record stays until the node has lowered memory limits.", open,
+		[]contract.Reason{contract.ResizeInProgress, contract.ResizeError}, (*Planner).awaitLimits,
+	},
+	{
+		"restore", "The node and the namespace allow the originals, or a part of them.", open,
+		[]contract.Reason{contract.Restored}, (*Planner).finishRestore,
+	},
+	{
+		"retry", "What has just failed is not tried again yet.", anyState,
+		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
+	},
+}
+
+// stageKeep is the stage that handles the sizes of other actors.
+const stageKeep = "keep"
+
+const anyState = open | held | stays | decided
+
+// Plan plans one pod.
+func (p *Planner) Plan(s *Snapshot) *Plan {
+	d, stages := p.begin(s), sizingStages
+	if s.Restore {
+		d.Kind, d.Emergency, stages = Restore, s.Emergency, restoringStages
+	}
+	for i := range stages {
+		if of := &stages[i]; d.state&of.in != 0 {
+			if v := of.judge(p, d, s); v != nil {
+				d.apply(of.name, v)
+			}
+		}
+	}
+	return d.done()
+}

@@ -26,6 +26,28 @@ type Info struct {
 	Remedy string
 	// See is the section of the documentation that says more; empty if there is none.
 	See string
+	Traits
+}
+
+// Where is where something must change before a skipped pod can be resized.
+type Where int
+
+const (
+	Nowhere Where = iota
+	InNamespace
+	OnNode
+)
+
+// Traits are what the planner and the loop must know of a reason.
+type Traits struct {
+	// Waits is where something must change before a pod that was skipped for the reason can be resized.
+	Waits Where
+	// Part means that only a part of the pod may stay because of it, while the rest has its desired size.
+	Part bool
+	// Restless means that its message changes with other pods, so that a different message is not new.
+	Restless bool
+	// Urgency ranks what a node says of a resize: a higher value requires action sooner. It is 0 for all others.
+	Urgency int
 }
 
 var reasons = []Info{
@@ -61,13 +83,13 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the restore: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
-		Reason: Reverted, Severity: Warning,
+		Reason: Reverted, Severity: Warning, Traits: Traits{Part: true},
 		Meaning: "A resize made the pod worse, as the message says. Each resource that it lowered has its former size again, or only its former limit while the node has no room for the request, and keeps it until its desired size changes.",
 		Remedy:  "nothing, or correct the ratio of node type TYPE or the requests of the workload; a new desired size is tried after a cooldown",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: RevertBlocked, Severity: Warning,
+		Reason: RevertBlocked, Severity: Warning, Traits: Traits{Waits: OnNode, Restless: true},
 		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node no longer has room. It is retried when that may have changed.",
 		Remedy:  "make room on node NODE, or delete the pod so that it starts elsewhere with its original requests: `kubectl delete pod POD -n NAMESPACE`",
 		See:     "docs/operations.md#workloadresizerrevertblocked",
@@ -78,23 +100,23 @@ var reasons = []Info{
 		Remedy:  "nothing",
 	},
 	{
-		Reason: ResizeInProgress, Severity: Silent,
+		Reason: ResizeInProgress, Severity: Silent, Traits: Traits{Urgency: 1, Restless: true},
 		Meaning: "The node has accepted the resize but not completed it.",
 		Remedy:  "nothing; after five minutes, check the kubelet: `kubectl describe node NODE`",
 	},
 	{
-		Reason: ResizeDeferred, Severity: Normal,
+		Reason: ResizeDeferred, Severity: Normal, Traits: Traits{Urgency: 2, Restless: true},
 		Meaning: "The node has no room for the resize now and retries it by itself.",
 		Remedy:  "nothing; the kubelet retries it",
 	},
 	{
-		Reason: ResizeInfeasible, Severity: Warning,
+		Reason: ResizeInfeasible, Severity: Warning, Traits: Traits{Urgency: 4, Waits: OnNode},
 		Meaning: "The node can never satisfy the resize; the pod is reverted. The same resize is retried when the pod, its node or its ratio changes, or after a day.",
 		Remedy:  "nothing, or set `bounds`, or change the CPU manager policy of the node and reboot it",
 		See:     "docs/reference.md#after-a-resize",
 	},
 	{
-		Reason: ResizeError, Severity: Warning,
+		Reason: ResizeError, Severity: Warning, Traits: Traits{Urgency: 3, Waits: OnNode},
 		Meaning: "The node accepted the resize but cannot complete it; the part that blocks the pod is reverted, and retried with backoff.",
 		Remedy:  "nothing; it is reverted, and retried with backoff; usually, the container uses more memory than the new limit",
 	},
@@ -192,27 +214,27 @@ var reasons = []Info{
 		Remedy:  "nothing",
 	},
 	{
-		Reason: NodeCapacity, Severity: Warning,
+		Reason: NodeCapacity, Severity: Warning, Traits: Traits{Waits: OnNode, Restless: true},
 		Meaning: "The node has no room for the increase next to its other pods; the resize is retried when there is room.",
 		Remedy:  "nothing; it is retried when there is room",
 	},
 	{
-		Reason: NodePressure, Severity: Warning,
+		Reason: NodePressure, Severity: Warning, Traits: Traits{Waits: OnNode},
 		Meaning: "The node is under pressure, so nothing is increased until the pressure ends.",
 		Remedy:  "relieve the node, whose conditions `kubectl describe node NODE` shows; it is retried then",
 	},
 	{
-		Reason: LimitRangeViolation, Severity: Warning,
+		Reason: LimitRangeViolation, Severity: Warning, Traits: Traits{Waits: InNamespace},
 		Meaning: "A LimitRange of the namespace forbids the sizes, or would add default requests or limits to them.",
 		Remedy:  "change the LimitRange (`kubectl describe limitrange -n NAMESPACE`), or `bounds` in config.yaml",
 	},
 	{
-		Reason: QuotaExceeded, Severity: Warning,
+		Reason: QuotaExceeded, Severity: Warning, Traits: Traits{Waits: InNamespace, Restless: true},
 		Meaning: "A ResourceQuota of the namespace has no room for the increase; the resize is retried when there is room.",
 		Remedy:  "raise the quota (`kubectl describe quota -n NAMESPACE`); it is retried when there is room",
 	},
 	{
-		Reason: ActiveVPA, Severity: Normal,
+		Reason: ActiveVPA, Severity: Normal, Traits: Traits{Part: true},
 		Meaning: "A VerticalPodAutoscaler sizes the same workload, or the resources in the message, and the two would conflict. One that only boosts the start sizes cpu until the boost ends.",
 		Remedy:  "nothing, or remove the VerticalPodAutoscaler, change its update mode to `Off` or `Initial`, or limit its `controlledResources`",
 	},
@@ -246,13 +268,13 @@ var reasons = []Info{
 		See:     "docs/reference.md#guard",
 	},
 	{
-		Reason: WaitingForCanary, Severity: Silent,
+		Reason: WaitingForCanary, Severity: Silent, Traits: Traits{Part: true, Restless: true},
 		Meaning: "Other pods of the workload, its canaries, try the smaller size first.",
 		Remedy:  "nothing: the pod is resized once the canaries have proven the size; or change `guard.canary` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: CanaryReverted, Severity: Normal,
+		Reason: CanaryReverted, Severity: Normal, Traits: Traits{Part: true, Restless: true},
 		Meaning: "The smaller size made another pod of the same version of the workload worse, so the pod keeps its size.",
 		Remedy:  "the message says what it did to the other pod: correct the ratio, or the requests and limits of the workload; a different size is tried after `guard.cooldown`",
 		See:     "docs/reference.md#observed-resizes",
@@ -264,25 +286,25 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: SingletonLimitKept, Severity: Silent,
+		Reason: SingletonLimitKept, Severity: Silent, Traits: Traits{Part: true},
 		Meaning: "The pod is the only one of its workload, and `guard.keepSingletonLimits` is set: its limits are not lowered.",
 		Remedy:  "nothing, or add replicas, or change `guard.keepSingletonLimits` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: LoweredInSteps, Severity: Silent,
+		Reason: LoweredInSteps, Severity: Silent, Traits: Traits{Part: true, Restless: true},
 		Meaning: "The size is lowered in steps of at most `guard.maxChange`, each after the one before has proven itself.",
 		Remedy:  "nothing: the message says when the next step follows; or change `guard.maxChange` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: WaitingForOthers, Severity: Silent,
+		Reason: WaitingForOthers, Severity: Silent, Traits: Traits{Part: true, Restless: true},
 		Meaning: "As many other pods of the workload or of the node as `guard.maxPods` allows have a smaller size that has not proven itself.",
 		Remedy:  "nothing: the pod is resized when some of them have proven theirs; or change `guard.maxPods` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: DisruptionBudget, Severity: Silent,
+		Reason: DisruptionBudget, Severity: Silent, Traits: Traits{Part: true, Restless: true, Waits: InNamespace},
 		Meaning: "A PodDisruptionBudget allows no more disruptions of the workload's pods now, and a smaller size may disrupt the pod.",
 		Remedy:  "nothing: the pod is resized when the budget allows a disruption; if it never does, set `guard.disruptionBudgets: false` in config.yaml for the workload",
 		See:     "docs/reference.md#observed-resizes",
@@ -310,12 +332,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: RestartRequired, Severity: Normal,
+		Reason: RestartRequired, Severity: Normal, Traits: Traits{Part: true},
 		Meaning: "A resource stays unchanged because its resizePolicy would restart the container.",
 		Remedy:  "nothing, or set the resizePolicy `NotRequired` in the workload if the container does not need a restart",
 	},
 	{
-		Reason: MemoryLimitKept, Severity: Normal,
+		Reason: MemoryLimitKept, Severity: Normal, Traits: Traits{Part: true},
 		Meaning: "A memory limit stays unchanged because the API server or the node's kubelet (before Kubernetes 1.34) cannot lower it safely.",
 		Remedy:  "nothing, or upgrade the API server and the node to Kubernetes 1.34 or later",
 	},
@@ -345,3 +367,15 @@ func (r Reason) Severity() Severity {
 	info, _ := r.Info()
 	return info.Severity
 }
+
+// traits has the traits of each reason.
+var traits = func() map[Reason]Traits {
+	all := make(map[Reason]Traits, len(reasons))
+	for i := range reasons {
+		all[reasons[i].Reason] = reasons[i].Traits
+	}
+	return all
+}()
+
+// Traits returns what the planner and the loop must know of the reason.
+func (r Reason) Traits() Traits { return traits[r] }

@@ -161,12 +161,12 @@ func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
 		delete(l.counts, decided)
 	}
 	key := waitingFor{reason: e.reason}
-	switch plan.Waits(e.reason) {
-	case plan.Nowhere:
+	switch e.reason.Traits().Waits {
+	case contract.Nowhere:
 		return
-	case plan.InNamespace:
+	case contract.InNamespace:
 		key.place = pod.Namespace
-	case plan.OnNode:
+	case contract.OnNode:
 		key.place = e.node
 	}
 	pods := l.waiting[key]
@@ -292,7 +292,7 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(pod, uid)
-	if e.told == said || e.told.Code == said.Code && plan.IsRestless(said.Code) {
+	if e.told == said || e.told.Code == said.Code && said.Code.Traits().Restless {
 		return false
 	}
 	e.told = said

@@ -123,12 +123,12 @@ func (l *Loop) overtaken(p *plan.Plan, in cluster.Rules, changes int64) bool {
 	if now, _ := l.Cluster.Rules(); now != in {
 		return true
 	}
-	return len(p.Reasons) > 0 && plan.Waits(p.Reasons[0].Code) != plan.Nowhere && l.changes.Load() != changes
+	return len(p.Reasons) > 0 && p.Reasons[0].Code.Traits().Waits != contract.Nowhere && l.changes.Load() != changes
 }
 
 // follow reports the node's progress with the last resize.
 func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
-	if p.Decision == plan.Align && plan.Urgency(p.Reasons[0].Code) > 0 {
+	if p.Decision == plan.Align && p.Reasons[0].Code.Traits().Urgency > 0 {
 		l.tell(ctx, p, p.Reasons[0])
 	}
 	if !l.ledger.awaits(p.Pod) || !of.Actuated() {

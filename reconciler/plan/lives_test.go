@@ -373,7 +373,9 @@ func judged(t *testing.T, p *Planner, s *Snapshot) {
 	if s.Restore {
 		d.Kind, d.Emergency, stages = Restore, s.Emergency, restoringStages
 	}
-	shown := func() string { return fmt.Sprintf("%+v %v %+v %+v %+v", told(d.Plan), d.state, d.parts, d.keep, d.proof) }
+	shown := func() string {
+		return fmt.Sprintf("%+v %v %+v %+v %+v", told(d.Plan), d.state, d.parts, d.keep, d.proof)
+	}
 	for i := range stages {
 		of := &stages[i]
 		if d.state&of.in == 0 {

@@ -39,7 +39,7 @@ func (p *Plan) Outcome() []Reason {
 		// Three reasons are reported elsewhere: the node's progress and reverts, as they
 		// happen, and the reason for a partial plan, once the pod is skipped
 		// for it.
-		if !told && Urgency(reason.Code) == 0 && reason.Code != p.Partial && reason.Code != contract.Reverted {
+		if !told && reason.Code.Traits().Urgency == 0 && reason.Code != p.Partial && reason.Code != contract.Reverted {
 			said = append(said, reason)
 		}
 	}

@@ -44,7 +44,7 @@ func progressOf(of *pod.Pod, now time.Time) progress {
 			p.replanAt = until
 			continue
 		}
-		if Urgency(c.Code) > Urgency(p.code) {
+		if c.Code.Traits().Urgency > p.code.Traits().Urgency {
 			p.code, p.message = c.Code, c.Message
 		}
 		if c.Code != contract.ResizeInProgress {
@@ -71,7 +71,7 @@ func beforeResize(c *pod.Condition, resized time.Time) bool {
 func Says(of *pod.Pod) (said *pod.Condition) {
 	conditions := of.Conditions()
 	for i := range conditions {
-		if c := &conditions[i]; said == nil || Urgency(c.Code) > Urgency(said.Code) {
+		if c := &conditions[i]; said == nil || c.Code.Traits().Urgency > said.Code.Traits().Urgency {
 			said = c
 		}
 	}

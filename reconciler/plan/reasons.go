@@ -13,67 +13,9 @@ type Reason struct {
 	Message string
 }
 
-// Where is where something must change before a skipped pod can be resized.
-type Where int
-
-const (
-	Nowhere Where = iota
-	InNamespace
-	OnNode
-)
-
-// trait is what the planner and the loop must know of a reason.
-type trait struct {
-	// waits is where something must change before a pod that was skipped for the reason can be resized.
-	waits Where
-	// part means that only a part of the pod may stay because of it, while the rest has its desired size.
-	part bool
-	// restless means that its message changes with other pods, so that a different message is not new.
-	restless bool
-	// urgency ranks what a node says of a resize: a higher value requires action sooner.
-	urgency int
-}
-
-// traits has the reasons for which not all are zero.
-var traits = map[contract.Reason]trait{
-	contract.NodePressure:        {waits: OnNode},
-	contract.NodeCapacity:        {waits: OnNode, restless: true},
-	contract.RevertBlocked:       {waits: OnNode, restless: true},
-	contract.LimitRangeViolation: {waits: InNamespace},
-	contract.QuotaExceeded:       {waits: InNamespace, restless: true},
-
-	contract.ResizeInProgress: {urgency: 1, restless: true},
-	contract.ResizeDeferred:   {urgency: 2, restless: true},
-	contract.ResizeError:      {urgency: 3, waits: OnNode},
-	contract.ResizeInfeasible: {urgency: 4, waits: OnNode},
-
-	contract.ActiveVPA:          {part: true},
-	contract.Reverted:           {part: true},
-	contract.RestartRequired:    {part: true},
-	contract.MemoryLimitKept:    {part: true},
-	contract.SingletonLimitKept: {part: true},
-	contract.LoweredInSteps:     {part: true, restless: true},
-	contract.WaitingForCanary:   {part: true, restless: true},
-	contract.CanaryReverted:     {part: true, restless: true},
-	contract.WaitingForOthers:   {part: true, restless: true},
-	contract.DisruptionBudget:   {part: true, restless: true, waits: InNamespace},
-}
-
-// Waits returns where something must change before a pod that was skipped for the reason can
-// be resized.
-func Waits(reason contract.Reason) Where { return traits[reason].waits }
-
-// IsRestless reports whether the message of a reason changes with other pods, so that a different message is
-// not new.
-func IsRestless(reason contract.Reason) bool { return traits[reason].restless }
-
-// Urgency ranks the codes for the status of a resize: a higher value requires action sooner.
-// It is 0 for all other codes.
-func Urgency(code contract.Reason) int { return traits[code].urgency }
-
 // withheld reports whether part of the pod does not get its desired size.
 func (p *Plan) withheld() bool {
-	return slices.ContainsFunc(p.Reasons, func(r Reason) bool { return traits[r.Code].part })
+	return slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code.Traits().Part })
 }
 
 // mostOfAReason is the maximum length of a reason in bytes before it ends with andMore.

@@ -129,7 +129,7 @@ func (p *Planner) finishRestore(d *draft, s *Snapshot) *verdict {
 		v.decision = Skip
 	}
 	// Reasons that can change by themselves come first, because the pod waits for them.
-	slices.SortStableFunc(then.Reasons, func(a, b Reason) int { return cmp.Compare(Waits(b.Code), Waits(a.Code)) })
+	slices.SortStableFunc(then.Reasons, func(a, b Reason) int { return cmp.Compare(b.Code.Traits().Waits, a.Code.Traits().Waits) })
 	v.reasons, v.alone, v.restore = then.Reasons, true, &found
 	return v
 }

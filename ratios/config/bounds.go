@@ -3,7 +3,7 @@ package config
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 

@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // readDemand reads where demand comes from, and the options of the recommender.
-func readDemand(d *ratios.Demand) func(reader.Value) {
+func readDemand(d *policy.Demand) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Fields(reader.Known{
-			"from":        oneOf(&d.From, ratios.DemandSources),
+			"from":        oneOf(&d.From, policy.DemandSources),
 			"mode":        mode(&d.Mode),
-			"policy":      oneOf(&d.Policy, ratios.DemandPolicies),
+			"policy":      oneOf(&d.Policy, policy.DemandPolicies),
 			"margin":      optional(&d.Margin, "must be a number from 0 to 10, such as 0.15", within(0, 10)),
 			"cpu":         readCPUDemand(&d.CPU),
 			"memory":      readMemoryDemand(&d.Memory),
@@ -42,21 +42,21 @@ func within(least, most float64) func(float64) bool {
 func mode(into *string) func(reader.Value) {
 	return func(v reader.Value) {
 		switch text, _ := v.Text(); text {
-		case ratios.Observe:
+		case policy.Observe:
 			*into = text
-		case ratios.Initial, ratios.Apply:
-			v.Fault("%s does not exist yet: this version only observes; use %s", text, ratios.Observe)
+		case policy.Initial, policy.Apply:
+			v.Fault("%s does not exist yet: this version only observes; use %s", text, policy.Observe)
 		default:
-			v.Fault("must be %s, not %s", ratios.Observe, v)
+			v.Fault("must be %s, not %s", policy.Observe, v)
 		}
 	}
 }
 
-func readCPUDemand(d *ratios.ResourceDemand) func(reader.Value) {
+func readCPUDemand(d *policy.ResourceDemand) func(reader.Value) {
 	return readResource(d, cpuBound, []string{"follow", "keep", "none"}, reader.Known{"wholeCores": flag(&d.Whole)})
 }
 
-func readMemoryDemand(d *ratios.ResourceDemand) func(reader.Value) {
+func readMemoryDemand(d *policy.ResourceDemand) func(reader.Value) {
 	return readResource(d, memoryBound, []string{"follow", "keep", "multiple"}, reader.Known{
 		"neverLower": flag(&d.Keep),
 		"multiple":   optional(&d.Multiple, "must be a number from 1 to 100, such as 2", within(1, 100)),
@@ -65,7 +65,7 @@ func readMemoryDemand(d *ratios.ResourceDemand) func(reader.Value) {
 }
 
 // readResource reads the options of one resource, and its own keys.
-func readResource(d *ratios.ResourceDemand, of sensible, limits []string, own reader.Known) func(reader.Value) {
+func readResource(d *policy.ResourceDemand, of sensible, limits []string, own reader.Known) func(reader.Value) {
 	return func(v reader.Value) {
 		const must = "must be a number above 0 and at most 1, such as 0.9"
 		percentile := func(f float64) bool { return f > 0 && f <= 1 }
@@ -91,14 +91,14 @@ func readResource(d *ratios.ResourceDemand, of sensible, limits []string, own re
 }
 
 // readContainers reads the bounds of containers by name.
-func readContainers(into *map[string]ratios.BoundsOverride) func(reader.Value) {
+func readContainers(into *map[string]policy.BoundsOverride) func(reader.Value) {
 	return func(v reader.Value) {
-		*into = map[string]ratios.BoundsOverride{}
+		*into = map[string]policy.BoundsOverride{}
 		v.Each(func(name string, v reader.Value) {
 			syntax(validation.IsDNS1123Label).key(v, name)
 			var cpu, memory ends
 			v.Fields(reader.Known{"cpu": cpu.read(cpuBound), "memory": memory.read(memoryBound)})
-			(*into)[name] = ratios.BoundsOverride{CPU: cpu.override(cpuBound.amount), Memory: memory.override(memoryBound.amount)}
+			(*into)[name] = policy.BoundsOverride{CPU: cpu.override(cpuBound.amount), Memory: memory.override(memoryBound.amount)}
 		})
 	}
 }
@@ -117,15 +117,15 @@ func amount(into **int64, leastSign int, of sensible) func(reader.Value) {
 
 // checkDemand adds faults between the values of a demand. all has those of the globals, too: a fault
 // between these alone is not the rule's.
-func checkDemand(f *reader.Faults, path string, own, all *ratios.Demand) {
+func checkDemand(f *reader.Faults, path string, own, all *policy.Demand) {
 	for _, r := range []struct {
 		name     string
-		own, all *ratios.ResourceDemand
-		of       func(*ratios.BoundsOverride) *ratios.RangeOverride
+		own, all *policy.ResourceDemand
+		of       func(*policy.BoundsOverride) *policy.RangeOverride
 		text     func(int64) string
 	}{
-		{"cpu", &own.CPU, &all.CPU, func(b *ratios.BoundsOverride) *ratios.RangeOverride { return &b.CPU }, sizing.CPUText},
-		{"memory", &own.Memory, &all.Memory, func(b *ratios.BoundsOverride) *ratios.RangeOverride { return &b.Memory }, sizing.MemoryText},
+		{"cpu", &own.CPU, &all.CPU, func(b *policy.BoundsOverride) *policy.RangeOverride { return &b.CPU }, sizing.CPUText},
+		{"memory", &own.Memory, &all.Memory, func(b *policy.BoundsOverride) *policy.RangeOverride { return &b.Memory }, sizing.MemoryText},
 	} {
 		at := path + "." + r.name
 		if r.own.Lower != nil || r.own.Target != nil {
@@ -134,14 +134,14 @@ func checkDemand(f *reader.Faults, path string, own, all *ratios.Demand) {
 		if r.own.Target != nil || r.own.Upper != nil {
 			checkOrder(f, at, "target", "upper", r.all.Target, r.all.Upper, defaultTarget, defaultUpper)
 		}
-		global := r.own.Bounds == ratios.RangeOverride{}
+		global := r.own.Bounds == policy.RangeOverride{}
 		if !global && empty(r.all.Bounds) {
 			f.Add(at, "min %s > max %s", r.text(*r.all.Bounds.Min), r.text(*r.all.Bounds.Max))
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(all.Containers)) {
 			container, bounds := own.Containers[name], all.BoundsOf(name)
-			if of := r.of(&bounds); empty(*of) && (!global || *r.of(&container) != ratios.RangeOverride{}) {
+			if of := r.of(&bounds); empty(*of) && (!global || *r.of(&container) != policy.RangeOverride{}) {
 				f.Add(reader.Join(path+".containers", name)+"."+r.name, "min %s > max %s, with the bounds of all containers", r.text(*of.Min), r.text(*of.Max))
 			}
 		}
@@ -149,7 +149,7 @@ func checkDemand(f *reader.Faults, path string, own, all *ratios.Demand) {
 }
 
 // empty reports whether no amount is within bounds.
-func empty(r ratios.RangeOverride) bool { return r.Min != nil && r.Max != nil && *r.Min > *r.Max }
+func empty(r policy.RangeOverride) bool { return r.Min != nil && r.Max != nil && *r.Min > *r.Max }
 
 // The percentiles that apply where the configuration sets none.
 const (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -50,19 +51,19 @@ overrides:
 	value := func(f float64) *float64 { return &f }
 	amount := func(n int64) *int64 { return &n }
 	yes, twoDays := true, 48*time.Hour
-	globals := ratios.Demand{
-		Margin: value(0.2), CPU: ratios.ResourceDemand{Target: value(0.95), Upper: value(0.99), Bounds: ratios.RangeOverride{Max: amount(4000)}, HalfLife: &twoDays, Limit: "none"},
-		Memory:     ratios.ResourceDemand{Limit: "multiple", Multiple: value(3), Headroom: amount(100 << 20)},
-		Containers: map[string]ratios.BoundsOverride{"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(2000)}}},
+	globals := policy.Demand{
+		Margin: value(0.2), CPU: policy.ResourceDemand{Target: value(0.95), Upper: value(0.99), Bounds: policy.RangeOverride{Max: amount(4000)}, HalfLife: &twoDays, Limit: "none"},
+		Memory:     policy.ResourceDemand{Limit: "multiple", Multiple: value(3), Headroom: amount(100 << 20)},
+		Containers: map[string]policy.BoundsOverride{"app": {CPU: policy.RangeOverride{Min: amount(100), Max: amount(2000)}}},
 	}
 	if diff := cmp.Diff(globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand); diff != "" {
 		t.Error(diff)
 	}
 	shop := globals
-	shop.From, shop.Mode = ratios.FromUsage, ratios.Observe
+	shop.From, shop.Mode = policy.FromUsage, policy.Observe
 	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = amount(50), value(0.9), &yes, &yes
-	shop.Containers = map[string]ratios.BoundsOverride{
-		"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(1000)}}, "sidecar": {Memory: ratios.RangeOverride{Max: amount(1 << 30)}},
+	shop.Containers = map[string]policy.BoundsOverride{
+		"app": {CPU: policy.RangeOverride{Min: amount(100), Max: amount(1000)}}, "sidecar": {Memory: policy.RangeOverride{Max: amount(1 << 30)}},
 	}
 	if diff := cmp.Diff(shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand); diff != "" {
 		t.Error(diff)
@@ -133,12 +134,12 @@ func readsPrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := table.Prices
-	var all []ratios.Price
+	var all []policy.Price
 	for _, nodeType := range []string{"n2d", "n4", "n4@AMD-25-1"} {
 		all = append(all, p.Of(nodeType))
 	}
-	n4 := ratios.Price{CPU: 0.05}
-	if want := []ratios.Price{{CPU: 0.03, Memory: 0.004}, n4, n4}; p.Currency != "USD" || !slices.Equal(all, want) {
+	n4 := policy.Price{CPU: 0.05}
+	if want := []policy.Price{{CPU: 0.03, Memory: 0.004}, n4, n4}; p.Currency != "USD" || !slices.Equal(all, want) {
 		t.Errorf("%s %v, want USD %v", p.Currency, all, want)
 	}
 }

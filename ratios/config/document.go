@@ -5,15 +5,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // document is config.yaml as it is written.
 type document struct {
 	globals section
-	pace    ratios.Pace
-	prices  *ratios.Prices
+	cluster policy.Cluster
 	// In order of precedence.
 	overrides, annotations, labels, classes []*rule
 }
@@ -21,17 +21,17 @@ type document struct {
 func readDocument(v reader.Value) *document {
 	d := &document{}
 	keys := d.globals.keys()
-	keys["pace"] = readPace(&d.pace)
-	keys["prices"] = readPrices(&d.prices)
+	keys["pace"] = readPace(&d.cluster.Pace)
+	keys["prices"] = readPrices(&d.cluster.Prices)
 	keys["overrides"] = overrides(&d.overrides)
-	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Criteria {
-		return ratios.Criteria{Annotations: map[string]string{key: value}}
+	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) policy.Criteria {
+		return policy.Criteria{Annotations: map[string]string{key: value}}
 	})
-	keys["podLabels"] = byValue(&d.labels, labelKey, labelValue, func(key, value string) ratios.Criteria {
-		return ratios.Criteria{Labels: map[string]string{key: value}}
+	keys["podLabels"] = byValue(&d.labels, labelKey, labelValue, func(key, value string) policy.Criteria {
+		return policy.Criteria{Labels: map[string]string{key: value}}
 	})
 	keys["computeClasses"] = func(v reader.Value) {
-		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Criteria { return ratios.Criteria{ComputeClass: class} }))
+		v.Each(named(&d.classes, labelValue.key, func(class string) policy.Criteria { return policy.Criteria{ComputeClass: class} }))
 	}
 	v.Fields(keys)
 	return d
@@ -95,10 +95,9 @@ func above(low, high *resource.Quantity) bool {
 // layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
-	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Guard: g.guard, Pace: d.pace, Prices: d.prices}
-	*layer.Bounds = g.bounds().Over(*layer.Bounds)
+	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), MaxSpeedRatio: g.maxSpeedRatio, Settings: g.settings(), Cluster: d.cluster}
 	for _, r := range d.rules() {
-		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand, Guard: r.guard})
+		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), MaxSpeedRatio: r.maxSpeedRatio, Settings: r.settings()})
 	}
 	return layer
 }

@@ -3,16 +3,16 @@ package config
 import (
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // readGuard reads when resizes are made, and how they are observed and reverted.
-func readGuard(g *ratios.Guard) func(reader.Value) {
+func readGuard(g *policy.Guard) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Fields(reader.Known{
 			"enabled":    flag(&g.Enabled),
-			"window":     duration(&g.Window, 30*time.Second, ratios.LongestWindow),
+			"window":     duration(&g.Window, 30*time.Second, policy.LongestWindow),
 			"restarts":   count(&g.Restarts, 100, 2),
 			"unready":    duration(&g.Unready, 5*time.Second, time.Hour),
 			"cooldown":   duration(&g.Cooldown, time.Minute, day),
@@ -40,7 +40,7 @@ const mostPods = 150_000
 
 // checkGuard adds faults between the values of a guard. all has those of the globals, too: a fault
 // between these alone is not the rule's.
-func checkGuard(f *reader.Faults, path string, own, all *ratios.Guard) {
+func checkGuard(f *reader.Faults, path string, own, all *policy.Guard) {
 	if own.Window == nil && own.Unready == nil {
 		return
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 )
 
 func TestGuard(t *testing.T) {
@@ -38,7 +39,7 @@ func window(t *testing.T, days schedule.Days, from, to schedule.Clock, zone stri
 }
 
 // sameSettings compares settings.
-func sameSettings(t *testing.T, want, got ratios.GuardSettings) {
+func sameSettings(t *testing.T, want, got policy.GuardSettings) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(schedule.Window{})); diff != "" {
 		t.Error(diff)
@@ -75,11 +76,11 @@ overrides:
   match: {namespace: shop}
   guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, keepSingletonLimits: false, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
-	globals := ratios.GuardSettings{
+	globals := policy.GuardSettings{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
 		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3, KeepSingletonLimits: true,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
-		Objectives: []ratios.Objective{
+		Objectives: []policy.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
 			{Name: "requests", Prometheus: "https://prometheus.example.com/team", Query: "up", Below: new(-2.5)},
 		},

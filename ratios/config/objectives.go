@@ -8,20 +8,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // mostObjectives is the maximum number of objectives: each is a query every few seconds.
 const mostObjectives = 10
 
 // readObjectives reads a list of objectives. An empty list is set, too.
-func readObjectives(into *[]ratios.Objective) func(reader.Value) {
+func readObjectives(into *[]policy.Objective) func(reader.Value) {
 	return func(v reader.Value) {
 		if v.IsNull() {
 			return
 		}
-		all := []ratios.Objective{}
+		all := []policy.Objective{}
 		v.Items(func(v reader.Value) { all = append(all, readObjective(v, all)) })
 		if len(all) > mostObjectives {
 			v.Fault("has %d objectives, but must have at most %d", len(all), mostObjectives)
@@ -31,7 +31,7 @@ func readObjectives(into *[]ratios.Objective) func(reader.Value) {
 }
 
 // readObjective reads an objective whose name must differ from those of others.
-func readObjective(v reader.Value, others []ratios.Objective) (o ratios.Objective) {
+func readObjective(v reader.Value, others []policy.Objective) (o policy.Objective) {
 	const must = "must be a finite number"
 	finite := func(f float64) bool { return !math.IsInf(f, 0) }
 	fine := v.Fields(reader.Known{
@@ -41,7 +41,7 @@ func readObjective(v reader.Value, others []ratios.Objective) (o ratios.Objectiv
 			}
 			if problems := content.IsDNS1123Label(o.Name); len(problems) > 0 {
 				v.Fault("not a valid name: %s", strings.Join(problems, ", "))
-			} else if slices.ContainsFunc(others, func(other ratios.Objective) bool { return other.Name == o.Name }) {
+			} else if slices.ContainsFunc(others, func(other policy.Objective) bool { return other.Name == o.Name }) {
 				v.Fault("%q is already the name of an objective", o.Name)
 			}
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
@@ -18,16 +19,16 @@ func TestPace(t *testing.T) {
 func readsTheRates(t *testing.T) {
 	for _, tc := range []struct {
 		text string
-		want ratios.Pace
+		want policy.Pace
 	}{
-		{"", ratios.Pace{}},
-		{"pace: {}", ratios.Pace{}},
-		{"pace: {resizesPerSecond: 5}", ratios.Pace{ResizesPerSecond: new(5.0)}},
-		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", ratios.Pace{ResizesPerSecond: new(0.001), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", ratios.Pace{ResizesPerSecond: new(100_000.0), FreedPerHour: new(1.0)}},
-		{"pace: {freedPerHour: 0.5%}", ratios.Pace{FreedPerHour: new(0.005)}},
-		{"pace: {freedPerHour: 1}", ratios.Pace{FreedPerHour: new(1.0)}},
+		{"", policy.Pace{}},
+		{"pace: {}", policy.Pace{}},
+		{"pace: {resizesPerSecond: 5}", policy.Pace{ResizesPerSecond: new(5.0)}},
+		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", policy.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
+		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", policy.Pace{ResizesPerSecond: new(0.001), FreedPerHour: new(0.0)}},
+		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", policy.Pace{ResizesPerSecond: new(100_000.0), FreedPerHour: new(1.0)}},
+		{"pace: {freedPerHour: 0.5%}", policy.Pace{FreedPerHour: new(0.005)}},
+		{"pace: {freedPerHour: 1}", policy.Pace{FreedPerHour: new(1.0)}},
 	} {
 		layer, err := Parse([]byte(minimal+tc.text), ratios.Provenance{})
 		if err != nil {
@@ -70,7 +71,7 @@ func theReferenceNamesTheDefaultOfThePace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, freed := new(ratios.Pace).Rates(20); *layer.Pace.FreedPerHour != freed {
+	if _, freed := new(policy.Pace).Rates(20); *layer.Pace.FreedPerHour != freed {
 		t.Errorf("the reference says %v, the default is %v", *layer.Pace.FreedPerHour, freed)
 	}
 }

@@ -3,21 +3,21 @@ package config
 import (
 	"maps"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // readPrices reads what an hour of cpu and memory costs. The price of all node types must be set: a
 // node type without a price would look as if it cost nothing.
-func readPrices(into **ratios.Prices) func(reader.Value) {
+func readPrices(into **policy.Prices) func(reader.Value) {
 	return func(v reader.Value) {
-		p := &ratios.Prices{Types: map[string]ratios.Price{}}
+		p := &policy.Prices{Types: map[string]policy.Price{}}
 		fine := readPrice(v, &p.Default, reader.Known{
 			"currency": text(&p.Currency),
 			"nodeTypes": func(v reader.Value) {
 				v.Each(func(nodeType string, v reader.Value) {
 					checkNodeType(v, nodeType)
-					var price ratios.Price
+					var price policy.Price
 					readPrice(v, &price, nil)
 					p.Types[nodeType] = price
 				})
@@ -32,7 +32,7 @@ func readPrices(into **ratios.Prices) func(reader.Value) {
 
 // readPrice reads a price, both parts of which must be set, and other keys. It reports whether the
 // value has no other faults.
-func readPrice(v reader.Value, p *ratios.Price, more reader.Known) bool {
+func readPrice(v reader.Value, p *policy.Price, more reader.Known) bool {
 	const must = "must be a number from 0 to 1000000, the price of an hour"
 	var cpu, memory *float64
 	keys := reader.Known{

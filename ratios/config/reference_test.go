@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -70,7 +71,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 	n4, _ := critical.Lookup("n4")
 	n2d, _ := critical.Lookup("n2d")
 	if critical.Name != "overrides[0] (critical)" || n4.CPUFactor != (sizing.Factor{Num: 13, Den: 12}) || n2d.CPUFactor != (sizing.Factor{Num: 13, Den: 10}) ||
-		critical.Bounds != (ratios.Bounds{CPU: sizing.Range{Min: 200, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}) {
+		critical.Bounds != (policy.Bounds{CPU: sizing.Range{Min: 200, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}) {
 		t.Errorf("critical pods have %+v, n4 %v, n2d %v", critical, n4, n2d)
 	}
 	encoder := table.Profile(ratiotest.Subject{Labels: map[string]string{"app.kubernetes.io/name": "encoder", "env": "test"}})
@@ -107,7 +108,7 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 }
 
 func namesTheDefaultsOfAGuard(t *testing.T) {
-	want := new(ratios.Guard).Settings()
+	want := new(policy.Guard).Settings()
 	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
 	if len(rows) != 11 {
 		t.Fatalf("%d keys have a number or a flag as their default, want 11: %q", len(rows), rows)

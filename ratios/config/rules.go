@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // rule is a section for the pods that match.
@@ -13,7 +13,7 @@ type rule struct {
 	section
 	path  string
 	name  string // Set for an override.
-	match ratios.Criteria
+	match policy.Criteria
 }
 
 // String returns the name of the rule in messages and in the API.
@@ -70,7 +70,7 @@ func overrides(into *[]*rule) func(reader.Value) {
 	}
 }
 
-func readMatch(v reader.Value) (m ratios.Criteria) {
+func readMatch(v reader.Value) (m policy.Criteria) {
 	fine := v.Fields(reader.Known{
 		"computeClass": func(v reader.Value) {
 			if text(&m.ComputeClass)(v); m.ComputeClass != "" {
@@ -110,12 +110,12 @@ func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
 
 // byValue reads rules by the key and the value that pods must have. The value may
 // be empty.
-func byValue(into *[]*rule, key, value syntax, match func(key, value string) ratios.Criteria) func(reader.Value) {
+func byValue(into *[]*rule, key, value syntax, match func(key, value string) policy.Criteria) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Each(func(name string, v reader.Value) {
 			key.key(v, name)
 			before := len(*into)
-			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
+			if v.Each(named(into, value.value, func(value string) policy.Criteria { return match(name, value) })) && len(*into) == before {
 				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")
 			}
 		})
@@ -123,7 +123,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 }
 
 // named reads a rule whose key in the mapping is checked.
-func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) ratios.Criteria) func(string, reader.Value) {
+func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) policy.Criteria) func(string, reader.Value) {
 	return func(name string, v reader.Value) {
 		require(v, name)
 		r := readRule(v, nil)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -46,18 +47,17 @@ func ordersRulesByPrecedenceAndThenByPosition(t *testing.T) {
 	none := map[string]ratios.Ratio{}
 	want := []ratios.Rule{
 		{Name: "overrides[0] (critical)",
-			Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
-
+			Match:    policy.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
 			Baseline: "m7i.large", Ratios: map[string]ratios.Ratio{"m7i.large": {CPUPerf: 2, MemoryPerf: 1.5, Provenance: from}},
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(2000)}}},
-		{Name: "overrides[1] (2)", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
-		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: ratios.Criteria{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
-			Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Min: amount(0)}}},
-		{Name: `podLabels["example.com/tier"].web`, Match: ratios.Criteria{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(500)}}},
-		{Name: "podLabels.env.true", Match: ratios.Criteria{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
-		{Name: "podLabels.env.production", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
-		{Name: "computeClasses.Balanced", Match: ratios.Criteria{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
+			Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: amount(2000)}}}},
+		{Name: "overrides[1] (2)", Match: policy.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
+		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: policy.Criteria{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
+			Settings: policy.Settings{Bounds: policy.BoundsOverride{Memory: policy.RangeOverride{Min: amount(0)}}}},
+		{Name: `podLabels["example.com/tier"].web`, Match: policy.Criteria{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
+			Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Max: amount(500)}}}},
+		{Name: "podLabels.env.true", Match: policy.Criteria{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
+		{Name: "podLabels.env.production", Match: policy.Criteria{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
+		{Name: "computeClasses.Balanced", Match: policy.Criteria{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
 	}
 	if diff := cmp.Diff(want, layer.Rules); diff != "" {
 		t.Error(diff)

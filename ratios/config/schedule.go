@@ -3,8 +3,8 @@ package config
 import (
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 )
 
 // mostWindows is the maximum number of windows: all of them are looked at for each pod.

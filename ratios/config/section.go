@@ -5,9 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // section holds the values that can be set for all pods and for the pods of a rule.
@@ -17,8 +18,8 @@ type section struct {
 	cpu, memory ends
 	// maxSpeedRatio is 0 if it is not set.
 	maxSpeedRatio float64
-	demand        ratios.Demand
-	guard         ratios.Guard
+	demand        policy.Demand
+	guard         policy.Guard
 }
 
 func (s *section) isEmpty() bool {
@@ -77,7 +78,7 @@ func (s *section) from(p ratios.Provenance) map[string]ratios.Ratio {
 }
 
 // override returns the ends as amounts.
-func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverride {
+func (e ends) override(amount func(*resource.Quantity) int64) policy.RangeOverride {
 	of := func(q *resource.Quantity) *int64 {
 		if q == nil {
 			return nil
@@ -85,10 +86,11 @@ func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverri
 		v := amount(q)
 		return &v
 	}
-	return ratios.RangeOverride{Min: of(e.min), Max: of(e.max)}
+	return policy.RangeOverride{Min: of(e.min), Max: of(e.max)}
 }
 
-// bounds returns the bounds of the section, in millicores and bytes.
-func (s *section) bounds() ratios.BoundsOverride {
-	return ratios.BoundsOverride{CPU: s.cpu.override(cpuBound.amount), Memory: s.memory.override(memoryBound.amount)}
+// settings returns what the section sets besides ratios.
+func (s *section) settings() policy.Settings {
+	bounds := policy.BoundsOverride{CPU: s.cpu.override(cpuBound.amount), Memory: s.memory.override(memoryBound.amount)}
+	return policy.Settings{Bounds: bounds, Demand: s.demand, Guard: s.guard}
 }

@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // text reads a string that is not empty.

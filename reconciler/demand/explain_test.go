@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
@@ -92,7 +92,7 @@ func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.publish(t.Context())
 	all := f.explain(t, web)
-	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != ratios.FromAuthor {
+	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != policy.FromAuthor {
 		t.Errorf("%+v", all)
 	}
 }

@@ -1,7 +1,7 @@
 package demand
 
 import (
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -10,7 +10,7 @@ import (
 // optionsOf returns the options of a container. guaranteed means that its limits must equal its
 // requests, so that they follow whatever is configured, and containers is how many containers share the
 // floor of the pod.
-func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) usage.Options {
+func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) usage.Options {
 	o := usage.Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: containers}
 	if guaranteed || d.Memory.Limit == followLimit {
 		o.Recommend = recommend.FollowOptions()
@@ -57,7 +57,7 @@ func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) u
 	return o
 }
 
-func percentiles(into *recommend.Percentiles, d *ratios.ResourceDemand) {
+func percentiles(into *recommend.Percentiles, d *policy.ResourceDemand) {
 	set(&into.Target, d.Target)
 	set(&into.Lower, d.Lower)
 	set(&into.Upper, d.Upper)

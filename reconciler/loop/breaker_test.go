@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -171,8 +171,8 @@ func TestBreakers(t *testing.T) {
 		}
 	})
 	t.Run("leaves out pods whose guard says so", func(t *testing.T) {
-		for name, change := range map[string]func(*ratios.Guard, *bool){
-			"breaker": func(g *ratios.Guard, off *bool) { g.Breaker = off }, "enabled": func(g *ratios.Guard, off *bool) { g.Enabled = off },
+		for name, change := range map[string]func(*policy.Guard, *bool){
+			"breaker": func(g *policy.Guard, off *bool) { g.Breaker = off }, "enabled": func(g *policy.Guard, off *bool) { g.Enabled = off },
 		} {
 			l, holds := hurt(t, 5, 5)
 			l.countAll()

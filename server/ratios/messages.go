@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -58,7 +59,7 @@ func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
 	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: values.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
 }
 
-func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
+func bounds(b policy.Bounds) *workloadresizerv1.Bounds {
 	return &workloadresizerv1.Bounds{
 		Cpu:    quantityRange(b.CPU, sizing.CPUText),
 		Memory: quantityRange(b.Memory, sizing.MemoryText),
@@ -77,8 +78,8 @@ func quantityRange(r sizing.Range, text func(int64) string) *workloadresizerv1.Q
 }
 
 // boundsOverride returns the ends that a rule replaces; nil if it replaces none.
-func boundsOverride(b ratios.BoundsOverride) *workloadresizerv1.Bounds {
-	if b == (ratios.BoundsOverride{}) {
+func boundsOverride(b policy.BoundsOverride) *workloadresizerv1.Bounds {
+	if b == (policy.BoundsOverride{}) {
 		return nil
 	}
 	return &workloadresizerv1.Bounds{
@@ -87,8 +88,8 @@ func boundsOverride(b ratios.BoundsOverride) *workloadresizerv1.Bounds {
 	}
 }
 
-func rangeOverride(r ratios.RangeOverride, text func(int64) string) *workloadresizerv1.QuantityRange {
-	if r == (ratios.RangeOverride{}) {
+func rangeOverride(r policy.RangeOverride, text func(int64) string) *workloadresizerv1.QuantityRange {
+	if r == (policy.RangeOverride{}) {
 		return nil
 	}
 	out := &workloadresizerv1.QuantityRange{}

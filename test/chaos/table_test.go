@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/test/oracle"
@@ -65,12 +66,12 @@ func (t *table) update() ratios.Update {
 	layer := &ratios.Layer{
 		Baseline: t.baseline,
 		Ratios:   map[string]ratios.Ratio{},
-		Bounds: &ratios.Bounds{
+		Settings: policy.Settings{Bounds: policy.Exactly(policy.Bounds{
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
-		},
-		Guard:         ratios.Guard{Canary: new(1.0)},
-		Pace:          ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
+		}), Guard: policy.Guard{Canary: new(1.0)}},
+
+		Cluster:       policy.Cluster{Pace: policy.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
 	}
 	for nodeType := range t.cpu {

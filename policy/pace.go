@@ -1,4 +1,4 @@
-package ratios
+package policy
 
 import "cmp"
 

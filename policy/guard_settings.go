@@ -1,10 +1,10 @@
-package ratios
+package policy
 
 import (
 	"slices"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 )
 
 // GuardSettings are the values of a Guard, with defaults for those that are not set.

@@ -1,4 +1,4 @@
-package ratios
+package policy
 
 // Objective is a query whose value shows whether pods are well.
 type Objective struct {

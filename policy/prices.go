@@ -1,4 +1,4 @@
-package ratios
+package policy
 
 import "github.com/workload-resizer/workload-resizer/ratios/nodetype"
 

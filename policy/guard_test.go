@@ -1,4 +1,4 @@
-package ratios_test
+package policy_test
 
 import (
 	"reflect"
@@ -7,9 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 )
 
 func TestGuard(t *testing.T) {
@@ -17,12 +16,10 @@ func TestGuard(t *testing.T) {
 	t.Run("an empty list is a value", anEmptyListIsAValue)
 	t.Run("what is not set has its default", whatIsNotSetHasItsDefault)
 	t.Run("a setting is what is set", aSettingIsWhatIsSet)
-	t.Run("a layer has the values of the layers below it", aLayerHasTheValuesOfTheLayersBelowIt)
-	t.Run("a guard changes neither the revision nor which pods match", aGuardChangesNeitherTheRevisionNorWhichPodsMatch)
 }
 
 // leaves calls visit for each value of a guard.
-func leaves(g *ratios.Guard, visit func(name string, value reflect.Value)) {
+func leaves(g *policy.Guard, visit func(name string, value reflect.Value)) {
 	v := reflect.ValueOf(g).Elem()
 	for i := range v.NumField() {
 		visit(v.Type().Field(i).Name, v.Field(i))
@@ -30,7 +27,7 @@ func leaves(g *ratios.Guard, visit func(name string, value reflect.Value)) {
 }
 
 // only returns a guard that sets one value.
-func only(t *testing.T, name string) (g ratios.Guard) {
+func only(t *testing.T, name string) (g policy.Guard) {
 	t.Helper()
 	found := false
 	leaves(&g, func(of string, value reflect.Value) {
@@ -51,7 +48,7 @@ func only(t *testing.T, name string) (g ratios.Guard) {
 }
 
 // set reports which values are set.
-func set(g ratios.Guard) map[string]bool {
+func set(g policy.Guard) map[string]bool {
 	all := map[string]bool{}
 	leaves(&g, func(name string, value reflect.Value) {
 		if !value.IsNil() {
@@ -63,12 +60,12 @@ func set(g ratios.Guard) map[string]bool {
 
 func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 	var names []string
-	leaves(&ratios.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
-	if empty := (&ratios.Guard{}); !empty.IsEmpty() || len(names) != 18 {
+	leaves(&policy.Guard{}, func(name string, _ reflect.Value) { names = append(names, name) })
+	if empty := (&policy.Guard{}); !empty.IsEmpty() || len(names) != 18 {
 		t.Errorf("a guard has %q", names)
 	}
 	for _, name := range names {
-		one, none := only(t, name), ratios.Guard{}
+		one, none := only(t, name), policy.Guard{}
 		if one.IsEmpty() {
 			t.Errorf("a guard that sets only %s is empty", name)
 		}
@@ -89,63 +86,36 @@ func eachValueThatARuleSetsTakesPrecedence(t *testing.T) {
 }
 
 func anEmptyListIsAValue(t *testing.T) {
-	globals, rule := ratios.Guard{Schedule: schedule.Schedule{{}}, Objectives: []ratios.Objective{{}}}, ratios.Guard{Schedule: schedule.Schedule{}, Objectives: []ratios.Objective{}}
+	globals, rule := policy.Guard{Schedule: schedule.Schedule{{}}, Objectives: []policy.Objective{{}}}, policy.Guard{Schedule: schedule.Schedule{}, Objectives: []policy.Objective{}}
 	if all := rule.Over(&globals); rule.IsEmpty() || len(all.Schedule) != 0 || len(all.Objectives) != 0 {
 		t.Errorf("%+v", all)
 	}
 }
 
 func whatIsNotSetHasItsDefault(t *testing.T) {
-	want := ratios.GuardSettings{
+	want := policy.GuardSettings{
 		Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute,
 		Throttling: 0.5, CPUPressure: 0.6, MemoryPressure: 0.2, MemoryUse: 0.95, Canary: 0.1, MaxChange: 1, DisruptionBudgets: true, Breaker: true,
 	}
-	if diff := cmp.Diff(want, new(ratios.Guard).Settings()); diff != "" {
+	if diff := cmp.Diff(want, new(policy.Guard).Settings()); diff != "" {
 		t.Error(diff)
-	}
-	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(want, p.Guard) {
-		t.Errorf("the profile has %+v", p.Guard)
 	}
 }
 
 func aSettingIsWhatIsSet(t *testing.T) {
 	off, three, seven, half, duration := false, 3, 7, 0.5, []time.Duration{1, 2, 4}
 	share := []float64{0.1, 0.2, 0.3, 0.4}
-	g := ratios.Guard{
+	g := policy.Guard{
 		Enabled: &off, Window: &duration[0], Restarts: &three, Unready: &duration[1], Cooldown: &duration[2], Canary: &half, Breaker: &off,
 		MaxChange: &share[1], MaxPods: &three, MaxPodsOnNode: &seven, DisruptionBudgets: &off, KeepSingletonLimits: new(true),
 		Throttling: &share[0], CPUPressure: &share[1], MemoryPressure: &share[2], MemoryUse: &share[3],
-		Objectives: []ratios.Objective{{Name: "a"}}, Schedule: schedule.Schedule{},
+		Objectives: []policy.Objective{{Name: "a"}}, Schedule: schedule.Schedule{},
 	}
-	want := ratios.GuardSettings{
+	want := policy.GuardSettings{
 		Enabled: false, Window: 1, Restarts: 3, Unready: 2, Cooldown: 4, Canary: 0.5, MaxChange: 0.2, MaxPods: 3, MaxPodsOnNode: 7, KeepSingletonLimits: true,
 		Throttling: 0.1, CPUPressure: 0.2, MemoryPressure: 0.3, MemoryUse: 0.4, Objectives: g.Objectives, Schedule: g.Schedule,
 	}
 	if diff := cmp.Diff(want, g.Settings()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func aLayerHasTheValuesOfTheLayersBelowIt(t *testing.T) {
-	two, three, off := 2, 3, false
-	first, second := &ratios.Layer{Guard: ratios.Guard{Restarts: &three}}, withRules()
-	second.Guard = ratios.Guard{Restarts: &two, Enabled: &off}
-	s := merge(t, first, second).Profile(ratiotest.Subject{}).Guard
-	if s.Restarts != 3 || s.Enabled {
-		t.Errorf("%d restarts, enabled: %t", s.Restarts, s.Enabled)
-	}
-}
-
-func aGuardChangesNeitherTheRevisionNorWhichPodsMatch(t *testing.T) {
-	three, off := 3, false
-	match := ratios.Criteria{ComputeClass: "c"}
-	before, guarded := withRules(ratios.Rule{Match: match, Baseline: "n4"}), withRules(ratios.Rule{Match: match, Baseline: "n4", Guard: ratios.Guard{Restarts: &three}})
-	guarded.Guard = ratios.Guard{Enabled: &off}
-	a, b := merge(t, before), merge(t, guarded)
-	if a.Revision != b.Revision || !a.MatchesAs(b) {
-		t.Errorf("revisions %s and %s, match alike: %t", a.Revision, b.Revision, a.MatchesAs(b))
-	}
-	if s := b.Profile(ratiotest.Subject{Class: "c"}).Guard; s.Restarts != 3 || s.Enabled {
-		t.Errorf("the rule has %+v", s)
 	}
 }

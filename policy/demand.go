@@ -1,4 +1,4 @@
-package ratios
+package policy
 
 import (
 	"cmp"
@@ -79,7 +79,7 @@ var (
 // BoundsOf returns the bounds of a container: its own, or else those of all containers.
 func (d *Demand) BoundsOf(container string) BoundsOverride {
 	own := d.Containers[container]
-	return BoundsOverride{CPU: own.CPU.or(d.CPU.Bounds), Memory: own.Memory.or(d.Memory.Bounds)}
+	return own.or(BoundsOverride{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds})
 }
 
 // IsEmpty reports whether nothing is set.
@@ -103,7 +103,7 @@ func (d *Demand) Over(g *Demand) Demand {
 		if all.Containers == nil {
 			all.Containers = map[string]BoundsOverride{}
 		}
-		all.Containers[name] = BoundsOverride{CPU: bounds.CPU.or(g.Containers[name].CPU), Memory: bounds.Memory.or(g.Containers[name].Memory)}
+		all.Containers[name] = bounds.or(g.Containers[name])
 	}
 	return all
 }
@@ -116,9 +116,4 @@ func (d *ResourceDemand) over(g *ResourceDemand) ResourceDemand {
 		HalfLife: cmp.Or(d.HalfLife, g.HalfLife), Confidence: cmp.Or(d.Confidence, g.Confidence),
 		Limit: cmp.Or(d.Limit, g.Limit), Multiple: cmp.Or(d.Multiple, g.Multiple), Headroom: cmp.Or(d.Headroom, g.Headroom),
 	}
-}
-
-// or returns the ends of o, or those of other where o has none.
-func (o RangeOverride) or(other RangeOverride) RangeOverride {
-	return RangeOverride{Min: cmp.Or(o.Min, other.Min), Max: cmp.Or(o.Max, other.Max)}
 }

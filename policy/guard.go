@@ -1,10 +1,10 @@
-package ratios
+package policy
 
 import (
 	"cmp"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 )
 
 // Guard is when resizes are made, and how they are observed and reverted. Values that are nil are

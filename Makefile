@@ -347,7 +347,7 @@ test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys again
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety policy policy/schedule ratios ratios/nodetype ratios/config internal/reader ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety policy policy/keys policy/schedule ratios ratios/nodetype ratios/config internal/reader ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.
@@ -439,7 +439,7 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 	$(TOOL) buf generate
 	$(call api_descriptors,server/reflection/api.binpb)
 	$(call api_reference,docs/api.md)
-	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
+	go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings -run Reference -update
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
@@ -518,7 +518,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"cmp"
+	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -14,45 +15,15 @@ type Bounds struct {
 	Memory sizing.Range
 }
 
-// BoundsOverride replaces individual ends of Bounds.
-type BoundsOverride struct {
-	// CPU is in millicores.
-	CPU RangeOverride
-	// Memory is in bytes.
-	Memory RangeOverride
+// Keys implements keys.Section.
+func (b *Bounds) Keys() []keys.Key {
+	return slices.Concat(keys.Below("cpu", ends(&b.CPU, &keys.CPU)...), keys.Below("memory", ends(&b.Memory, &keys.Memory)...))
 }
 
-// RangeOverride replaces the ends of a range that are not nil. An end of 0 is unbounded.
-type RangeOverride struct{ Min, Max *int64 }
-
-// Exactly returns an override that replaces all ends with those of b.
-func Exactly(b Bounds) BoundsOverride {
-	of := func(r sizing.Range) RangeOverride { return RangeOverride{Min: &r.Min, Max: &r.Max} }
-	return BoundsOverride{CPU: of(b.CPU), Memory: of(b.Memory)}
-}
-
-// Over returns the bounds b with the override applied.
-func (o BoundsOverride) Over(b Bounds) Bounds {
-	return Bounds{CPU: o.CPU.over(b.CPU), Memory: o.Memory.over(b.Memory)}
-}
-
-// over returns the range r with the override applied.
-func (o RangeOverride) over(r sizing.Range) sizing.Range {
-	if o.Min != nil {
-		r.Min = *o.Min
+// ends returns the keys of a range. An end of 0 is unbounded.
+func ends(r *sizing.Range, of *keys.Resource) []keys.Key {
+	return []keys.Key{
+		keys.Of("min", &r.Min, of.Bound(0), 0, "the least that a container gets").Or("none"),
+		keys.Of("max", &r.Max, of.Bound(1), 0, "the most that a container gets").Or("none"),
 	}
-	if o.Max != nil {
-		r.Max = *o.Max
-	}
-	return r
-}
-
-// or returns the bounds of o, or those of other where o has none.
-func (o BoundsOverride) or(other BoundsOverride) BoundsOverride {
-	return BoundsOverride{CPU: o.CPU.or(other.CPU), Memory: o.Memory.or(other.Memory)}
-}
-
-// or returns the ends of o, or those of other where o has none.
-func (o RangeOverride) or(other RangeOverride) RangeOverride {
-	return RangeOverride{Min: cmp.Or(o.Min, other.Min), Max: cmp.Or(o.Max, other.Max)}
 }

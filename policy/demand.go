@@ -1,59 +1,52 @@
 package policy
 
 import (
-	"cmp"
 	"maps"
+	"slices"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Demand is where the demand of pods comes from, and how it follows from usage. Values that are nil
-// or empty are not set: a rule has the values of the globals, and the globals have the defaults of
+// Demand is where the demand of pods comes from, and how it follows from usage. The defaults are those of
 // the recommender.
 type Demand struct {
-	// From is where demand comes from, one of DemandSources, and Mode what happens to a pod whose
-	// demand differs from its size.
+	// From is one of FromAuthor and FromUsage. Mode is what happens to a pod whose demand differs from
+	// its size.
 	From, Mode string
-	// Policy turns usage into estimates, one of DemandPolicies.
+	// Policy is one of DemandPolicies.
 	Policy string
-	// Margin is added to each estimate, e.g. 0.15 of it.
-	Margin      *float64
+	// Margin is a share of the estimate, e.g. 0.15.
+	Margin      float64
 	CPU, Memory ResourceDemand
-	// MinHistory and MinCoverage are how much history, and which share of its hours, must be known
-	// before a decrease.
-	MinHistory  *time.Duration
-	MinCoverage *float64
-	// Window is the length of the windows of memory peaks, and Windows how many of them are kept.
-	Window  *time.Duration
-	Windows *int
-	// A kill counts as a peak that is larger than the usage by the ratio OOMBump, and by at least
-	// OOMMinBump bytes.
-	OOMBump    *float64
-	OOMMinBump *int64
+	MinHistory  time.Duration
+	MinCoverage float64
+	Window      time.Duration
+	Windows     int
+	OOMBump     float64
+	OOMMinBump  int64
 	// Containers has the bounds of containers by name.
-	Containers map[string]BoundsOverride
+	Containers map[string]keys.Partial[Bounds]
 }
 
 // ResourceDemand is the part of a Demand that differs between cpu and memory. Amounts are in
-// millicores and bytes.
+// millicores and bytes, and percentiles such as 0.9.
 type ResourceDemand struct {
-	// Target, Lower and Upper are percentiles of samples, e.g. 0.9.
-	Target, Lower, Upper *float64
-	// Floor is the least that a pod gets, which its containers share.
-	Floor *int64
+	Target, Lower, Upper float64
+	// Floor may be FloorByLimit.
+	Floor int64
 	// Bounds limit each container.
-	Bounds RangeOverride
-	// RoundTo is the amount to whose multiples requests are rounded up.
-	RoundTo *int64
-	// Keep never lowers memory, and rounds cpu up to whole cores.
-	Keep, Whole *bool
-	// HalfLife is the time in which a sample loses half its weight, and Confidence the time after
-	// which bounds are trusted.
-	HalfLife, Confidence *time.Duration
-	// Limit is how the limit follows, one of DemandLimits. A memory limit may be a multiple of the
-	// request, and has at least a headroom above it.
+	Bounds  sizing.Range
+	RoundTo int64
+	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
+	Keep, Whole          bool
+	HalfLife, Confidence time.Duration
+	// Limit is one of DemandLimits. Multiple and Headroom are for the limit of memory that is a multiple.
 	Limit    string
-	Multiple *float64
-	Headroom *int64
+	Multiple float64
+	Headroom int64
 }
 
 // Where demand comes from.
@@ -71,49 +64,113 @@ const (
 
 // The values of a Demand that are names. The recommender has the policies and limits of these names.
 var (
-	DemandSources  = []string{FromAuthor, FromUsage}
 	DemandPolicies = []string{"usage", "pressure", "week", "peak"}
 	DemandLimits   = []string{"follow", "keep", "none", "multiple"}
 )
 
-// BoundsOf returns the bounds of a container: its own, or else those of all containers.
-func (d *Demand) BoundsOf(container string) BoundsOverride {
-	own := d.Containers[container]
-	return own.or(BoundsOverride{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds})
+// FloorByLimit is the floor of memory that is lower if the limit does not follow the request.
+const FloorByLimit = -1
+
+// Keys implements keys.Section.
+func (d *Demand) Keys() []keys.Key {
+	const day = keys.Day
+	return slices.Concat([]keys.Key{
+		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
+		keys.Of("mode", &d.Mode, mode, Observe, "recommendations are only shown; this version has no other mode"),
+		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
+		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
+		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, 31*day), day, "how much history must be known before a decrease"),
+		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
+		keys.Of("window", &d.Window, keys.Duration(time.Minute, 7*day), day, "length of the windows of memory peaks"),
+		keys.Of("windows", &d.Windows, keys.Count(31, 8), 8, "number of these windows. The product of `window` and `windows` is how long history is kept"),
+		keys.Of("oomBump", &d.OOMBump, keys.Between(1, 10, 1.2), 1.2, "how many times the usage a kill for lack of memory counts"),
+		keys.Of("oomMinBump", &d.OOMMinBump, keys.Memory.Amount(0), 100<<20, "by how much such a kill counts at least more than the usage"),
+		keys.Of("containers", &d.Containers, containers, nil, "bounds of single containers"),
+	},
+		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "1m")...),
+		keys.Below("cpu",
+			keys.Of("wholeCores", &d.CPU.Whole, keys.Flag, false, "whether requests are rounded up to whole cores"),
+			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is removed. In Guaranteed pods, it always follows"),
+		),
+		keys.Below("memory", d.Memory.keys(&keys.Memory, FloorByLimit, "1 byte")...),
+		keys.Below("memory",
+			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
+			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is a multiple of the request. In Guaranteed pods, it always follows"),
+			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limit `multiple`"),
+			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`"),
+		),
+	)
 }
 
-// IsEmpty reports whether nothing is set.
-func (d *Demand) IsEmpty() bool {
-	return len(d.Containers) == 0 && d.From == "" && d.Mode == "" && d.Policy == "" && d.Margin == nil && d.CPU == (ResourceDemand{}) &&
-		d.Memory == (ResourceDemand{}) && d.MinHistory == nil && d.MinCoverage == nil && d.Window == nil && d.Windows == nil &&
-		d.OOMBump == nil && d.OOMMinBump == nil
-}
-
-// Over returns the demand with what it does not set from the globals.
-func (d *Demand) Over(g *Demand) Demand {
-	all := Demand{
-		From: cmp.Or(d.From, g.From), Mode: cmp.Or(d.Mode, g.Mode), Policy: cmp.Or(d.Policy, g.Policy),
-		Margin: cmp.Or(d.Margin, g.Margin), CPU: d.CPU.over(&g.CPU), Memory: d.Memory.over(&g.Memory),
-		MinHistory: cmp.Or(d.MinHistory, g.MinHistory), MinCoverage: cmp.Or(d.MinCoverage, g.MinCoverage),
-		Window: cmp.Or(d.Window, g.Window), Windows: cmp.Or(d.Windows, g.Windows),
-		OOMBump: cmp.Or(d.OOMBump, g.OOMBump), OOMMinBump: cmp.Or(d.OOMMinBump, g.OOMMinBump),
-		Containers: maps.Clone(g.Containers),
+// keys returns the keys that both resources have.
+func (d *ResourceDemand) keys(of *keys.Resource, floor int64, unit string) []keys.Key {
+	percentile := keys.Number("above 0, up to 1", "must be a number above 0 and at most 1, such as 0.9", func(f float64) bool { return f > 0 && f <= 1 })
+	least := keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it")
+	if floor == FloorByLimit {
+		least = least.Or("64Mi, or 250Mi if the memory limit follows")
 	}
-	for name, bounds := range d.Containers {
-		if all.Containers == nil {
-			all.Containers = map[string]BoundsOverride{}
+	return slices.Concat([]keys.Key{
+		keys.Of("target", &d.Target, percentile, 0.9, "percentile of the usage that the recommendation follows"),
+		keys.Of("lower", &d.Lower, percentile, 0.5, "percentile of the usage for the lower bound of the recommendation"),
+		keys.Of("upper", &d.Upper, percentile, 0.95, "percentile of the usage for the upper bound of the recommendation"),
+		least,
+	}, ends(&d.Bounds, of), []keys.Key{
+		keys.Of("roundTo", &d.RoundTo, of.Amount(1), 0, "requests are rounded up to multiples of it").Or(unit),
+		keys.Of("halfLife", &d.HalfLife, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time in which a sample loses half its weight"),
+		keys.Of("confidence", &d.Confidence, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time after which these bounds are trusted"),
+	})
+}
+
+// mode is a mode. Those that resize do not exist yet.
+var mode = keys.Kind[string]{Values: "`" + Observe + "`", Text: func(text string) string { return "`" + text + "`" }, Read: func(v reader.Value) (string, bool) {
+	text, _ := v.Text()
+	switch text {
+	case Observe:
+		return text, true
+	case Initial, Apply:
+		v.Fault("%s does not exist yet: this version only observes; use %s", text, Observe)
+	default:
+		v.Fault("must be %s, not %s", Observe, v)
+	}
+	return "", false
+}}
+
+// containers are the bounds of containers by name.
+var containers = keys.Kind[map[string]keys.Partial[Bounds]]{
+	Values: "container name, then `cpu` and `memory` with `min` and `max`",
+	Read: func(v reader.Value) (map[string]keys.Partial[Bounds], bool) {
+		all := map[string]keys.Partial[Bounds]{}
+		v.Each(func(name string, v reader.Value) {
+			keys.Name.Key(v, name)
+			var bounds keys.Partial[Bounds]
+			bounds.Read(v)
+			all[name] = bounds
+		})
+		return all, len(all) > 0
+	},
+	Merge: func(own, globals map[string]keys.Partial[Bounds]) map[string]keys.Partial[Bounds] {
+		all := maps.Clone(globals)
+		for name, bounds := range own {
+			all[name] = bounds.Over(globals[name])
 		}
-		all.Containers[name] = bounds.or(g.Containers[name])
-	}
-	return all
+		return all
+	},
 }
 
-func (d *ResourceDemand) over(g *ResourceDemand) ResourceDemand {
-	return ResourceDemand{
-		Target: cmp.Or(d.Target, g.Target), Lower: cmp.Or(d.Lower, g.Lower), Upper: cmp.Or(d.Upper, g.Upper),
-		Floor: cmp.Or(d.Floor, g.Floor), Bounds: d.Bounds.or(g.Bounds), RoundTo: cmp.Or(d.RoundTo, g.RoundTo),
-		Keep: cmp.Or(d.Keep, g.Keep), Whole: cmp.Or(d.Whole, g.Whole),
-		HalfLife: cmp.Or(d.HalfLife, g.HalfLife), Confidence: cmp.Or(d.Confidence, g.Confidence),
-		Limit: cmp.Or(d.Limit, g.Limit), Multiple: cmp.Or(d.Multiple, g.Multiple), Headroom: cmp.Or(d.Headroom, g.Headroom),
+// complete adds the bounds of all containers to those of single ones.
+func (d *Demand) complete() {
+	bounds := keys.Partial[Bounds]{Values: Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}}
+	all := make(map[string]keys.Partial[Bounds], len(d.Containers))
+	for name, own := range d.Containers {
+		all[name] = own.Over(bounds)
 	}
+	d.Containers = all
+}
+
+// BoundsOf returns the bounds of a container: its own, or else those of all containers.
+func (d *Demand) BoundsOf(container string) Bounds {
+	if own, ok := d.Containers[container]; ok {
+		return own.Values
+	}
+	return Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}
 }

@@ -19,13 +19,15 @@ func TestObjective(t *testing.T) {
 			t.Errorf("of %v and %v, %v and %v are worse", tc.a, tc.b, a, b)
 		}
 	}
-	settings := func(all ...policy.Objective) *policy.GuardSettings { return &policy.GuardSettings{Objectives: all} }
+	guard := func(all ...policy.Objective) policy.Profile { return guarded(policy.Guard{Objectives: all}) }
+	of := guard(above)
 	for i, other := range []policy.Objective{below, {Name: "b", Above: new(1.0)}, {Name: "a", Above: new(2.0)}, {Name: "a", Query: "up", Above: new(1.0)}, {Name: "a", Prometheus: "http://a", Above: new(1.0)}} {
-		if settings(above).SameAs(settings(other)) {
+		if changed := guard(other); of.GuardsAs(&changed) {
 			t.Errorf("%d: %+v is the same as %+v", i, other, above)
 		}
 	}
-	if same := (policy.Objective{Name: "a", Above: new(1.0)}); !settings(above).SameAs(settings(same)) || settings(above).SameAs(settings()) {
+	same, none := guard(policy.Objective{Name: "a", Above: new(1.0)}), guard()
+	if !of.GuardsAs(&same) || of.GuardsAs(&none) {
 		t.Error("equal objectives are not the same, or one is the same as none")
 	}
 }

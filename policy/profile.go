@@ -1,42 +1,54 @@
 package policy
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+)
 
 // Profile is what applies to the pods of one rule, or to all pods that no rule matches. It does
 // not change.
 type Profile struct {
 	// Name is the name of the rule; empty for the globals.
 	Name string
-	// Bounds applies to every node type.
-	Bounds Bounds
-	// Demand is where the demand of these pods comes from, and how it follows from usage.
-	Demand Demand
-	// Guard is when resizes of these pods are made, and how they are observed and reverted.
-	Guard GuardSettings
+	// Settings have the defaults of what is not set.
+	Settings
 
 	match matcher
-	// settings are what the values result from.
-	settings Settings
+	// guard is the guard as text: comparing it is faster than comparing values.
+	guard string
 }
 
-// NewProfile returns the globals.
-func NewProfile(s Settings) Profile {
-	return Profile{Bounds: s.Bounds.Over(Bounds{}), Demand: s.Demand, Guard: s.Guard.Settings(), settings: s}
-}
-
-// With returns the profile of a rule over the globals p. The error describes what contradicts the
-// globals.
-func (p *Profile) With(name string, match Criteria, s *Settings) (Profile, error) {
-	q := NewProfile(s.Over(&p.settings))
-	q.Name, q.match = name, newMatcher(match)
-	switch {
-	case !q.Bounds.CPU.Valid():
-		return q, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", name)
-	case !q.Bounds.Memory.Valid():
-		return q, fmt.Errorf("%s: combined with the global bounds, the memory min is above the max", name)
+// NewProfile returns the profile of all pods.
+func NewProfile(globals *keys.Partial[Settings]) Profile {
+	p := Profile{Settings: globals.Complete()}
+	p.Demand.complete()
+	text, err := json.Marshal(&p.Guard)
+	if err != nil {
+		// Only infinities and NaN have no text, and no key accepts them.
+		panic(fmt.Sprintf("policy: %v", err))
 	}
-	return q, nil
+	p.guard = string(text)
+	return p
 }
+
+// NewRule returns the profile of a rule. The error describes what contradicts the globals.
+func NewRule(name string, match Criteria, own, globals *keys.Partial[Settings]) (Profile, error) {
+	all := own.Over(*globals)
+	p := NewProfile(&all)
+	p.Name, p.match = name, newMatcher(match)
+	switch {
+	case !p.Bounds.CPU.Valid():
+		return p, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", name)
+	case !p.Bounds.Memory.Valid():
+		return p, fmt.Errorf("%s: combined with the global bounds, the memory min is above the max", name)
+	}
+	return p, nil
+}
+
+// GuardsAs reports whether another profile guards pods in the same way.
+func (p *Profile) GuardsAs(o *Profile) bool { return p.guard == o.guard }
 
 // Matches reports whether the rule matches a pod. The globals match all.
 func (p *Profile) Matches(s Subject) bool { return p.match.matches(s) }

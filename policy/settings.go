@@ -1,25 +1,24 @@
 package policy
 
-import "cmp"
+import (
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+)
 
 // Settings are what users set, for all pods or for those of a rule.
 type Settings struct {
-	// Bounds limit the requests of each container.
-	Bounds BoundsOverride
-	// Demand is where the demand of pods comes from.
+	// Bounds limit the requests of each container, for every node type.
+	Bounds Bounds
+	// Demand is where the demand of the pods comes from, and how it follows from usage.
 	Demand Demand
-	// Guard is when resizes are made, and how they are observed and reverted.
+	// Guard is when resizes of the pods are made, and how they are observed and reverted.
 	Guard Guard
 }
 
-// Over returns the settings with what they do not set from others.
-func (s *Settings) Over(o *Settings) Settings {
-	return Settings{Bounds: s.Bounds.or(o.Bounds), Demand: s.Demand.Over(&o.Demand), Guard: s.Guard.Over(&o.Guard)}
-}
-
-// IsEmpty reports whether nothing is set.
-func (s *Settings) IsEmpty() bool {
-	return s.Bounds == (BoundsOverride{}) && s.Demand.IsEmpty() && s.Guard.IsEmpty()
+// Keys implements keys.Section.
+func (s *Settings) Keys() []keys.Key {
+	return slices.Concat(keys.Below("bounds", s.Bounds.Keys()...), keys.Below("demand", s.Demand.Keys()...), keys.Below("guard", s.Guard.Keys()...))
 }
 
 // Cluster is what users set for the cluster as a whole. Rules cannot set it.
@@ -30,7 +29,7 @@ type Cluster struct {
 	Prices *Prices
 }
 
-// Over returns the settings with what they do not set from others.
-func (c *Cluster) Over(o *Cluster) Cluster {
-	return Cluster{Pace: c.Pace.over(o.Pace), Prices: cmp.Or(c.Prices, o.Prices)}
+// Keys implements keys.Section.
+func (c *Cluster) Keys() []keys.Key {
+	return append(keys.Below("pace", c.Pace.Keys()...), keys.Of("prices", &c.Prices, prices, nil, "what an hour of cpu and memory costs"))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 )
 
 // Merge merges layers, in order of precedence, into a table. It ignores nil layers. The rules
@@ -12,8 +13,8 @@ import (
 func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule
-	var settings policy.Settings
-	var cluster policy.Cluster
+	var settings keys.Partial[policy.Settings]
+	var cluster keys.Partial[policy.Cluster]
 	for _, layer := range absolute(layers) {
 		if layer == nil {
 			continue
@@ -22,7 +23,7 @@ func Merge(layers []*Layer) (*Table, error) {
 			globals.Baseline = layer.Baseline
 		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
-		settings, cluster = settings.Over(&layer.Settings), cluster.Over(&layer.Cluster)
+		settings, cluster = settings.Over(layer.Settings), cluster.Over(layer.Cluster)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -38,14 +39,14 @@ func Merge(layers []*Layer) (*Table, error) {
 	if globals.Baseline == "" {
 		return nil, errors.New("no source names a baseline node type")
 	}
-	globals.MaxSpeedRatio, globals.Profile = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio), policy.NewProfile(settings)
+	globals.MaxSpeedRatio, globals.Profile = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio), policy.NewProfile(&settings)
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}
-	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Cluster: cluster, profiles: []*Profile{globals}}
+	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Cluster: cluster.Complete(), profiles: []*Profile{globals}}
 	var problems []error
 	for i := range rules {
-		p, err := globals.withRule(&rules[i])
+		p, err := globals.withRule(&rules[i], &settings)
 		if err != nil {
 			problems = append(problems, err)
 			continue

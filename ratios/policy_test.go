@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -17,15 +18,14 @@ func TestPolicy(t *testing.T) {
 }
 
 func whatNoLayerSetsHasItsDefault(t *testing.T) {
-	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(new(policy.Guard).Settings(), p.Guard) {
+	if p := merge(t, withRules()).Profile(ratiotest.Subject{}); !cmp.Equal(keys.Defaults[policy.Guard](), p.Guard) {
 		t.Errorf("the profile has %+v", p.Guard)
 	}
 }
 
 func aLayerHasTheValuesOfTheLayersBelowIt(t *testing.T) {
-	two, three, off := 2, 3, false
-	first, second := &ratios.Layer{Settings: policy.Settings{Guard: policy.Guard{Restarts: &three}}}, withRules()
-	second.Guard = policy.Guard{Restarts: &two, Enabled: &off}
+	first, second := &ratios.Layer{Settings: keys.Some(policy.Settings{Guard: policy.Guard{Restarts: 3}})}, withRules()
+	second.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Restarts: 2}}, "guard.enabled")
 	s := merge(t, first, second).Profile(ratiotest.Subject{}).Guard
 	if s.Restarts != 3 || s.Enabled {
 		t.Errorf("%d restarts, enabled: %t", s.Restarts, s.Enabled)
@@ -33,10 +33,9 @@ func aLayerHasTheValuesOfTheLayersBelowIt(t *testing.T) {
 }
 
 func aGuardChangesNeitherTheRevisionNorWhichPodsMatch(t *testing.T) {
-	three, off := 3, false
 	match := policy.Criteria{ComputeClass: "c"}
-	before, guarded := withRules(ratios.Rule{Match: match, Baseline: "n4"}), withRules(ratios.Rule{Match: match, Baseline: "n4", Settings: policy.Settings{Guard: policy.Guard{Restarts: &three}}})
-	guarded.Guard = policy.Guard{Enabled: &off}
+	before, guarded := withRules(ratios.Rule{Match: match, Baseline: "n4"}), withRules(ratios.Rule{Match: match, Baseline: "n4", Settings: keys.Some(policy.Settings{Guard: policy.Guard{Restarts: 3}})})
+	guarded.Settings = keys.Some(policy.Settings{}, "guard.enabled").Over(guarded.Settings)
 	a, b := merge(t, before), merge(t, guarded)
 	if a.Revision != b.Revision || !a.MatchesAs(b) {
 		t.Errorf("revisions %s and %s, match alike: %t", a.Revision, b.Revision, a.MatchesAs(b))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -70,8 +71,8 @@ func (p *Profile) NodeTypes() []string { return p.names }
 
 // withRule returns the profile that results from applying a rule to the globals p. The error
 // describes what the combination lacks.
-func (p *Profile) withRule(r *Rule) (*Profile, error) {
-	wanted, err := p.With(r.Name, r.Match, &r.Settings)
+func (p *Profile) withRule(r *Rule, globals *keys.Partial[policy.Settings]) (*Profile, error) {
+	wanted, err := policy.NewRule(r.Name, r.Match, &r.Settings, globals)
 	if err != nil {
 		return nil, err
 	}

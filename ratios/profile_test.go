@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -24,7 +25,7 @@ func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
 // withRules returns a layer with three node types and these rules.
 func withRules(rules ...ratios.Rule) *ratios.Layer {
 	l := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
-	l.Bounds = policy.Exactly(policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}})
+	l.Settings = keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}})
 	l.Rules = rules
 	return l
 }
@@ -42,7 +43,6 @@ func TestProfile(t *testing.T) {
 }
 
 func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
-	amount := func(v int64) *int64 { return &v }
 	class := policy.Criteria{ComputeClass: "c"}
 	globals := policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
 	factors := func(n2d, n4, c3 sizing.Factor) map[string]sizing.Factor {
@@ -63,13 +63,13 @@ func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
 			factors(one, sizing.Factor{Num: 1, Den: 2}, sizing.Factor{Num: 10, Den: 13})},
 		{"the baseline's ratio", ratios.Rule{Ratios: map[string]ratios.Ratio{"n2d": ratio(1.3, 1)}}, "n2d", globals,
 			factors(one, sizing.Factor{Num: 26, Den: 25}, one)},
-		{"a lower end", ratios.Rule{Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: amount(100)}}}}, "n2d",
+		{"a lower end", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 100}}})}, "n2d",
 			policy.Bounds{CPU: sizing.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
-		{"upper ends", ratios.Rule{Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Max: amount(100)}, Memory: policy.RangeOverride{Max: amount(1 << 30)}}}}, "n2d",
+		{"upper ends", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 100}, Memory: sizing.Range{Max: 1 << 30}}})}, "n2d",
 			policy.Bounds{CPU: sizing.Range{Min: 50, Max: 100}, Memory: sizing.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
-		{"ends that are equal", ratios.Rule{Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: amount(16000)}, Memory: policy.RangeOverride{Max: amount(64 << 20)}}}}, "n2d",
+		{"ends that are equal", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 16000}, Memory: sizing.Range{Max: 64 << 20}}})}, "n2d",
 			policy.Bounds{CPU: sizing.Range{Min: 16000, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
-		{"ends that are opened", ratios.Rule{Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Max: amount(0)}, Memory: policy.RangeOverride{Min: amount(0)}}}}, "n2d",
+		{"ends that are opened", ratios.Rule{Settings: keys.Some(policy.Settings{}, "bounds.cpu.max", "bounds.memory.min")}, "n2d",
 			policy.Bounds{CPU: sizing.Range{Min: 50}}, unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -129,11 +129,10 @@ func takesAllRulesFromTheFirstLayerWithRules(t *testing.T) {
 }
 
 func namesAllRulesThatDoNotFitTheMergedGlobals(t *testing.T) {
-	low, high := int64(20000), int64(1<<20)
 	_, err := ratios.Merge([]*ratios.Layer{withRules(
 		ratios.Rule{Name: "overrides[0] (a)", Baseline: "e2"},
-		ratios.Rule{Name: "podLabels.env.test", Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: &low}}}},
-		ratios.Rule{Name: "computeClasses.x", Settings: policy.Settings{Bounds: policy.BoundsOverride{Memory: policy.RangeOverride{Max: &high}}}},
+		ratios.Rule{Name: "podLabels.env.test", Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 20000}}})},
+		ratios.Rule{Name: "computeClasses.x", Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Max: 1 << 20}}})},
 		ratios.Rule{Name: "computeClasses.y", Baseline: "c3"},
 	)})
 	want := `overrides[0] (a): the baseline node type "e2" has no ratio

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 )
 
 // Ratio is the performance of one node type. Only the factor between two ratios has a meaning,
@@ -62,9 +63,9 @@ type Layer struct {
 	// may be to be used: finite and at least 1, or 0 if the provider sets none.
 	MaxSpeedRatio float64
 	// Settings are what applies to all pods, unless a rule overrides it.
-	policy.Settings
+	Settings keys.Partial[policy.Settings]
 	// Cluster is what applies to the cluster as a whole.
-	policy.Cluster
+	Cluster keys.Partial[policy.Cluster]
 	// Rules apply to some pods only. The first rule that matches a pod is used.
 	Rules []Rule
 }

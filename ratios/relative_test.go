@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -115,7 +116,7 @@ func relativeRatiosAreMultiplesOfRatiosInOtherLayers(t *testing.T) {
 func onlyRatiosCountInARelativeLayer(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	measured := relative("n2d", map[string]float64{"n4": 1.08})
-	measured.Baseline, measured.Bounds, measured.Rules = "n4", policy.Exactly(policy.Bounds{CPU: sizing.Range{Min: 7}}), []ratios.Rule{{Name: "rule"}}
+	measured.Baseline, measured.Settings, measured.Rules = "n4", keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 7}}}), []ratios.Rule{{Name: "rule"}}
 	table := merge(t, measured, config)
 	if table.Baseline != "n2d" || table.Bounds != (policy.Bounds{}) || len(table.Profiles()) != 1 {
 		t.Errorf("%+v with %d profiles", table, len(table.Profiles()))

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func TestRevision(t *testing.T) {
@@ -22,7 +24,7 @@ func theRevisionFollowsTheRules(t *testing.T) {
 		{{Match: b}},
 		{{Match: policy.Criteria{Annotations: map[string]string{"a": "b"}}}},
 		{{Match: a, Baseline: "n4"}},
-		{{Match: a, Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: &min}}}}},
+		{{Match: a, Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: min}}})}},
 		{{Match: a, Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}},
 		{{Match: a, Baseline: "n4"}, {Match: b}},
 		{{Match: b}, {Match: a, Baseline: "n4"}},

@@ -1,6 +1,9 @@
 package ratios
 
-import "github.com/workload-resizer/workload-resizer/policy"
+import (
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+)
 
 // Rule is configuration for some pods only. Values that it does not set come from the globals.
 type Rule struct {
@@ -15,5 +18,5 @@ type Rule struct {
 	// MaxSpeedRatio is finite and at least 1; 0 if the global maximum applies.
 	MaxSpeedRatio float64
 	// Settings override the global settings, each value separately.
-	policy.Settings
+	Settings keys.Partial[policy.Settings]
 }

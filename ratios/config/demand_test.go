@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 const minimal = "baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\n"
@@ -48,31 +51,35 @@ overrides:
   match: {namespace: shop}
   demand: {from: usage, mode: observe, cpu: {min: 50m, target: 0.9, wholeCores: true}, memory: {neverLower: true}, containers: {app: {cpu: {max: "1"}}, sidecar: {memory: {max: 1Gi}}}}
 `
-	value := func(f float64) *float64 { return &f }
-	amount := func(n int64) *int64 { return &n }
-	yes, twoDays := true, 48*time.Hour
-	globals := policy.Demand{
-		Margin: value(0.2), CPU: policy.ResourceDemand{Target: value(0.95), Upper: value(0.99), Bounds: policy.RangeOverride{Max: amount(4000)}, HalfLife: &twoDays, Limit: "none"},
-		Memory:     policy.ResourceDemand{Limit: "multiple", Multiple: value(3), Headroom: amount(100 << 20)},
-		Containers: map[string]policy.BoundsOverride{"app": {CPU: policy.RangeOverride{Min: amount(100), Max: amount(2000)}}},
-	}
-	if diff := cmp.Diff(globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand); diff != "" {
-		t.Error(diff)
-	}
+	globals := keys.Defaults[policy.Demand]()
+	globals.Margin, globals.CPU.Target, globals.CPU.Upper, globals.CPU.Bounds.Max, globals.CPU.HalfLife, globals.CPU.Limit = 0.2, 0.95, 0.99, 4000, 48*time.Hour, "none"
+	globals.Memory.Multiple, globals.Memory.Headroom = 3, 100<<20
+	app := policy.Bounds{CPU: sizing.Range{Min: 100, Max: 2000}}
+	sameDemand(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand, map[string]policy.Bounds{"app": app, "sidecar": {CPU: sizing.Range{Max: 4000}}})
 	shop := globals
 	shop.From, shop.Mode = policy.FromUsage, policy.Observe
-	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = amount(50), value(0.9), &yes, &yes
-	shop.Containers = map[string]policy.BoundsOverride{
-		"app": {CPU: policy.RangeOverride{Min: amount(100), Max: amount(1000)}}, "sidecar": {Memory: policy.RangeOverride{Max: amount(1 << 30)}},
-	}
-	if diff := cmp.Diff(shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand); diff != "" {
+	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = 50, 0.9, true, true
+	app.CPU.Max = 1000
+	sidecar := policy.Bounds{CPU: sizing.Range{Min: 50, Max: 4000}, Memory: sizing.Range{Max: 1 << 30}}
+	sameDemand(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand, map[string]policy.Bounds{"app": app, "sidecar": sidecar})
+}
+
+// sameDemand compares demands, and the bounds of containers.
+func sameDemand(t *testing.T, want, got policy.Demand, containers map[string]policy.Bounds) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Demand{}, "Containers")); diff != "" {
 		t.Error(diff)
+	}
+	for name, bounds := range containers {
+		if of := got.BoundsOf(name); of != bounds {
+			t.Errorf("%s has the bounds %v, want %v", name, of, bounds)
+		}
 	}
 }
 
 func zeroIsAValue(t *testing.T) {
 	d := profile(t, minimal+"demand: {margin: 0.3, cpu: {floor: 25m}}\noverrides: [{name: a, match: {namespace: a}, demand: {margin: 0, cpu: {floor: 0}}}]", ratiotest.Subject{In: "a"}).Demand
-	if d.Margin == nil || *d.Margin != 0 || d.CPU.Floor == nil || *d.CPU.Floor != 0 {
+	if d.Margin != 0 || d.CPU.Floor != 0 {
 		t.Errorf("margin %v, floor %v", d.Margin, d.CPU.Floor)
 	}
 }

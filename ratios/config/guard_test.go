@@ -39,7 +39,7 @@ func window(t *testing.T, days schedule.Days, from, to schedule.Clock, zone stri
 }
 
 // sameSettings compares settings.
-func sameSettings(t *testing.T, want, got policy.GuardSettings) {
+func sameSettings(t *testing.T, want, got policy.Guard) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(schedule.Window{})); diff != "" {
 		t.Error(diff)
@@ -76,7 +76,7 @@ overrides:
   match: {namespace: shop}
   guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, keepSingletonLimits: false, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
-	globals := policy.GuardSettings{
+	globals := policy.Guard{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
 		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3, KeepSingletonLimits: true,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,

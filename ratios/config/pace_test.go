@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
@@ -21,21 +22,21 @@ func readsTheRates(t *testing.T) {
 		text string
 		want policy.Pace
 	}{
-		{"", policy.Pace{}},
-		{"pace: {}", policy.Pace{}},
-		{"pace: {resizesPerSecond: 5}", policy.Pace{ResizesPerSecond: new(5.0)}},
-		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", policy.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", policy.Pace{ResizesPerSecond: new(0.001), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", policy.Pace{ResizesPerSecond: new(100_000.0), FreedPerHour: new(1.0)}},
-		{"pace: {freedPerHour: 0.5%}", policy.Pace{FreedPerHour: new(0.005)}},
-		{"pace: {freedPerHour: 1}", policy.Pace{FreedPerHour: new(1.0)}},
+		{"", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.25}},
+		{"pace: {}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.25}},
+		{"pace: {resizesPerSecond: 5}", policy.Pace{ResizesPerSecond: 5, FreedPerHour: 0.25}},
+		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", policy.Pace{}},
+		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", policy.Pace{ResizesPerSecond: 0.001}},
+		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", policy.Pace{ResizesPerSecond: 100_000, FreedPerHour: 1}},
+		{"pace: {freedPerHour: 0.5%}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.005}},
+		{"pace: {freedPerHour: 1}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 1}},
 	} {
 		layer, err := Parse([]byte(minimal+tc.text), ratios.Provenance{})
 		if err != nil {
 			t.Errorf("%s: %v", tc.text, err)
 			continue
 		}
-		if diff := cmp.Diff(tc.want, layer.Pace); diff != "" {
+		if diff := cmp.Diff(tc.want, layer.Cluster.Complete().Pace); diff != "" {
 			t.Errorf("%s: %s", tc.text, diff)
 		}
 	}
@@ -71,7 +72,7 @@ func theReferenceNamesTheDefaultOfThePace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, freed := new(policy.Pace).Rates(20); *layer.Pace.FreedPerHour != freed {
-		t.Errorf("the reference says %v, the default is %v", *layer.Pace.FreedPerHour, freed)
+	if said, freed := layer.Cluster.Values.Pace.FreedPerHour, keys.Defaults[policy.Pace]().FreedPerHour; said != freed {
+		t.Errorf("the reference says %v, the default is %v", said, freed)
 	}
 }

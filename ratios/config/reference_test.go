@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -108,17 +109,16 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 }
 
 func namesTheDefaultsOfAGuard(t *testing.T) {
-	want := new(policy.Guard).Settings()
-	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 11 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 11: %q", len(rows), rows)
+	want := keys.Defaults[policy.Guard]()
+	rows := regexp.MustCompile(`(?m)^\| `+"`([\\w.]+)`"+` \| [^|]* \| (true|false|[\d.]+[smhd%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
+	if len(rows) != 14 {
+		t.Fatalf("%d keys have a number or a flag as their default, want 14: %q", len(rows), rows)
 	}
 	for _, row := range rows {
-		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard)
+		key := row[1] + ": " + row[2]
+		if above, below, ok := strings.Cut(row[1], "."); ok {
+			key = above + ": {" + below + ": " + row[2] + "}"
+		}
+		sameSettings(t, want, profile(t, minimal+"guard: {"+key+"}", ratiotest.Subject{}).Guard)
 	}
-	text := regexp.MustCompile("\n\\| `pressure` \\| [^|]* \\| (\\S+); (\\S+) \\|").FindStringSubmatch(reference(t, "### Guard"))
-	if len(text) != 3 {
-		t.Fatal("the pressure has no defaults")
-	}
-	sameSettings(t, want, profile(t, minimal+"guard: {pressure: {cpu: "+text[1]+", memory: "+text[2]+"}}", ratiotest.Subject{}).Guard)
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // patience is how long a provider may take to report: far longer than any needs.
@@ -172,7 +174,7 @@ func layer(baseline string, n4 float64) *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: baseline,
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}},
-		Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Min: new(int64(50)), Max: new(int64(16000))}, Memory: policy.RangeOverride{Min: new(int64(64 << 20))}}},
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}}),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -162,7 +163,7 @@ func eachRuleOfItsPodsHasADemandOfItsOwn(t *testing.T) {
 
 func theNewestPodDecidesInAnyOrderOfPods(t *testing.T) {
 	layer := clustertest.Published()
-	layer.Rules = []ratios.Rule{{Name: "canary", Match: policy.Criteria{Labels: map[string]string{"track": "canary"}}, Settings: policy.Settings{Demand: policy.Demand{Margin: new(1.0)}}}}
+	layer.Rules = []ratios.Rule{{Name: "canary", Match: policy.Criteria{Labels: map[string]string{"track": "canary"}}, Settings: keys.Some(policy.Settings{Demand: policy.Demand{Margin: 1}})}}
 	f := newFixture(t, layer, func(p *corev1.Pod) { // Both are of the same second.
 		if p.Name == "web-1-y" {
 			p.Labels["track"] = "canary"

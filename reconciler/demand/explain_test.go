@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -31,8 +33,7 @@ func (f *fixture) explain(t *testing.T, of usage.Workload) []Explained {
 
 func stepsLeadToTheTarget(t *testing.T) {
 	layer := clustertest.Published()
-	most := int64(1000)
-	layer.Demand.CPU.Bounds.Max = &most
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{CPU: policy.ResourceDemand{Bounds: sizing.Range{Max: 1000}}}}).Over(layer.Settings)
 	f := newFixture(t, layer)
 	f.round(t)
 	for _, of := range []usage.Workload{web, replicaSet} {

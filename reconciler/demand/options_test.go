@@ -31,7 +31,11 @@ func demandOf(t *testing.T, text string) *policy.Demand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &layer.Demand
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &table.Profiles()[0].Demand
 }
 
 func areTheDefaultsUnlessConfigured(t *testing.T) {

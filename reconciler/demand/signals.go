@@ -25,7 +25,7 @@ func (d *Demands) SignalUrgent(samples []usage.Sample) {
 
 // unobserved are the settings of pods whose resize cannot be observed: finding the rule of a pod takes longer
 // than the rest.
-var unobserved policy.GuardSettings
+var unobserved policy.Guard
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {

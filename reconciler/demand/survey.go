@@ -115,15 +115,15 @@ func (s *survey) options(c history.Container) usage.Options {
 	case s.table != nil:
 		return optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
 	}
-	return optionsOf(&policy.Demand{}, c.Name, false, 1)
+	return optionsOf(&unconfigured, c.Name, false, 1)
 }
 
 // from returns where the demand of a workload comes from, as configured.
 func (s *survey) from(c history.Container) string {
 	if f := s.workloads[workload(c)]; f != nil {
-		return cmp.Or(f.demand.From, policy.FromAuthor)
+		return f.demand.From
 	}
-	return cmp.Or(s.table.Profiles()[0].Demand.From, policy.FromAuthor)
+	return s.table.Profiles()[0].Demand.From
 }
 
 // ratios returns the sets of ratios under which a container is recommended sizes: of the rules of its

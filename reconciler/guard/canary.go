@@ -21,7 +21,7 @@ type Trial struct {
 	NodeType string
 	// Siblings are the pods of its workload on nodes of the type, of all versions. They may include the pod.
 	Siblings []*pod.Pod
-	Settings *policy.GuardSettings
+	Settings *policy.Guard
 	Now      time.Time
 }
 

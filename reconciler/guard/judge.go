@@ -15,7 +15,7 @@ type Case struct {
 	Pod *pod.Pod
 	// Node is the node of the pod; nil if it is unknown.
 	Node     *corev1.Node
-	Settings *policy.GuardSettings
+	Settings *policy.Guard
 	Now      time.Time
 	// Signals are what sources of usage show; the zero value if they show nothing.
 	Signals Signals

@@ -15,7 +15,7 @@ import (
 )
 
 // strict are settings whose thresholds are easy to read.
-var strict = func() *policy.GuardSettings {
+var strict = func() *policy.Guard {
 	s := settings
 	s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse = 0.5, 0.6, 0.2, 0.95
 	return &s

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -64,7 +65,7 @@ var errorsAbove = policy.Objective{Name: "errors", Prometheus: "http://p", Query
 func newFixture(t *testing.T, objectives ...policy.Objective) *fixture {
 	t.Helper()
 	layer := clustertest.Published()
-	layer.Guard.Objectives = objectives
+	layer.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Objectives: objectives}}).Over(layer.Settings)
 	created := func(p *corev1.Pod) {
 		p.CreationTimestamp = metav1.NewTime(podtest.Start.Add(-time.Hour))
 		p.OwnerReferences[0].Name = "web-1"
@@ -495,7 +496,7 @@ func TestObjectives(t *testing.T) {
 		changed := errorsAbove
 		changed.Query = "other"
 		layer := clustertest.Published()
-		layer.Guard.Objectives = []policy.Objective{changed}
+		layer.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Objectives: []policy.Objective{changed}}}).Over(layer.Settings)
 		f.cluster.Ratios = clustertest.Store(t, layer)
 		f.prom.asked = nil
 		f.round(ctx)

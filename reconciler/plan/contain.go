@@ -30,7 +30,7 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds policy.Bound
 
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
 // revert, the plan does nothing else: the rest can wait.
-func (p *Plan) containIn(s *Snapshot, settings *policy.GuardSettings, observed bool, bounds policy.Bounds) {
+func (p *Plan) containIn(s *Snapshot, settings *policy.Guard, observed bool, bounds policy.Bounds) {
 	p.compare(s.Pod, settings.Window, observed)
 	reverts := p.keepReverted(s, settings.Cooldown, bounds)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -206,7 +207,7 @@ func tableOf(t *testing.T, cpu, memory float64, bounds *policy.Bounds) *ratios.T
 	t.Helper()
 	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}
 	if bounds != nil {
-		layer.Bounds = policy.Exactly(*bounds)
+		layer.Settings = keys.Some(policy.Settings{Bounds: *bounds})
 	}
 	table, err := ratios.Merge([]*ratios.Layer{layer})
 	if err != nil {

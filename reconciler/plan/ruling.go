@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -55,7 +53,7 @@ func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false
 	}
-	return r.entry == nil || r.profile.Guard.SameAs(&o.profile.Guard) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || r.profile.GuardsAs(&o.profile.Profile) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }
 
 // Size returns the requests of a container that needs these amounts on the baseline, in millicores
@@ -82,4 +80,4 @@ func (r *Ruling) convert(cpu, memory int64, bounds policy.Bounds) (to sizing.Con
 func (r *Ruling) Rule() string { return r.profile.Name }
 
 // DemandFrom returns where the demand of the pod comes from, as configured.
-func (r *Ruling) DemandFrom() string { return cmp.Or(r.profile.Demand.From, policy.FromAuthor) }
+func (r *Ruling) DemandFrom() string { return r.profile.Demand.From }

@@ -19,8 +19,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
@@ -167,7 +169,7 @@ func TestPages(t *testing.T) {
 	t.Run("pages of different tables are not mixed", func(t *testing.T) {
 		changed := r.Store.Watch()
 		l := servertest.Layer()
-		l.Bounds = policy.BoundsOverride{}
+		l.Settings = keys.Partial[policy.Settings]{}
 		r.Source.Set(ratios.Update{Layer: l})
 		<-changed
 		for name, list := range lists {
@@ -186,7 +188,7 @@ func TestRules(t *testing.T) {
 		},
 		{
 			Name: "overrides[1]", Match: policy.Criteria{ComputeClass: "Balanced"},
-			Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Max: new(int64(0))}, Memory: policy.RangeOverride{Min: new(int64(128 << 20))}}},
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Min: 128 << 20}}}, "bounds.cpu.max"),
 		},
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
@@ -241,7 +243,7 @@ func TestImplausibleByRule(t *testing.T) {
 		{Name: "baseline", Match: match, Baseline: "slow", MaxSpeedRatio: 4.5},
 		{Name: "strict", Match: match, MaxSpeedRatio: 3},
 		{Name: "named", Match: match, Ratios: map[string]ratios.Ratio{"n4": {CPUPerf: 7, MemoryPerf: 1}}},
-		{Name: "as all", Match: match, Settings: policy.Settings{Bounds: policy.BoundsOverride{CPU: policy.RangeOverride{Max: new(int64(0))}}}},
+		{Name: "as all", Match: match, Settings: keys.Some(policy.Settings{}, "bounds.cpu.max")},
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})

@@ -17,7 +17,6 @@ func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) 
 	}
 	all := own.Over(*globals)
 	values := all.Complete()
-	values.Demand.complete()
 	for _, r := range [...]struct {
 		name     string
 		resource *keys.Resource

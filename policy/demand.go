@@ -87,12 +87,12 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Of("oomMinBump", &d.OOMMinBump, keys.Memory.Amount(0), 100<<20, "by how much such a kill counts at least more than the usage"),
 		keys.Of("containers", &d.Containers, containers, nil, "bounds of single containers"),
 	},
-		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "1m")...),
+		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "25m", "1m")...),
 		keys.Below("cpu",
 			keys.Of("wholeCores", &d.CPU.Whole, keys.Flag, false, "whether requests are rounded up to whole cores"),
 			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is removed. In Guaranteed pods, it always follows"),
 		),
-		keys.Below("memory", d.Memory.keys(&keys.Memory, FloorByLimit, "1 byte")...),
+		keys.Below("memory", d.Memory.keys(&keys.Memory, FloorByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
 		keys.Below("memory",
 			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
 			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is a multiple of the request. In Guaranteed pods, it always follows"),
@@ -102,18 +102,15 @@ func (d *Demand) Keys() []keys.Key {
 	)
 }
 
-// keys returns the keys that both resources have.
-func (d *ResourceDemand) keys(of *keys.Resource, floor int64, unit string) []keys.Key {
+// keys returns the keys that both resources have. least describes the floor, and unit what requests are
+// rounded up to, if they are not set.
+func (d *ResourceDemand) keys(of *keys.Resource, floor int64, least, unit string) []keys.Key {
 	percentile := keys.Number("above 0, up to 1", "must be a number above 0 and at most 1, such as 0.9", func(f float64) bool { return f > 0 && f <= 1 })
-	least := keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it")
-	if floor == FloorByLimit {
-		least = least.Or("64Mi, or 250Mi if the memory limit follows")
-	}
 	return slices.Concat([]keys.Key{
 		keys.Of("target", &d.Target, percentile, 0.9, "percentile of the usage that the recommendation follows"),
 		keys.Of("lower", &d.Lower, percentile, 0.5, "percentile of the usage for the lower bound of the recommendation"),
 		keys.Of("upper", &d.Upper, percentile, 0.95, "percentile of the usage for the upper bound of the recommendation"),
-		least,
+		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),
 	}, ends(&d.Bounds, of), []keys.Key{
 		keys.Of("roundTo", &d.RoundTo, of.Amount(1), 0, "requests are rounded up to multiples of it").Or(unit),
 		keys.Of("halfLife", &d.HalfLife, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time in which a sample loses half its weight"),
@@ -122,17 +119,16 @@ func (d *ResourceDemand) keys(of *keys.Resource, floor int64, unit string) []key
 }
 
 // mode is a mode. Those that resize do not exist yet.
-var mode = keys.Kind[string]{Values: "`" + Observe + "`", Text: func(text string) string { return "`" + text + "`" }, Read: func(v reader.Value) (string, bool) {
+var mode = keys.Kind[string]{Values: keys.Code(Observe), Text: keys.Code, Read: func(v reader.Value) (string, bool) {
 	text, _ := v.Text()
 	switch text {
 	case Observe:
-		return text, true
 	case Initial, Apply:
 		v.Fault("%s does not exist yet: this version only observes; use %s", text, Observe)
 	default:
 		v.Fault("must be %s, not %s", Observe, v)
 	}
-	return "", false
+	return text, text == Observe
 }}
 
 // containers are the bounds of containers by name.
@@ -157,20 +153,11 @@ var containers = keys.Kind[map[string]keys.Partial[Bounds]]{
 	},
 }
 
-// complete adds the bounds of all containers to those of single ones.
-func (d *Demand) complete() {
-	bounds := keys.Partial[Bounds]{Values: Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}}
-	all := make(map[string]keys.Partial[Bounds], len(d.Containers))
-	for name, own := range d.Containers {
-		all[name] = own.Over(bounds)
-	}
-	d.Containers = all
-}
-
 // BoundsOf returns the bounds of a container: its own, or else those of all containers.
 func (d *Demand) BoundsOf(container string) Bounds {
+	all := Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}
 	if own, ok := d.Containers[container]; ok {
-		return own.Values
+		return own.Over(keys.Partial[Bounds]{Values: all}).Values
 	}
-	return Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}
+	return all
 }

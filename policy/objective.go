@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -90,20 +89,14 @@ var objectiveName = keys.Kind[string]{Values: "a DNS label", Read: func(v reader
 // show it.
 var address = keys.Kind[string]{Values: "http or https URL, without a user or a password", Read: func(v reader.Value) (string, bool) {
 	text, _ := v.Text()
-	if err := checkAddress(text); err != nil {
-		v.Fault("%v", err)
-		return "", false
-	}
-	return text, true
-}}
-
-func checkAddress(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must be an http or https URL with a host, and without a query (?) and a fragment (#)")
+		v.Fault("must be an http or https URL with a host, and without a query (?) and a fragment (#)")
 	case u.User != nil:
-		return errors.New("must not contain a user or a password: everyone who reads the configuration would see them")
+		v.Fault("must not contain a user or a password: everyone who reads the configuration would see them")
+	default:
+		return text, true
 	}
-	return nil
-}
+	return "", false
+}}

@@ -23,7 +23,6 @@ type Profile struct {
 // NewProfile returns the profile of all pods.
 func NewProfile(globals *keys.Partial[Settings]) Profile {
 	p := Profile{Settings: globals.Complete()}
-	p.Demand.complete()
 	text, err := json.Marshal(&p.Guard)
 	if err != nil {
 		// Only infinities and NaN have no text, and no key accepts them.

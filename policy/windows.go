@@ -23,12 +23,12 @@ type window struct {
 
 // Keys implements keys.Section.
 func (w *window) Keys() []keys.Key {
-	clock := keys.Parsed("00:00 to 24:00", schedule.ParseClock)
+	clock := keys.Parsed("00:00 to 24:00", nil, schedule.ParseClock)
 	return []keys.Key{
 		keys.Of("days", &w.Days, days, 0, "list of the days on which the window starts").Or("all"),
 		keys.Of("from", &w.From, clock, 0, "time of day at which it starts").Or("00:00"),
 		keys.Of("to", &w.To, clock, schedule.Midnight, "time of day at which it ends; it must differ from `from`. If it is earlier, the window ends on the next day").Or("24:00"),
-		keys.Of("zone", &w.Zone, keys.Parsed("a name of the IANA database", schedule.ParseZone), time.UTC, "time zone").Or("UTC"),
+		keys.Of("zone", &w.Zone, keys.Parsed("a name of the IANA database", nil, schedule.ParseZone), time.UTC, "time zone").Or("UTC"),
 	}
 }
 
@@ -53,7 +53,7 @@ func readWindow(v reader.Value) (w schedule.Window) {
 var days = keys.Kind[schedule.Days]{
 	Values: "`Mon`, `Monday`, or ranges such as `Mon-Fri` and `Sat-Mon`",
 	Read: func(v reader.Value) (all schedule.Days, ok bool) {
-		day := keys.Parsed("", schedule.ParseDays)
+		day := keys.Parsed("", nil, schedule.ParseDays)
 		if v.Items(func(v reader.Value) {
 			days, _ := day.Read(v)
 			all |= days

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
 // Day is what the suffix d of a duration means.
@@ -18,18 +16,13 @@ func Duration(least, most time.Duration) Kind[time.Duration] {
 	if most <= Day {
 		example = "90s or 5m"
 	}
-	return Kind[time.Duration]{
-		Values: DurationText(least) + " to " + DurationText(most), Text: DurationText,
-		Read: func(v reader.Value) (time.Duration, bool) {
-			text, _ := v.Text()
-			d, err := parseDuration(text)
-			if err != nil || d < least || d > most {
-				v.Fault("must be a duration from %s to %s, such as %s, not %s", DurationText(least), DurationText(most), example, v)
-				return 0, false
-			}
-			return d, true
-		},
-	}
+	return Parsed(DurationText(least)+" to "+DurationText(most), DurationText, func(text string) (time.Duration, error) {
+		d, err := parseDuration(text)
+		if err != nil || d < least || d > most {
+			return 0, fmt.Errorf("must be a duration from %s to %s, such as %s", DurationText(least), DurationText(most), example)
+		}
+		return d, nil
+	})
 }
 
 // parseDuration is time.ParseDuration, which also knows days, such as 8d.

@@ -23,23 +23,33 @@ type Key struct {
 	// Values, Default and Meaning describe the key in the reference.
 	Values, Default, Meaning string
 
-	field any // The pointer to the field of the section that declares the key.
-	path  []int
-	value value
-}
-
-// value reads and changes the values of a key. The parameters are pointers to them.
-type value interface {
-	read(into any, from reader.Value) bool
-	merge(into, own, globals any)
-	reset(into any)
+	// field is the pointer to the field of the section that declares the key.
+	field any
+	// path is the path of the field in every section.
+	path     []int
+	standard reflect.Value
+	read     func(into reflect.Value, from reader.Value) bool
+	// merge merges values; nil if that of a rule replaces the other.
+	merge func(own, globals reflect.Value) reflect.Value
 }
 
 // Of declares a key whose value is in a field of the section.
 func Of[V any](name string, field *V, kind Kind[V], standard V, meaning string) Key {
-	k := Key{Name: name, Values: kind.Values, Meaning: meaning, field: field, value: typed[V]{kind, standard}}
+	k := Key{Name: name, Values: kind.Values, Meaning: meaning, field: field, standard: reflect.ValueOf(&standard).Elem()}
 	if kind.Text != nil {
 		k.Default = kind.Text(standard)
+	}
+	k.read = func(into reflect.Value, from reader.Value) bool {
+		v, ok := kind.Read(from)
+		if ok {
+			into.Set(reflect.ValueOf(&v).Elem())
+		}
+		return ok
+	}
+	if kind.Merge != nil {
+		k.merge = func(own, globals reflect.Value) reflect.Value {
+			return reflect.ValueOf(kind.Merge(own.Interface().(V), globals.Interface().(V)))
+		}
 	}
 	return k
 }
@@ -79,77 +89,27 @@ type Kind[V any] struct {
 	Merge func(own, globals V) V
 }
 
-type typed[V any] struct {
-	kind     Kind[V]
-	standard V
-}
-
-func (t typed[V]) read(into any, from reader.Value) bool {
-	v, ok := t.kind.Read(from)
-	if ok {
-		*into.(*V) = v
-	}
-	return ok
-}
-
-func (t typed[V]) merge(into, own, globals any) {
-	v := *own.(*V)
-	if t.kind.Merge != nil {
-		v = t.kind.Merge(v, *globals.(*V))
-	}
-	*into.(*V) = v
-}
-
-func (t typed[V]) reset(into any) { *into.(*V) = t.standard }
-
-// declaration has the keys of a type of section.
-type declaration struct {
-	keys []Key
-	tree tree
-}
-
-// tree has the keys by the elements of their names.
-type tree map[string]*node
-
-// node is a key, or has keys below it.
-type node struct {
-	key   int
-	below tree
-}
-
-func (t tree) add(name string, key int) {
-	first, rest, below := strings.Cut(name, ".")
-	if !below {
-		t[first] = &node{key: key}
-		return
-	}
-	if t[first] == nil {
-		t[first] = &node{below: tree{}}
-	}
-	t[first].below.add(rest, key)
-}
-
-// declarations has the declaration of each type of section.
+// declarations has the keys of each type of section.
 var declarations sync.Map
 
-func declared[T any]() *declaration {
+// Declared returns the keys of a section. The caller must not modify them.
+func Declared[T any]() []Key {
 	of := reflect.TypeFor[T]()
-	if d, ok := declarations.Load(of); ok {
-		return d.(*declaration)
+	if all, ok := declarations.Load(of); ok {
+		return all.([]Key)
 	}
 	section := new(T)
-	d := &declaration{keys: any(section).(Section).Keys(), tree: tree{}}
-	if len(d.keys) > most {
+	all := any(section).(Section).Keys()
+	if len(all) > most {
 		panic(fmt.Sprintf("keys: %s has more than %d keys", of, most))
 	}
-	for i, k := range d.keys {
-		if d.keys[i].path = find(reflect.ValueOf(section).Elem(), k.field); d.keys[i].path == nil {
+	for i, k := range all {
+		if all[i].path = find(reflect.ValueOf(section).Elem(), k.field); all[i].path == nil {
 			panic(fmt.Sprintf("keys: %s has no field for %s", of, k.Name))
 		}
-		d.tree.add(k.Name, i)
 	}
-	declarations.Store(of, d)
-	return d
+	declarations.Store(of, all)
+	return all
 }
 
 // find returns the path to a field by its pointer; nil if the struct does not have it.
@@ -169,6 +129,3 @@ func find(in reflect.Value, field any) []int {
 	}
 	return nil
 }
-
-// at returns the pointer to the value of the key in a section.
-func (k *Key) at(section reflect.Value) any { return section.FieldByIndex(k.path).Addr().Interface() }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,35 +21,38 @@ var Text = Kind[string]{Values: "a string", Read: func(v reader.Value) (string, 
 	return text, true
 }}
 
+// Parsed is text that parse understands. The error says what it must be. describe returns it as users write it.
+func Parsed[V any](values string, describe func(V) string, parse func(string) (V, error)) Kind[V] {
+	return Kind[V]{Values: values, Text: describe, Read: func(v reader.Value) (V, bool) {
+		text, _ := v.Text()
+		value, err := parse(text)
+		if err != nil {
+			v.Fault("%v, not %s", err, v)
+		}
+		return value, err == nil
+	}}
+}
+
 // OneOf is one of a few names.
 func OneOf(names ...string) Kind[string] {
-	return Kind[string]{
-		Values: "`" + strings.Join(names, "`, `") + "`", Text: code,
-		Read: func(v reader.Value) (string, bool) {
-			text, _ := v.Text()
-			if !slices.Contains(names, text) {
-				v.Fault("must be one of %s, not %s", strings.Join(names, ", "), v)
-				return "", false
-			}
-			return text, true
-		},
-	}
+	return Parsed("`"+strings.Join(names, "`, `")+"`", Code, func(text string) (string, error) {
+		if !slices.Contains(names, text) {
+			return "", errors.New("must be one of " + strings.Join(names, ", "))
+		}
+		return text, nil
+	})
 }
 
-func code(text string) string { return "`" + text + "`" }
+// Code returns text as code in the reference.
+func Code(text string) string { return "`" + text + "`" }
 
 // Flag is true or false.
-var Flag = Kind[bool]{
-	Values: "`true`, `false`", Text: strconv.FormatBool,
-	Read: func(v reader.Value) (set, ok bool) {
-		text, _ := v.Text()
-		if text != "true" && text != "false" {
-			v.Fault("must be true or false, not %s", v)
-			return false, false
-		}
-		return text == "true", true
-	},
-}
+var Flag = Parsed("`true`, `false`", strconv.FormatBool, func(text string) (bool, error) {
+	if text != "true" && text != "false" {
+		return false, errors.New("must be true or false")
+	}
+	return text == "true", nil
+})
 
 // Number is a number that is valid. must says what that is, such as "must be above 0".
 func Number(values, must string, valid func(float64) bool) Kind[float64] {
@@ -112,18 +116,6 @@ func Optional[V any](kind Kind[V]) Kind[*V] {
 	return Kind[*V]{Values: kind.Values, Read: func(v reader.Value) (*V, bool) {
 		value, ok := kind.Read(v)
 		return &value, ok
-	}}
-}
-
-// Parsed is text that parse understands. The error says what it must be.
-func Parsed[V any](values string, parse func(string) (V, error)) Kind[V] {
-	return Kind[V]{Values: values, Read: func(v reader.Value) (V, bool) {
-		text, _ := v.Text()
-		value, err := parse(text)
-		if err != nil {
-			v.Fault("%v, not %s", err, v)
-		}
-		return value, err == nil
 	}}
 }
 

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"reflect"
+	"strings"
 
 	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
@@ -21,7 +22,7 @@ type Partial[T any] struct {
 func Some[T any](values T, names ...string) Partial[T] {
 	p := Partial[T]{Values: values}
 	section := reflect.ValueOf(&p.Values).Elem()
-	for i, k := range declared[T]().keys {
+	for i, k := range Declared[T]() {
 		if k.isAmong(names) || !section.FieldByIndex(k.path).IsZero() {
 			p.mark(i)
 		}
@@ -40,7 +41,7 @@ func (p *Partial[T]) IsEmpty() bool { return p.set == [len(p.set)]uint64{} }
 
 // Sets reports whether any of these keys is set, or a key below one of them.
 func (p *Partial[T]) Sets(names ...string) bool {
-	for i, k := range declared[T]().keys {
+	for i, k := range Declared[T]() {
 		if p.has(i) && k.isAmong(names) {
 			return true
 		}
@@ -52,15 +53,15 @@ func (p *Partial[T]) Sets(names ...string) bool {
 func (p Partial[T]) Over(globals Partial[T]) Partial[T] {
 	all := globals
 	into, own := reflect.ValueOf(&all.Values).Elem(), reflect.ValueOf(&p.Values).Elem()
-	for i, k := range declared[T]().keys {
-		switch {
-		case !p.has(i):
+	for i, k := range Declared[T]() {
+		if !p.has(i) {
 			continue
-		case globals.has(i):
-			k.value.merge(k.at(into), k.at(own), k.at(into))
-		default:
-			into.FieldByIndex(k.path).Set(own.FieldByIndex(k.path))
 		}
+		value := own.FieldByIndex(k.path)
+		if k.merge != nil && globals.has(i) {
+			value = k.merge(value, into.FieldByIndex(k.path))
+		}
+		into.FieldByIndex(k.path).Set(value)
 		all.mark(i)
 	}
 	return all
@@ -73,28 +74,31 @@ func (p Partial[T]) Equal(o Partial[T]) bool { return reflect.DeepEqual(p, o) }
 func (p *Partial[T]) Complete() T {
 	values := p.Values
 	section := reflect.ValueOf(&values).Elem()
-	for i, k := range declared[T]().keys {
+	for i, k := range Declared[T]() {
 		if !p.has(i) {
-			k.value.reset(k.at(section))
+			section.FieldByIndex(k.path).Set(k.standard)
 		}
 	}
 	return values
 }
 
 // Known returns the functions that read the keys into the section.
-func (p *Partial[T]) Known() reader.Known {
-	d := declared[T]()
-	return p.known(d.keys, d.tree)
-}
+func (p *Partial[T]) Known() reader.Known { return p.below("") }
 
-func (p *Partial[T]) known(keys []Key, in tree) reader.Known {
+// below returns the functions that read the keys whose names begin with a prefix.
+func (p *Partial[T]) below(prefix string) reader.Known {
 	all := reader.Known{}
-	for name, n := range in {
+	for i, k := range Declared[T]() {
+		name, ok := strings.CutPrefix(k.Name, prefix)
+		if !ok {
+			continue
+		}
+		name, _, nested := strings.Cut(name, ".")
 		all[name] = func(v reader.Value) {
-			if n.below != nil {
-				v.Fields(p.known(keys, n.below))
-			} else if k := &keys[n.key]; k.value.read(k.at(reflect.ValueOf(&p.Values).Elem()), v) {
-				p.mark(n.key)
+			if nested {
+				v.Fields(p.below(prefix + name + "."))
+			} else if k.read(reflect.ValueOf(&p.Values).Elem().FieldByIndex(k.path), v) {
+				p.mark(i)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Demand is where the demand of pods comes from, and how it follows from usage. The defaults are those of
-// the recommender.
+// Demand is where the demand of pods comes from, and how it follows from usage. It has the same defaults as the
+// recommender.
 type Demand struct {
 	// From is one of FromAuthor and FromUsage. Mode is what happens to a pod whose demand differs from
 	// its size.

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
-// Syntax returns the problems with a text; none if the text is valid.
+// Syntax returns the problems with text; none if it is valid.
 type Syntax func(string) []string
 
 // The syntax of names, labels and annotations, as the API server defines it.

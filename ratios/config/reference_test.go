@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/policy"
-	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -41,7 +40,6 @@ func TestReference(t *testing.T) {
 	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
 	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
 	t.Run("guards pods as the reference describes", guardsPodsAsTheReferenceDescribes)
-	t.Run("names the defaults of a guard", namesTheDefaultsOfAGuard)
 }
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
@@ -87,7 +85,15 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 	text := examples(t)[3]
-	all, shop := profile(t, text, ratiotest.Subject{}).Guard, profile(t, text, ratiotest.Subject{In: "shop"}).Guard
+	layer, err := Parse([]byte(text), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, shop := table.Profile(ratiotest.Subject{}).Guard, table.Profile(ratiotest.Subject{In: "shop"}).Guard
 	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 || len(all.Objectives) != 1 {
 		t.Errorf("all pods have %+v", all)
 	}
@@ -105,20 +111,5 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 		if shop.Schedule.Contains(hour) != open {
 			t.Errorf("%s is open: %t", hour, !open)
 		}
-	}
-}
-
-func namesTheDefaultsOfAGuard(t *testing.T) {
-	want := keys.Defaults[policy.Guard]()
-	rows := regexp.MustCompile(`(?m)^\| `+"`([\\w.]+)`"+` \| [^|]* \| (true|false|[\d.]+[smhd%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 14 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 14: %q", len(rows), rows)
-	}
-	for _, row := range rows {
-		key := row[1] + ": " + row[2]
-		if above, below, ok := strings.Cut(row[1], "."); ok {
-			key = above + ": {" + below + ": " + row[2] + "}"
-		}
-		sameSettings(t, want, profile(t, minimal+"guard: {"+key+"}", ratiotest.Subject{}).Guard)
 	}
 }

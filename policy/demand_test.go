@@ -1,4 +1,4 @@
-package config
+package policy_test
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -28,7 +29,7 @@ func TestDemand(t *testing.T) {
 
 func profile(t *testing.T, text string, of ratiotest.Subject) *ratios.Profile {
 	t.Helper()
-	layer, err := Parse([]byte(text), ratios.Provenance{})
+	layer, err := config.Parse([]byte(text), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func reportsFaultsOfADemand(t *testing.T) {
 		{"a namespace", `overrides: [{name: a, match: {namespace: a.b}, demand: {from: usage}}]`, "overrides[0].match.namespace: line 4: not valid on a pod: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
+			_, err := config.Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
@@ -125,14 +126,14 @@ func reportsFaultsOfADemand(t *testing.T) {
 
 func reportsAFaultOfTheGlobalsOnce(t *testing.T) {
 	const text = minimal + "demand: {cpu: {lower: 0.99, min: 2, max: 1}, containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}\npodLabels: {a: {b: {demand: {from: usage, cpu: {floor: 10m}}}}}"
-	_, err := Parse([]byte(text), ratios.Provenance{})
+	_, err := config.Parse([]byte(text), ratios.Provenance{})
 	if err == nil || strings.Contains(err.Error(), "podLabels") {
 		t.Error(err)
 	}
 }
 
 func readsPrices(t *testing.T) {
-	layer, err := Parse([]byte(minimal+"prices: {currency: USD, cpuCoreHour: 0.03, memoryGiBHour: 0.004, nodeTypes: {n4: {cpuCoreHour: 0.05, memoryGiBHour: 0}}}"), ratios.Provenance{})
+	layer, err := config.Parse([]byte(minimal+"prices: {currency: USD, cpuCoreHour: 0.03, memoryGiBHour: 0.004, nodeTypes: {n4: {cpuCoreHour: 0.05, memoryGiBHour: 0}}}"), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}

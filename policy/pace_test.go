@@ -1,20 +1,18 @@
-package config
+package policy_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/workload-resizer/workload-resizer/policy"
-	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
 func TestPace(t *testing.T) {
 	t.Run("reads the rates", readsTheRates)
 	t.Run("reports faults", reportsFaultsOfAPace)
-	t.Run("the reference names the default", theReferenceNamesTheDefaultOfThePace)
 }
 
 func readsTheRates(t *testing.T) {
@@ -31,7 +29,7 @@ func readsTheRates(t *testing.T) {
 		{"pace: {freedPerHour: 0.5%}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.005}},
 		{"pace: {freedPerHour: 1}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 1}},
 	} {
-		layer, err := Parse([]byte(minimal+tc.text), ratios.Provenance{})
+		layer, err := config.Parse([]byte(minimal+tc.text), ratios.Provenance{})
 		if err != nil {
 			t.Errorf("%s: %v", tc.text, err)
 			continue
@@ -57,22 +55,8 @@ func reportsFaultsOfAPace(t *testing.T) {
 		"pace: {perSecond: 1}":             "pace.perSecond: line 3: unknown key",
 		"podLabels: {a: {b: {pace: {}}}}":  "podLabels.a.b.pace: line 3: applies to all pods, so that no rule can set it",
 	} {
-		if _, err := Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
+		if _, err := config.Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-	}
-}
-
-func theReferenceNamesTheDefaultOfThePace(t *testing.T) {
-	row := regexp.MustCompile("\n\\| `freedPerHour` \\| [^|]* \\| (\\S+) \\|").FindStringSubmatch(reference(t, "### Pace"))
-	if len(row) != 2 {
-		t.Fatal("freedPerHour has no default")
-	}
-	layer, err := Parse([]byte(minimal+"pace: {freedPerHour: "+row[1]+"}"), ratios.Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if said, freed := layer.Cluster.Values.Pace.FreedPerHour, keys.Defaults[policy.Pace]().FreedPerHour; said != freed {
-		t.Errorf("the reference says %v, the default is %v", said, freed)
 	}
 }

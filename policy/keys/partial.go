@@ -41,8 +41,9 @@ func (p *Partial[T]) IsEmpty() bool { return p.set == [len(p.set)]uint64{} }
 
 // Sets reports whether any of these keys is set, or a key below one of them.
 func (p *Partial[T]) Sets(names ...string) bool {
-	for i, k := range Declared[T]() {
-		if p.has(i) && k.isAmong(names) {
+	declared := Declared[T]()
+	for i := range declared {
+		if p.has(i) && declared[i].isAmong(names) {
 			return true
 		}
 	}
@@ -88,12 +89,14 @@ func (p *Partial[T]) Known() reader.Known { return p.below("") }
 // below returns the functions that read the keys whose names begin with a prefix.
 func (p *Partial[T]) below(prefix string) reader.Known {
 	all := reader.Known{}
-	for i, k := range Declared[T]() {
+	declared := Declared[T]()
+	for i := range declared {
+		k := &declared[i]
 		name, ok := strings.CutPrefix(k.Name, prefix)
-		if !ok {
+		name, _, nested := strings.Cut(name, ".")
+		if !ok || all[name] != nil {
 			continue
 		}
-		name, _, nested := strings.Cut(name, ".")
 		all[name] = func(v reader.Value) {
 			if nested {
 				v.Fields(p.below(prefix + name + "."))

@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -11,7 +11,7 @@ import (
 
 // align plans a pod whose spec already has the desired size, as far as we may change it. The
 // pod is aligned unless its node refuses that size.
-func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) *Plan {
+func (p *Planner) align(plan *Plan, s *Snapshot, now progress, bounds policy.Bounds) *Plan {
 	if p.putBack(plan, s, now, bounds) {
 		return plan
 	}

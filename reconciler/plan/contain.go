@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -15,7 +16,7 @@ import (
 
 // contain gives each resource whose resize made the pod worse its size before the resize, and
 // keeps it there.
-func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bounds) {
+func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds policy.Bounds) {
 	of := s.Pod
 	if s.NodeType != "" || of.ResizedAt().IsZero() {
 		return
@@ -29,7 +30,7 @@ func (p *Plan) contain(s *Snapshot, profile *ratios.Profile, bounds ratios.Bound
 
 // containIn is contain for a pod that is observed, or that has reverts. If there is something to
 // revert, the plan does nothing else: the rest can wait.
-func (p *Plan) containIn(s *Snapshot, settings *ratios.GuardSettings, observed bool, bounds ratios.Bounds) {
+func (p *Plan) containIn(s *Snapshot, settings *policy.Guard, observed bool, bounds policy.Bounds) {
 	p.compare(s.Pod, settings.Window, observed)
 	reverts := p.keepReverted(s, settings.Cooldown, bounds)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
@@ -131,7 +132,7 @@ func (p *Plan) compare(of *pod.Pod, window time.Duration, observed bool) {
 
 // keepReverted keeps the sizes that were reverted, and reports whether one of them is not back
 // yet.
-func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds ratios.Bounds) (reverts bool) {
+func (p *Plan) keepReverted(s *Snapshot, cooldown time.Duration, bounds policy.Bounds) (reverts bool) {
 	for _, r := range s.Pod.Reverts() {
 		c := p.container(r.Container)
 		if c == nil || !c.standings[r.Measure.Index].Ours() || c.standings[r.Measure.Index].Adopted != 0 {
@@ -218,7 +219,7 @@ func whenRetried(until time.Time) string {
 }
 
 // revert reverts a resource that made the pod worse, and reports whether it can.
-func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds ratios.Bounds) bool {
+func (p *Plan) revert(of *pod.Pod, h *guard.Harm, bounds policy.Bounds) bool {
 	name, m := of.Containers[h.Index].Name(), h.Measure
 	c := p.container(name)
 	if c == nil || c.reverting[m.Index] {
@@ -269,7 +270,7 @@ func (p *Plan) recount(of *pod.Pod) {
 
 // believed returns a recorded size that a container may have had, or else a larger original, or
 // else the current size.
-func (p *Plan) believed(c *ContainerPlan, m *sizing.Measure, back sizing.Amount, bounds ratios.Bounds) sizing.Amount {
+func (p *Plan) believed(c *ContainerPlan, m *sizing.Measure, back sizing.Amount, bounds policy.Bounds) sizing.Amount {
 	original, current := *m.Of(&c.Original), *m.Of(&c.Current)
 	switch {
 	case credible(original, current, back, boundsOf(bounds, m), m.Scale):

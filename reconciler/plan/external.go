@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -28,7 +28,7 @@ var Externals = []External{LeaveExternal, AdoptExternal, OverrideExternal}
 
 // external handles the sizes that another actor set, or will set, separately for each resource of a
 // container: a change to memory says nothing about cpu or about other containers.
-func (p *Planner) external(plan *Plan, s *Snapshot, bounds ratios.Bounds) {
+func (p *Planner) external(plan *Plan, s *Snapshot, bounds policy.Bounds) {
 	for i := range plan.Containers {
 		c := &plan.Containers[i]
 		for _, r := range sizing.Measures {
@@ -59,7 +59,7 @@ func (p *Plan) leaveTo(vpa *safety.VPA, c *ContainerPlan, r *sizing.Measure) {
 }
 
 // resolve handles one resource.
-func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+func (p *Planner) resolve(plan *Plan, c *ContainerPlan, r *sizing.Measure, bounds policy.Bounds) {
 	s, original, present := &c.standings[r.Index], r.Of(&c.Original), *r.Of(&c.Current)
 	known := c.knows(r)
 	to, _ := r.Scale(*original, plan.factor(r), boundsOf(bounds, r))
@@ -89,7 +89,7 @@ func (p *Planner) leave(plan *Plan, c *ContainerPlan, r *sizing.Measure, known b
 
 // adopt sets the originals so that they scale to the amounts that another actor set. Amounts
 // that the actor did not set keep their originals.
-func (p *Plan) adopt(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+func (p *Plan) adopt(c *ContainerPlan, r *sizing.Measure, bounds policy.Bounds) {
 	s := &c.standings[r.Index]
 	s.Set |= s.Adopted // Both are computed together, as in scale.
 	*r.Of(&c.Original) = p.unscaled(c, r, s.Set, bounds)

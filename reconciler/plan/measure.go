@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // boundsOf returns the bounds of a resource.
-func boundsOf(b ratios.Bounds, r *sizing.Measure) sizing.Range {
+func boundsOf(b policy.Bounds, r *sizing.Measure) sizing.Range {
 	if r == sizing.CPU {
 		return b.CPU
 	}

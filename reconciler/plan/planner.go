@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -212,7 +212,7 @@ func (p *Planner) noRatio(plan *Plan, node *corev1.Node) *safety.Veto {
 }
 
 // scaleAll computes the desired sizes.
-func (p *Plan) scaleAll(bounds ratios.Bounds) {
+func (p *Plan) scaleAll(bounds policy.Bounds) {
 	for i := range p.Containers {
 		for _, r := range sizing.Measures {
 			p.scale(&p.Containers[i], r, bounds)
@@ -221,7 +221,7 @@ func (p *Plan) scaleAll(bounds ratios.Bounds) {
 }
 
 // scale computes the desired size of one resource. The size stays if we must not change it.
-func (p *Plan) scale(c *ContainerPlan, r *sizing.Measure, bounds ratios.Bounds) {
+func (p *Plan) scale(c *ContainerPlan, r *sizing.Measure, bounds policy.Bounds) {
 	s, current := &c.standings[r.Index], *r.Of(&c.Current)
 	to, clamped := r.Scale(*r.Of(&c.Original), p.factor(r), boundsOf(bounds, r))
 	if s.Adopted != 0 {
@@ -274,7 +274,7 @@ func (p *Plan) asAdopted(c *ContainerPlan, r *sizing.Measure, to sizing.Amount, 
 
 // unscaled returns the original, computing the given parts (a bit each) from the container's
 // current amounts. A limit is computed relative to the request that the container will have.
-func (p *Plan) unscaled(c *ContainerPlan, r *sizing.Measure, parts uint8, bounds ratios.Bounds) sizing.Amount {
+func (p *Plan) unscaled(c *ContainerPlan, r *sizing.Measure, parts uint8, bounds policy.Bounds) sizing.Amount {
 	known, current := *r.Of(&c.Original), *r.Of(&c.Current)
 	if parts&(1<<r.Request) != 0 {
 		known.Request = 0

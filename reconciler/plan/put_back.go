@@ -3,7 +3,7 @@ package plan
 import (
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -13,7 +13,7 @@ import (
 // putBack turns a plan without changes into one that reverts the sizes that the node refuses,
 // so that the spec shows the real sizes and no other resource of the pod stays blocked. It
 // returns false if there is nothing to revert that we may change.
-func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds ratios.Bounds) bool {
+func (p *Planner) putBack(plan *Plan, s *Snapshot, now progress, bounds policy.Bounds) bool {
 	if !plan.sized || now.code != contract.ResizeInfeasible && now.code != contract.ResizeError {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -63,7 +64,7 @@ type Claim struct {
 
 // step limits by how much the plan lowers each size. A size that a resize lowered before stays until that
 // has proven itself.
-func (p *Plan) step(s *Snapshot, settings *ratios.GuardSettings) {
+func (p *Plan) step(s *Snapshot, settings *policy.Guard) {
 	if settings.MaxChange >= 1 {
 		return
 	}
@@ -197,7 +198,7 @@ func (p *Plan) tryOut(s *Snapshot, profile *ratios.Profile, alike func(counts fu
 
 // crowded claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
 // It says why the pod must wait if there is none.
-func (p *Plan) crowded(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
+func (p *Plan) crowded(s *Snapshot, settings *policy.Guard) guard.Wait {
 	takes := func(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
 		if most == 0 { // A budget may have very many pods.
 			return guard.Wait{Reason: reason, Message: full}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -63,7 +63,7 @@ func (p *Planner) keepsMemoryLimits(s *Snapshot) bool {
 
 // keepSingletonLimits keeps the limits of the only pod of its controller from shrinking, and each request that
 // equals its limit: it must stay equal to it. Pods of other versions do not count, because an update ends them.
-func (p *Plan) keepSingletonLimits(s *Snapshot, settings *ratios.GuardSettings) {
+func (p *Plan) keepSingletonLimits(s *Snapshot, settings *policy.Guard) {
 	if !settings.KeepSingletonLimits || slices.ContainsFunc(s.Siblings(), func(o *pod.Pod) bool {
 		return o.UID != s.Pod.UID && o.Lives() && o.Controller().UID == s.Pod.Controller().UID
 	}) {

@@ -354,7 +354,7 @@ test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys again
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety ratios ratios/nodetype ratios/reader ratios/config ratios/schedule ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety policy policy/keys policy/schedule ratios ratios/nodetype ratios/config internal/reader ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.
@@ -446,7 +446,7 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 	$(TOOL) buf generate
 	$(call api_descriptors,server/reflection/api.binpb)
 	$(call api_reference,docs/api.md)
-	go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings -run Reference -update
+	go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings -run Reference -update
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
@@ -476,17 +476,17 @@ verify-lint: ## Check the code with linters.
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
-REFUSED := usage:ratios usage/checkpoint:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
+REFUSED := policy:reconciler/pod usage:ratios usage/checkpoint:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
 
 .PHONY: verify-imports
 verify-imports: verify-lint
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
-	cp -r --parents go.mod go.sum .golangci.yml internal ratios reconciler usage "$$fresh"; \
+	cp -r --parents go.mod go.sum .golangci.yml internal policy ratios reconciler usage "$$fresh"; \
 	for case in $(REFUSED); do \
 	  package=$${case%:*}; \
 	  printf 'package %s\n\nimport _ "github.com/workload-resizer/workload-resizer/%s"\n' "$${package##*/}" "$${case#*:}" > "$$fresh/$$package/refused.go"; \
 	done; \
-	findings=$$(cd "$$fresh" && $(abspath bin/golangci-lint) run --allow-parallel-runners --enable-only depguard ./usage/... || true); \
+	findings=$$(cd "$$fresh" && $(abspath bin/golangci-lint) run --allow-parallel-runners --enable-only depguard ./policy/... ./usage/... || true); \
 	for case in $(REFUSED); do \
 	  grep -q "^$${case%:*}/refused.go:.*depguard" <<< "$$findings" || { echo "$$findings"; echo "the linter does not refuse $${case#*:} in $${case%:*}"; exit 1; }; \
 	done
@@ -525,7 +525,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -18,11 +19,11 @@ func TestMatcher(t *testing.T) {
 
 func usesTheFirstRuleWhoseCriteriaAllMatch(t *testing.T) {
 	table := merge(t, withRules(
-		ratios.Rule{Name: "all", Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
-		ratios.Rule{Name: "label", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
-		ratios.Rule{Name: "label again", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}},
-		ratios.Rule{Name: "annotation", Match: ratios.Criteria{Annotations: map[string]string{"a": "b"}}},
-		ratios.Rule{Name: "class", Match: ratios.Criteria{ComputeClass: "Performance"}},
+		ratios.Rule{Name: "all", Match: policy.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production", "tier": "web"}, Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "label", Match: policy.Criteria{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "label again", Match: policy.Criteria{Labels: map[string]string{"env": "production"}}},
+		ratios.Rule{Name: "annotation", Match: policy.Criteria{Annotations: map[string]string{"a": "b"}}},
+		ratios.Rule{Name: "class", Match: policy.Criteria{ComputeClass: "Performance"}},
 	))
 	production, web := map[string]string{"env": "production", "more": "x"}, map[string]string{"env": "production", "tier": "web"}
 	for _, tc := range []struct {
@@ -58,10 +59,10 @@ func usesTheFirstRuleWhoseCriteriaAllMatch(t *testing.T) {
 }
 
 func comparesWhichPodsRulesMatchRegardlessOfTheirValues(t *testing.T) {
-	all := func(class, label, annotation string) ratios.Criteria {
-		return ratios.Criteria{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
+	all := func(class, label, annotation string) policy.Criteria {
+		return policy.Criteria{ComputeClass: class, Labels: map[string]string{"env": label}, Annotations: map[string]string{"a": annotation}}
 	}
-	rules := func(matches ...ratios.Criteria) *ratios.Table {
+	rules := func(matches ...policy.Criteria) *ratios.Table {
 		var all []ratios.Rule
 		for _, m := range matches {
 			all = append(all, ratios.Rule{Match: m})
@@ -93,7 +94,7 @@ func comparesWhichPodsRulesMatchRegardlessOfTheirValues(t *testing.T) {
 }
 
 func findsAProfileWithoutAllocating(t *testing.T) {
-	table, pod := ruled(t, 50), ratios.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
+	table, pod := ruled(t, 50), policy.Subject(ratiotest.Subject{Labels: map[string]string{"app": "web"}, Class: "Performance"})
 	if n := testing.AllocsPerRun(100, func() { table.Profile(pod) }); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
@@ -103,9 +104,9 @@ func findsAProfileWithoutAllocating(t *testing.T) {
 func ruled(t testing.TB, n int) *ratios.Table {
 	var rules []ratios.Rule
 	for i := range n {
-		m := ratios.Criteria{Labels: map[string]string{"app": fmt.Sprint("app-", i)}}
+		m := policy.Criteria{Labels: map[string]string{"app": fmt.Sprint("app-", i)}}
 		if i%2 == 1 {
-			m = ratios.Criteria{Annotations: map[string]string{"example.com/size": strings.Repeat("x", i)}}
+			m = policy.Criteria{Annotations: map[string]string{"example.com/size": strings.Repeat("x", i)}}
 		}
 		rules = append(rules, ratios.Rule{Name: fmt.Sprint(i), Match: m})
 	}
@@ -113,7 +114,7 @@ func ruled(t testing.TB, n int) *ratios.Table {
 }
 
 func BenchmarkProfile(b *testing.B) {
-	var pod ratios.Subject = ratiotest.Subject{
+	var pod policy.Subject = ratiotest.Subject{
 		Labels:      map[string]string{"app": "web", "pod-template-hash": "6d4cf56db6", "env": "production"},
 		Annotations: map[string]string{"example.com/size": "large"},
 	}

@@ -3,6 +3,9 @@ package ratios
 import (
 	"cmp"
 	"errors"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 )
 
 // Merge merges layers, in order of precedence, into a table. It ignores nil layers. The rules
@@ -10,9 +13,8 @@ import (
 func Merge(layers []*Layer) (*Table, error) {
 	globals := &Profile{entries: map[string]*Entry{}}
 	var rules []Rule
-	var prices *Prices
-	var pace Pace
-	bounded := false
+	var settings keys.Partial[policy.Settings]
+	var cluster keys.Partial[policy.Cluster]
 	for _, layer := range absolute(layers) {
 		if layer == nil {
 			continue
@@ -20,12 +22,8 @@ func Merge(layers []*Layer) (*Table, error) {
 		if globals.Baseline == "" {
 			globals.Baseline = layer.Baseline
 		}
-		if !bounded && layer.Bounds != nil {
-			globals.Bounds, bounded = *layer.Bounds, true
-		}
 		globals.MaxSpeedRatio = cmp.Or(globals.MaxSpeedRatio, layer.MaxSpeedRatio)
-		globals.Demand, prices = globals.Demand.Over(&layer.Demand), cmp.Or(prices, layer.Prices)
-		globals.guard, pace = globals.guard.Over(&layer.Guard), pace.over(layer.Pace)
+		settings, cluster = settings.Over(layer.Settings), cluster.Over(layer.Cluster)
 		if len(rules) == 0 {
 			rules = layer.Rules
 		}
@@ -41,14 +39,14 @@ func Merge(layers []*Layer) (*Table, error) {
 	if globals.Baseline == "" {
 		return nil, errors.New("no source names a baseline node type")
 	}
-	globals.MaxSpeedRatio, globals.Guard = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio), globals.guard.Settings()
+	globals.MaxSpeedRatio, globals.Profile = cmp.Or(globals.MaxSpeedRatio, DefaultMaxSpeedRatio), policy.NewProfile(&settings)
 	if err := globals.complete(); err != nil {
 		return nil, err
 	}
-	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Pace: pace, Prices: prices, profiles: []*Profile{globals}}
+	t := &Table{Baseline: globals.Baseline, Bounds: globals.Bounds, Cluster: cluster.Complete(), profiles: []*Profile{globals}}
 	var problems []error
 	for i := range rules {
-		p, err := globals.with(&rules[i])
+		p, err := globals.withRule(&rules[i], &settings)
 		if err != nil {
 			problems = append(problems, err)
 			continue

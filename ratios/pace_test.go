@@ -3,6 +3,8 @@ package ratios_test
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
@@ -15,18 +17,18 @@ func eachRateComesFromTheFirstLayerThatSetsIt(t *testing.T) {
 	const byFlag = 20
 	for _, tc := range []struct {
 		name          string
-		first, second ratios.Pace
+		first, second keys.Partial[policy.Cluster]
 		rate, freed   float64
 	}{
-		{"none", ratios.Pace{}, ratios.Pace{}, byFlag, 0.25},
-		{"a rate", ratios.Pace{}, ratios.Pace{ResizesPerSecond: new(5.0)}, 5, 0.25},
-		{"no limits", ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}, ratios.Pace{ResizesPerSecond: new(5.0), FreedPerHour: new(1.0)}, 0, 0},
-		{"one each", ratios.Pace{FreedPerHour: new(0.5)}, ratios.Pace{ResizesPerSecond: new(5.0), FreedPerHour: new(1.0)}, 5, 0.5},
+		{"none", pace(policy.Pace{}), pace(policy.Pace{}), byFlag, 0.25},
+		{"a rate", pace(policy.Pace{}), pace(policy.Pace{ResizesPerSecond: 5}), 5, 0.25},
+		{"no limits", keys.Some(policy.Cluster{}, "pace"), pace(policy.Pace{ResizesPerSecond: 5, FreedPerHour: 1}), 0, 0},
+		{"one each", pace(policy.Pace{FreedPerHour: 0.5}), pace(policy.Pace{ResizesPerSecond: 5, FreedPerHour: 1}), 5, 0.5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			layer := withRules()
-			layer.Pace = tc.second
-			table := merge(t, &ratios.Layer{Pace: tc.first}, layer)
+			layer.Cluster = tc.second
+			table := merge(t, &ratios.Layer{Cluster: tc.first}, layer)
 			if rate, freed := table.Pace.Rates(byFlag); rate != tc.rate || freed != tc.freed {
 				t.Errorf("%v per second, %v per hour", rate, freed)
 			}
@@ -36,8 +38,10 @@ func eachRateComesFromTheFirstLayerThatSetsIt(t *testing.T) {
 
 func thePaceIsNotPartOfTheRevision(t *testing.T) {
 	layer := withRules()
-	layer.Pace = ratios.Pace{ResizesPerSecond: new(5.0), FreedPerHour: new(0.5)}
+	layer.Cluster = pace(policy.Pace{ResizesPerSecond: 5, FreedPerHour: 0.5})
 	if merge(t, layer).Revision != merge(t, withRules()).Revision {
 		t.Error("pods would be planned again")
 	}
 }
+
+func pace(p policy.Pace) keys.Partial[policy.Cluster] { return keys.Some(policy.Cluster{Pace: p}) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -131,10 +132,10 @@ func theFirstLayerWithAMaximumSetsIt(t *testing.T) {
 func aRuleIsComparedWithItsOwnBaselineAndMaximum(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 4, "c3": 0.5, "e2": 100})
 	config.Rules = []ratios.Rule{
-		{Name: "baseline", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"},
-		{Name: "maximum", Match: ratios.Criteria{ComputeClass: "b"}, MaxSpeedRatio: 100},
-		{Name: "own", Match: ratios.Criteria{ComputeClass: "c"}, Ratios: map[string]ratios.Ratio{"n4": ratio(40, 1)}},
-		{Name: "nothing", Match: ratios.Criteria{ComputeClass: "d"}},
+		{Name: "baseline", Match: policy.Criteria{ComputeClass: "a"}, Baseline: "n4"},
+		{Name: "maximum", Match: policy.Criteria{ComputeClass: "b"}, MaxSpeedRatio: 100},
+		{Name: "own", Match: policy.Criteria{ComputeClass: "c"}, Ratios: map[string]ratios.Ratio{"n4": ratio(40, 1)}},
+		{Name: "nothing", Match: policy.Criteria{ComputeClass: "d"}},
 	}
 	table := merge(t, config)
 	for class, want := range map[string]string{"": "e2", "a": "c3 e2", "b": "", "c": "e2 n4", "d": "e2"} {
@@ -187,7 +188,7 @@ func unusedNames(unused []ratios.UnusedType) string {
 
 func aTypeIsNewlyUnusedIfItWasUsedOrHadAnotherRatio(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 125})
-	config.Rules = []ratios.Rule{{Name: "own", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"}}
+	config.Rules = []ratios.Rule{{Name: "own", Match: policy.Criteria{ComputeClass: "a"}, Baseline: "n4"}}
 	measured := &ratios.Layer{RelativeTo: "n2d", Ratios: map[string]ratios.Ratio{"m7i": {CPUPerf: 1.5}}}
 	with := func(over map[string]float64) *ratios.Table {
 		return merge(t, layer("override", "", over), config, measured)
@@ -219,7 +220,7 @@ func aTypeIsNewlyUnusedIfItWasUsedOrHadAnotherRatio(t *testing.T) {
 // The list of unused types does not repeat for a rule what it has for the globals.
 func aRulesTypeIsNotNewlyUnusedBecauseTheGlobalsIsUsedAgain(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 125})
-	config.Rules = []ratios.Rule{{Name: "own", Match: ratios.Criteria{ComputeClass: "a"}, Ratios: map[string]ratios.Ratio{"n4": config.Ratios["n4"]}}}
+	config.Rules = []ratios.Rule{{Name: "own", Match: policy.Criteria{ComputeClass: "a"}, Ratios: map[string]ratios.Ratio{"n4": config.Ratios["n4"]}}}
 	before, after := merge(t, config), merge(t, layer("override", "", map[string]float64{"n4": 1.25}), config)
 	if got := unusedNames(after.UnusedTypes()); got != "own n4" {
 		t.Errorf("unused: %s", got)

@@ -7,33 +7,26 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Profile is the configuration that applies to the pods of one rule, or to all pods that no
 // rule matches. It never changes after its table is built.
 type Profile struct {
-	// Name is the name of the rule; empty for the globals.
-	Name string
+	// Profile is what users want for these pods.
+	policy.Profile
 	// Baseline is the node type that the requests of these pods are written
 	// for. It has an entry.
 	Baseline string
-	// Bounds applies to every node type.
-	Bounds Bounds
 	// MaxSpeedRatio is how many times faster or slower than the baseline a node type
 	// may be to be used.
 	MaxSpeedRatio float64
-	// Demand is where the demand of these pods comes from, and how it follows from usage.
-	Demand Demand
-	// Guard is when resizes of these pods are made, and how they are observed and reverted.
-	Guard GuardSettings
 
 	rule    *Rule
-	match   matcher
 	entries map[string]*Entry
 	names   []string
-	// guard is what Guard results from.
-	guard Guard
 }
 
 // Entry is one node type of a profile.
@@ -76,18 +69,14 @@ func (p *Profile) Knows(nodeType string) bool {
 // modify the slice.
 func (p *Profile) NodeTypes() []string { return p.names }
 
-// with returns the profile that results from applying a rule to the globals p. The error
+// withRule returns the profile that results from applying a rule to the globals p. The error
 // describes what the combination lacks.
-func (p *Profile) with(r *Rule) (*Profile, error) {
-	q := &Profile{Name: r.Name, Baseline: cmp.Or(r.Baseline, p.Baseline), Bounds: r.Bounds.Over(p.Bounds),
-		MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), Demand: r.Demand.Over(&p.Demand), guard: r.Guard.Over(&p.guard), rule: r, match: newMatcher(r.Match)}
-	q.Guard = q.guard.Settings()
-	switch {
-	case !q.Bounds.CPU.Valid():
-		return nil, fmt.Errorf("%s: combined with the global bounds, the cpu min is above the max", r.Name)
-	case !q.Bounds.Memory.Valid():
-		return nil, fmt.Errorf("%s: combined with the global bounds, the memory min is above the max", r.Name)
+func (p *Profile) withRule(r *Rule, globals *keys.Partial[policy.Settings]) (*Profile, error) {
+	wanted, err := policy.NewRule(r.Name, r.Match, &r.Settings, globals)
+	if err != nil {
+		return nil, err
 	}
+	q := &Profile{Profile: wanted, Baseline: cmp.Or(r.Baseline, p.Baseline), MaxSpeedRatio: cmp.Or(r.MaxSpeedRatio, p.MaxSpeedRatio), rule: r}
 	if q.Baseline == p.Baseline && q.MaxSpeedRatio == p.MaxSpeedRatio && len(r.Ratios) == 0 {
 		q.entries, q.names = p.entries, p.names
 		return q, nil

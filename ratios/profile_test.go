@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -23,7 +25,7 @@ func merge(t testing.TB, layers ...*ratios.Layer) *ratios.Table {
 // withRules returns a layer with three node types and these rules.
 func withRules(rules ...ratios.Rule) *ratios.Layer {
 	l := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
-	l.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
+	l.Settings = keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}})
 	l.Rules = rules
 	return l
 }
@@ -41,9 +43,8 @@ func TestProfile(t *testing.T) {
 }
 
 func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
-	amount := func(v int64) *int64 { return &v }
-	class := ratios.Criteria{ComputeClass: "c"}
-	globals := ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
+	class := policy.Criteria{ComputeClass: "c"}
+	globals := policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}
 	factors := func(n2d, n4, c3 sizing.Factor) map[string]sizing.Factor {
 		return map[string]sizing.Factor{"n2d": n2d, "n4": n4, "c3": c3}
 	}
@@ -53,7 +54,7 @@ func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
 		name     string
 		rule     ratios.Rule
 		baseline string
-		bounds   ratios.Bounds
+		bounds   policy.Bounds
 		cpu      map[string]sizing.Factor
 	}{
 		{"no values", ratios.Rule{}, "n2d", globals, unchanged},
@@ -62,14 +63,14 @@ func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
 			factors(one, sizing.Factor{Num: 1, Den: 2}, sizing.Factor{Num: 10, Den: 13})},
 		{"the baseline's ratio", ratios.Rule{Ratios: map[string]ratios.Ratio{"n2d": ratio(1.3, 1)}}, "n2d", globals,
 			factors(one, sizing.Factor{Num: 26, Den: 25}, one)},
-		{"a lower end", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(100)}}}, "n2d",
-			ratios.Bounds{CPU: sizing.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
-		{"upper ends", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(100)}, Memory: ratios.RangeOverride{Max: amount(1 << 30)}}}, "n2d",
-			ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 100}, Memory: sizing.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
-		{"ends that are equal", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(16000)}, Memory: ratios.RangeOverride{Max: amount(64 << 20)}}}, "n2d",
-			ratios.Bounds{CPU: sizing.Range{Min: 16000, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
-		{"ends that are opened", ratios.Rule{Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(0)}, Memory: ratios.RangeOverride{Min: amount(0)}}}, "n2d",
-			ratios.Bounds{CPU: sizing.Range{Min: 50}}, unchanged},
+		{"a lower end", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 100}}})}, "n2d",
+			policy.Bounds{CPU: sizing.Range{Min: 100, Max: 16000}, Memory: globals.Memory}, unchanged},
+		{"upper ends", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 100}, Memory: sizing.Range{Max: 1 << 30}}})}, "n2d",
+			policy.Bounds{CPU: sizing.Range{Min: 50, Max: 100}, Memory: sizing.Range{Min: 64 << 20, Max: 1 << 30}}, unchanged},
+		{"ends that are equal", ratios.Rule{Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 16000}, Memory: sizing.Range{Max: 64 << 20}}})}, "n2d",
+			policy.Bounds{CPU: sizing.Range{Min: 16000, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 64 << 20}}, unchanged},
+		{"ends that are opened", ratios.Rule{Settings: keys.Some(policy.Settings{}, "bounds.cpu.max", "bounds.memory.min")}, "n2d",
+			policy.Bounds{CPU: sizing.Range{Min: 50}}, unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.rule.Match = class
@@ -96,7 +97,7 @@ func fillsInEachValueThatARuleLeavesOutFromTheGlobals(t *testing.T) {
 
 func aRulesOwnRatioTakesPrecedenceOverAllLayers(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
-	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "e2",
+	table := merge(t, over, withRules(ratios.Rule{Name: "r", Match: policy.Criteria{ComputeClass: "c"}, Baseline: "e2",
 		Ratios: map[string]ratios.Ratio{"n4": ratio(2, 4), "e2": ratio(0.5, 1)}}))
 	p := table.Profile(ratiotest.Subject{Class: "c"})
 	n4, _ := p.Lookup("n4")
@@ -112,7 +113,7 @@ func aRulesOwnRatioTakesPrecedenceOverAllLayers(t *testing.T) {
 
 func rulesInheritOverridesOfTheGlobalsFromALayerAbove(t *testing.T) {
 	over := layer("override", "", map[string]float64{"c3": 2})
-	table := merge(t, over, withRules(ratios.Rule{Match: ratios.Criteria{ComputeClass: "c"}, Baseline: "n4"}))
+	table := merge(t, over, withRules(ratios.Rule{Match: policy.Criteria{ComputeClass: "c"}, Baseline: "n4"}))
 	c3, _ := table.Profile(ratiotest.Subject{Class: "c"}).Lookup("c3")
 	if want := (sizing.Factor{Num: 5, Den: 8}); c3.CPUFactor != want {
 		t.Errorf("factor %v, want %v", c3.CPUFactor, want)
@@ -120,7 +121,7 @@ func rulesInheritOverridesOfTheGlobalsFromALayerAbove(t *testing.T) {
 }
 
 func takesAllRulesFromTheFirstLayerWithRules(t *testing.T) {
-	first, second := withRules(ratios.Rule{Name: "first", Match: ratios.Criteria{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: ratios.Criteria{ComputeClass: "b"}})
+	first, second := withRules(ratios.Rule{Name: "first", Match: policy.Criteria{ComputeClass: "a"}}), withRules(ratios.Rule{Name: "second", Match: policy.Criteria{ComputeClass: "b"}})
 	table := merge(t, withRules(), nil, first, second)
 	if a, b := table.Profile(ratiotest.Subject{Class: "a"}).Name, table.Profile(ratiotest.Subject{Class: "b"}).Name; a != "first" || b != "" {
 		t.Errorf("profiles %q and %q", a, b)
@@ -128,11 +129,10 @@ func takesAllRulesFromTheFirstLayerWithRules(t *testing.T) {
 }
 
 func namesAllRulesThatDoNotFitTheMergedGlobals(t *testing.T) {
-	low, high := int64(20000), int64(1<<20)
 	_, err := ratios.Merge([]*ratios.Layer{withRules(
 		ratios.Rule{Name: "overrides[0] (a)", Baseline: "e2"},
-		ratios.Rule{Name: "podLabels.env.test", Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &low}}},
-		ratios.Rule{Name: "computeClasses.x", Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Max: &high}}},
+		ratios.Rule{Name: "podLabels.env.test", Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 20000}}})},
+		ratios.Rule{Name: "computeClasses.x", Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Max: 1 << 20}}})},
 		ratios.Rule{Name: "computeClasses.y", Baseline: "c3"},
 	)})
 	want := `overrides[0] (a): the baseline node type "e2" has no ratio

@@ -3,7 +3,8 @@ package ratios
 import (
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 )
 
 // Ratio is the performance of one node type. Only the factor between two ratios has a meaning,
@@ -35,15 +36,8 @@ type Provenance struct {
 	Reason string
 }
 
-// Bounds limits the requests of each container, regardless of the ratio.
-type Bounds struct {
-	// CPU is in millicores.
-	CPU sizing.Range
-	// Memory is in bytes.
-	Memory sizing.Range
-}
-
-// Layer has the ratios that one provider supplies. It must not change after it is reported.
+// Layer is what one provider supplies: ratios, and what users want if they write both in one place. It must
+// not change after it is reported.
 type Layer struct {
 	// Baseline is the node type that requests are written for; empty if the
 	// provider sets none.
@@ -65,19 +59,13 @@ type Layer struct {
 	//     next layer that names the model's node type. Without such a layer, it
 	//     stands for the value of RelativeTo.
 	RelativeTo string
-	// Bounds is nil if the provider sets none.
-	Bounds *Bounds
 	// MaxSpeedRatio is how many times faster or slower than its baseline a node type
 	// may be to be used: finite and at least 1, or 0 if the provider sets none.
 	MaxSpeedRatio float64
-	// Demand is where the demand of pods comes from, unless a rule overrides it.
-	Demand Demand
-	// Guard is when resizes are made, and how they are observed and reverted, unless a rule overrides it.
-	Guard Guard
-	// Pace is how quickly pods are resized that can wait.
-	Pace Pace
-	// Prices are what nodes cost; nil if the provider does not know.
-	Prices *Prices
+	// Settings are what applies to all pods, unless a rule overrides it.
+	Settings keys.Partial[policy.Settings]
+	// Cluster is what applies to the cluster as a whole.
+	Cluster keys.Partial[policy.Cluster]
 	// Rules apply to some pods only. The first rule that matches a pod is used.
 	Rules []Rule
 }

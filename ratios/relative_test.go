@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -114,9 +116,9 @@ func relativeRatiosAreMultiplesOfRatiosInOtherLayers(t *testing.T) {
 func onlyRatiosCountInARelativeLayer(t *testing.T) {
 	config := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
 	measured := relative("n2d", map[string]float64{"n4": 1.08})
-	measured.Baseline, measured.Bounds, measured.Rules = "n4", &ratios.Bounds{CPU: sizing.Range{Min: 7}}, []ratios.Rule{{Name: "rule"}}
+	measured.Baseline, measured.Settings, measured.Rules = "n4", keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 7}}}), []ratios.Rule{{Name: "rule"}}
 	table := merge(t, measured, config)
-	if table.Baseline != "n2d" || table.Bounds != (ratios.Bounds{}) || len(table.Profiles()) != 1 {
+	if table.Baseline != "n2d" || table.Bounds != (policy.Bounds{}) || len(table.Profiles()) != 1 {
 		t.Errorf("%+v with %d profiles", table, len(table.Profiles()))
 	}
 	if _, err := ratios.Merge([]*ratios.Layer{measured}); err == nil {
@@ -130,8 +132,8 @@ func onlyRatiosCountInARelativeLayer(t *testing.T) {
 func aRuleWithAnotherBaselineIsComparedWithRelativeRatios(t *testing.T) {
 	measured := relative("n2d", map[string]float64{"n4": 1.08, "t2d": 1.46})
 	table := merge(t, measured, withRules(
-		ratios.Rule{Name: "baseline", Match: ratios.Criteria{ComputeClass: "a"}, Baseline: "n4"},
-		ratios.Rule{Name: "ratio", Match: ratios.Criteria{ComputeClass: "b"}, Ratios: map[string]ratios.Ratio{"n4": ratio(1.3, 1)}},
+		ratios.Rule{Name: "baseline", Match: policy.Criteria{ComputeClass: "a"}, Baseline: "n4"},
+		ratios.Rule{Name: "ratio", Match: policy.Criteria{ComputeClass: "b"}, Ratios: map[string]ratios.Ratio{"n4": ratio(1.3, 1)}},
 	))
 	for class, want := range map[string]map[string]sizing.Factor{
 		"":  {"n2d": {Num: 1, Den: 1}, "n4": {Num: 25, Den: 27}, "t2d": {Num: 50, Den: 73}},

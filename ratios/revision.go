@@ -21,14 +21,7 @@ func revision(profiles []*Profile) string {
 		}
 	}
 	for _, p := range profiles {
-		// The lengths separate lists from what follows them.
-		write(p.match.namespace, p.match.class)
-		for _, list := range [][]pair{p.match.labels, p.match.annotations} {
-			write(strconv.Itoa(len(list)))
-			for _, c := range list {
-				write(c.key, c.value)
-			}
-		}
+		p.Identify(write)
 		write(p.Baseline, fmt.Sprint(p.Bounds), strconv.Itoa(len(p.names)))
 		for _, name := range p.names {
 			e := p.entries[name]

@@ -3,7 +3,10 @@ package ratios_test
 import (
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func TestRevision(t *testing.T) {
@@ -12,16 +15,16 @@ func TestRevision(t *testing.T) {
 
 func theRevisionFollowsTheRules(t *testing.T) {
 	min := int64(100)
-	a, b := ratios.Criteria{Labels: map[string]string{"a": "b"}}, ratios.Criteria{ComputeClass: "b"}
+	a, b := policy.Criteria{Labels: map[string]string{"a": "b"}}, policy.Criteria{ComputeClass: "b"}
 	revision := func(rules ...ratios.Rule) string { return merge(t, withRules(rules...)).Revision }
 	seen := map[string]int{}
 	for i, rules := range [][]ratios.Rule{
 		nil,
 		{{Match: a}},
 		{{Match: b}},
-		{{Match: ratios.Criteria{Annotations: map[string]string{"a": "b"}}}},
+		{{Match: policy.Criteria{Annotations: map[string]string{"a": "b"}}}},
 		{{Match: a, Baseline: "n4"}},
-		{{Match: a, Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &min}}}},
+		{{Match: a, Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: min}}})}},
 		{{Match: a, Ratios: map[string]ratios.Ratio{"n4": ratio(2, 1)}}},
 		{{Match: a, Baseline: "n4"}, {Match: b}},
 		{{Match: b}, {Match: a, Baseline: "n4"}},

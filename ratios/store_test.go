@@ -12,6 +12,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -71,7 +73,8 @@ func TestStore(t *testing.T) {
 func theFirstLayerThatNamesATypeTakesPrecedenceAndTheOthersStayCandidates(t *testing.T) {
 	over := layer("override", "", map[string]float64{"n4": 1.1})
 	base := layer("configmap", "n2d", map[string]float64{"n2d": 1, "n4": 1.25, "c3": 1.3})
-	base.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 50}}
+	bounds := policy.Bounds{CPU: sizing.Range{Min: 50}}
+	base.Settings = keys.Some(policy.Settings{Bounds: bounds})
 	s := ratios.NewStore(ratiotest.NewMemory("override", ratios.Update{Layer: over}), ratiotest.NewMemory("configmap", ratios.Update{Layer: base}))
 	changes := s.Watch()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -80,7 +83,7 @@ func theFirstLayerThatNamesATypeTakesPrecedenceAndTheOthersStayCandidates(t *tes
 	await(t, s, changes, ready(s))
 
 	table := s.Table()
-	if table.Baseline != "n2d" || table.Bounds != *base.Bounds || !slices.Equal(table.NodeTypes(), []string{"c3", "n2d", "n4"}) {
+	if table.Baseline != "n2d" || table.Bounds != bounds || !slices.Equal(table.NodeTypes(), []string{"c3", "n2d", "n4"}) {
 		t.Errorf("table %+v of %v", table, table.NodeTypes())
 	}
 	n4, ok := table.Lookup("n4")
@@ -201,7 +204,7 @@ func logsTheStateOfSources(t *testing.T) {
 	bad := ratios.Update{Err: errors.New("cannot be read")}
 	ruled := func(source string) ratios.Update {
 		l := layer(source, "n2d", map[string]float64{"n2d": 1})
-		l.Rules = []ratios.Rule{{Match: ratios.Criteria{ComputeClass: "a"}}, {Match: ratios.Criteria{ComputeClass: "b"}}}
+		l.Rules = []ratios.Rule{{Match: policy.Criteria{ComputeClass: "a"}}, {Match: policy.Criteria{ComputeClass: "b"}}}
 		return ratios.Update{Layer: l}
 	}
 	m := ratiotest.NewMemory("configmap", bad)
@@ -275,7 +278,7 @@ func theRevisionFollowsEverythingThatSizesDependOn(t *testing.T) {
 		t.Error("the revision changed with the provenance")
 	}
 	bounded := layer("memory", "n2d", map[string]float64{"n2d": 1, "n4": 1.25})
-	bounded.Bounds = &ratios.Bounds{CPU: sizing.Range{Min: 1}}
+	bounded.Settings = keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 1}}})
 	seen := map[string]bool{first.Revision: true}
 	for _, next := range []*ratios.Layer{
 		bounded,

@@ -1,6 +1,10 @@
 package ratios
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+)
 
 // Table is the result of merging all layers. It never changes after it is built.
 type Table struct {
@@ -11,11 +15,9 @@ type Table struct {
 	// sets another. It has an entry.
 	Baseline string
 	// Bounds applies to every node type, unless a rule overrides it.
-	Bounds Bounds
-	// Pace is how quickly pods are resized that can wait. It is not part of the revision.
-	Pace Pace
-	// Prices are what nodes cost; nil if the configuration does not say.
-	Prices *Prices
+	Bounds policy.Bounds
+	// Cluster is what applies to the cluster as a whole. It is not part of the revision.
+	policy.Cluster
 
 	// profiles starts with the globals.
 	profiles []*Profile
@@ -25,9 +27,9 @@ type Table struct {
 
 // Profile returns the profile of the first rule that matches a pod, or else the globals. It
 // never returns nil.
-func (t *Table) Profile(s Subject) *Profile {
+func (t *Table) Profile(s policy.Subject) *Profile {
 	for _, p := range t.profiles[1:] {
-		if p.match.matches(s) {
+		if p.Matches(s) {
 			return p
 		}
 	}
@@ -45,7 +47,7 @@ func (t *Table) UnusedTypes() []UnusedType { return t.unused }
 // MatchesAs reports whether the rules of both tables match the same pods in the same order,
 // regardless of the values that they set.
 func (t *Table) MatchesAs(other *Table) bool {
-	return slices.EqualFunc(t.profiles, other.profiles, func(a, b *Profile) bool { return a.match.equal(&b.match) })
+	return slices.EqualFunc(t.profiles, other.profiles, func(a, b *Profile) bool { return a.MatchesAs(&b.Profile) })
 }
 
 // Lookup returns the entry of a node type in the globals.

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -28,9 +30,9 @@ func (s *apiServer) gates(t *testing.T) {
 	n := s.node(t, "gates")
 	perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
 	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
-		Guard:    everyPod,
+		Settings: keys.Some(policy.Settings{Guard: everyPod}),
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": perf(1), "n4": perf(1.25)},
-		Rules: []ratios.Rule{{Name: "fast", Match: ratios.Criteria{ComputeClass: "Performance"}, Ratios: map[string]ratios.Ratio{"n4": perf(2)}}},
+		Rules: []ratios.Rule{{Name: "fast", Match: policy.Criteria{ComputeClass: "Performance"}, Ratios: map[string]ratios.Ratio{"n4": perf(2)}}},
 	}}))
 	events := loop.NewEvents(s.client)
 	r, err := New(Config{

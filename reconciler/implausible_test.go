@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -27,7 +29,7 @@ func (s *apiServer) implausible(t *testing.T) {
 	layer := func(typed, other, most float64) ratios.Update {
 		perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
 		return ratios.Update{Layer: &ratios.Layer{
-			Guard:    everyPod,
+			Settings: keys.Some(policy.Settings{Guard: everyPod}),
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": perf(1), "typed": perf(typed), "other": perf(other)}, MaxSpeedRatio: most,
 		}}
 	}

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -26,7 +28,7 @@ import (
 // node, because any existing object will do.
 func (s *apiServer) loop(t *testing.T) {
 	n := s.node(t, "loop")
-	layer := &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
+	layer := &ratios.Layer{Settings: keys.Some(policy.Settings{Guard: everyPod}), Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}}}
 	source := ratiotest.NewMemory("memory", ratios.Update{Layer: layer})
 	store := ratios.NewStore(source)
 	events, registry := loop.NewEvents(s.client), prometheus.NewRegistry()

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -27,7 +29,7 @@ func (s *apiServer) models(t *testing.T) {
 	n := s.node(t, "models")
 	perf := func(cpu float64) ratios.Ratio { return ratios.Ratio{CPUPerf: cpu, MemoryPerf: 1} }
 	store := ratios.NewStore(ratiotest.NewMemory("memory", ratios.Update{Layer: &ratios.Layer{
-		Guard:    everyPod,
+		Settings: keys.Some(policy.Settings{Guard: everyPod}),
 		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": perf(1), "n4": perf(1.25), "n4@Intel-6-79": perf(0.5), "n4@AMD-25-1": perf(2)},
 	}}))
 	events := loop.NewEvents(s.client)

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -46,7 +48,7 @@ func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}
 	perf := func(good, frozen float64) ratios.Update {
-		return ratios.Update{Layer: &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{
+		return ratios.Update{Layer: &ratios.Layer{Settings: keys.Some(policy.Settings{Guard: everyPod}), Baseline: "n2d", Ratios: map[string]ratios.Ratio{
 			"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: good, MemoryPerf: 1}, "c3": {CPUPerf: frozen, MemoryPerf: 1},
 		}}}
 	}
@@ -163,7 +165,7 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 	}
 	paced := func(perSecond, freedPerHour float64) ratios.Update {
 		return ratios.Update{Layer: &ratios.Layer{
-			Guard: everyPod, Pace: ratios.Pace{ResizesPerSecond: new(perSecond), FreedPerHour: new(freedPerHour)}, Baseline: "n2d",
+			Settings: keys.Some(policy.Settings{Guard: everyPod}), Cluster: keys.Some(policy.Cluster{Pace: policy.Pace{ResizesPerSecond: perSecond, FreedPerHour: freedPerHour}}, "pace"), Baseline: "n2d",
 			Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
 		}}
 	}

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
@@ -34,7 +36,7 @@ import (
 )
 
 // everyPod makes no pod wait for canaries: the pods of these tests have the same controller.
-var everyPod = ratios.Guard{Canary: new(1.0)}
+var everyPod = policy.Guard{Canary: 1}
 
 // replicas is a cluster in which several reconcilers run.
 type replicas struct {
@@ -68,7 +70,7 @@ type replica struct {
 
 // performance returns ratios in which n4 has this cpu ratio to the baseline.
 func performance(n4 float64) ratios.Update {
-	return ratios.Update{Layer: &ratios.Layer{Guard: everyPod, Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
+	return ratios.Update{Layer: &ratios.Layer{Settings: keys.Some(policy.Settings{Guard: everyPod}), Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: n4, MemoryPerf: 1}}}}
 }
 
 // strange is the pod on a node whose type has no ratio.

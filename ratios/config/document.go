@@ -1,39 +1,38 @@
 package config
 
 import (
+	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // document is config.yaml as it is written.
 type document struct {
 	globals section
-	pace    ratios.Pace
-	prices  *ratios.Prices
+	cluster keys.Partial[policy.Cluster]
 	// In order of precedence.
 	overrides, annotations, labels, classes []*rule
 }
 
 func readDocument(v reader.Value) *document {
 	d := &document{}
-	keys := d.globals.keys()
-	keys["pace"] = readPace(&d.pace)
-	keys["prices"] = readPrices(&d.prices)
-	keys["overrides"] = overrides(&d.overrides)
-	keys["podAnnotations"] = byValue(&d.annotations, annotationKey, annotationValue, func(key, value string) ratios.Criteria {
-		return ratios.Criteria{Annotations: map[string]string{key: value}}
+	known := d.globals.known()
+	maps.Copy(known, d.cluster.Known())
+	known["overrides"] = overrides(&d.overrides)
+	known["podAnnotations"] = byValue(&d.annotations, keys.AnnotationKey, keys.AnnotationValue, func(key, value string) policy.Criteria {
+		return policy.Criteria{Annotations: map[string]string{key: value}}
 	})
-	keys["podLabels"] = byValue(&d.labels, labelKey, labelValue, func(key, value string) ratios.Criteria {
-		return ratios.Criteria{Labels: map[string]string{key: value}}
+	known["podLabels"] = byValue(&d.labels, keys.LabelKey, keys.LabelValue, func(key, value string) policy.Criteria {
+		return policy.Criteria{Labels: map[string]string{key: value}}
 	})
-	keys["computeClasses"] = func(v reader.Value) {
-		v.Each(named(&d.classes, labelValue.key, func(class string) ratios.Criteria { return ratios.Criteria{ComputeClass: class} }))
+	known["computeClasses"] = func(v reader.Value) {
+		v.Each(named(&d.classes, keys.LabelValue.Key, func(class string) policy.Criteria { return policy.Criteria{ComputeClass: class} }))
 	}
-	v.Fields(keys)
+	v.Fields(known)
 	return d
 }
 
@@ -42,8 +41,7 @@ func (d *document) rules() []*rule {
 	return slices.Concat(d.overrides, d.annotations, d.labels, d.classes)
 }
 
-// check adds faults between values: baselines without a ratio, and bounds whose min is above
-// their max after the globals have filled in what a rule leaves out.
+// check adds faults between values, after the globals have filled in what a rule leaves out.
 func (d *document) check(f *reader.Faults) {
 	g := &d.globals
 	if g.baseline == "" {
@@ -51,54 +49,23 @@ func (d *document) check(f *reader.Faults) {
 	} else if _, ok := g.ratios[g.baseline]; !ok {
 		f.Add("baselineNodeType", "%q is not one of the nodeTypes", g.baseline)
 	}
-	g.cpu.check(f, "bounds.cpu")
-	g.memory.check(f, "bounds.memory")
-	checkDemand(f, "demand", &g.demand, &g.demand)
-	checkGuard(f, "guard", &g.guard, &g.guard)
+	policy.Check(f, "", &g.settings, &keys.Partial[policy.Settings]{})
 	for _, r := range d.rules() {
-		demand, guard := r.demand.Over(&g.demand), r.guard.Over(&g.guard)
-		checkDemand(f, r.path+".demand", &r.demand, &demand)
-		checkGuard(f, r.path+".guard", &r.guard, &guard)
 		_, own := r.ratios[r.baseline]
 		_, global := g.ratios[r.baseline]
 		if r.baseline != "" && !own && !global {
 			f.Add(reader.Join(r.path, "baselineNodeType"), "%q is not one of the nodeTypes of the rule or the globals", r.baseline)
 		}
-		r.cpu.checkOver(g.cpu, f, r.path+".bounds.cpu")
-		r.memory.checkOver(g.memory, f, r.path+".bounds.memory")
+		policy.Check(f, r.path, &r.settings, &g.settings)
 	}
-}
-
-func (e ends) check(f *reader.Faults, path string) {
-	if above(e.min, e.max) {
-		f.Add(path, "min %s > max %s", e.min, e.max)
-	}
-}
-
-// checkOver checks the ends of a rule, with the global ends for those that it leaves out. It
-// does not check the global ends by themselves.
-func (e ends) checkOver(globals ends, f *reader.Faults, path string) {
-	switch {
-	case e.min != nil && e.max != nil:
-		e.check(f, path)
-	case e.min != nil && above(e.min, globals.max):
-		f.Add(path, "min %s > global max %s", e.min, globals.max)
-	case e.max != nil && above(globals.min, e.max):
-		f.Add(path, "global min %s > max %s", globals.min, e.max)
-	}
-}
-
-func above(low, high *resource.Quantity) bool {
-	return low != nil && high != nil && low.Cmp(*high) > 0
 }
 
 // layer returns the document as a layer for the store.
 func (d *document) layer(from ratios.Provenance) *ratios.Layer {
 	g := &d.globals
-	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), Bounds: &ratios.Bounds{}, MaxSpeedRatio: g.maxSpeedRatio, Demand: g.demand, Guard: g.guard, Pace: d.pace, Prices: d.prices}
-	*layer.Bounds = g.bounds().Over(*layer.Bounds)
+	layer := &ratios.Layer{Baseline: g.baseline, Ratios: g.from(from), MaxSpeedRatio: g.maxSpeedRatio, Settings: g.settings, Cluster: d.cluster}
 	for _, r := range d.rules() {
-		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), Bounds: r.bounds(), MaxSpeedRatio: r.maxSpeedRatio, Demand: r.demand, Guard: r.guard})
+		layer.Rules = append(layer.Rules, ratios.Rule{Name: r.String(), Match: r.match, Baseline: r.baseline, Ratios: r.from(from), MaxSpeedRatio: r.maxSpeedRatio, Settings: r.settings})
 	}
 	return layer
 }

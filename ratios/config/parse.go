@@ -3,8 +3,8 @@ package config
 import (
 	"cmp"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // FileName is the name of the document as a file, and its key in a ConfigMap.

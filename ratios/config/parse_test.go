@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -48,7 +50,7 @@ func readsThePublishedFormat(t *testing.T) {
 			"n4":  {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from},
 			"c3":  {CPUPerf: 1.3, MemoryPerf: 1, Provenance: from},
 		},
-		Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}},
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}}),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -61,7 +63,7 @@ func readsNumbersAndQuantitiesInEveryCommonNotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := ratios.Ratio{CPUPerf: 20482, MemoryPerf: 1}
-	want := &ratios.Layer{Baseline: "2", Ratios: map[string]ratios.Ratio{"2": r, "m7i.large": r, "e2@Intel-6-79": r}, Bounds: &ratios.Bounds{CPU: sizing.Range{Max: 16000}}}
+	want := &ratios.Layer{Baseline: "2", Ratios: map[string]ratios.Ratio{"2": r, "m7i.large": r, "e2@Intel-6-79": r}, Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 16000}}})}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -72,8 +74,8 @@ func acceptsBoundsUpToTheSizeOfMachinesAndOpenBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (ratios.Bounds{CPU: sizing.Range{Max: 10_000_000}, Memory: sizing.Range{Max: 1 << 50}}); *got.Bounds != want {
-		t.Errorf("bounds %+v, want %+v", *got.Bounds, want)
+	if want := (policy.Bounds{CPU: sizing.Range{Max: 10_000_000}, Memory: sizing.Range{Max: 1 << 50}}); got.Settings.Values.Bounds != want || !got.Settings.Sets("bounds.cpu.min") {
+		t.Errorf("bounds %+v, want %+v", got.Settings.Values.Bounds, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -39,7 +40,6 @@ func TestReference(t *testing.T) {
 	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
 	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
 	t.Run("guards pods as the reference describes", guardsPodsAsTheReferenceDescribes)
-	t.Run("names the defaults of a guard", namesTheDefaultsOfAGuard)
 }
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
@@ -70,7 +70,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 	n4, _ := critical.Lookup("n4")
 	n2d, _ := critical.Lookup("n2d")
 	if critical.Name != "overrides[0] (critical)" || n4.CPUFactor != (sizing.Factor{Num: 13, Den: 12}) || n2d.CPUFactor != (sizing.Factor{Num: 13, Den: 10}) ||
-		critical.Bounds != (ratios.Bounds{CPU: sizing.Range{Min: 200, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}) {
+		critical.Bounds != (policy.Bounds{CPU: sizing.Range{Min: 200, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 << 30}}) {
 		t.Errorf("critical pods have %+v, n4 %v, n2d %v", critical, n4, n2d)
 	}
 	encoder := table.Profile(ratiotest.Subject{Labels: map[string]string{"app.kubernetes.io/name": "encoder", "env": "test"}})
@@ -85,7 +85,15 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 	text := examples(t)[3]
-	all, shop := profile(t, text, ratiotest.Subject{}).Guard, profile(t, text, ratiotest.Subject{In: "shop"}).Guard
+	layer, err := Parse([]byte(text), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, shop := table.Profile(ratiotest.Subject{}).Guard, table.Profile(ratiotest.Subject{In: "shop"}).Guard
 	if all.Window != 10*time.Minute || all.Restarts != 2 || len(all.Schedule) != 0 || len(all.Objectives) != 1 {
 		t.Errorf("all pods have %+v", all)
 	}
@@ -104,20 +112,4 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 			t.Errorf("%s is open: %t", hour, !open)
 		}
 	}
-}
-
-func namesTheDefaultsOfAGuard(t *testing.T) {
-	want := new(ratios.Guard).Settings()
-	rows := regexp.MustCompile(`(?m)^\| `+"`(\\w+)`"+` \| [^|]* \| (true|[\d.]+[smh%]?) \|`).FindAllStringSubmatch(reference(t, "### Guard"), -1)
-	if len(rows) != 11 {
-		t.Fatalf("%d keys have a number or a flag as their default, want 11: %q", len(rows), rows)
-	}
-	for _, row := range rows {
-		sameSettings(t, want, profile(t, minimal+"guard: {"+row[1]+": "+row[2]+"}", ratiotest.Subject{}).Guard)
-	}
-	text := regexp.MustCompile("\n\\| `pressure` \\| [^|]* \\| (\\S+); (\\S+) \\|").FindStringSubmatch(reference(t, "### Guard"))
-	if len(text) != 3 {
-		t.Fatal("the pressure has no defaults")
-	}
-	sameSettings(t, want, profile(t, minimal+"guard: {pressure: {cpu: "+text[1]+", memory: "+text[2]+"}}", ratiotest.Subject{}).Guard)
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 )
 
 // rule is a section for the pods that match.
@@ -13,7 +14,7 @@ type rule struct {
 	section
 	path  string
 	name  string // Set for an override.
-	match ratios.Criteria
+	match policy.Criteria
 }
 
 // String returns the name of the rule in messages and in the API.
@@ -27,12 +28,12 @@ func (r *rule) String() string {
 // readRule reads the section of a rule, which may also have the keys of more.
 func readRule(v reader.Value, more reader.Known) *rule {
 	r := &rule{path: v.Path}
-	keys := r.keys()
-	for _, key := range []string{"pace", "prices"} {
-		keys[key] = func(v reader.Value) { v.Fault("applies to all pods, so that no rule can set it") }
+	known := r.known()
+	for key := range new(keys.Partial[policy.Cluster]).Known() {
+		known[key] = func(v reader.Value) { v.Fault("applies to all pods, so that no rule can set it") }
 	}
-	maps.Copy(keys, more)
-	if v.Fields(keys) && r.isEmpty() {
+	maps.Copy(known, more)
+	if v.Fields(known) && r.isEmpty() {
 		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")
 	}
 	return r
@@ -53,7 +54,7 @@ func overrides(into *[]*rule) func(reader.Value) {
 			if name == nil {
 				v.KeyFault("name", "must be set")
 			} else {
-				text(&r.name)(*name)
+				read(&r.name, keys.Text)(*name)
 			}
 			if first, ok := named[r.name]; ok && r.name != "" {
 				name.Fault("%q is already the name of %s", r.name, first)
@@ -70,20 +71,12 @@ func overrides(into *[]*rule) func(reader.Value) {
 	}
 }
 
-func readMatch(v reader.Value) (m ratios.Criteria) {
+func readMatch(v reader.Value) (m policy.Criteria) {
 	fine := v.Fields(reader.Known{
-		"computeClass": func(v reader.Value) {
-			if text(&m.ComputeClass)(v); m.ComputeClass != "" {
-				labelValue.value(v, m.ComputeClass)
-			}
-		},
-		"namespace": func(v reader.Value) {
-			if text(&m.Namespace)(v); m.Namespace != "" {
-				namespace.value(v, m.Namespace)
-			}
-		},
-		"podLabel":      criteria(&m.Labels, labelKey, labelValue),
-		"podAnnotation": criteria(&m.Annotations, annotationKey, annotationValue),
+		"computeClass":  criterion(&m.ComputeClass, keys.LabelValue),
+		"namespace":     criterion(&m.Namespace, keys.Name),
+		"podLabel":      criteria(&m.Labels, keys.LabelKey, keys.LabelValue),
+		"podAnnotation": criteria(&m.Annotations, keys.AnnotationKey, keys.AnnotationValue),
 	})
 	if fine && m.Namespace == "" && m.ComputeClass == "" && len(m.Labels) == 0 && len(m.Annotations) == 0 {
 		v.Fault("must set namespace, computeClass, podLabel or podAnnotation")
@@ -91,18 +84,27 @@ func readMatch(v reader.Value) (m ratios.Criteria) {
 	return m
 }
 
+// criterion reads a string that is not empty, and its syntax.
+func criterion(into *string, syntax keys.Syntax) func(reader.Value) {
+	return func(v reader.Value) {
+		if read(into, keys.Text)(v); *into != "" {
+			syntax.Value(v, *into)
+		}
+	}
+}
+
 // criteria reads the labels or annotations that a pod must have.
-func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
+func criteria(into *map[string]string, key, value keys.Syntax) func(reader.Value) {
 	return func(v reader.Value) {
 		*into = map[string]string{}
 		v.Each(func(name string, v reader.Value) {
-			key.key(v, name)
+			key.Key(v, name)
 			text, ok := v.Text()
 			if !ok {
 				v.Fault("must be a string, not %s", v)
 				return
 			}
-			value.value(v, text)
+			value.Value(v, text)
 			(*into)[name] = text
 		})
 	}
@@ -110,12 +112,12 @@ func criteria(into *map[string]string, key, value syntax) func(reader.Value) {
 
 // byValue reads rules by the key and the value that pods must have. The value may
 // be empty.
-func byValue(into *[]*rule, key, value syntax, match func(key, value string) ratios.Criteria) func(reader.Value) {
+func byValue(into *[]*rule, key, value keys.Syntax, match func(key, value string) policy.Criteria) func(reader.Value) {
 	return func(v reader.Value) {
 		v.Each(func(name string, v reader.Value) {
-			key.key(v, name)
+			key.Key(v, name)
 			before := len(*into)
-			if v.Each(named(into, value.value, func(value string) ratios.Criteria { return match(name, value) })) && len(*into) == before {
+			if v.Each(named(into, value.Value, func(value string) policy.Criteria { return match(name, value) })) && len(*into) == before {
 				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard")
 			}
 		})
@@ -123,7 +125,7 @@ func byValue(into *[]*rule, key, value syntax, match func(key, value string) rat
 }
 
 // named reads a rule whose key in the mapping is checked.
-func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) ratios.Criteria) func(string, reader.Value) {
+func named(into *[]*rule, require func(v reader.Value, name string), match func(name string) policy.Criteria) func(string, reader.Value) {
 	return func(name string, v reader.Value) {
 		require(v, name)
 		r := readRule(v, nil)

@@ -5,8 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // ruled has rules of every kind. Its sections are not in order of precedence.
@@ -42,22 +45,20 @@ func ordersRulesByPrecedenceAndThenByPosition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	amount := func(v int64) *int64 { return &v }
 	none := map[string]ratios.Ratio{}
 	want := []ratios.Rule{
 		{Name: "overrides[0] (critical)",
-			Match: ratios.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
-
+			Match:    policy.Criteria{ComputeClass: "Performance", Labels: map[string]string{"env": "production"}, Annotations: map[string]string{"a": "b c"}},
 			Baseline: "m7i.large", Ratios: map[string]ratios.Ratio{"m7i.large": {CPUPerf: 2, MemoryPerf: 1.5, Provenance: from}},
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: amount(2000)}}},
-		{Name: "overrides[1] (2)", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
-		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: ratios.Criteria{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
-			Bounds: ratios.BoundsOverride{Memory: ratios.RangeOverride{Min: amount(0)}}},
-		{Name: `podLabels["example.com/tier"].web`, Match: ratios.Criteria{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: amount(500)}}},
-		{Name: "podLabels.env.true", Match: ratios.Criteria{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
-		{Name: "podLabels.env.production", Match: ratios.Criteria{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
-		{Name: "computeClasses.Balanced", Match: ratios.Criteria{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 2000}}})},
+		{Name: "overrides[1] (2)", Match: policy.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n2d", Ratios: none},
+		{Name: `podAnnotations["Example.com/Size"]["very large"]`, Match: policy.Criteria{Annotations: map[string]string{"Example.com/Size": "very large"}}, Ratios: none,
+			Settings: keys.Some(policy.Settings{}, "bounds.memory.min")},
+		{Name: `podLabels["example.com/tier"].web`, Match: policy.Criteria{Labels: map[string]string{"example.com/tier": "web"}}, Ratios: none,
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 500}}})},
+		{Name: "podLabels.env.true", Match: policy.Criteria{Labels: map[string]string{"env": "true"}}, Baseline: "n4", Ratios: none},
+		{Name: "podLabels.env.production", Match: policy.Criteria{Labels: map[string]string{"env": "production"}}, Baseline: "c3", Ratios: none},
+		{Name: "computeClasses.Balanced", Match: policy.Criteria{ComputeClass: "Balanced"}, Baseline: "c3", Ratios: none},
 	}
 	if diff := cmp.Diff(want, layer.Rules); diff != "" {
 		t.Error(diff)

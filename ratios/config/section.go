@@ -1,61 +1,59 @@
 package config
 
 import (
-	"strings"
+	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // section holds the values that can be set for all pods and for the pods of a rule.
 type section struct {
-	baseline    string
-	ratios      map[string]ratios.Ratio
-	cpu, memory ends
+	baseline string
+	ratios   map[string]ratios.Ratio
 	// maxSpeedRatio is 0 if it is not set.
 	maxSpeedRatio float64
-	demand        ratios.Demand
-	guard         ratios.Guard
+	settings      keys.Partial[policy.Settings]
 }
 
 func (s *section) isEmpty() bool {
-	return s.baseline == "" && len(s.ratios) == 0 && s.cpu == (ends{}) && s.memory == (ends{}) && s.maxSpeedRatio == 0 && s.demand.IsEmpty() && s.guard.IsEmpty()
+	return s.baseline == "" && len(s.ratios) == 0 && s.maxSpeedRatio == 0 && s.settings.IsEmpty()
 }
 
-// keys returns the keys of a section.
-func (s *section) keys() reader.Known {
+// known returns the keys of a section.
+func (s *section) known() reader.Known {
 	s.ratios = map[string]ratios.Ratio{}
-	return reader.Known{
-		"baselineNodeType": text(&s.baseline),
-		"nodeTypes": func(v reader.Value) {
-			v.Each(func(nodeType string, v reader.Value) {
-				checkNodeType(v, nodeType)
-				s.ratios[nodeType] = ratio(v)
-			})
-		},
-		"bounds": func(v reader.Value) {
-			v.Fields(reader.Known{"cpu": s.cpu.read(cpuBound), "memory": s.memory.read(memoryBound)})
-		},
-		"maxSpeedRatio": speedRatio(&s.maxSpeedRatio),
-		"demand":        readDemand(&s.demand),
-		"guard":         readGuard(&s.guard),
+	known := s.settings.Known()
+	known["baselineNodeType"] = read(&s.baseline, keys.Text)
+	known["nodeTypes"] = func(v reader.Value) {
+		v.Each(func(nodeType string, v reader.Value) {
+			policy.CheckNodeType(v, nodeType)
+			s.ratios[nodeType] = ratio(v)
+		})
 	}
+	known["maxSpeedRatio"] = read(&s.maxSpeedRatio, speedRatio)
+	return known
 }
 
-// checkNodeType adds a fault if a key is not the name of a node type.
-func checkNodeType(v reader.Value, name string) {
-	if name == "" {
-		v.Fault("the name of a node type must not be empty")
-	} else if problems := nodetype.NameProblems(name); len(problems) > 0 {
-		v.Fault("not a valid node type: %s", strings.Join(problems, ", "))
+// perf is a performance, and speedRatio a maximum speed ratio.
+var (
+	perf       = keys.Number("above 0", "must be a finite number above 0", ratios.ValidPerf)
+	speedRatio = keys.Number("from 1", fmt.Sprintf("must be a finite number of at least 1, such as %d", ratios.DefaultMaxSpeedRatio), ratios.ValidMaxSpeedRatio)
+)
+
+// read reads a value of a kind.
+func read[V any](into *V, kind keys.Kind[V]) func(reader.Value) {
+	return func(v reader.Value) {
+		if value, ok := kind.Read(v); ok {
+			*into = value
+		}
 	}
 }
 
 func ratio(v reader.Value) (r ratios.Ratio) {
-	if !v.Fields(reader.Known{"cpuPerf": perf(&r.CPUPerf), "memPerf": perf(&r.MemoryPerf)}) {
+	if !v.Fields(reader.Known{"cpuPerf": read(&r.CPUPerf, perf), "memPerf": read(&r.MemoryPerf, perf)}) {
 		return r
 	}
 	if r.CPUPerf == 0 {
@@ -74,21 +72,4 @@ func (s *section) from(p ratios.Provenance) map[string]ratios.Ratio {
 		s.ratios[nodeType] = r
 	}
 	return s.ratios
-}
-
-// override returns the ends as amounts.
-func (e ends) override(amount func(*resource.Quantity) int64) ratios.RangeOverride {
-	of := func(q *resource.Quantity) *int64 {
-		if q == nil {
-			return nil
-		}
-		v := amount(q)
-		return &v
-	}
-	return ratios.RangeOverride{Min: of(e.min), Max: of(e.max)}
-}
-
-// bounds returns the bounds of the section, in millicores and bytes.
-func (s *section) bounds() ratios.BoundsOverride {
-	return ratios.BoundsOverride{CPU: s.cpu.override(cpuBound.amount), Memory: s.memory.override(memoryBound.amount)}
 }

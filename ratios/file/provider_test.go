@@ -22,7 +22,8 @@ func yaml(l *ratios.Layer) string {
 	for name, r := range l.Ratios {
 		fmt.Fprintf(&b, "  %s: {cpuPerf: %v, memPerf: %v}\n", name, r.CPUPerf, r.MemoryPerf)
 	}
-	fmt.Fprintf(&b, "bounds:\n  cpu: {min: %dm, max: %dm}\n  memory: {min: %d}\n", l.Bounds.CPU.Min, l.Bounds.CPU.Max, l.Bounds.Memory.Min)
+	bounds := &l.Settings.Values.Bounds
+	fmt.Fprintf(&b, "bounds:\n  cpu: {min: %dm, max: %dm}\n  memory: {min: %d}\n", bounds.CPU.Min, bounds.CPU.Max, bounds.Memory.Min)
 	return b.String()
 }
 

@@ -6,20 +6,20 @@ type Subject struct {
 	Class, In           string
 }
 
-// Namespace implements ratios.Subject.
+// Namespace implements policy.Subject.
 func (s Subject) Namespace() string { return s.In }
 
-// Label implements ratios.Subject.
+// Label implements policy.Subject.
 func (s Subject) Label(key string) (value string, ok bool) {
 	value, ok = s.Labels[key]
 	return value, ok
 }
 
-// Annotation implements ratios.Subject.
+// Annotation implements policy.Subject.
 func (s Subject) Annotation(key string) (value string, ok bool) {
 	value, ok = s.Annotations[key]
 	return value, ok
 }
 
-// ComputeClass implements ratios.Subject.
+// ComputeClass implements policy.Subject.
 func (s Subject) ComputeClass() string { return s.Class }

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -45,7 +45,7 @@ func (r *reserved) set(of *pod.Pod, now time.Time) (roomier string) {
 		return r.remove(of.UID)
 	}
 	is, room := reservation{of.Node(), safety.Requests(of)}, safety.Resources{}
-	if guard.Observed(of, ratios.LongestWindow, now) {
+	if guard.Observed(of, policy.LongestWindow, now) {
 		room = guard.Freed(of)
 	}
 	r.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -70,7 +70,7 @@ func keepsNoRoomForAPodThatIsGoneMovedOrReverted(t *testing.T) {
 				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()
 			}), podtest.At(20))
 		}},
-		{"seen long after its resize", func(r *reserved) { r.set(lowered("a"), podtest.At(10).Add(ratios.LongestWindow)) }},
+		{"seen long after its resize", func(r *reserved) { r.set(lowered("a"), podtest.At(10).Add(policy.LongestWindow)) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newReserved()

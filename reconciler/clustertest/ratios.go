@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -15,9 +17,9 @@ func Published() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
-		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}},
-		Guard:    ratios.Guard{Canary: new(1.0)},
-		Pace:     ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}}, Guard: policy.Guard{Canary: 1}}),
+
+		Cluster: keys.Some(policy.Cluster{}, "pace"),
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -143,7 +145,7 @@ func aChangedRatioChangesWhatIsNeededImmediately(t *testing.T) {
 // ruled returns the published ratios with a rule for the namespace shop.
 func ruled() *ratios.Layer {
 	layer := clustertest.Published()
-	layer.Rules = []ratios.Rule{{Name: "shop", Match: ratios.Criteria{Namespace: "shop"}, Baseline: "n4"}}
+	layer.Rules = []ratios.Rule{{Name: "shop", Match: policy.Criteria{Namespace: "shop"}, Baseline: "n4"}}
 	return layer
 }
 
@@ -161,7 +163,7 @@ func eachRuleOfItsPodsHasADemandOfItsOwn(t *testing.T) {
 
 func theNewestPodDecidesInAnyOrderOfPods(t *testing.T) {
 	layer := clustertest.Published()
-	layer.Rules = []ratios.Rule{{Name: "canary", Match: ratios.Criteria{Labels: map[string]string{"track": "canary"}}, Demand: ratios.Demand{Margin: new(1.0)}}}
+	layer.Rules = []ratios.Rule{{Name: "canary", Match: policy.Criteria{Labels: map[string]string{"track": "canary"}}, Settings: keys.Some(policy.Settings{Demand: policy.Demand{Margin: 1}})}}
 	f := newFixture(t, layer, func(p *corev1.Pod) { // Both are of the same second.
 		if p.Name == "web-1-y" {
 			p.Labels["track"] = "canary"

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -31,8 +33,7 @@ func (f *fixture) explain(t *testing.T, of usage.Workload) []Explained {
 
 func stepsLeadToTheTarget(t *testing.T) {
 	layer := clustertest.Published()
-	most := int64(1000)
-	layer.Demand.CPU.Bounds.Max = &most
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{CPU: policy.ResourceDemand{Bounds: sizing.Range{Max: 1000}}}}).Over(layer.Settings)
 	f := newFixture(t, layer)
 	f.round(t)
 	for _, of := range []usage.Workload{web, replicaSet} {
@@ -92,7 +93,7 @@ func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.publish(t.Context())
 	all := f.explain(t, web)
-	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != ratios.FromAuthor {
+	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != policy.FromAuthor {
 		t.Errorf("%+v", all)
 	}
 }

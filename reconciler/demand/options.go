@@ -1,7 +1,8 @@
 package demand
 
 import (
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -10,7 +11,7 @@ import (
 // optionsOf returns the options of a container. guaranteed means that its limits must equal its
 // requests, so that they follow whatever is configured, and containers is how many containers share the
 // floor of the pod.
-func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) usage.Options {
+func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) usage.Options {
 	o := usage.Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: containers}
 	if guaranteed || d.Memory.Limit == followLimit {
 		o.Recommend = recommend.FollowOptions()
@@ -22,53 +23,35 @@ func optionsOf(d *ratios.Demand, name string, guaranteed bool, containers int) u
 		}
 	}
 	h.Hours = r.Policy == recommend.Week
-	set(&r.Margin, d.Margin)
-	set(&r.MinHistory, d.MinHistory)
-	set(&r.MinCoverage, d.MinCoverage)
-	set(&h.Interval, d.Window)
-	set(&h.Intervals, d.Windows)
-	set(&h.OOMBump, d.OOMBump)
-	set(&h.OOMMinBump, d.OOMMinBump)
-	set(&h.CPUHalfLife, d.CPU.HalfLife)
-	set(&h.MemoryHalfLife, d.Memory.HalfLife)
-	set(&r.CPUConfidence, d.CPU.Confidence)
-	set(&r.MemoryConfidence, d.Memory.Confidence)
-	percentiles(&r.CPU, &d.CPU)
-	percentiles(&r.Memory, &d.Memory)
-	set(&r.Floor.CPU, d.CPU.Floor)
-	set(&r.Floor.Memory, d.Memory.Floor)
-	set(&r.Round.CPU, d.CPU.RoundTo)
-	set(&r.Round.Memory, d.Memory.RoundTo)
-	set(&r.IntegerCPU, d.CPU.Whole)
-	set(&r.KeepMemory, d.Memory.Keep)
-	set(&r.Limits.MemoryMultiple, d.Memory.Multiple)
-	set(&r.Limits.MemoryHeadroom, d.Memory.Headroom)
-	if mode, ok := limitModes[d.CPU.Limit]; ok && !guaranteed {
-		r.Limits.CPU = mode
+	h.Interval, h.Intervals, h.OOMBump, h.OOMMinBump = d.Window, d.Windows, d.OOMBump, d.OOMMinBump
+	h.CPUHalfLife, h.MemoryHalfLife = d.CPU.HalfLife, d.Memory.HalfLife
+	r.Margin, r.MinHistory, r.MinCoverage = d.Margin, d.MinHistory, d.MinCoverage
+	r.CPUConfidence, r.MemoryConfidence = d.CPU.Confidence, d.Memory.Confidence
+	r.CPU, r.Memory = percentiles(&d.CPU), percentiles(&d.Memory)
+	r.Floor.CPU = d.CPU.Floor
+	if d.Memory.Floor != policy.FloorByLimit {
+		r.Floor.Memory = d.Memory.Floor
 	}
-	if mode, ok := limitModes[d.Memory.Limit]; ok && !guaranteed {
-		r.Limits.Memory = mode
+	r.Round = recommend.Amounts{CPU: d.CPU.RoundTo, Memory: d.Memory.RoundTo}
+	r.IntegerCPU, r.KeepMemory = d.CPU.Whole, d.Memory.Keep
+	if !guaranteed {
+		r.Limits.CPU, r.Limits.Memory = limitModes[d.CPU.Limit], limitModes[d.Memory.Limit]
+	}
+	if r.Limits.Memory == recommend.Multiple {
+		r.Limits.MemoryMultiple, r.Limits.MemoryHeadroom = d.Memory.Multiple, d.Memory.Headroom
 	}
 	bounds := d.BoundsOf(name)
-	set(&r.Min.CPU, bounds.CPU.Min)
-	set(&r.Max.CPU, bounds.CPU.Max)
-	set(&r.Min.Memory, bounds.Memory.Min)
-	set(&r.Max.Memory, bounds.Memory.Max)
+	r.Min = recommend.Amounts{CPU: bounds.CPU.Min, Memory: bounds.Memory.Min}
+	r.Max = recommend.Amounts{CPU: bounds.CPU.Max, Memory: bounds.Memory.Max}
 	return o
 }
 
-func percentiles(into *recommend.Percentiles, d *ratios.ResourceDemand) {
-	set(&into.Target, d.Target)
-	set(&into.Lower, d.Lower)
-	set(&into.Upper, d.Upper)
+func percentiles(d *policy.ResourceDemand) recommend.Percentiles {
+	return recommend.Percentiles{Target: d.Target, Lower: d.Lower, Upper: d.Upper}
 }
 
-// set sets a value that is configured.
-func set[T any](into, value *T) {
-	if value != nil {
-		*into = *value
-	}
-}
+// unconfigured is the demand while nothing is configured.
+var unconfigured = keys.Defaults[policy.Demand]()
 
 const followLimit = "follow"
 

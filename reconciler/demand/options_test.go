@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -24,13 +25,17 @@ func TestOptions(t *testing.T) {
 }
 
 // demandOf returns what a configuration says.
-func demandOf(t *testing.T, text string) *ratios.Demand {
+func demandOf(t *testing.T, text string) *policy.Demand {
 	t.Helper()
 	layer, err := config.Parse([]byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\ndemand: "+text), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &layer.Demand
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &table.Profiles()[0].Demand
 }
 
 func areTheDefaultsUnlessConfigured(t *testing.T) {
@@ -105,10 +110,10 @@ func haveTheNamesOfTheRecommender(t *testing.T) {
 	for _, p := range recommend.Policies() {
 		policies = append(policies, p.Name())
 	}
-	if !slices.Equal(policies, ratios.DemandPolicies) {
-		t.Errorf("policies %v, configured as %v", policies, ratios.DemandPolicies)
+	if !slices.Equal(policies, policy.DemandPolicies) {
+		t.Errorf("policies %v, configured as %v", policies, policy.DemandPolicies)
 	}
-	limits, configured := slices.Sorted(maps.Keys(limitModes)), slices.Sorted(slices.Values(ratios.DemandLimits))
+	limits, configured := slices.Sorted(maps.Keys(limitModes)), slices.Sorted(slices.Values(policy.DemandLimits))
 	if !slices.Equal(limits, configured) {
 		t.Errorf("limits %v, configured as %v", limits, configured)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -178,7 +179,7 @@ func (i *Item) explainKept(o recommend.Options) {
 }
 
 // count counts a container of a pod.
-func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *ratios.Prices) {
+func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *policy.Prices) {
 	authored := amounts(c.Original)
 	if authored == (recommend.Amounts{}) {
 		authored = amounts(c.Spec)

@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -46,7 +47,7 @@ func (f *fixture) reportOf(t *testing.T, of Selection) (items []*Item) {
 
 func sumsAreOverThePodsOnTheirNodes(t *testing.T) {
 	layer := clustertest.Published()
-	layer.Prices = &ratios.Prices{Currency: "USD", Default: ratios.Price{CPU: 0.1, Memory: 0.5}, Types: map[string]ratios.Price{"n4": {CPU: 0.2}}}
+	layer.Cluster = keys.Some(policy.Cluster{Prices: &policy.Prices{Currency: "USD", Default: policy.Price{CPU: 0.1, Memory: 0.5}, Types: map[string]policy.Price{"n4": {CPU: 0.2}}}})
 	f := newFixture(t, layer)
 	f.round(t)
 	items := f.report(t)

@@ -1,7 +1,7 @@
 package demand
 
 import (
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
@@ -25,7 +25,7 @@ func (d *Demands) SignalUrgent(samples []usage.Sample) {
 
 // unobserved are the settings of pods whose resize cannot be observed: finding the rule of a pod takes longer
 // than the rest.
-var unobserved ratios.GuardSettings
+var unobserved policy.Guard
 
 // signal notes how a container fares. If the last resize may have made it worse, its pod is planned again.
 func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
@@ -37,7 +37,7 @@ func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 		return // It may be of an earlier pod with the name, as in a StatefulSet.
 	}
 	settings := &unobserved
-	if table := d.Ratios.Table(); table != nil && guard.Observed(p, ratios.LongestWindow, sample.At) {
+	if table := d.Ratios.Table(); table != nil && guard.Observed(p, policy.LongestWindow, sample.At) {
 		settings = &table.Profile(p).Guard
 	}
 	strain := strainOf(sample)

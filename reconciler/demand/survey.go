@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -32,7 +33,7 @@ type facts struct {
 	// same second, it is the one with the last UID, in whatever order they are looked at.
 	newest     time.Time
 	uid        types.UID
-	demand     *ratios.Demand
+	demand     *policy.Demand
 	guaranteed bool
 	containers int
 }
@@ -114,15 +115,15 @@ func (s *survey) options(c history.Container) usage.Options {
 	case s.table != nil:
 		return optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
 	}
-	return optionsOf(&ratios.Demand{}, c.Name, false, 1)
+	return optionsOf(&unconfigured, c.Name, false, 1)
 }
 
 // from returns where the demand of a workload comes from, as configured.
 func (s *survey) from(c history.Container) string {
 	if f := s.workloads[workload(c)]; f != nil {
-		return cmp.Or(f.demand.From, ratios.FromAuthor)
+		return f.demand.From
 	}
-	return cmp.Or(s.table.Profiles()[0].Demand.From, ratios.FromAuthor)
+	return s.table.Profiles()[0].Demand.From
 }
 
 // ratios returns the sets of ratios under which a container is recommended sizes: of the rules of its

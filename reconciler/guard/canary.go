@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -21,7 +21,7 @@ type Trial struct {
 	NodeType string
 	// Siblings are the pods of its workload on nodes of the type, of all versions. They may include the pod.
 	Siblings []*pod.Pod
-	Settings *ratios.GuardSettings
+	Settings *policy.Guard
 	Now      time.Time
 }
 

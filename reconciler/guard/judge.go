@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -15,7 +15,7 @@ type Case struct {
 	Pod *pod.Pod
 	// Node is the node of the pod; nil if it is unknown.
 	Node     *corev1.Node
-	Settings *ratios.GuardSettings
+	Settings *policy.Guard
 	Now      time.Time
 	// Signals are what sources of usage show; the zero value if they show nothing.
 	Signals Signals

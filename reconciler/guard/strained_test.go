@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -15,7 +15,7 @@ import (
 )
 
 // strict are settings whose thresholds are easy to read.
-var strict = func() *ratios.GuardSettings {
+var strict = func() *policy.Guard {
 	s := settings
 	s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse = 0.5, 0.6, 0.2, 0.95
 	return &s
@@ -155,7 +155,7 @@ func TestMissed(t *testing.T) {
 	} {
 		c := caseOf(resized(), fared{}, fared{})
 		with := *strict
-		with.Objectives = []ratios.Objective{{Name: "errors", Above: new(0.5)}}
+		with.Objectives = []policy.Objective{{Name: "errors", Above: new(0.5)}}
 		c.Settings = &with
 		if tc.outcome.Name == "" {
 			tc.outcome.Name = "errors"
@@ -172,7 +172,7 @@ func TestMissed(t *testing.T) {
 	// While a container is down because of its memory, nothing is known of what its cpu is good for. Nor is
 	// another container to blame.
 	with := *strict
-	with.Objectives = []ratios.Objective{{Name: "errors", Above: new(0.5)}}
+	with.Objectives = []policy.Objective{{Name: "errors", Above: new(0.5)}}
 	sidecar := func(p *corev1.Pod) {
 		kill := p.Status.ContainerStatuses[0]
 		kill.Name = "proxy"
@@ -199,7 +199,7 @@ func TestMissed(t *testing.T) {
 		}
 	}
 	c := caseOf(resized(), fared{}, fared{})
-	with.Objectives = []ratios.Objective{{Name: "requests", Below: new(100.)}}
+	with.Objectives = []policy.Objective{{Name: "requests", Below: new(100.)}}
 	c.Settings, c.Signals.Objectives = &with, []guard.Answer{{Name: "requests", Before: guard.Of(100), Since: guard.Of(99)}}
 	if found, _ := guard.Judge(c); len(found) != 2 || found[0].Message != "objective requests: 99 is below 100, 100 before the resize" {
 		t.Errorf("got %v", found)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -43,7 +44,7 @@ func queuesOnlyThePodsThatAChangeToTheRulesAffects(t *testing.T) {
 		return table
 	}
 	rule := func(n2d float64) ratios.Rule {
-		return ratios.Rule{Name: "test", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
+		return ratios.Rule{Name: "test", Match: policy.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: n2d, MemoryPerf: 1}}}
 	}
 	paused := hold.NewTable([]hold.Hold{{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop", Pod: "lost", UID: "shop/lost"}}})
 	none := hold.NewTable(nil)

@@ -17,7 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -171,14 +172,11 @@ func TestBreakers(t *testing.T) {
 		}
 	})
 	t.Run("leaves out pods whose guard says so", func(t *testing.T) {
-		for name, change := range map[string]func(*ratios.Guard, *bool){
-			"breaker": func(g *ratios.Guard, off *bool) { g.Breaker = off }, "enabled": func(g *ratios.Guard, off *bool) { g.Enabled = off },
-		} {
+		for _, name := range []string{"guard.breaker", "guard.enabled"} {
 			l, holds := hurt(t, 5, 5)
 			l.countAll()
-			off := false
 			layer := clustertest.Published()
-			change(&layer.Guard, &off)
+			layer.Settings = keys.Some(policy.Settings{}, name).Over(layer.Settings)
 			l.Cluster.Ratios = clustertest.Store(t, layer)
 			l.mustOpen(t)
 			if got := holds.opened(); len(got) > 0 {

@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -34,7 +35,7 @@ func BenchmarkGuard(b *testing.B) {
 			before := podtest.HeapInUse()
 			l, observed := guarded(b, on, pods, observedIn)
 			all := l.Cluster.Pods("").List()
-			signals, settings := signal.New(), &ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute}
+			signals, settings := signal.New(), &policy.Guard{Enabled: true, Window: 5 * time.Minute}
 			if on {
 				l.Cluster.Hear(func(of *pod.Pod) guard.Signals {
 					return guard.Signals{Of: func(container string) guard.Fared { return signals.Of(of, container) }}
@@ -116,7 +117,7 @@ func guarded(b *testing.B, on bool, pods, observedIn int) (*Loop, []types.Namesp
 		}
 	}
 	layer := clustertest.Published()
-	layer.Guard = ratios.Guard{Enabled: &on}
+	layer.Settings = keys.Some(policy.Settings{Bounds: layer.Settings.Values.Bounds, Guard: policy.Guard{Enabled: on}}, "guard.enabled")
 	c := clustertest.Of(b, all, nodes)
 	c.Ratios = clustertest.Store(b, layer)
 	clustertest.Clock(c).SetTime(podtest.At(6060))

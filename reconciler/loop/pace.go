@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -37,7 +38,7 @@ func (p pace) pause() time.Duration {
 
 // pace returns the pace that the configuration sets now.
 func (l *Loop) pace() pace {
-	var configured ratios.Pace
+	configured := keys.Defaults[policy.Pace]()
 	if table := l.Ratios.Table(); table != nil {
 		configured = table.Pace
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -134,7 +135,7 @@ func (o *Objectives) Of(of *pod.Pod) (all []guard.Answer) {
 // subject is an observed pod with an objective.
 type subject struct {
 	of        *pod.Pod
-	objective *ratios.Objective
+	objective *policy.Objective
 	seen      *observation
 	outcome   *outcome
 	// workloads are the workloads of the pod, and joined means that they have pods of another version which are
@@ -225,7 +226,7 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 	before := o.observed
 	o.observed = map[types.UID]*observation{}
 	for _, p := range o.Cluster.Pods("").List() {
-		if !guard.Observed(p, ratios.LongestWindow, now) {
+		if !guard.Observed(p, policy.LongestWindow, now) {
 			continue // Finding the rule of a pod takes longer.
 		}
 		settings := &table.Profile(p).Guard

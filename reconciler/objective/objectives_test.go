@@ -17,7 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -59,12 +60,12 @@ type fixture struct {
 }
 
 // errorsAbove is the objective of all pods.
-var errorsAbove = ratios.Objective{Name: "errors", Prometheus: "http://p", Query: "errors", Above: new(0.5)}
+var errorsAbove = policy.Objective{Name: "errors", Prometheus: "http://p", Query: "errors", Above: new(0.5)}
 
-func newFixture(t *testing.T, objectives ...ratios.Objective) *fixture {
+func newFixture(t *testing.T, objectives ...policy.Objective) *fixture {
 	t.Helper()
 	layer := clustertest.Published()
-	layer.Guard.Objectives = objectives
+	layer.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Objectives: objectives}}).Over(layer.Settings)
 	created := func(p *corev1.Pod) {
 		p.CreationTimestamp = metav1.NewTime(podtest.Start.Add(-time.Hour))
 		p.OwnerReferences[0].Name = "web-1"
@@ -394,7 +395,7 @@ func TestObjectives(t *testing.T) {
 		}
 	})
 	t.Run("an invalid query makes no other query of a busy Prometheus fail", func(t *testing.T) {
-		all := []ratios.Objective{errorsAbove}
+		all := []policy.Objective{errorsAbove}
 		for i := range 5 {
 			invalid := errorsAbove
 			invalid.Name, invalid.Query = fmt.Sprint("invalid-", i), fmt.Sprint("invalid ", i)
@@ -416,7 +417,7 @@ func TestObjectives(t *testing.T) {
 		}
 	})
 	t.Run("a slow Prometheus delays neither others nor the next round", func(t *testing.T) {
-		all := []ratios.Objective{errorsAbove}
+		all := []policy.Objective{errorsAbove}
 		for i := range 9 {
 			slow := errorsAbove
 			slow.Name, slow.Query, slow.Prometheus = fmt.Sprint("slow-", i), fmt.Sprint("slow ", i), "http://slow"
@@ -495,7 +496,7 @@ func TestObjectives(t *testing.T) {
 		changed := errorsAbove
 		changed.Query = "other"
 		layer := clustertest.Published()
-		layer.Guard.Objectives = []ratios.Objective{changed}
+		layer.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Objectives: []policy.Objective{changed}}}).Over(layer.Settings)
 		f.cluster.Ratios = clustertest.Store(t, layer)
 		f.prom.asked = nil
 		f.round(ctx)

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -31,15 +33,14 @@ func (a arbitrary) nodeType() string { return nodeTypes[a.IntN(len(nodeTypes))] 
 // with the label env=test.
 func (a arbitrary) table(t testing.TB) *ratios.Table {
 	t.Helper()
-	layer := &ratios.Layer{Baseline: a.nodeType(), Ratios: a.ratios(), Bounds: &ratios.Bounds{CPU: a.bounds(1e6), Memory: a.bounds(1 << 40)}}
+	layer := &ratios.Layer{Baseline: a.nodeType(), Ratios: a.ratios(), Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: a.bounds(1e6), Memory: a.bounds(1 << 40)}})}
 	if !a.oneIn(4) { // Most ratios must be used.
 		layer.MaxSpeedRatio = math.MaxFloat64
 	}
 	if a.oneIn(3) {
-		zero := int64(0)
 		layer.Rules = []ratios.Rule{{
-			Name: "test", Match: ratios.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: a.nodeType(), Ratios: a.ratios(),
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Min: &zero}, Memory: ratios.RangeOverride{Max: &zero}},
+			Name: "test", Match: policy.Criteria{Labels: map[string]string{"env": "test"}}, Baseline: a.nodeType(), Ratios: a.ratios(),
+			Settings: keys.Some(policy.Settings{}, "bounds.cpu.min", "bounds.memory.max"),
 		}}
 	}
 	table, err := ratios.Merge([]*ratios.Layer{layer})

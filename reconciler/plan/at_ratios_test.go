@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -99,7 +99,7 @@ func doesNotMarkPodsOfOtherActorsAsSized(t *testing.T) {
 // another original.
 func recordsAnAdoptionAlthoughNothingChanges(t *testing.T) {
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}
-	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, asMadeWith, policy(corev1.ResourceCPU)), "they", podtest.Amounts{"1", "", "1Gi", ""})
+	p := resizedBy(podtest.Pod(podtest.Amounts{"1", "", "2Gi", ""}, asMadeWith, restarts(corev1.ResourceCPU)), "they", podtest.Amounts{"1", "", "1Gi", ""})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.25, 1, ""), 30)
 	if got := p.Annotations[contract.MemoryRequest.Key("app")]; got != "1Gi" {
 		t.Errorf("the original is %q", got)
@@ -140,7 +140,7 @@ func keepsAdoptedSizesWithinBounds(t *testing.T) {
 	p := resizedBy(podtest.Pod(podtest.Amounts{"50m", "100m", "64Mi", "64Mi"}, asMadeWith), "they", podtest.Amounts{"102m", "227m", "64Mi", "64Mi"})
 	p = carriedOut(t, p, planAt(t, planner, p, 1.03, 1, ""), 30)
 	s := snapshotOf(t, p, podtest.Node("n4"))
-	s.Table = tableOf(t, 2.2, 1, &ratios.Bounds{CPU: sizing.Range{Min: 101, Max: 101}})
+	s.Table = tableOf(t, 2.2, 1, &policy.Bounds{CPU: sizing.Range{Min: 101, Max: 101}})
 	plan := planner.Plan(s)
 	if c := plan.Containers[0].Desired.CPU; plan.Decision != Resize || c.Request != 101 || c.Limit <= 101 {
 		t.Errorf("%v %v because of %v", plan.Decision, c, plan.Reasons)

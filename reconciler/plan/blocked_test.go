@@ -12,8 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -182,7 +184,7 @@ func onSundays(t *testing.T) *ratios.Table {
 		t.Fatal(err)
 	}
 	table, err := ratios.Merge([]*ratios.Layer{{
-		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}}, Guard: ratios.Guard{Schedule: schedule.Schedule{sunday}},
+		Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}}, Settings: keys.Some(policy.Settings{Guard: policy.Guard{Schedule: schedule.Schedule{sunday}}}),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -203,7 +203,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 }
 
 // add adds a container with its present sizes. index is its index in the pod.
-func (d *draft) add(index int, of *pod.Container, bounds *ratios.Bounds) {
+func (d *draft) add(index int, of *pod.Container, bounds *policy.Bounds) {
 	n := len(d.Containers)
 	d.Containers, d.parts = d.Containers[:n+1], d.parts[:n+1]
 	c, has := &d.Containers[n], &d.parts[n]

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -67,7 +67,7 @@ func recordsARefusalThatCannotBeReverted(t *testing.T) {
 	p.Status.Conditions[0].Message = podtest.StaticCPU
 	planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 	s := snapshotOf(t, p, podtest.Booted("v1.36.3", "boot-1"))
-	s.Table, s.Now = tableOf(t, 1.25, 1, &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 1000}}), podtest.At(100)
+	s.Table, s.Now = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Min: 50, Max: 1000}}), podtest.At(100)
 	plan := planner.Plan(s)
 	if plan.Decision != Align || plan.Reasons[0].Code != contract.ResizeInfeasible || !plan.Pending() {
 		t.Fatalf("%v because of %v, pending %t", plan.Decision, plan.Reasons, plan.Pending())
@@ -128,7 +128,7 @@ func refusedCPU(t *testing.T, options ...func(*corev1.Pod)) *Snapshot {
 		podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4")}, options...)...)
 	p.Status.Conditions[0].Message = podtest.StaticCPU
 	s := snapshotOf(t, p, podtest.Booted("v1.36.3", "boot-1"))
-	s.Table, s.Now = tableOf(t, 1.25, 1, &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 1000}}), podtest.At(100)
+	s.Table, s.Now = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Min: 50, Max: 1000}}), podtest.At(100)
 	return s
 }
 

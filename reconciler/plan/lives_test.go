@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -36,40 +38,32 @@ func (a arbitrary) smallPod(i int) *corev1.Pod {
 	return p
 }
 
-func (a arbitrary) settings() ratios.Guard {
-	ptr := func(f float64) *float64 { return &f }
-	g := ratios.Guard{}
+// settings returns settings of the guard, and the keys of those that are turned off.
+func (a arbitrary) settings() keys.Partial[policy.Settings] {
+	var g policy.Guard
+	var off []string
 	if a.oneIn(2) {
-		g.Canary = ptr(at(a, 0.1, 0.3, 0.5, 1))
+		g.Canary = at(a, 0.1, 0.3, 0.5, 1)
 	}
 	if a.oneIn(3) {
-		g.MaxChange = ptr(at(a, 0.1, 0.2, 0.5, 1))
+		g.MaxChange = at(a, 0.1, 0.2, 0.5, 1)
 	}
 	if a.oneIn(3) {
-		n := at(a, 1, 2, 3)
-		g.MaxPods = &n
+		g.MaxPods = at(a, 1, 2, 3)
 	}
 	if a.oneIn(4) {
-		n := at(a, 1, 2)
-		g.MaxPodsOnNode = &n
+		g.MaxPodsOnNode = at(a, 1, 2)
 	}
-	if a.oneIn(4) {
-		b := a.oneIn(2)
-		g.KeepSingletonLimits = &b
+	g.KeepSingletonLimits = a.oneIn(8)
+	if a.oneIn(6) {
+		off = append(off, "guard.enabled")
 	}
 	if a.oneIn(6) {
-		b := false
-		g.Enabled = &b
-	}
-	if a.oneIn(6) {
-		b := false
-		g.DisruptionBudgets = &b
+		off = append(off, "guard.disruptionBudgets")
 	}
 	if a.oneIn(4) {
-		w := time.Duration(30+a.IntN(300)) * time.Second
-		g.Window = &w
-		u := w / 3
-		g.Unready = &u
+		g.Window = time.Duration(30+a.IntN(300)) * time.Second
+		g.Unready = g.Window / 3
 	}
 	if a.oneIn(8) {
 		days, _ := schedule.ParseDays("Mon-Sun")
@@ -80,11 +74,15 @@ func (a arbitrary) settings() ratios.Guard {
 		}
 		g.Schedule = schedule.Schedule{w}
 	}
-	return g
+	settings := policy.Settings{Guard: g}
+	if a.oneIn(2) {
+		settings.Bounds = policy.Bounds{CPU: a.bounds(4000), Memory: a.bounds(4 << 30)}
+	}
+	return keys.Some(settings, off...)
 }
 
-func (a arbitrary) lifeTable(t testing.TB, guard ratios.Guard) *ratios.Table {
-	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{}, Guard: guard}
+func (a arbitrary) lifeTable(t testing.TB, settings keys.Partial[policy.Settings]) *ratios.Table {
+	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{}, Settings: settings}
 	for _, name := range nodeTypes {
 		if name != "n2d" && a.oneIn(6) {
 			continue
@@ -94,9 +92,6 @@ func (a arbitrary) lifeTable(t testing.TB, guard ratios.Guard) *ratios.Table {
 	layer.Ratios["n2d"] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
 	if a.oneIn(3) {
 		layer.MaxSpeedRatio = 2.5
-	}
-	if a.oneIn(2) {
-		layer.Bounds = &ratios.Bounds{CPU: a.bounds(4000), Memory: a.bounds(4 << 30)}
 	}
 	table, err := ratios.Merge([]*ratios.Layer{layer})
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -201,9 +203,13 @@ func sizesARestoredPodOfManyManagersAgain(t *testing.T) {
 	}
 }
 
-func tableOf(t *testing.T, cpu, memory float64, bounds *ratios.Bounds) *ratios.Table {
+func tableOf(t *testing.T, cpu, memory float64, bounds *policy.Bounds) *ratios.Table {
 	t.Helper()
-	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Bounds: bounds, Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}})
+	layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: cpu, MemoryPerf: memory}}}
+	if bounds != nil {
+		layer.Settings = keys.Some(policy.Settings{Bounds: *bounds})
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +221,7 @@ func appliesABoundNextToAnAdoptedLimit(t *testing.T) {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}, asMadeWith)
 		plan := func(external External, least int64) *Plan {
 			s := snapshotOf(t, p, podtest.Node("n4"))
-			s.Table = tableOf(t, 1, 1, &ratios.Bounds{Memory: sizing.Range{Min: least, Max: 32 * podtest.GiB}})
+			s.Table = tableOf(t, 1, 1, &policy.Bounds{Memory: sizing.Range{Min: least, Max: 32 * podtest.GiB}})
 			return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
 		}
 		p = carriedOut(t, p, plan(LeaveExternal, 2*podtest.GiB), 10)
@@ -237,7 +243,7 @@ func scalesALimitNextToAnAdoptedRequestByTheRatio(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", ""}, asMadeWith)
 	plan := func(external External, perf float64) *Plan {
 		s := snapshotOf(t, p, podtest.Node("n4"))
-		s.Table = tableOf(t, perf, 1, &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}})
+		s.Table = tableOf(t, perf, 1, &policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}})
 		return (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s)
 	}
 	p = carriedOut(t, p, plan(LeaveExternal, 1.25), 10)

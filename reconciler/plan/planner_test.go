@@ -26,7 +26,7 @@ func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
 }
 
-func policy(resources ...corev1.ResourceName) func(*corev1.Pod) {
+func restarts(resources ...corev1.ResourceName) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		for _, name := range resources {
 			p.Spec.Containers[0].ResizePolicy = append(p.Spec.Containers[0].ResizePolicy,
@@ -84,16 +84,16 @@ func TestPlan(t *testing.T) {
 		{name: "annotations of amounts that the container lacks", nodeType: "n4",
 			pod:      podtest.Pod(podtest.Amounts{"1", "", "", ""}, podtest.Annotated("original-memory.app", "8Gi", "original-cpu-limit.app", "64", "original-cpu.other", "x")),
 			decision: Resize, desired: podtest.Amounts{"800m", "", "", ""}},
-		{name: "a cpu resize that would restart the container", pod: podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, policy(corev1.ResourceCPU)), nodeType: "big",
+		{name: "a cpu resize that would restart the container", pod: podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, restarts(corev1.ResourceCPU)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"1", "1", "512Mi", "512Mi"}},
-		{name: "a memory resize that would restart the container", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a memory resize that would restart the container", pod: podtest.Pod(guaranteed, restarts(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}},
-		{name: "a restart policy of an unchanged resource", pod: podtest.Pod(guaranteed, policy(corev1.ResourceMemory)), nodeType: "n4",
+		{name: "a restart policy of an unchanged resource", pod: podtest.Pod(guaranteed, restarts(corev1.ResourceMemory)), nodeType: "n4",
 			decision: Resize, desired: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}},
 		{name: "a partly withheld resize is not alignment", nodeType: "big",
-			pod:      podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, policy(corev1.ResourceMemory), podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
+			pod:      podtest.Pod(podtest.Amounts{"500m", "", "1Gi", ""}, restarts(corev1.ResourceMemory), podtest.AsResized, podtest.Annotated("original-cpu.app", "1", "original-memory.app", "1Gi")),
 			decision: Align, reasons: []contract.Reason{contract.RestartRequired}, desired: podtest.Amounts{"500m", "", "1Gi", ""}},
-		{name: "a bound that keeps memory unchanged needs no restart", pod: podtest.Pod(podtest.Amounts{"1", "", "64Mi", ""}, policy(corev1.ResourceMemory)), nodeType: "big",
+		{name: "a bound that keeps memory unchanged needs no restart", pod: podtest.Pod(podtest.Amounts{"1", "", "64Mi", ""}, restarts(corev1.ResourceMemory)), nodeType: "big",
 			decision: Resize, desired: podtest.Amounts{"500m", "", "64Mi", ""}, reasons: []contract.Reason{contract.BoundsClamped}},
 		{name: "memory limits that must not shrink stay", pod: podtest.Pod(podtest.Amounts{"1", "", "1Gi", "2Gi"}), nodeType: "big", planner: Planner{KeepMemoryLimits: true},
 			decision: Resize, reasons: []contract.Reason{contract.MemoryLimitKept}, desired: podtest.Amounts{"500m", "", "512Mi", "2Gi"}},
@@ -201,7 +201,7 @@ func TestPlanSkips(t *testing.T) {
 		{"our own resize whose originals were removed", podtest.Pod(plain, func(p *corev1.Pod) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}, {Manager: contract.FieldManager, Subresource: "resize"}}
 		}), podtest.Node("n4"), contract.InvalidAnnotation, "original-cpu.app is missing although"},
-		{"a resize that would only restart", podtest.Pod(plain, policy(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays because its resizePolicy is RestartContainer"},
+		{"a resize that would only restart", podtest.Pod(plain, restarts(corev1.ResourceCPU)), podtest.Node("n4"), contract.RestartRequired, "cpu stays because its resizePolicy is RestartContainer"},
 		{"a change to the QoS class", podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "1Gi"}, podtest.AsResized, podtest.Annotated("original-cpu.app", "2", "original-cpu-limit.app", "2", "original-memory.app", "1Gi")), podtest.Node("n4"), contract.QOSClassChange, "Burstable and would become Guaranteed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

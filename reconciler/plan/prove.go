@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -137,7 +137,7 @@ func (t *trial) crowd(s *Snapshot) guard.Wait {
 }
 
 // disrupt claims a place in each PodDisruptionBudget of the pod.
-func (t *trial) disrupt(s *Snapshot, settings *ratios.GuardSettings) guard.Wait {
+func (t *trial) disrupt(s *Snapshot, settings *policy.Guard) guard.Wait {
 	budgets := s.Budgets()
 	if n := len(budgets); n > MostBudgets {
 		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}

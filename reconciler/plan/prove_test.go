@@ -11,8 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -34,7 +36,7 @@ func TestSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer.Guard = ratios.Guard{Schedule: schedule.Schedule{sunday}}
+	layer.Settings = keys.Some(policy.Settings{Guard: policy.Guard{Schedule: schedule.Schedule{sunday}}})
 	sundays, err := ratios.Merge([]*ratios.Layer{&layer})
 	if err != nil {
 		t.Fatal(err)
@@ -88,15 +90,17 @@ func TestSchedule(t *testing.T) {
 		of := snapshotOf(t, podtest.Pod(podtest.Guaranteed, podtest.AsCreated), podtest.Node("big")).Pod
 		planner := &Planner{OwnerKinds: DefaultOwnerKinds}
 		a := planner.Rule(of, podtest.Node("big"), "", always)
-		for _, change := range []func(*ratios.GuardSettings){
-			func(g *ratios.GuardSettings) { g.Enabled = false }, func(g *ratios.GuardSettings) { g.Cooldown = time.Minute }, func(g *ratios.GuardSettings) { g.Unready = time.Second },
+		for _, changed := range []keys.Partial[policy.Settings]{
+			keys.Some(policy.Settings{}, "guard.enabled"), keys.Some(policy.Settings{Guard: policy.Guard{Cooldown: time.Minute}}), keys.Some(policy.Settings{Guard: policy.Guard{Unready: time.Second}}),
 		} {
-			profile := *a.profile
-			change(&profile.Guard)
-			b := a
-			b.profile = &profile
+			layer.Settings = changed
+			table, err := ratios.Merge([]*ratios.Layer{&layer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := planner.Rule(of, podtest.Node("big"), "", table)
 			if a.SizesAs(&b) {
-				t.Errorf("pods are planned as before with %+v instead of %+v", profile.Guard, a.profile.Guard)
+				t.Errorf("pods are planned as before with %+v instead of %+v", b.profile.Guard, a.profile.Guard)
 			}
 		}
 	})
@@ -124,20 +128,20 @@ func TestTryOut(t *testing.T) {
 	// The controller of the pods, their node and their budget.
 	controlled, onNode := Group{OfOneWorkload, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
 	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
-	limited := func(g ratios.Guard) func(*Snapshot) {
-		g.Canary = new(1.0)
-		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g) }
+	limited := func(g policy.Guard, off ...string) func(*Snapshot) {
+		g.Canary = 1
+		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g, off...) }
 	}
-	budgeted := func(allowed int, g ratios.Guard) func(*Snapshot) {
+	budgeted := func(allowed int, g policy.Guard, off ...string) func(*Snapshot) {
 		return func(s *Snapshot) {
-			limited(g)(s)
+			limited(g, off...)(s)
 			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
 		}
 	}
 	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
 	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
 		return func(s *Snapshot) {
-			s.Table, s.Budgets = guardedBy(t, 2, ratios.Guard{MaxPods: new(1), MaxPodsOnNode: new(1)}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
+			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{MaxPods: 1, MaxPodsOnNode: 1}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
 			p := authored(9)
 			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
 			for _, change := range changes {
@@ -164,44 +168,44 @@ func TestTryOut(t *testing.T) {
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
-		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, ratios.Guard{}) },
+		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, policy.Guard{}) },
 			decision: Resize, reason: contract.WaitingForCanary, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, which the plan says while cpu is tried", first: hurt, decision: Skip, reason: contract.CanaryReverted, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
-		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "one pod of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
-		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(ratios.Guard{MaxPods: new(1)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(ratios.Guard{MaxPods: new(1), MaxPodsOnNode: new(10)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
-		{name: "two pods of the workload may have less", first: calm, change: limited(ratios.Guard{MaxPods: new(2)}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(0.5), MaxPods: new(2)}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
-		{name: "one pod of the node may have less", first: calm, change: limited(ratios.Guard{MaxPodsOnNode: new(1)}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
-		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(ratios.Guard{MaxPods: new(3), MaxPodsOnNode: new(10)}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
+		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 1}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "one pod of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 1}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(policy.Guard{MaxPods: 1}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(policy.Guard{MaxPods: 1, MaxPodsOnNode: 10}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "two pods of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 2}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 0.5, MaxPods: 2}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
+		{name: "one pod of the node may have less", first: calm, change: limited(policy.Guard{MaxPodsOnNode: 1}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(policy.Guard{MaxPods: 3, MaxPodsOnNode: 10}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
 		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
-			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0), MaxPods: new(1)})
+			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1, MaxPods: 1})
 		}, decision: Resize, reason: contract.WaitingForOthers, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
-			budgeted(0, ratios.Guard{})(s)
-			s.Table = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)})
+			budgeted(0, policy.Guard{})(s)
+			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1})
 		}, decision: Resize, reason: contract.DisruptionBudget, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}},
 		{name: "a budget is heard of although the node has no room", first: calm, change: func(s *Snapshot) {
-			budgeted(0, ratios.Guard{})(s)
-			s.Table, s.Around.Node = guardedBy(t, 0.5, ratios.Guard{Canary: new(1.0)}), roomFor("big", "1", "4Gi")
+			budgeted(0, policy.Guard{})(s)
+			s.Table, s.Around.Node = guardedBy(t, 0.5, policy.Guard{Canary: 1}), roomFor("big", "1", "4Gi")
 		}, decision: Skip, reason: contract.NodeCapacity, desired: podtest.Guaranteed, replan: 160},
-		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows no disruption, and is not asked for its pods", first: calm, change: func(s *Snapshot) {
-			limited(ratios.Guard{})(s)
+			limited(policy.Guard{})(s)
 			s.Budgets = func() []Budget { return []Budget{{"web", 0, func() []*pod.Pod { panic("it may have very many") }}} }
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
-		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
-		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
-		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, ratios.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
+		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
+		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
 		{name: "as many budgets as may select the pod", first: calm, change: func(s *Snapshot) {
-			budgeted(9, ratios.Guard{})(s)
+			budgeted(9, policy.Guard{})(s)
 			s.Budgets = func() []Budget { return slices.Repeat([]Budget{{"web", 9, s.Siblings}}, MostBudgets) }
 		}, decision: Resize, desired: all, claims: []Claim{budget("web", 9)}},
 		{name: "too many budgets", first: calm, change: func(s *Snapshot) {
-			budgeted(9, ratios.Guard{})(s)
+			budgeted(9, policy.Guard{})(s)
 			s.Budgets = func() []Budget {
 				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
 			}
@@ -209,17 +213,17 @@ func TestTryOut(t *testing.T) {
 		{name: "cpu made the first pod worse, and memory waits for a budget", first: leaky(ready, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
 			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/500m","back":"1/1","times":1,"harm":"CPUPressure","message":"slow"}]`)),
 			seconds: 400, change: func(s *Snapshot) {
-				budgeted(0, ratios.Guard{})(s)
-				s.Table = guardedBy(t, 2, ratios.Guard{})
+				budgeted(0, policy.Guard{})(s)
+				s.Table = guardedBy(t, 2, policy.Guard{})
 			}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 460},
 		{name: "a new pod waits neither for canaries nor for other pods nor for budgets", first: calm, change: starting(int(NewFor/time.Second) - 1), decision: Resize, desired: all},
 		{name: "a new pod does not wait even if it is ready", first: calm, change: starting(0, ready), decision: Resize, desired: all},
 		{name: "a pod that is not new waits", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
 		{name: "a new pod that was sized waits", first: calm, change: starting(0, podtest.SizedForN4, podtest.AsResized), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
 		{name: "a new pod waits if its size made another pod worse", first: hurt, change: starting(0), decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 700},
-		{name: "a budget may count a pod that is not new", first: calm, change: budgeted(0, ratios.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
-		{name: "budgets do not count", first: calm, change: budgeted(0, ratios.Guard{DisruptionBudgets: new(false)}), decision: Resize, desired: all},
-		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, ratios.Guard{Enabled: new(false)}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "a budget may count a pod that is not new", first: calm, change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
+		{name: "budgets do not count", first: calm, change: budgeted(0, policy.Guard{}, "guard.disruptionBudgets"), decision: Resize, desired: all},
+		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{}, "guard.enabled") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
@@ -302,11 +306,11 @@ func TestTryOut(t *testing.T) {
 	})
 }
 
-// guardedBy returns a table with a guard, and big nodes, which have this cpu performance and twice the
+// guardedBy returns a table with a guard, which turns off some keys, and big nodes, which have this cpu performance and twice the
 // memory performance.
-func guardedBy(t *testing.T, cpu float64, g ratios.Guard) *ratios.Table {
+func guardedBy(t *testing.T, cpu float64, g policy.Guard, off ...string) *ratios.Table {
 	t.Helper()
-	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: cpu, MemoryPerf: 2}}, Guard: g}})
+	table, err := ratios.Merge([]*ratios.Layer{{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: cpu, MemoryPerf: 2}}, Settings: keys.Some(policy.Settings{Guard: g}, off...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +395,7 @@ func TestStep(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := snapshotOf(t, tc.pod, podtest.Node("big"))
-			s.Now, s.Siblings, s.Table = podtest.At(max(tc.seconds, 100)), func() []*pod.Pod { return nil }, guardedBy(t, 2, ratios.Guard{Canary: new(1.0), MaxChange: &tc.most})
+			s.Now, s.Siblings, s.Table = podtest.At(max(tc.seconds, 100)), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{Canary: 1, MaxChange: tc.most})
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() {
 				t.Errorf("decision %v, desired %v, reasons %v", p.Decision, p.Containers[0].Desired, p.Reasons)
@@ -407,7 +411,7 @@ func TestStep(t *testing.T) {
 	t.Run("a bound does not explain a step", func(t *testing.T) {
 		table, err := ratios.Merge([]*ratios.Layer{{
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},
-			Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 600}}, Guard: ratios.Guard{Canary: new(1.0), MaxChange: new(0.2)},
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 600}}, Guard: policy.Guard{Canary: 1, MaxChange: 0.2}}),
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -462,7 +466,7 @@ func TestKeepSingletonLimits(t *testing.T) {
 			if tc.sibling != nil {
 				siblings = append(siblings, pod.From(tc.sibling))
 			}
-			s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return siblings }, guardedBy(t, 2, ratios.Guard{Canary: new(1.0), KeepSingletonLimits: new(!tc.off)})
+			s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return siblings }, guardedBy(t, 2, policy.Guard{Canary: 1, KeepSingletonLimits: !tc.off})
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 			if p.Containers[0].Desired != tc.desired.Container() {
 				t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
@@ -481,7 +485,7 @@ func TestKeepSingletonLimitsDoesNotRepeatWhatHurt(t *testing.T) {
 			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/2","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`))
 	s := snapshotOf(t, hurt, podtest.Node("big"))
 	s.Now, s.Siblings = podtest.At(1_000_000), func() []*pod.Pod { return []*pod.Pod{s.Pod} }
-	s.Table = guardedBy(t, 2, ratios.Guard{Canary: new(1.0), KeepSingletonLimits: new(true)})
+	s.Table = guardedBy(t, 2, policy.Guard{Canary: 1, KeepSingletonLimits: true})
 	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 	want := podtest.Amounts{"1", "2", "512Mi", "2Gi"}.Container()
 	if p.Containers[0].Desired != want || !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted }) {

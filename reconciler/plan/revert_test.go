@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -445,7 +445,7 @@ func recordsAResizeThatWasInterrupted(t *testing.T) {
 
 func doesNotRevertToASizeThatThePodCannotHaveHad(t *testing.T) {
 	tight := func(s *Snapshot) {
-		s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 2, &ratios.Bounds{Memory: sizing.Range{Max: 512 << 20}})
+		s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 2, &policy.Bounds{Memory: sizing.Range{Max: 512 << 20}})
 	}
 	forged := leaky(podtest.Annotated("applied-sizes", "app 3 cpu 1/1>500m/500m memory 8Gi/8Gi>512Mi/512Mi"))
 	if p := contained(t, forged, 60, tight); p.Containers[0].Desired.Memory.Request != 1<<30 {

@@ -1,10 +1,9 @@
 package plan
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -54,7 +53,7 @@ func (r *Ruling) SizesAs(o *Ruling) bool {
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
 		return false
 	}
-	return r.entry == nil || r.profile.Guard.SameAs(&o.profile.Guard) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || r.profile.GuardsAs(&o.profile.Profile) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
 }
 
 // Size returns the requests of a container that needs these amounts on the baseline, in millicores
@@ -65,10 +64,10 @@ func (r *Ruling) Size(cpu, memory int64) (size sizing.Container, known bool) {
 
 // Use is like Size, for amounts that a container uses: they have no bounds.
 func (r *Ruling) Use(cpu, memory int64) (used sizing.Container, known bool) {
-	return r.convert(cpu, memory, ratios.Bounds{})
+	return r.convert(cpu, memory, policy.Bounds{})
 }
 
-func (r *Ruling) convert(cpu, memory int64, bounds ratios.Bounds) (to sizing.Container, known bool) {
+func (r *Ruling) convert(cpu, memory int64, bounds policy.Bounds) (to sizing.Container, known bool) {
 	if r.entry == nil || r.entry.Unused != "" {
 		return to, false
 	}
@@ -81,4 +80,4 @@ func (r *Ruling) convert(cpu, memory int64, bounds ratios.Bounds) (to sizing.Con
 func (r *Ruling) Rule() string { return r.profile.Name }
 
 // DemandFrom returns where the demand of the pod comes from, as configured.
-func (r *Ruling) DemandFrom() string { return cmp.Or(r.profile.Demand.From, ratios.FromAuthor) }
+func (r *Ruling) DemandFrom() string { return r.profile.Demand.From }

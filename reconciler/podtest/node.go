@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -28,7 +30,7 @@ func Table(t testing.TB) *ratios.Table {
 			"slow": {CPUPerf: 0.8, MemoryPerf: 1},
 			"typo": {CPUPerf: 125, MemoryPerf: 1},
 		},
-		Bounds: &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 * GiB}},
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20, Max: 32 * GiB}}}),
 	}})
 	if err != nil {
 		t.Fatal(err)

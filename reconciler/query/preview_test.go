@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -160,7 +162,7 @@ func keepsTheLimitsOfTheOnlyPodWithAnotherTable(t *testing.T) {
 	r := shop(t)
 	other := clustertest.Published()
 	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
-	other.Guard.KeepSingletonLimits = new(true)
+	other.Settings = keys.Some(policy.Settings{Guard: policy.Guard{KeepSingletonLimits: true}}).Over(other.Settings)
 	table, err := ratios.Merge([]*ratios.Layer{other})
 	do(t, err)
 	do(t, r.Cluster.Know([]*pod.Pod{pod.From(podtest.Pod(podtest.Guaranteed, clustertest.Named("single", "db", "b"), podtest.ManagedBy(podtest.AsMade)))}, nil))

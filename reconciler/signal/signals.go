@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -64,7 +64,7 @@ const (
 
 // Take takes a sample of a container of a pod. It reports whether the plan of the pod may differ because of
 // it.
-func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *ratios.GuardSettings, now time.Time) (changed bool) {
+func (s *Signals) Take(of *pod.Pod, container string, sample *Sample, settings *policy.Guard, now time.Time) (changed bool) {
 	if now.Sub(sample.At) > Lately {
 		return false
 	}

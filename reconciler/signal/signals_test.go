@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
 )
 
-var settings = &ratios.GuardSettings{Enabled: true, Window: 5 * time.Minute}
+var settings = &policy.Guard{Enabled: true, Window: 5 * time.Minute}
 
 // resized is a pod that was resized at a second; never at 0.
 func resized(uid string, second int, changes ...func(*corev1.Pod)) *pod.Pod {
@@ -192,7 +192,7 @@ func TestSignals(t *testing.T) {
 		check(t, s, resized("a", 1010), 0.4, 0.6)
 	})
 	t.Run("a resize after a long window is compared with the time since the one before", func(t *testing.T) {
-		long := &ratios.GuardSettings{Enabled: true, Window: 20 * time.Minute}
+		long := &policy.Guard{Enabled: true, Window: 20 * time.Minute}
 		s := signal.New()
 		of := resized("a", 610)
 		for at := 660; at < 1810; at += 60 {
@@ -280,7 +280,7 @@ func TestSignals(t *testing.T) {
 		if s.Of(of, "proxy").Since.Throttled.Known {
 			t.Error("another container is known")
 		}
-		if s.Take(of, "app", minute(760, throttled(1)), &ratios.GuardSettings{Window: time.Hour}, podtest.At(761)) {
+		if s.Take(of, "app", minute(760, throttled(1)), &policy.Guard{Window: time.Hour}, podtest.At(761)) {
 			t.Error("the plan may differ")
 		}
 	})

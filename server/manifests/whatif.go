@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -100,7 +102,7 @@ func whatIfLayer(request *workloadresizerv1.WhatIf, inForce *ratios.Table) (*rat
 		bounds := inForce.Bounds
 		faults = append(faults, readRange(&bounds.CPU, "what_if.bounds.cpu", b.GetCpu(), sizing.ParseCPU, sizing.CPUText)...)
 		faults = append(faults, readRange(&bounds.Memory, "what_if.bounds.memory", b.GetMemory(), sizing.ParseMemory, sizing.MemoryText)...)
-		layer.Bounds = &bounds
+		layer.Settings = keys.Some(policy.Settings{Bounds: bounds}, "bounds")
 	}
 	return layer, faults
 }

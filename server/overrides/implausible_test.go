@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -88,7 +89,7 @@ func implausibleElsewhere(t *testing.T, x *suite) {
 	s := x.serve(t)
 	config := servertest.Layer()
 	config.Ratios["c3"] = ratios.Ratio{CPUPerf: 4, MemoryPerf: 1}
-	config.Rules = []ratios.Rule{{Name: "critical", Match: ratios.Criteria{ComputeClass: "critical"}, Baseline: "c3"}}
+	config.Rules = []ratios.Rule{{Name: "critical", Match: policy.Criteria{ComputeClass: "critical"}, Baseline: "c3"}}
 	s.source.Set(ratios.Update{Layer: config})
 	s.measured.Set(ratios.Update{Layer: &ratios.Layer{RelativeTo: "n4", Ratios: map[string]ratios.Ratio{"m7i": {CPUPerf: 2}}}})
 	localcluster.Eventually(t, "the ratios", func() error {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -13,7 +15,7 @@ import (
 // ratioRule returns what a rule sets, and which node types are not used because of that.
 func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	rule := p.Rule()
-	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(rule.Bounds), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio)}
+	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(&rule.Settings), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio)}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
 		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))
@@ -58,7 +60,7 @@ func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
 	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: values.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
 }
 
-func bounds(b ratios.Bounds) *workloadresizerv1.Bounds {
+func bounds(b policy.Bounds) *workloadresizerv1.Bounds {
 	return &workloadresizerv1.Bounds{
 		Cpu:    quantityRange(b.CPU, sizing.CPUText),
 		Memory: quantityRange(b.Memory, sizing.MemoryText),
@@ -77,26 +79,26 @@ func quantityRange(r sizing.Range, text func(int64) string) *workloadresizerv1.Q
 }
 
 // boundsOverride returns the ends that a rule replaces; nil if it replaces none.
-func boundsOverride(b ratios.BoundsOverride) *workloadresizerv1.Bounds {
-	if b == (ratios.BoundsOverride{}) {
+func boundsOverride(s *keys.Partial[policy.Settings]) *workloadresizerv1.Bounds {
+	if !s.Sets("bounds") {
 		return nil
 	}
 	return &workloadresizerv1.Bounds{
-		Cpu:    rangeOverride(b.CPU, sizing.CPUText),
-		Memory: rangeOverride(b.Memory, sizing.MemoryText),
+		Cpu:    rangeOverride(s, "bounds.cpu", s.Values.Bounds.CPU, sizing.CPUText),
+		Memory: rangeOverride(s, "bounds.memory", s.Values.Bounds.Memory, sizing.MemoryText),
 	}
 }
 
-func rangeOverride(r ratios.RangeOverride, text func(int64) string) *workloadresizerv1.QuantityRange {
-	if r == (ratios.RangeOverride{}) {
+func rangeOverride(s *keys.Partial[policy.Settings], key string, r sizing.Range, text func(int64) string) *workloadresizerv1.QuantityRange {
+	if !s.Sets(key) {
 		return nil
 	}
 	out := &workloadresizerv1.QuantityRange{}
-	if r.Min != nil {
-		out.Min = text(*r.Min)
+	if s.Sets(key + ".min") {
+		out.Min = text(r.Min)
 	}
-	if r.Max != nil {
-		out.Max = text(*r.Max)
+	if s.Sets(key + ".max") {
+		out.Max = text(r.Max)
 	}
 	return out
 }

@@ -18,8 +18,11 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/server/streams"
 )
@@ -97,7 +100,7 @@ func TestPages(t *testing.T) {
 	l := servertest.Layer()
 	for i := range 5 {
 		l.Ratios[fmt.Sprintf("c%d", i)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
-		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
+		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: policy.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
 	}
 	l.Rules[1].Name += " (" + strings.Repeat("long", 1000) + ")"
 	r, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
@@ -166,7 +169,7 @@ func TestPages(t *testing.T) {
 	t.Run("pages of different tables are not mixed", func(t *testing.T) {
 		changed := r.Store.Watch()
 		l := servertest.Layer()
-		l.Bounds = nil
+		l.Settings = keys.Partial[policy.Settings]{}
 		r.Source.Set(ratios.Update{Layer: l})
 		<-changed
 		for name, list := range lists {
@@ -180,12 +183,12 @@ func TestRules(t *testing.T) {
 	l := servertest.Layer()
 	l.Rules = []ratios.Rule{
 		{
-			Name: "overrides[0] (critical)", Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4",
+			Name: "overrides[0] (critical)", Match: policy.Criteria{ComputeClass: "Performance"}, Baseline: "n4",
 			Ratios: map[string]ratios.Ratio{"c3": {CPUPerf: 2.5, MemoryPerf: 1}}, MaxSpeedRatio: 7,
 		},
 		{
-			Name: "overrides[1]", Match: ratios.Criteria{ComputeClass: "Balanced"},
-			Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: new(int64(0))}, Memory: ratios.RangeOverride{Min: new(int64(128 << 20))}},
+			Name: "overrides[1]", Match: policy.Criteria{ComputeClass: "Balanced"},
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Min: 128 << 20}}}, "bounds.cpu.max"),
 		},
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
@@ -235,12 +238,12 @@ func TestImplausibleByRule(t *testing.T) {
 	l := servertest.Layer()
 	l.Ratios["slow"] = ratios.Ratio{CPUPerf: 0.25, MemoryPerf: 1}
 	l.Ratios["typo"] = ratios.Ratio{CPUPerf: 125, MemoryPerf: 1}
-	match := ratios.Criteria{ComputeClass: "Performance"}
+	match := policy.Criteria{ComputeClass: "Performance"}
 	l.Rules = []ratios.Rule{
 		{Name: "baseline", Match: match, Baseline: "slow", MaxSpeedRatio: 4.5},
 		{Name: "strict", Match: match, MaxSpeedRatio: 3},
 		{Name: "named", Match: match, Ratios: map[string]ratios.Ratio{"n4": {CPUPerf: 7, MemoryPerf: 1}}},
-		{Name: "as all", Match: match, Bounds: ratios.BoundsOverride{CPU: ratios.RangeOverride{Max: new(int64(0))}}},
+		{Name: "as all", Match: match, Settings: keys.Some(policy.Settings{}, "bounds.cpu.max")},
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})
@@ -268,7 +271,7 @@ func TestManyRules(t *testing.T) {
 		l.Ratios[fmt.Sprintf("c%d", i)] = ratios.Ratio{CPUPerf: 1, MemoryPerf: 1}
 	}
 	for i := range 1000 {
-		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: ratios.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
+		l.Rules = append(l.Rules, ratios.Rule{Name: fmt.Sprintf("overrides[%d]", i), Match: policy.Criteria{ComputeClass: "Performance"}, Baseline: "n4"})
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{PageSize: 1000})

@@ -8,6 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -74,7 +76,7 @@ func TestWatchRatios(t *testing.T) {
 	third := set(func(l *ratios.Layer) { l.Baseline = "n4" })
 	expect("another baseline and a removed node type", stream, ratioEvent{"MODIFIED", "n2d", 1.25, third}, ratioEvent{"MODIFIED", "n4", 1, third},
 		ratioEvent{"DELETED", "c3", 0.5, third}, ratioEvent{"BOOKMARK", "", 0, third})
-	fourth := set(func(l *ratios.Layer) { l.Baseline, l.Bounds = "n4", nil })
+	fourth := set(func(l *ratios.Layer) { l.Baseline, l.Settings = "n4", keys.Partial[policy.Settings]{} })
 	last := expect("other bounds", stream, ratioEvent{"BOOKMARK", "", 0, fourth})
 
 	expect("resumed after the initial state", watchRatios(t, client, begun), ratioEvent{"ADDED", "c3", 0.5, second}, ratioEvent{"BOOKMARK", "", 0, second})

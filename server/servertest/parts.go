@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
@@ -32,11 +34,10 @@ var Written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 func Layer() *ratios.Layer {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: Written, Author: "kubectl"}
 	return &ratios.Layer{
-		Guard:    ratios.Guard{Canary: new(1.0)}, // The pods of most tests have the same controller.
-		Pace:     ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
+		Settings: keys.Some(policy.Settings{Guard: policy.Guard{Canary: 1}, Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}}), // The pods of most tests have the same controller.
+		Cluster:  keys.Some(policy.Cluster{}, "pace"),
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},
-		Bounds:   &ratios.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}},
 	}
 }
 

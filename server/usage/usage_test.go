@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -58,7 +60,7 @@ func (f *fixture) list(request *workloadresizerv1.ListRecommendationsRequest) (n
 
 func listsWhatIsRecommendedPerWorkload(t *testing.T) {
 	layer := servertest.Layer()
-	layer.Prices = &ratios.Prices{Currency: "USD", Default: ratios.Price{CPU: 1, Memory: 1}}
+	layer.Cluster = keys.Some(policy.Cluster{Prices: &policy.Prices{Currency: "USD", Default: policy.Price{CPU: 1, Memory: 1}}})
 	f := newFixture(t, servertest.All, layer)
 	f.known()
 	names, response := f.list(&workloadresizerv1.ListRecommendationsRequest{})

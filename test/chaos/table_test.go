@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/test/oracle"
@@ -66,12 +68,12 @@ func (t *table) update() ratios.Update {
 	layer := &ratios.Layer{
 		Baseline: t.baseline,
 		Ratios:   map[string]ratios.Ratio{},
-		Bounds: &ratios.Bounds{
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
-		},
-		Guard:         ratios.Guard{Canary: new(1.0)},
-		Pace:          ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)},
+		}, Guard: policy.Guard{Canary: 1}}),
+
+		Cluster:       keys.Some(policy.Cluster{}, "pace"),
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
 	}
 	for nodeType := range t.cpu {

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // maxFeeds is the maximum number of feeds.

@@ -3,7 +3,7 @@ package settings
 import (
 	"strings"
 
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
 // key is a key that sets a field of a T.

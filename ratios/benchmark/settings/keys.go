@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
 )
 
 // Parse reads YAML such as

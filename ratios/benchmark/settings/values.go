@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/ratios/reader"
+	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
 // number returns a key for a number from least to most.

@@ -1,7 +1,8 @@
-package config
+package policy_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -9,16 +10,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
-	"github.com/workload-resizer/workload-resizer/ratios/schedule"
 )
 
-func TestGuard(t *testing.T) {
+func TestGuardKeys(t *testing.T) {
 	t.Run("a rule has the values of the globals that it does not set", aRuleHasTheGuardOfTheGlobalsThatItDoesNotSet)
 	t.Run("every kind of rule can set it", everyKindOfRuleCanSetIt)
 	t.Run("an empty list replaces that of the globals, a missing one does not", anEmptyListReplacesThatOfTheGlobals)
 	t.Run("a share can be a percentage", aShareCanBeAPercentage)
+	t.Run("a default reads as the reference shows it", aDefaultReadsAsTheReferenceShowsIt)
 	t.Run("reports faults", reportsFaultsOfAGuard)
 	t.Run("reports a fault of the globals once", reportsAFaultOfTheGlobalGuardOnce)
 	t.Run("accepts values up to the limits", acceptsGuardsUpToTheLimits)
@@ -38,7 +43,7 @@ func window(t *testing.T, days schedule.Days, from, to schedule.Clock, zone stri
 }
 
 // sameSettings compares settings.
-func sameSettings(t *testing.T, want, got ratios.GuardSettings) {
+func sameSettings(t *testing.T, want, got policy.Guard) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(schedule.Window{})); diff != "" {
 		t.Error(diff)
@@ -75,11 +80,11 @@ overrides:
   match: {namespace: shop}
   guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, keepSingletonLimits: false, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
-	globals := ratios.GuardSettings{
+	globals := policy.Guard{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
 		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3, KeepSingletonLimits: true,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
-		Objectives: []ratios.Objective{
+		Objectives: []policy.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
 			{Name: "requests", Prometheus: "https://prometheus.example.com/team", Query: "up", Below: new(-2.5)},
 		},
@@ -132,6 +137,24 @@ func aShareCanBeAPercentage(t *testing.T) {
 		if got := profile(t, minimal+"guard: {throttling: "+text+"}", ratiotest.Subject{}).Guard.Throttling; got != want {
 			t.Errorf("%s is %v, want %v", text, got, want)
 		}
+	}
+}
+
+func aDefaultReadsAsTheReferenceShowsIt(t *testing.T) {
+	read := 0
+	for _, k := range keys.Declared[policy.Guard]() {
+		if !regexp.MustCompile(`^(true|false|[\d.]+[smhd%]?)$`).MatchString(k.Default) {
+			continue
+		}
+		read++
+		key := k.Name + ": " + k.Default
+		if above, below, ok := strings.Cut(k.Name, "."); ok {
+			key = above + ": {" + below + ": " + k.Default + "}"
+		}
+		sameSettings(t, keys.Defaults[policy.Guard](), profile(t, minimal+"guard: {"+key+"}", ratiotest.Subject{}).Guard)
+	}
+	if read != 14 {
+		t.Errorf("%d keys have a number or a flag as their default, want 14", read)
 	}
 }
 
@@ -203,7 +226,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"a rule that sets nothing", "podLabels: {a: {b: {guard: {schedule: }}}}", "podLabels.a.b: line 4: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand or guard"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
+			_, err := config.Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
@@ -212,7 +235,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 }
 
 func reportsAFaultOfTheGlobalGuardOnce(t *testing.T) {
-	_, err := Parse([]byte(minimal+"guard: {unready: 10m, window: 5m}\npodLabels: {a: {b: {guard: {restarts: 3}}}}"), ratios.Provenance{})
+	_, err := config.Parse([]byte(minimal+"guard: {unready: 10m, window: 5m}\npodLabels: {a: {b: {guard: {restarts: 3}}}}"), ratios.Provenance{})
 	if err == nil || strings.Contains(err.Error(), "podLabels") {
 		t.Error(err)
 	}
@@ -233,7 +256,7 @@ func acceptsGuardsUpToTheLimits(t *testing.T) {
 		objectives(10): "", objectives(11): "guard.objectives: line 3: has 11 objectives, but must have at most 10",
 		windows(20): "", windows(21): "guard.schedule: line 3: has 21 windows, but must have at most 20",
 	} {
-		_, err := Parse([]byte(minimal+"guard: {"+text+"}"), ratios.Provenance{})
+		_, err := config.Parse([]byte(minimal+"guard: {"+text+"}"), ratios.Provenance{})
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60s: got %v, want %s", text, err, want)
 		}

@@ -1,4 +1,4 @@
-package config
+package policy_test
 
 import (
 	"slices"
@@ -7,9 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 const minimal = "baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\n"
@@ -24,7 +29,7 @@ func TestDemand(t *testing.T) {
 
 func profile(t *testing.T, text string, of ratiotest.Subject) *ratios.Profile {
 	t.Helper()
-	layer, err := Parse([]byte(text), ratios.Provenance{})
+	layer, err := config.Parse([]byte(text), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,31 +52,35 @@ overrides:
   match: {namespace: shop}
   demand: {from: usage, mode: observe, cpu: {min: 50m, target: 0.9, wholeCores: true}, memory: {neverLower: true}, containers: {app: {cpu: {max: "1"}}, sidecar: {memory: {max: 1Gi}}}}
 `
-	value := func(f float64) *float64 { return &f }
-	amount := func(n int64) *int64 { return &n }
-	yes, twoDays := true, 48*time.Hour
-	globals := ratios.Demand{
-		Margin: value(0.2), CPU: ratios.ResourceDemand{Target: value(0.95), Upper: value(0.99), Bounds: ratios.RangeOverride{Max: amount(4000)}, HalfLife: &twoDays, Limit: "none"},
-		Memory:     ratios.ResourceDemand{Limit: "multiple", Multiple: value(3), Headroom: amount(100 << 20)},
-		Containers: map[string]ratios.BoundsOverride{"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(2000)}}},
-	}
-	if diff := cmp.Diff(globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand); diff != "" {
-		t.Error(diff)
-	}
+	globals := keys.Defaults[policy.Demand]()
+	globals.Margin, globals.CPU.Target, globals.CPU.Upper, globals.CPU.Bounds.Max, globals.CPU.HalfLife, globals.CPU.Limit = 0.2, 0.95, 0.99, 4000, 48*time.Hour, "none"
+	globals.Memory.Multiple, globals.Memory.Headroom = 3, 100<<20
+	app := policy.Bounds{CPU: sizing.Range{Min: 100, Max: 2000}}
+	sameDemand(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand, map[string]policy.Bounds{"app": app, "sidecar": {CPU: sizing.Range{Max: 4000}}})
 	shop := globals
-	shop.From, shop.Mode = ratios.FromUsage, ratios.Observe
-	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = amount(50), value(0.9), &yes, &yes
-	shop.Containers = map[string]ratios.BoundsOverride{
-		"app": {CPU: ratios.RangeOverride{Min: amount(100), Max: amount(1000)}}, "sidecar": {Memory: ratios.RangeOverride{Max: amount(1 << 30)}},
-	}
-	if diff := cmp.Diff(shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand); diff != "" {
+	shop.From, shop.Mode = policy.FromUsage, policy.Observe
+	shop.CPU.Bounds.Min, shop.CPU.Target, shop.CPU.Whole, shop.Memory.Keep = 50, 0.9, true, true
+	app.CPU.Max = 1000
+	sidecar := policy.Bounds{CPU: sizing.Range{Min: 50, Max: 4000}, Memory: sizing.Range{Max: 1 << 30}}
+	sameDemand(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Demand, map[string]policy.Bounds{"app": app, "sidecar": sidecar})
+}
+
+// sameDemand compares demands, and the bounds of containers.
+func sameDemand(t *testing.T, want, got policy.Demand, containers map[string]policy.Bounds) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(policy.Demand{}, "Containers")); diff != "" {
 		t.Error(diff)
+	}
+	for name, bounds := range containers {
+		if of := got.BoundsOf(name); of != bounds {
+			t.Errorf("%s has the bounds %v, want %v", name, of, bounds)
+		}
 	}
 }
 
 func zeroIsAValue(t *testing.T) {
 	d := profile(t, minimal+"demand: {margin: 0.3, cpu: {floor: 25m}}\noverrides: [{name: a, match: {namespace: a}, demand: {margin: 0, cpu: {floor: 0}}}]", ratiotest.Subject{In: "a"}).Demand
-	if d.Margin == nil || *d.Margin != 0 || d.CPU.Floor == nil || *d.CPU.Floor != 0 {
+	if d.Margin != 0 || d.CPU.Floor != 0 {
 		t.Errorf("margin %v, floor %v", d.Margin, d.CPU.Floor)
 	}
 }
@@ -107,7 +116,7 @@ func reportsFaultsOfADemand(t *testing.T) {
 		{"a namespace", `overrides: [{name: a, match: {namespace: a.b}, demand: {from: usage}}]`, "overrides[0].match.namespace: line 4: not valid on a pod: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
+			_, err := config.Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
@@ -117,14 +126,14 @@ func reportsFaultsOfADemand(t *testing.T) {
 
 func reportsAFaultOfTheGlobalsOnce(t *testing.T) {
 	const text = minimal + "demand: {cpu: {lower: 0.99, min: 2, max: 1}, containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}\npodLabels: {a: {b: {demand: {from: usage, cpu: {floor: 10m}}}}}"
-	_, err := Parse([]byte(text), ratios.Provenance{})
+	_, err := config.Parse([]byte(text), ratios.Provenance{})
 	if err == nil || strings.Contains(err.Error(), "podLabels") {
 		t.Error(err)
 	}
 }
 
 func readsPrices(t *testing.T) {
-	layer, err := Parse([]byte(minimal+"prices: {currency: USD, cpuCoreHour: 0.03, memoryGiBHour: 0.004, nodeTypes: {n4: {cpuCoreHour: 0.05, memoryGiBHour: 0}}}"), ratios.Provenance{})
+	layer, err := config.Parse([]byte(minimal+"prices: {currency: USD, cpuCoreHour: 0.03, memoryGiBHour: 0.004, nodeTypes: {n4: {cpuCoreHour: 0.05, memoryGiBHour: 0}}}"), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,12 +142,12 @@ func readsPrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := table.Prices
-	var all []ratios.Price
+	var all []policy.Price
 	for _, nodeType := range []string{"n2d", "n4", "n4@AMD-25-1"} {
 		all = append(all, p.Of(nodeType))
 	}
-	n4 := ratios.Price{CPU: 0.05}
-	if want := []ratios.Price{{CPU: 0.03, Memory: 0.004}, n4, n4}; p.Currency != "USD" || !slices.Equal(all, want) {
+	n4 := policy.Price{CPU: 0.05}
+	if want := []policy.Price{{CPU: 0.03, Memory: 0.004}, n4, n4}; p.Currency != "USD" || !slices.Equal(all, want) {
 		t.Errorf("%s %v, want USD %v", p.Currency, all, want)
 	}
 }

@@ -1,12 +1,13 @@
-package ratios
+package policy
 
 import (
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // matcher is Criteria in a form that is fast to match against every pod: iterating over a slice
-// is several times as fast as over a map. The matcher of the globals is empty and never used.
+// is several times as fast as over a map. The matcher of the globals is empty: it matches all.
 type matcher struct {
 	namespace, class    string
 	labels, annotations []pair
@@ -20,6 +21,17 @@ func newMatcher(m Criteria) matcher {
 
 func (m *matcher) equal(other *matcher) bool {
 	return m.namespace == other.namespace && m.class == other.class && slices.Equal(m.labels, other.labels) && slices.Equal(m.annotations, other.annotations)
+}
+
+// identify calls write for all criteria. The lengths separate lists from what follows them.
+func (m *matcher) identify(write func(fields ...string)) {
+	write(m.namespace, m.class)
+	for _, list := range [][]pair{m.labels, m.annotations} {
+		write(strconv.Itoa(len(list)))
+		for _, c := range list {
+			write(c.key, c.value)
+		}
+	}
 }
 
 // pairs returns the entries of m sorted by key, so that equal maps give equal slices.

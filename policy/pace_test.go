@@ -1,40 +1,40 @@
-package config
+package policy_test
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 )
 
 func TestPace(t *testing.T) {
 	t.Run("reads the rates", readsTheRates)
 	t.Run("reports faults", reportsFaultsOfAPace)
-	t.Run("the reference names the default", theReferenceNamesTheDefaultOfThePace)
 }
 
 func readsTheRates(t *testing.T) {
 	for _, tc := range []struct {
 		text string
-		want ratios.Pace
+		want policy.Pace
 	}{
-		{"", ratios.Pace{}},
-		{"pace: {}", ratios.Pace{}},
-		{"pace: {resizesPerSecond: 5}", ratios.Pace{ResizesPerSecond: new(5.0)}},
-		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", ratios.Pace{ResizesPerSecond: new(0.0), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", ratios.Pace{ResizesPerSecond: new(0.001), FreedPerHour: new(0.0)}},
-		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", ratios.Pace{ResizesPerSecond: new(100_000.0), FreedPerHour: new(1.0)}},
-		{"pace: {freedPerHour: 0.5%}", ratios.Pace{FreedPerHour: new(0.005)}},
-		{"pace: {freedPerHour: 1}", ratios.Pace{FreedPerHour: new(1.0)}},
+		{"", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.25}},
+		{"pace: {}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.25}},
+		{"pace: {resizesPerSecond: 5}", policy.Pace{ResizesPerSecond: 5, FreedPerHour: 0.25}},
+		{"pace: {resizesPerSecond: 0, freedPerHour: 0}", policy.Pace{}},
+		{"pace: {resizesPerSecond: 0.001, freedPerHour: 0%}", policy.Pace{ResizesPerSecond: 0.001}},
+		{"pace: {resizesPerSecond: 100000, freedPerHour: 100%}", policy.Pace{ResizesPerSecond: 100_000, FreedPerHour: 1}},
+		{"pace: {freedPerHour: 0.5%}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 0.005}},
+		{"pace: {freedPerHour: 1}", policy.Pace{ResizesPerSecond: policy.PaceOfProgram, FreedPerHour: 1}},
 	} {
-		layer, err := Parse([]byte(minimal+tc.text), ratios.Provenance{})
+		layer, err := config.Parse([]byte(minimal+tc.text), ratios.Provenance{})
 		if err != nil {
 			t.Errorf("%s: %v", tc.text, err)
 			continue
 		}
-		if diff := cmp.Diff(tc.want, layer.Pace); diff != "" {
+		if diff := cmp.Diff(tc.want, layer.Cluster.Complete().Pace); diff != "" {
 			t.Errorf("%s: %s", tc.text, diff)
 		}
 	}
@@ -55,22 +55,8 @@ func reportsFaultsOfAPace(t *testing.T) {
 		"pace: {perSecond: 1}":             "pace.perSecond: line 3: unknown key",
 		"podLabels: {a: {b: {pace: {}}}}":  "podLabels.a.b.pace: line 3: applies to all pods, so that no rule can set it",
 	} {
-		if _, err := Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
+		if _, err := config.Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-	}
-}
-
-func theReferenceNamesTheDefaultOfThePace(t *testing.T) {
-	row := regexp.MustCompile("\n\\| `freedPerHour` \\| [^|]* \\| (\\S+) \\|").FindStringSubmatch(reference(t, "### Pace"))
-	if len(row) != 2 {
-		t.Fatal("freedPerHour has no default")
-	}
-	layer, err := Parse([]byte(minimal+"pace: {freedPerHour: "+row[1]+"}"), ratios.Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, freed := new(ratios.Pace).Rates(20); *layer.Pace.FreedPerHour != freed {
-		t.Errorf("the reference says %v, the default is %v", *layer.Pace.FreedPerHour, freed)
 	}
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"sort"
 	"time"
 )
@@ -117,4 +118,9 @@ func (w Window) next(l local) local {
 		day++
 	}
 	return day*dayLength + w.from.seconds()
+}
+
+// MarshalText implements encoding.TextMarshaler. Windows that differ have different texts.
+func (w Window) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d %d-%d %s", w.days, w.from, w.to, w.zone), nil
 }

@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Check adds faults between the values of a section at a path. The globals have what the section does not
+// set: a fault between these alone is not the section's.
+func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) {
+	if path != "" {
+		path += "."
+	}
+	all := own.Over(*globals)
+	values := all.Complete()
+	for _, r := range [...]struct {
+		name     string
+		resource *keys.Resource
+		bounds   func(*Bounds) *sizing.Range
+		demand   *ResourceDemand
+	}{
+		{"cpu", &keys.CPU, func(b *Bounds) *sizing.Range { return &b.CPU }, &values.Demand.CPU},
+		{"memory", &keys.Memory, func(b *Bounds) *sizing.Range { return &b.Memory }, &values.Demand.Memory},
+	} {
+		least, most := owner(own, "bounds."+r.name+".min"), owner(own, "bounds."+r.name+".max")
+		if b := r.bounds(&values.Bounds); !b.Valid() && least+most != global+global {
+			f.Add(path+"bounds."+r.name, "%smin %s > %smax %s", least, r.resource.Text(b.Min), most, r.resource.Text(b.Max))
+		}
+		at := "demand." + r.name
+		checkOrder(f, path, own, at, "lower", "target", r.demand.Lower, r.demand.Target)
+		checkOrder(f, path, own, at, "target", "upper", r.demand.Target, r.demand.Upper)
+		bounded := own.Sets(at+".min", at+".max")
+		if b := r.demand.Bounds; bounded && !b.Valid() {
+			f.Add(path+at, "min %s > max %s", r.resource.Text(b.Min), r.resource.Text(b.Max))
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(values.Demand.Containers)) {
+			container, bounds := own.Values.Demand.Containers[name], values.Demand.BoundsOf(name)
+			if b := r.bounds(&bounds); !b.Valid() && (bounded || container.Sets(r.name)) {
+				f.Add(reader.Join(path+"demand.containers", name)+"."+r.name, "min %s > max %s, with the bounds of all containers", r.resource.Text(b.Min), r.resource.Text(b.Max))
+			}
+		}
+	}
+	// A pod that stays not ready must be noticed while it is observed.
+	if g := &values.Guard; own.Sets("guard.window", "guard.unready") && g.Unready >= g.Window {
+		f.Add(path+"guard", "unready %s is not shorter than window %s: set both", keys.DurationText(g.Unready), keys.DurationText(g.Window))
+	}
+}
+
+// global describes a value that is not set in the section itself.
+const global = "global "
+
+// owner returns global if the section does not set a key; otherwise "".
+func owner(own *keys.Partial[Settings], key string) string {
+	if own.Sets(key) {
+		return ""
+	}
+	return global
+}
+
+// checkOrder adds a fault if the first of two percentiles is above the second, and the section sets one of them.
+func checkOrder(f *reader.Faults, path string, own *keys.Partial[Settings], at, low, high string, a, b float64) {
+	if own.Sets(at+"."+low, at+"."+high) && a > b {
+		f.Add(path+at, "%s %v is above %s %v: set both", low, a, high, b)
+	}
+}

@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Demand is where the demand of pods comes from, and how it follows from usage. It has the same defaults as the
+// recommender.
+type Demand struct {
+	// From is one of FromAuthor and FromUsage. Mode is what happens to a pod whose demand differs from
+	// its size.
+	From, Mode string
+	// Policy is one of DemandPolicies.
+	Policy string
+	// Margin is a share of the estimate, e.g. 0.15.
+	Margin      float64
+	CPU, Memory ResourceDemand
+	MinHistory  time.Duration
+	MinCoverage float64
+	Window      time.Duration
+	Windows     int
+	OOMBump     float64
+	OOMMinBump  int64
+	// Containers has the bounds of containers by name.
+	Containers map[string]keys.Partial[Bounds]
+}
+
+// ResourceDemand is the part of a Demand that differs between cpu and memory. Amounts are in
+// millicores and bytes, and percentiles such as 0.9.
+type ResourceDemand struct {
+	Target, Lower, Upper float64
+	// Floor may be FloorByLimit.
+	Floor int64
+	// Bounds limit each container.
+	Bounds  sizing.Range
+	RoundTo int64
+	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
+	Keep, Whole          bool
+	HalfLife, Confidence time.Duration
+	// Limit is one of DemandLimits. Multiple and Headroom are for the limit of memory that is a multiple.
+	Limit    string
+	Multiple float64
+	Headroom int64
+}
+
+// Where demand comes from.
+const (
+	FromAuthor = "author"
+	FromUsage  = "usage"
+)
+
+// What happens to a pod whose demand from usage differs from its size. Only Observe exists yet.
+const (
+	Observe = "observe"
+	Initial = "initial"
+	Apply   = "apply"
+)
+
+// The values of a Demand that are names. The recommender has the policies and limits of these names.
+var (
+	DemandPolicies = []string{"usage", "pressure", "week", "peak"}
+	DemandLimits   = []string{"follow", "keep", "none", "multiple"}
+)
+
+// FloorByLimit is the floor of memory that is lower if the limit does not follow the request.
+const FloorByLimit = -1
+
+// Keys implements keys.Section.
+func (d *Demand) Keys() []keys.Key {
+	const day = keys.Day
+	return slices.Concat([]keys.Key{
+		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
+		keys.Of("mode", &d.Mode, mode, Observe, "recommendations are only shown; this version has no other mode"),
+		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
+		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
+		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, 31*day), day, "how much history must be known before a decrease"),
+		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
+		keys.Of("window", &d.Window, keys.Duration(time.Minute, 7*day), day, "length of the windows of memory peaks"),
+		keys.Of("windows", &d.Windows, keys.Count(31, 8), 8, "number of these windows. The product of `window` and `windows` is how long history is kept"),
+		keys.Of("oomBump", &d.OOMBump, keys.Between(1, 10, 1.2), 1.2, "how many times the usage a kill for lack of memory counts"),
+		keys.Of("oomMinBump", &d.OOMMinBump, keys.Memory.Amount(0), 100<<20, "by how much such a kill counts at least more than the usage"),
+		keys.Of("containers", &d.Containers, containers, nil, "bounds of single containers"),
+	},
+		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "25m", "1m")...),
+		keys.Below("cpu",
+			keys.Of("wholeCores", &d.CPU.Whole, keys.Flag, false, "whether requests are rounded up to whole cores"),
+			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is removed. In Guaranteed pods, it always follows"),
+		),
+		keys.Below("memory", d.Memory.keys(&keys.Memory, FloorByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
+		keys.Below("memory",
+			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
+			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is a multiple of the request. In Guaranteed pods, it always follows"),
+			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limit `multiple`"),
+			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`"),
+		),
+	)
+}
+
+// keys returns the keys that both resources have. least describes the floor, and unit what requests are
+// rounded up to, if they are not set.
+func (d *ResourceDemand) keys(of *keys.Resource, floor int64, least, unit string) []keys.Key {
+	percentile := keys.Number("above 0, up to 1", "must be a number above 0 and at most 1, such as 0.9", func(f float64) bool { return f > 0 && f <= 1 })
+	return slices.Concat([]keys.Key{
+		keys.Of("target", &d.Target, percentile, 0.9, "percentile of the usage that the recommendation follows"),
+		keys.Of("lower", &d.Lower, percentile, 0.5, "percentile of the usage for the lower bound of the recommendation"),
+		keys.Of("upper", &d.Upper, percentile, 0.95, "percentile of the usage for the upper bound of the recommendation"),
+		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),
+	}, ends(&d.Bounds, of), []keys.Key{
+		keys.Of("roundTo", &d.RoundTo, of.Amount(1), 0, "requests are rounded up to multiples of it").Or(unit),
+		keys.Of("halfLife", &d.HalfLife, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time in which a sample loses half its weight"),
+		keys.Of("confidence", &d.Confidence, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time after which these bounds are trusted"),
+	})
+}
+
+// mode is a mode. Those that resize do not exist yet.
+var mode = keys.Kind[string]{Values: keys.Code(Observe), Text: keys.Code, Read: func(v reader.Value) (string, bool) {
+	text, _ := v.Text()
+	switch text {
+	case Observe:
+	case Initial, Apply:
+		v.Fault("%s does not exist yet: this version only observes; use %s", text, Observe)
+	default:
+		v.Fault("must be %s, not %s", Observe, v)
+	}
+	return text, text == Observe
+}}
+
+// containers are the bounds of containers by name.
+var containers = keys.Kind[map[string]keys.Partial[Bounds]]{
+	Values: "container name, then `cpu` and `memory` with `min` and `max`",
+	Read: func(v reader.Value) (map[string]keys.Partial[Bounds], bool) {
+		all := map[string]keys.Partial[Bounds]{}
+		v.Each(func(name string, v reader.Value) {
+			keys.Name.Key(v, name)
+			var bounds keys.Partial[Bounds]
+			bounds.Read(v)
+			all[name] = bounds
+		})
+		return all, len(all) > 0
+	},
+	Merge: func(own, globals map[string]keys.Partial[Bounds]) map[string]keys.Partial[Bounds] {
+		all := maps.Clone(globals)
+		for name, bounds := range own {
+			all[name] = bounds.Over(globals[name])
+		}
+		return all
+	},
+}
+
+// BoundsOf returns the bounds of a container: its own, or else those of all containers.
+func (d *Demand) BoundsOf(container string) Bounds {
+	all := Bounds{CPU: d.CPU.Bounds, Memory: d.Memory.Bounds}
+	if own, ok := d.Containers[container]; ok {
+		return own.Over(keys.Partial[Bounds]{Values: all}).Values
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
+)
+
+// Guard is when resizes are made, and how they are observed and reverted.
+type Guard struct {
+	// Enabled means that resizes are observed, and reverted if they make a pod worse. Schedule counts
+	// without it, too.
+	Enabled bool
+	// Window is how long a resize is observed.
+	Window time.Duration
+	// Restarts is how many more restarts than before the resize make a pod worse.
+	Restarts int
+	// Unready is how long a pod may be not ready if it was ready before. It is shorter than Window.
+	Unready time.Duration
+	// Cooldown is the time before a different size is tried after a revert, for the first time.
+	Cooldown time.Duration
+	// Canary is the share of a workload's pods on a node type that try a smaller size before the others
+	// get it, above 0 and at most 1. 1 means that no pod waits.
+	Canary float64
+	// MaxChange is the share by which a resize may lower a request or limit, above 0 and at most 1. The rest
+	// follows when the resize has proven itself. 1 means no limit.
+	MaxChange float64
+	// MaxPods is how many pods of a workload, and MaxPodsOnNode how many of a node, may have a smaller size
+	// at the same time that has not proven itself. 0 means no limit.
+	MaxPods, MaxPodsOnNode int
+	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
+	// disruption.
+	DisruptionBudgets bool
+	// KeepSingletonLimits means that no limit of a workload's only pod is lowered: no other pod can try it first.
+	KeepSingletonLimits bool
+	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
+	Breaker bool
+	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
+	// CPUPressure and MemoryPressure are the shares of the time in which a task may wait for the
+	// resource (PSI). MemoryUse is the share of the memory limit that the working set may reach. From 1
+	// on, nothing is too much. The defaults are high: a revert must be beyond doubt, and a container that
+	// was as bad before is not reverted in any case.
+	Throttling, CPUPressure, MemoryPressure, MemoryUse float64
+	// Objectives must not be broken. There are at most 10, with different names.
+	Objectives []Objective
+	// Schedule says when pods are resized, except by reverts and restores.
+	Schedule schedule.Schedule
+}
+
+// LongestWindow is the longest time for which a resize may be observed.
+const LongestWindow = 24 * time.Hour
+
+// mostPods is the largest number of pods that a limit may have. Kubernetes supports no more in a cluster.
+const mostPods = 150_000
+
+// Keys implements keys.Section.
+func (g *Guard) Keys() []keys.Key {
+	return []keys.Key{
+		keys.Of("enabled", &g.Enabled, keys.Flag, true, "whether resizes are observed, and reverted if they make a pod worse"),
+		keys.Of("window", &g.Window, keys.Duration(30*time.Second, LongestWindow), 5*time.Minute, "how long a resize is observed"),
+		keys.Of("restarts", &g.Restarts, keys.Count(100, 2), 2, "how many more restarts than before the resize make a pod worse"),
+		keys.Of("unready", &g.Unready, keys.Duration(5*time.Second, time.Hour), time.Minute, "how long a pod that was ready before the resize may be not ready. It must be shorter than `window`"),
+		keys.Of("cooldown", &g.Cooldown, keys.Duration(time.Minute, keys.Day), 10*time.Minute, "time before a different size is tried after a revert. It doubles with each further revert, up to 16 times as long"),
+		keys.Of("throttling", &g.Throttling, keys.Share, 0.5, "share of the CPU periods that may be throttled after a CPU limit was lowered"),
+		keys.Of("pressure.cpu", &g.CPUPressure, keys.Share, 0.6, "share of the time in which a task may wait for cpu (`some` of PSI)"),
+		keys.Of("pressure.memory", &g.MemoryPressure, keys.Share, 0.2, "share of the time in which a task may wait for memory (`some` of PSI)"),
+		keys.Of("memoryUse", &g.MemoryUse, keys.Share, 0.95, "share of a lowered memory limit that the working set may use"),
+		keys.Of("objectives", &g.Objectives, objectives, nil, "queries whose values show whether pods are well").Or("none"),
+		keys.Of("canary", &g.Canary, keys.Share, 0.1, "the share of a workload's pods on each node type, rounded down, but at least one, that try a smaller size before the others get it; new pods do not wait. With `100%`, no pod waits"),
+		keys.Of("maxChange", &g.MaxChange, keys.Share, 1, "the share by which a resize may lower a request or limit. The rest follows in further steps, each after the one before was observed"),
+		keys.Of("maxPods.workload", &g.MaxPods, keys.Count(mostPods, 10), 0, "how many pods of a workload may have a smaller size at the same time that is still observed; new pods count, but do not wait").Or("no limit"),
+		keys.Of("maxPods.node", &g.MaxPodsOnNode, keys.Count(mostPods, 10), 0, "the same, for the pods of a node").Or("no limit"),
+		keys.Of("disruptionBudgets", &g.DisruptionBudgets, keys.Flag, true, "whether a pod that is not new gets a smaller size only while its PodDisruptionBudgets allow a disruption"),
+		keys.Of("keepSingletonLimits", &g.KeepSingletonLimits, keys.Flag, false, "whether the limits of a pod that is the only one of its workload are never lowered"),
+		keys.Of("breaker", &g.Breaker, keys.Flag, true, "whether reverts of the pods count for the [circuit breaker](#circuit-breaker)"),
+		keys.Of("schedule", &g.Schedule, windows, nil, "when resizes are made").Or("always"),
+	}
+}

@@ -1,0 +1,73 @@
+package keys
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/internal/reader"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Resource describes the quantities that a resource can have. Others are typos, such as
+// the suffix of another resource.
+type Resource struct {
+	least, most resource.Quantity
+	// unit is the unit that cannot be divided; empty if there is none.
+	unit string
+	// example shows how such quantities are written.
+	example string
+	// amount returns millicores or bytes.
+	amount func(*resource.Quantity) int64
+	// Text returns an amount as a user writes it.
+	Text func(int64) string
+}
+
+// The resources.
+var (
+	CPU    = Resource{resource.MustParse("1m"), resource.MustParse("10k"), "", `cores, such as "50m" or "16"`, (*resource.Quantity).MilliValue, sizing.CPUText}
+	Memory = Resource{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`, (*resource.Quantity).Value, memoryText}
+)
+
+// memoryText keeps the decimal suffixes of an amount that has no binary ones, such as 32G.
+func memoryText(bytes int64) string {
+	if bytes%(1<<20) == 0 {
+		return sizing.MemoryText(bytes)
+	}
+	return resource.NewQuantity(bytes, resource.DecimalSI).String()
+}
+
+// Bound is an amount in millicores or bytes whose sign is at least leastSign. 0 means that there is no bound.
+func (r *Resource) Bound(leastSign int) Kind[int64] { return r.kind(leastSign, "no bound") }
+
+// Amount is an amount in millicores or bytes whose sign is at least leastSign.
+func (r *Resource) Amount(leastSign int) Kind[int64] { return r.kind(leastSign, "the default") }
+
+// kind returns a kind of amounts. omitted is what applies if the quantity is omitted.
+func (r *Resource) kind(leastSign int, omitted string) Kind[int64] {
+	return Kind[int64]{Values: "a quantity", Text: r.Text, Read: func(v reader.Value) (int64, bool) {
+		text, ok := v.Text()
+		q, err := parseQuantity(text)
+		switch {
+		case !ok || err != nil:
+			v.Fault("must be a quantity such as \"50m\" or \"64Mi\", not %s", v)
+		case q.Sign() < leastSign:
+			v.Fault("%s is too small; omit it for %s", v, omitted)
+		case q.Cmp(r.most) > 0:
+			v.Fault("%s is more than %s, which no machine has; specify %s, or omit it for %s", v, r.most.String(), r.example, omitted)
+		case r.unit != "" && q.Cmp(*resource.NewQuantity(q.Value(), q.Format)) != 0:
+			v.Fault("%s has a fraction of a %s; specify %s", v, r.unit, r.example)
+		case q.Sign() > 0 && q.Cmp(r.least) < 0:
+			v.Fault("%s is less than %s; specify %s", v, r.least.String(), r.example)
+		default:
+			return r.amount(&q), true
+		}
+		return 0, false
+	}}
+}
+
+// parseQuantity is resource.ParseQuantity for hand-written quantities.
+func parseQuantity(text string) (resource.Quantity, error) {
+	if !sizing.Plausible(text) {
+		return resource.Quantity{}, resource.ErrFormatWrong
+	}
+	return resource.ParseQuantity(text)
+}

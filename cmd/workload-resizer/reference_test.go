@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/certs"
@@ -72,7 +73,7 @@ func generated(t *testing.T, file string, tables map[string]string) string {
 }
 
 func matchesTheCode(t *testing.T) {
-	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "report-usage flags": flagTable((&reportUsageOptions{}).addTo), "reasons": reasonTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
+	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "report-usage flags": flagTable((&reportUsageOptions{}).addTo), "reasons": reasonTable(), "checks": checkTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
 	for _, label := range nodetype.New("").Labels() {
 		if !strings.Contains(want, "`"+label+"`") {
 			t.Errorf("%s does not name the node label %s", reference, label)
@@ -111,6 +112,23 @@ func reasonTable() string {
 	b.WriteString("| Reason | Event | Meaning |\n|---|---|---|\n")
 	for _, info := range contract.Reasons() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", info.Reason, events[info.Severity], info.Meaning)
+	}
+	return b.String()
+}
+
+// checkTable lists what a plan checks, in the order of its stages.
+func checkTable() string {
+	var b strings.Builder
+	sizing, restoring := plan.Checks()
+	for i, checks := range [][]plan.Check{sizing, restoring} {
+		b.WriteString([]string{"| To size a pod | Reasons |\n|---|---|\n", "\n| To restore a pod | Reasons |\n|---|---|\n"}[i])
+		for k, check := range checks {
+			var reasons []string
+			for _, r := range check.Reasons {
+				reasons = append(reasons, "`"+string(r)+"`")
+			}
+			fmt.Fprintf(&b, "| %d. %s | %s |\n", k+1, check.Does, strings.Join(reasons, " "))
+		}
 	}
 	return b.String()
 }

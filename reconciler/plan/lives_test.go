@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -381,9 +382,18 @@ func judged(t *testing.T, p *Planner, s *Snapshot) {
 		if after := shown(); after != before {
 			t.Fatalf("stage %s changes the draft from %s to %s", of.name, before, after)
 		}
-		if v != nil {
-			d.apply(of.name, v)
+		if v == nil {
+			continue
 		}
+		for _, r := range append([]Reason{v.skip, v.first}, v.reasons...) {
+			known := r.Code == "" || v.becomes != nil || slices.Contains(of.reasons, r.Code)
+			earlier := s.Refused != nil && r.Code == s.Refused.Reason.Code || s.Failed != nil && strings.Contains(r.Message, s.Failed.Reason.Message)
+			inherited := slices.ContainsFunc(d.Reasons, func(o Reason) bool { return o.Code == r.Code })
+			if !known && !earlier && !inherited {
+				t.Errorf("stage %s gives the reason %v, which the table does not have", of.name, r)
+			}
+		}
+		d.apply(of.name, v)
 	}
 }
 

@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/workload-resizer/workload-resizer/reconciler/contract"
+import (
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+)
 
 // stage is one step of planning: a function from a draft, which it does not change, and the snapshot to a verdict.
 type stage struct {
@@ -8,16 +13,33 @@ type stage struct {
 	name, does string
 	// in are the states of drafts that it judges.
 	in state
-	// reasons are the reasons that it may give, apart from those of package safety, in the order of its checks.
+	// reasons are the reasons that it may give, in the order of its checks.
 	reasons []contract.Reason
 	judge   func(*Planner, *draft, *Snapshot) *verdict
 }
 
-// sizing are the stages that size a pod, in their order.
+// Check is what a stage checks, for the documentation.
+type Check struct {
+	Stage, Does string
+	Reasons     []contract.Reason
+}
+
+// Checks returns what the stages check that size a pod, and those that restore one, in their order.
+func Checks() (sizing, restoring []Check) {
+	of := func(stages []stage) (all []Check) {
+		for i := range stages {
+			all = append(all, Check{stages[i].name, stages[i].does, stages[i].reasons})
+		}
+		return all
+	}
+	return of(sizingStages), of(restoringStages)
+}
+
+// sizingStages are the stages that size a pod, in their order.
 var sizingStages = []stage{
 	{
 		"scope", "Only pods that may be resized at all are planned.", open,
-		nil, (*Planner).scope,
+		safety.ScopeReasons(), (*Planner).scope,
 	},
 	{
 		"ratio", "The pod's node has a type, and the type has a ratio.", open,
@@ -45,7 +67,7 @@ var sizingStages = []stage{
 	},
 	{
 		"revert", "What a resize made worse gets its size before that resize, and keeps it.", open | held,
-		[]contract.Reason{contract.Reverted, contract.RevertBlocked}, (*Planner).revert,
+		slices.Concat([]contract.Reason{contract.Reverted, contract.RevertBlocked}, safety.ChangeReasons), (*Planner).revert,
 	},
 	{
 		"await", "A pod that became unready after a resize is judged first.", open,
@@ -53,11 +75,11 @@ var sizingStages = []stage{
 	},
 	{
 		"alone", "The only pod of a workload keeps its limits, if so configured.", open,
-		[]contract.Reason{contract.SingletonLimitKept}, (*Planner).keepSingletonLimits,
+		[]contract.Reason{contract.SingletonLimitKept, contract.Reverted}, (*Planner).keepSingletonLimits,
 	},
 	{
 		"step", "Sizes are lowered in steps, if so configured.", open,
-		[]contract.Reason{contract.LoweredInSteps}, (*Planner).step,
+		[]contract.Reason{contract.LoweredInSteps, contract.Reverted}, (*Planner).step,
 	},
 	{
 		"prove", "Smaller sizes of running pods are tried on a few pods first.", open,
@@ -65,7 +87,7 @@ var sizingStages = []stage{
 	},
 	{
 		"room", "The node, the namespace and earlier attempts allow the sizes, or a part of them.", open,
-		[]contract.Reason{contract.ResizeInProgress, contract.ResizeDeferred}, (*Planner).room,
+		slices.Concat([]contract.Reason{contract.ResizeError, contract.ResizeInProgress, contract.ResizeDeferred}, safety.ChangeReasons), (*Planner).room,
 	},
 	{
 		"breaker", "No breaker is open for the pod.", open,
@@ -80,8 +102,8 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).putBack,
 	},
 	{
-		"align", "A pod without anything to change is aligned, or says what it waits for.", open,
-		[]contract.Reason{contract.AlreadyAligned, contract.NotMeasured}, (*Planner).align,
+		"align", "A pod without anything to change is aligned, or says what its node does.", open,
+		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}, (*Planner).align,
 	},
 	{
 		"resize", "All else is resized.", open,
@@ -117,7 +139,7 @@ var restoringStages = []stage{
 	},
 	{
 		"restore", "The node and the namespace allow the originals, or a part of them.", open,
-		[]contract.Reason{contract.Restored}, (*Planner).finishRestore,
+		slices.Concat([]contract.Reason{contract.Restored}, safety.ChangeReasons), (*Planner).finishRestore,
 	},
 	{
 		"retry", "What has just failed is not tried again yet.", anyState,

@@ -30,6 +30,11 @@ type Surroundings struct {
 	Infeasible []string
 }
 
+// ChangeReasons are the reasons of Change, in the order of its checks.
+var ChangeReasons = []contract.Reason{
+	contract.QOSClassChange, contract.LimitRangeViolation, contract.ResizeInfeasible, contract.NodePressure, contract.NodeCapacity, contract.QuotaExceeded,
+}
+
 // change is the input of the checks of Change. Each check returns its message, or "" if it
 // does not veto the resize.
 type change struct {

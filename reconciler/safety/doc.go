@@ -4,19 +4,10 @@
 // Each veto comes from a pure check with one reason of the contract. The checks run in a
 // fixed order, and the user sees the first veto.
 //
-//  1. Scope, for any size: NotScheduled, StaticPod, NotOwned, Terminating,
-//     Finished, OptedOut, Frozen, Paused, NotRunning, OwnPod, WindowsPod, NoRequests,
-//     ResizeUnsupported, PodLevelResources, ResourceClaims, ActiveVPA.
-//  2. The planner: NodeNotFound, NodeTypeUnlabelled, UnknownNodeType,
-//     ImplausibleRatio; then earlier attempts: ResizeInfeasible or ResizeError (refused),
-//     ResizeInProgress, ResizeDeferred, AwaitingReadiness.
-//  3. Change, for the desired size: QOSClassChange, LimitRangeViolation, ResizeInfeasible,
-//     NodePressure, NodeCapacity, QuotaExceeded.
-//  4. The planner, for parts that stay while the rest is resized: ExternallyResized,
-//     InvalidAnnotation, RestartRequired, MemoryLimitKept, Reverted,
-//     SingletonLimitKept, LoweredInSteps, WaitingForCanary, CanaryReverted, WaitingForOthers,
-//     DisruptionBudget.
-//  5. The planner, if the rest agrees: OutsideSchedule.
+//  1. Scope, for any size: ScopeReasons.
+//  2. Change, for the desired size: ChangeReasons.
+//
+// plan.Checks has them in the order of all stages of a plan.
 //
 // The checks predict what the API server would reject, by its rules in Kubernetes 1.36. The
 // API server decides: Refusal maps its messages to the same reasons. Data that a snapshot

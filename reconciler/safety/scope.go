@@ -43,6 +43,14 @@ var scope = [...]struct {
 	{contract.ActiveVPA, activeVPA},
 }
 
+// ScopeReasons returns the reasons of Scope, in the order of its checks.
+func ScopeReasons() (all []contract.Reason) {
+	for i := range scope {
+		all = append(all, scope[i].reason)
+	}
+	return all
+}
+
 // Scope returns the first veto against a resize of the pod to any size; nil if there is none.
 func Scope(s Snapshot) *Veto {
 	for i := range scope {

@@ -100,8 +100,8 @@ func (p *Plan) Preview() Action {
 //     the resize, (3) the applied node type, if nothing remains to be done.
 //   - To restore a pod: (1) the managers whose originals are trusted, (2) the resize, (3)
 //     the removal of all annotations, if the restore is complete.
-//   - To put back a size: the record of the node's answer, if it applies to more than these
-//     amounts, and of the sizes that are put back, and then the resize.
+//   - To revert a size that the node refuses: the record of the node's answer, if it applies to more than these
+//     amounts, and of the sizes that are reverted, and then the resize.
 //   - To revert a resize that made the pod worse: why, and then the resize. From the first
 //     action on, the pod's desired size is the former one.
 //
@@ -179,7 +179,7 @@ func (d *draft) resized() Action {
 }
 
 // refused returns the annotations with the node's answer, and with the record of the sizes that
-// are put back; nil if they need not be written.
+// are reverted; nil if they need not be written.
 func (d *draft) refused() map[string]*string {
 	annotations := d.infeasible()
 	if d.recounted != "" {

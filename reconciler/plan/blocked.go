@@ -16,7 +16,7 @@ const blockedFor = time.Minute
 
 // decide returns the verdict on reverts: they are made as far as there is room for them, and recorded anyway.
 func (c *containment) decide(d *draft, s *Snapshot) *verdict {
-	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d, s)}
+	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
 	if d.state == open && s.Around.Infeasible != nil {
 		v.again = sooner(v.again, s.InfeasibleUntil)
 	}
@@ -44,7 +44,7 @@ func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 			v.reasons = []Reason{{contract.Reverted, joined(texts, "; ")}, part.reason}
 			return v
 		}
-		// Otherwise, the plan would only put back what the node has not made.
+		// Otherwise, the plan would only revert what the node has not made.
 		veto, _ = full.objection(s, urgent)
 	}
 	if limits, texts := c.limits(full, s, veto.Message, urgent); len(texts) > 0 {
@@ -61,9 +61,10 @@ func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
-// rest returns the sizes of all resources: what is reverted, and the present size of all others. What the node has
-// not made of the last resize is put back: a node makes all of a resize or nothing, so it would keep it from reverting.
-func (c *containment) rest(d *draft, s *Snapshot) []Derived {
+// rest returns the sizes of all resources: the former size of those that are reverted, and the present size of all
+// others. A node makes all of a resize or nothing. So a part of the last resize that it has not made is reverted, too:
+// it would prevent the revert.
+func (c *containment) rest(d *draft) []Derived {
 	var all []Derived
 	code := d.now.code
 	unmade := code == contract.ResizeDeferred || code == contract.ResizeInfeasible

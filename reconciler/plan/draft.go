@@ -102,13 +102,13 @@ type tested struct {
 type state uint8
 
 const (
-	// open: the pod may get other sizes.
+	// open: the pod may get different sizes.
 	open state = 1 << iota
-	// held: the pod is not sized, because its ratio is missing or not used. What made it worse is still reverted.
+	// held: the pod is not sized, because its ratio is missing or not used. Resizes that made it worse are still reverted.
 	held
 	// stays: the pod keeps its sizes, unless its node refuses them.
 	stays
-	// decided: no size changes any more.
+	// decided: no stage changes a size after this.
 	decided
 )
 
@@ -236,7 +236,7 @@ func (d *draft) apply(stage string, v *verdict) {
 		d.Reasons = nil
 	}
 	for _, r := range v.reasons {
-		d.Plan.because(r.Code, r.Message)
+		d.because(r.Code, r.Message)
 	}
 	if v.first.Code != "" {
 		d.Reasons = append([]Reason{v.first}, d.Reasons...)

@@ -27,7 +27,7 @@ import (
 
 func at[T any](a arbitrary, all ...T) T { return all[a.IntN(len(all))] }
 
-func (a arbitrary) smallPod(i int) *corev1.Pod {
+func (a arbitrary) smallPod() *corev1.Pod {
 	sizes := [][4]string{{"1", "2", "1Gi", "2Gi"}, {"1", "1", "1Gi", "1Gi"}, {"500m", "", "512Mi", ""}, {"1", "2", "1.1Gi", "2.3Gi"}, {"100m", "1", "", ""}, {"2", "4", "2Gi", "2Gi"}}
 	pick := sizes[a.IntN(len(sizes))]
 	p := podtest.Pod(podtest.Amounts{pick[0], pick[1], pick[2], pick[3]}, podtest.AsCreated)
@@ -115,7 +115,7 @@ func (a arbitrary) lifeNode() *corev1.Node {
 	return n
 }
 
-func (a arbitrary) lifeSnapshot(t testing.TB, p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, node *corev1.Node, now int) *Snapshot {
+func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, node *corev1.Node, now int) *Snapshot {
 	of := pod.From(p)
 	s := &Snapshot{Pod: of, Table: table, Around: safety.Surroundings{Node: node}, Now: podtest.At(now)}
 	if a.oneIn(20) {
@@ -202,7 +202,7 @@ func TestLives(t *testing.T) {
 		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 77))}
 		g := a.settings()
 		table, node := a.lifeTable(t, g), a.lifeNode()
-		template := a.smallPod(0)
+		template := a.smallPod()
 		var pods []*corev1.Pod
 		for i := range 1 + a.IntN(6) {
 			p := template.DeepCopy()
@@ -307,7 +307,7 @@ func TestLives(t *testing.T) {
 					p.Status.Phase = corev1.PodFailed
 				}
 			}
-			s := a.lifeSnapshot(t, p, pods, table, node, now)
+			s := a.lifeSnapshot(p, pods, table, node, now)
 			if calm {
 				s.NodeType, s.Frozen, s.Paused, s.Around.Node, s.Now, s.Settled, s.InTheEnd = "", "", "", node, podtest.At(now), false, false
 				s.Restore = s.Restore && a.oneIn(4)

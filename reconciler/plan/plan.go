@@ -46,13 +46,13 @@ type Plan struct {
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
-	// Past says whether the pod was sized before.
+	// Past is whether the pod was sized before.
 	Past Past
 	// Emergency means that nothing but the API server may delay the actions of a restore.
 	Emergency bool
 	// Vetoed means that the plan would apply different sizes if nothing prevented that.
 	Vetoed bool
-	// Wanted is the size that the node refuses, if the plan puts it back.
+	// Wanted is the size that the node refuses, if the plan reverts it.
 	Wanted string
 	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
 	// plan succeeds.
@@ -118,7 +118,7 @@ type Kind uint8
 const (
 	// Sizes sizes the pod for its node.
 	Sizes Kind = iota
-	// PutBack puts back a size that the node cannot satisfy.
+	// PutBack reverts a size that the node cannot satisfy.
 	PutBack
 	// Restore returns the pod to its originals and removes our annotations.
 	Restore
@@ -126,7 +126,7 @@ const (
 	Revert
 )
 
-// Past says whether a pod was sized before.
+// Past is whether a pod was sized before.
 type Past uint8
 
 const (
@@ -171,7 +171,7 @@ const (
 	ByRevert
 	ByCompletion
 	ByNudge
-	// ByNode: the node refuses the size in the spec, so that it is put back.
+	// ByNode: the node refuses the size in the spec, so that it is reverted.
 	ByNode
 	// ByRestore: it gets its original again.
 	ByRestore

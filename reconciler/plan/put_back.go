@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// putBack puts back the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
+// putBack reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
 // and no other resource of the pod stays blocked. The spec must not keep a size that the node refuses.
 func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
 	if d.state == open && d.differs() || !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
@@ -51,7 +51,7 @@ func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
 	v.wanted = d.asksFor(s, current)
 	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
 	if before := s.Pod.Record(); before != nil {
-		// The container never had the refused size, so that putting it back lowers nothing.
+		// The container never had the refused size, so that reverting it lowers nothing.
 		if record := then.sizesRecord(desired).String(); record != before.String() {
 			v.recounted = record
 		}

@@ -60,7 +60,7 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
-// containment is what is to be reverted, and what stays because it was.
+// containment is what must be reverted, and what stays because it was.
 type containment struct {
 	proof
 	// sets are the resources that are reverted or stay, and reasons say why.

@@ -46,7 +46,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.NodeNotFound, contract.NodeTypeUnlabelled, contract.UnknownNodeType}, (*Planner).ratio,
 	},
 	{
-		"originals", "What is recorded about the originals is checked.", open,
+		"originals", "The record of the originals is checked.", open,
 		[]contract.Reason{contract.AnnotationIgnored}, (*Planner).originals,
 	},
 	{
@@ -66,7 +66,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
 	},
 	{
-		"revert", "What a resize made worse gets its size before that resize, and keeps it.", open | held,
+		"revert", "Resources whose resize made the pod worse get their former size, and keep it.", open | held,
 		slices.Concat([]contract.Reason{contract.Reverted, contract.RevertBlocked}, safety.ChangeReasons), (*Planner).revert,
 	},
 	{
@@ -98,7 +98,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.OutsideSchedule}, (*Planner).schedule,
 	},
 	{
-		"put back", "A size that the node refuses is put back, if the pod keeps its sizes.", open | stays,
+		"refused", "A size that the node refuses is reverted, if the pod keeps its sizes.", open | stays,
 		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).putBack,
 	},
 	{
@@ -114,7 +114,7 @@ var sizingStages = []stage{
 		nil, (*Planner).settleBlocked,
 	},
 	{
-		"retry", "What has just failed is not tried again yet.", anyState,
+		"retry", "A plan that has just failed is not tried again yet.", anyState,
 		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
 	},
 }
@@ -126,7 +126,7 @@ var restoringStages = []stage{
 		[]contract.Reason{contract.Terminating, contract.Finished, contract.Restored, contract.Frozen}, (*Planner).restorable,
 	},
 	{
-		"give back", "Each resource gets its original.", open,
+		"originals", "Each resource gets its original.", open,
 		[]contract.Reason{contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).giveBack,
 	},
 	{
@@ -142,7 +142,7 @@ var restoringStages = []stage{
 		slices.Concat([]contract.Reason{contract.Restored}, safety.ChangeReasons), (*Planner).finishRestore,
 	},
 	{
-		"retry", "What has just failed is not tried again yet.", anyState,
+		"retry", "A plan that has just failed is not tried again yet.", anyState,
 		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
 	},
 }

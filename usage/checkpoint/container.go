@@ -78,9 +78,9 @@ const leastType = 16
 // errUnbounded means that a message would need far more memory than its bytes.
 var errUnbounded = errors.New("a field is there too often")
 
-// bounded returns an error if decoding a message could take far more memory than its bytes: if it has many
-// messages that are next to empty, or numbers of a field in several places, for each of which the decoder copies
-// all numbers before.
+// bounded returns an error if a message could take far more memory than its bytes. That is true of many messages
+// that are next to empty. It is also true of a field whose numbers are in several places: for each of them, the
+// decoder copies all numbers before.
 func bounded(message []byte, of protoreflect.MessageDescriptor) error {
 	seen, listed := uint64(0), 0
 	err := eachField(message, func(number protowire.Number, _, value []byte) error {

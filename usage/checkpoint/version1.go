@@ -164,9 +164,9 @@ func (r *version1) series(shapes history.Shapes) *history.Series {
 	return s
 }
 
-// histogram takes the number of buckets; if there are any, the reference time as a number of half-lives and the
-// rest, and the upper half of the total; then ranges of buckets, as a distance and a length; then the weight of
-// each bucket, as units or as 0 and the power of two by which the total is divided.
+// histogram takes the number of buckets. If there are any, the reference time follows as a number of half-lives
+// and the rest, and the upper half of the total. After that come ranges of buckets, as a distance and a length, and
+// the weight of each bucket, in units, or as 0 and the power of two by which the total is divided.
 func (r *version1) histogram(shape *histogram.Shape) histogram.Histogram {
 	kept := r.count(math.MaxUint8)
 	if kept == 0 {

@@ -226,7 +226,7 @@ func (x *Source) GetReadNanos() int64 {
 	return 0
 }
 
-// What is known of a container of a workload. Its times count from newest_nanos, except for those whose
+// The history of a container of a workload. Its times count from newest_nanos, except for those whose
 // comments say otherwise.
 type Container struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -325,8 +325,8 @@ test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Hel
 test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limits how long other callers wait, on an idle machine. Takes 3 minutes.
 	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
-# The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/histogram.FuzzFromBinary usage/history.FuzzReadContainer
+# The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send, or that are stored.
+FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
@@ -476,7 +476,7 @@ verify-lint: ## Check the code with linters.
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
-REFUSED := policy:reconciler/pod usage:ratios usage/checkpoint:ratios usage/histogram:internal/document usage/recommend:reconciler/pod usage/metricsapi:usage/trace
+REFUSED := policy:reconciler/pod usage:ratios usage/checkpoint:ratios usage/histogram:internal/document usage/history:usage/checkpoint/stored/v2 usage/recommend:reconciler/pod usage/metricsapi:usage/trace
 
 .PHONY: verify-imports
 verify-imports: verify-lint
@@ -498,27 +498,32 @@ verify-proto:
 	$(TOOL) buf format --diff --exit-code
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(TOOL) buf generate -o "$$fresh"; \
-	for file in $$(git ls-files 'proto/*.pb.go'); do \
+	for file in $$(git ls-files 'proto/*.pb.go' 'usage/*.pb.go'); do \
 	  diff -u "$$file" "$$fresh/$$file" || { echo "generated code is out of date, run make generate"; exit 1; }; \
 	done; \
 	$(call api_descriptors,"$$fresh/api.binpb"); \
 	cmp server/reflection/api.binpb "$$fresh/api.binpb" || { echo "server/reflection/api.binpb is out of date, run make generate"; exit 1; }; \
 	$(call api_reference,"$$fresh/api.md"); \
 	diff -u docs/api.md "$$fresh/api.md" || { echo "docs/api.md is out of date, run make generate"; exit 1; }; \
-	for file in $$(cd "$$fresh" && find proto -name '*.pb.go'); do \
+	for file in $$(cd "$$fresh" && find proto usage -name '*.pb.go'); do \
 	  git ls-files --error-unmatch "$$file" >/dev/null || { echo "generated code is missing, run make generate"; exit 1; }; \
 	done
 
-# The API must stay compatible. This compares a branch, or uncommitted changes, with main, and
-# main with its previous commit.
+# The folders with proto files.
+PROTOS := proto usage/checkpoint/stored
+
+# The API and what the server stores must stay compatible. This compares a branch, or uncommitted changes,
+# with main, and main with its previous commit. Proto files that are new are compared with themselves, because
+# buf needs the same modules on both sides.
 .PHONY: verify-breaking
 verify-breaking:
 	@base=$$(git merge-base HEAD main 2>/dev/null || git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD); \
-	if [ "$$base" = "$$(git rev-parse HEAD)" ] && git diff --quiet HEAD -- proto && [ -z "$$(git ls-files --others --exclude-standard proto)" ]; then base=HEAD~1; fi; \
+	if [ "$$base" = "$$(git rev-parse HEAD)" ] && git diff --quiet HEAD -- $(PROTOS) && [ -z "$$(git ls-files --others --exclude-standard $(PROTOS))" ]; then base=HEAD~1; fi; \
 	if ! git rev-parse -q --verify "$$base^{commit}" >/dev/null; then \
 	  echo "skipped the comparison with an earlier API: this clone has no commit $$base (run git fetch --deepen 1)"; exit 0; fi; \
 	fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
-	git archive "$$base" buf.yaml proto | tar -x -C "$$fresh"; \
+	cp -r --parents buf.yaml usage/checkpoint/stored "$$fresh"; \
+	git archive "$$base" proto usage | tar -x -C "$$fresh" --wildcards '*.proto'; \
 	$(TOOL) buf breaking --against "$$fresh"
 
 # The references of commands and flags, and the chart's copies and table of values. verify-proto

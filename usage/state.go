@@ -1,8 +1,6 @@
 package usage
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -10,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
-// State is what is known of some containers, read from bytes.
+// State is what is known of some containers.
 type State struct {
 	history *history.History
 	ratios  map[history.Container][]string
@@ -21,20 +19,13 @@ func NewState() *State {
 	return &State{history: history.New(nil), ratios: map[history.Container][]string{}}
 }
 
-// Add adds a container whose state AppendState wrote. After an error, the state must not be used.
-func (s *State) Add(form []byte, now time.Time) error {
-	sets, rest, err := readNames(form)
-	if err != nil {
-		return err
+// Add adds a container: its history, which must not be used after that, and under which sets of ratios
+// it was last recommended.
+func (s *State) Add(c history.Container, h *history.State, ratios []string, now time.Time) error {
+	if err := s.history.Restore(c, h, now); err != nil {
+		return fmt.Errorf("container %s of %s %s/%s: %w", c.Name, c.Kind, c.Namespace, c.Workload, err)
 	}
-	c, rest, err := s.history.ReadContainer(rest, now)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return fmt.Errorf("container %s of %s %s/%s: %d bytes too many", c.Name, c.Kind, c.Namespace, c.Workload, len(rest))
-	}
-	s.ratios[c] = sets
+	s.ratios[c] = ratios
 	return nil
 }
 
@@ -52,19 +43,16 @@ func (s *Store) Len() int {
 	return s.history.Len()
 }
 
-// AppendState appends what is known of a container to b, so that it can be stored: its history, and
-// under which sets of ratios it was last recommended. It appends nothing without a history. The store
-// is locked for one container only, so that storing all of them holds up nobody.
-func (s *Store) AppendState(b []byte, c history.Container) []byte {
+// Read calls a function with the history of a container, which must not be changed or kept, and with the
+// names of the sets of ratios under which it was last recommended. It does not without a history. The
+// store is locked for one container only, so that storing all of them holds up nobody.
+func (s *Store) Read(c history.Container, do func(h *history.State, ratios []string) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := len(b)
-	b = appendNames(b, s.Ratios(c))
-	names := len(b)
-	if b = s.history.AppendContainer(b, c); len(b) == names {
-		return b[:before]
+	if h := s.history.State(c); h != nil {
+		return do(h, s.Ratios(c))
 	}
-	return b
+	return nil
 }
 
 // Restore replaces what is known of the containers of a state, which must not be used after that.
@@ -105,42 +93,4 @@ func (s *Store) SetProgress(progress map[string]time.Time) {
 		r := &s.sources[i]
 		r.Read, r.reread = progress[r.Name], time.Time{}
 	}
-}
-
-// appendNames appends the number of names, and each with its length.
-func appendNames(b []byte, names []string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(names)))
-	for _, name := range names {
-		b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
-	}
-	return b
-}
-
-// errNames is returned for bytes that appendNames does not write.
-var errNames = errors.New("the names of the sets of ratios cannot be read")
-
-// readNames reads what appendNames wrote, and returns the bytes after it.
-func readNames(b []byte) (names []string, rest []byte, err error) {
-	number := func() (n uint64, ok bool) {
-		n, used := binary.Uvarint(b)
-		if used <= 0 {
-			return 0, false
-		}
-		b = b[used:]
-		return n, n <= uint64(len(b))
-	}
-	n, ok := number()
-	if ok && n > 0 {
-		names = make([]string, 0, n)
-	}
-	for ; ok && n > 0; n-- {
-		var length uint64
-		if length, ok = number(); ok {
-			names, b = append(names, string(b[:length])), b[length:]
-		}
-	}
-	if !ok {
-		return nil, nil, errNames
-	}
-	return names, b, nil
 }

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -69,20 +68,20 @@ func large(b *testing.B) *usage.Store {
 				record(copies[0], s)
 			}
 		}
-		form := h.AppendContainer(nil, copies[0])
-		add := func(form []byte) {
-			if err := state.Add(append([]byte{1, 7}, append([]byte("globals"), form...)...), began); err != nil {
+		add := func(h *history.History, c history.Container) {
+			known := copied(b, h.State(c), c)
+			if err := state.Add(c, known.State, known.ratios, began); err != nil {
 				b.Fatal(err)
 			}
 		}
-		add(form)
+		add(h, copies[0])
 		for i, c := range copies[1:] {
-			copied := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
-			if _, _, err := copied.ReadContainer(renamed(form, c), began); err != nil {
+			other := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
+			if err := other.Restore(c, copied(b, h.State(copies[0]), c).State, began); err != nil {
 				b.Fatal(err)
 			}
 			for p, pod := range pods[0] {
-				copied.Forget(c, pod.UID)
+				other.Forget(c, pod.UID)
 				// As metrics.k8s.io delivers them: measurements with holes between them.
 				start := began.Add(time.Duration(-p)*time.Second - time.Duration(49*3600+random.IntN(80000))*time.Second)
 				times := []time.Time{start, start.Add(24 * time.Hour)}
@@ -95,17 +94,17 @@ func large(b *testing.B) *usage.Store {
 						s.At = at.Add(-time.Duration(random.IntN(15)) * time.Second)
 					}
 					s.Usage = int64(cpu)
-					if err := copied.Record(c, s, began); err != nil {
+					if err := other.Record(c, s, began); err != nil {
 						b.Fatal(err)
 					}
 					s.Resource = history.Memory
 					s.Usage = int64(memory*math.Exp(0.1*random.NormFloat64())) &^ 4095
-					if err := copied.Record(c, s, began); err != nil {
+					if err := other.Record(c, s, began); err != nil {
 						b.Fatal(err)
 					}
 				}
 			}
-			add(copied.AppendContainer(nil, c))
+			add(other, c)
 		}
 	}
 	store := newStore()
@@ -113,18 +112,18 @@ func large(b *testing.B) *usage.Store {
 	return store
 }
 
-// renamed returns the form of a history as that of another container.
-func renamed(form []byte, c history.Container) []byte {
-	rest := form[1:]
-	for range 4 {
-		n, used := binary.Uvarint(rest)
-		rest = rest[used+int(n):]
+// copied returns a copy of what is known of a container, for another one.
+func copied(b *testing.B, of *history.State, c history.Container) container {
+	b.Helper()
+	form, err := (&container{c, []string{"globals"}, of}).append(nil)
+	if err != nil {
+		b.Fatal(err)
 	}
-	b := form[:1:1]
-	for _, text := range []string{c.Namespace, c.Kind, c.Workload, c.Name} {
-		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	again, err := unpackContainer(form)
+	if err != nil {
+		b.Fatal(err)
 	}
-	return append(b, rest...)
+	return again
 }
 
 // randomBytes reads random bytes.
@@ -190,10 +189,8 @@ func BenchmarkLarge(b *testing.B) {
 					b.Fatal(err)
 				}
 				state := usage.NewState()
-				for _, form := range c.states {
-					if err := state.Add(form, began); err != nil {
-						b.Fatal(err)
-					}
+				if err := c.addTo(state, began); err != nil {
+					b.Fatal(err)
 				}
 				read.Restore(state)
 			}
@@ -207,9 +204,7 @@ func BenchmarkLarge(b *testing.B) {
 		for _, form := range forms {
 			_, c, _, _ := unpack(form)
 			state := usage.NewState()
-			for _, form := range c.states {
-				_ = state.Add(form, began)
-			}
+			_ = c.addTo(state, began)
 			read.Restore(state)
 		}
 		different := 0

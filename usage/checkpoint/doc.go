@@ -6,8 +6,15 @@
 // Until all of them are written, a container may be in two of them, and the newer one counts. So a
 // writer may stop between any two writes.
 //
+// Shards are protobuf messages of stored/v2, deflated. Fields that this version does not know
+// are kept: those of a shard's content and of a container, with its node types. So are the fields of a
+// content if the number of shards changes: each shard then has those of the newest one that had some of its
+// containers. Version 1, which was not protobuf, is only read.
+//
+// A reader never takes much more memory than the number of bytes that it reads.
+//
 // A ConfigMap that cannot be read, because of damage or a later version, is never changed. Its shard
 // continues in another ConfigMap.
 //
-// It must not know what a history says, nor pods or ratios.
+// It must not know what a history means, nor pods or ratios.
 package checkpoint

@@ -11,15 +11,19 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/workload-resizer/workload-resizer/usage"
+	storedv2 "github.com/workload-resizer/workload-resizer/usage/checkpoint/stored/v2"
 )
 
-// A shard as bytes: the magic bytes, the version, the checksum of all that follows; as varints, when
-// it was written, its index, the number of shards, and the length of its content; then the content,
-// deflated. The content is the number of sources, and for each its name and until when it was read;
-// then the state of each container, with its length.
+// A shard as bytes: the magic bytes, the version, the checksum of all that follows, and a storedv2.Shard.
 
-// version is the version of the form. A reader that does not know it must not guess.
-const version = 1
+// version is the version of the form. A reader that does not know it must not guess. It does not change for
+// new fields.
+const version = 2
 
 const (
 	// magic distinguishes a shard from other bytes.
@@ -27,14 +31,18 @@ const (
 	// sealed is where the bytes begin that the checksum covers, and overhead is how many bytes
 	// are before the deflated content at most.
 	sealed   = len(magic) + 1 + sha256.Size
-	overhead = sealed + 4*binary.MaxVarintLen64
+	overhead = sealed + 5*binary.MaxVarintLen64
 	// most is how many shards there are at most. Each is written once in an interval.
 	most = 32
 	// longest is the length of a shard's content at most. It bounds what a reader needs.
 	longest = 8 << 20
-	// shortest is less than any state has.
-	shortest = 32
+	// shortest is less than any container has.
+	shortest = 48
 )
+
+// The numbers of the fields of Content. They are read one by one, so that a reader needs memory for one at a
+// time.
+const sourcesField, containersField = 1, 2
 
 // header is what is known of a shard without its content.
 type header struct {
@@ -48,8 +56,11 @@ type header struct {
 type content struct {
 	// progress is until when each source has been read, for all containers of the shard.
 	progress map[string]time.Time
-	// states has the state of each container.
-	states [][]byte
+	// forms has the form of each container, and unpack returns a container from it.
+	forms  [][]byte
+	unpack func([]byte) (container, error)
+	// unknown is what a later version has stored, which this one does not know.
+	unknown []byte
 }
 
 // errLarge means that a shard does not fit.
@@ -61,25 +72,35 @@ type sum = [sha256.Size]byte
 // packer converts contents to bytes. It keeps its memory for the next one.
 type packer struct {
 	raw      []byte
+	form     []byte // of a container
 	packed   bytes.Buffer
 	deflater *flate.Writer
 }
 
 // begin begins a content.
-func (p *packer) begin(progress map[string]time.Time) {
-	p.raw = binary.AppendUvarint(p.raw[:0], uint64(len(progress)))
+func (p *packer) begin(progress map[string]time.Time, unknown []byte) error {
+	p.raw = p.raw[:0]
 	for _, source := range slices.Sorted(maps.Keys(progress)) {
-		p.raw = append(binary.AppendUvarint(p.raw, uint64(len(source))), source...)
-		p.raw = binary.AppendVarint(p.raw, progress[source].UnixNano())
+		form, err := proto.Marshal(&storedv2.Source{Name: source, ReadNanos: nanos(progress[source])})
+		if err != nil {
+			return fmt.Errorf("source %q: %w", source, err)
+		}
+		p.append(sourcesField, form)
 	}
+	p.raw = append(p.raw, unknown...)
+	return nil
 }
 
-// add adds the state of a container, if there is one.
-func (p *packer) add(state []byte) error {
-	if len(state) == 0 {
-		return nil
+func (p *packer) append(field protowire.Number, form []byte) {
+	p.raw = protowire.AppendBytes(protowire.AppendTag(p.raw, field, protowire.BytesType), form)
+}
+
+// add adds a container.
+func (p *packer) add(c *container) (err error) {
+	if p.form, err = c.append(p.form[:0]); err != nil {
+		return err
 	}
-	if p.raw = append(binary.AppendUvarint(p.raw, uint64(len(state))), state...); len(p.raw) > longest {
+	if p.append(containersField, p.form); len(p.raw) > longest {
 		return errLarge
 	}
 	return nil
@@ -105,13 +126,14 @@ func (p *packer) finish(h header, limit int) ([]byte, error) {
 	if p.packed.Len()+overhead > limit {
 		return nil, errLarge
 	}
-	b := append([]byte(magic), version)
-	b = append(b, make([]byte, sha256.Size)...)
-	b = binary.AppendVarint(b, h.written.UnixNano())
-	for _, n := range []int{h.index, h.count, len(p.raw)} {
-		b = binary.AppendUvarint(b, uint64(n))
+	b := append(append([]byte(magic), version), make([]byte, sha256.Size)...)
+	b, err := proto.MarshalOptions{}.MarshalAppend(b, &storedv2.Shard{
+		WrittenNanos: h.written.UnixNano(), Index: uint32(h.index), Count: uint32(h.count),
+		Length: uint32(len(p.raw)), Content: p.packed.Bytes(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
 	}
-	b = append(b, p.packed.Bytes()...)
 	check := sha256.Sum256(b[sealed:])
 	copy(b[sealed-sha256.Size:], check[:])
 	return b, nil
@@ -129,30 +151,35 @@ var errDamaged = errors.New("it is damaged")
 
 // unpack returns the header and the content of a shard, and the content's sum.
 func unpack(b []byte) (header, content, sum, error) {
-	if len(b) < sealed || !bytes.HasPrefix(b, []byte(magic)) {
+	if len(b) < sealed || !bytes.HasPrefix(b, []byte(magic)) || b[len(magic)] == 0 {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: it does not begin like a checkpoint", errDamaged)
 	}
-	if found := b[len(magic)]; found > version {
+	found := b[len(magic)]
+	if found > version {
 		return header{}, content{}, sum{}, laterError{found}
-	} else if found < version {
-		return header{}, content{}, sum{}, fmt.Errorf("%w: its version is wrong", errDamaged)
 	}
 	if check := sha256.Sum256(b[sealed:]); !bytes.Equal(check[:], b[sealed-sha256.Size:sealed]) {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: its checksum is wrong", errDamaged)
 	}
-	r := reader{rest: b[sealed:]}
-	h := header{written: r.time(), index: int(r.number(most)), count: int(r.number(most))}
-	length := r.number(longest)
-	if r.failed || h.count == 0 || h.count&(h.count-1) != 0 || h.index >= h.count {
+	var shard storedv2.Shard
+	parse := parse
+	if found == 1 {
+		parse = version1Content
+		version1Shard(b[sealed:], &shard)
+	} else if err := proto.Unmarshal(b[sealed:], &shard); err != nil {
+		return header{}, content{}, sum{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	h := header{written: time.Unix(0, shard.WrittenNanos).UTC(), index: int(shard.Index), count: int(shard.Count)}
+	if h.count == 0 || h.count > most || h.count&(h.count-1) != 0 || h.index >= h.count || shard.Length > longest {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: its header is wrong", errDamaged)
 	}
-	raw, err := inflate(r.rest, int(length))
+	raw, err := inflate(shard.Content, int(shard.Length))
 	if err != nil {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	c, ok := parse(raw)
-	if !ok {
-		return header{}, content{}, sum{}, fmt.Errorf("%w: its content is wrong", errDamaged)
+	c, err := parse(raw)
+	if err != nil {
+		return header{}, content{}, sum{}, fmt.Errorf("%w: its content is wrong: %w", errDamaged, err)
 	}
 	return h, c, sha256.Sum256(raw), nil
 }
@@ -171,62 +198,62 @@ func inflate(b []byte, length int) ([]byte, error) {
 	return raw, nil
 }
 
+// errShort means that a container is too short.
+var errShort = errors.New("a container is too short")
+
 // parse returns the content, which refers to the bytes.
-func parse(raw []byte) (content, bool) {
-	r := reader{rest: raw}
-	c := content{progress: map[string]time.Time{}}
-	for n := r.number(uint64(len(raw))); n > 0 && !r.failed; n-- {
-		source := string(r.take())
-		c.progress[source] = r.time()
-	}
-	for len(r.rest) > 0 {
-		state := r.take()
-		if len(state) < shortest {
-			r.fail()
-			break
+func parse(raw []byte) (content, error) {
+	c := content{progress: map[string]time.Time{}, unpack: unpackContainer}
+	err := eachField(raw, func(number protowire.Number, field, value []byte) error {
+		switch {
+		case number == sourcesField:
+			var source storedv2.Source
+			if err := proto.Unmarshal(value, &source); err != nil {
+				return fmt.Errorf("decode: %w", err)
+			}
+			c.progress[source.Name] = time.Unix(0, source.ReadNanos).UTC()
+		case number != containersField:
+			c.unknown = append(c.unknown, field...)
+		case len(value) < shortest:
+			return errShort
+		default:
+			c.forms = append(c.forms, value)
 		}
-		c.states = append(c.states, state)
-	}
-	return c, !r.failed
-}
-
-// reader takes values from bytes. After a failure, it returns zeros.
-type reader struct {
-	rest   []byte
-	failed bool
-}
-
-func (r *reader) fail() { r.rest, r.failed = nil, true }
-
-// number returns a number that is not above the given one.
-func (r *reader) number(most uint64) uint64 {
-	n, used := binary.Uvarint(r.rest)
-	if used <= 0 || n > most {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[used:]
-	return n
-}
-
-func (r *reader) time() time.Time {
-	n, used := binary.Varint(r.rest)
-	if used <= 0 {
-		r.fail()
-		return time.Time{}
-	}
-	r.rest = r.rest[used:]
-	return time.Unix(0, n).UTC()
-}
-
-// take returns bytes with a length.
-func (r *reader) take() []byte {
-	n := r.number(uint64(len(r.rest)))
-	if n > uint64(len(r.rest)) {
-		r.fail()
 		return nil
+	})
+	return c, err
+}
+
+// eachField calls a function with each field of a message: its number, all of its bytes, and its value if that
+// has a length.
+func eachField(message []byte, do func(number protowire.Number, field, value []byte) error) error {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeField(message)
+		if n < 0 {
+			return fmt.Errorf("decode: %w", protowire.ParseError(n))
+		}
+		var value []byte
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(message[protowire.SizeTag(number):n])
+		}
+		if err := do(number, message[:n], value); err != nil {
+			return err
+		}
+		message = message[n:]
 	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
+	return nil
+}
+
+// addTo adds the containers to a state.
+func (c *content) addTo(state *usage.State, now time.Time) error {
+	for _, form := range c.forms {
+		known, err := c.unpack(form)
+		if err == nil {
+			err = state.Add(known.Container, known.State, known.ratios, now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -52,9 +52,7 @@ type Keeper struct {
 	full, fullest int
 
 	packer packer
-	// state and packed have the state of a container and the progress of sources that were packed
-	// last.
-	state  []byte
+	// packed has the progress of sources that was packed last.
 	packed map[string]time.Time
 	// last is when the newest shard that is known was written, and count how many shards the
 	// leader writes.
@@ -92,7 +90,9 @@ type stored struct {
 	uid             types.UID
 	resourceVersion string
 	progress        map[string]time.Time
-	sum             sum
+	// unknown is what a later version has stored, which this one does not know.
+	unknown []byte
+	sum     sum
 	// size is the number of bytes, and containers the number of containers.
 	size, containers int
 	// current is when the content was last known to equal the leader's.

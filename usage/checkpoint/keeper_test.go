@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,12 +176,25 @@ func (c *cluster) stores(want ...string) {
 	}
 }
 
+// formOf returns the form of a container.
+func formOf(t testing.TB, store *usage.Store, of history.Container) (form []byte) {
+	t.Helper()
+	err := store.Read(of, func(h *history.State, ratios []string) (err error) {
+		form, err = (&container{of, ratios, h}).append(nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return form
+}
+
 // same checks that two stores know exactly the same.
 func (c *cluster) same(got, want *usage.Store) {
 	c.Helper()
 	c.equal(got, want)
 	for _, container := range want.Containers() {
-		if !slices.Equal(got.AppendState(nil, container), want.AppendState(nil, container)) {
+		if !slices.Equal(formOf(c, got, container), formOf(c, want, container)) {
 			c.Errorf("%v: the states differ", container)
 		}
 	}
@@ -333,6 +347,95 @@ func TestKeeper(t *testing.T) {
 			t.Error(err)
 		}
 		c.equal(b.store, a.store)
+	})
+}
+
+// replace replaces the content of a ConfigMap, as another replica does.
+func (c *cluster) replace(cm *corev1.ConfigMap, form []byte) {
+	c.Helper()
+	cm.BinaryData = map[string][]byte{key: form}
+	if _, err := c.api().Update(c.Context(), cm, metav1.UpdateOptions{}); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	t.Run("what a later version has stored stays, even if the number of shards changes", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		c.collect(a, 20)
+		c.step(a)
+		a.leading = false
+		cm := c.stored()["usage-0"]
+		h, stored, _, err := unpack(cm.BinaryData[key])
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored.unknown = later
+		for i := range stored.forms {
+			stored.forms[i] = slices.Concat(stored.forms[i], later)
+		}
+		size := len(cm.BinaryData[key])
+		c.replace(cm, packed(t, h, stored))
+		for i, full := range []int{size / 3, size * 100} {
+			c.clock.Step(Interval)
+			b := c.leader()
+			b.full = full
+			c.collect(b, 20)
+			c.pass(b, 2*Interval)
+			b.leading = false
+			containers, all := 0, c.stored()
+			if len(all) > 1 != (i == 0) {
+				t.Errorf("%d shards", len(all))
+			}
+			for name, cm := range all {
+				_, stored, _, err := unpack(cm.BinaryData[key])
+				if err != nil || !bytes.Equal(stored.unknown, later) {
+					t.Errorf("%s has %q, %v", name, stored.unknown, err)
+				}
+				for _, form := range stored.forms {
+					if c, err := stored.unpack(form); err == nil && bytes.Equal(c.Unknown, later) {
+						containers++
+					}
+				}
+			}
+			if containers != 20 {
+				t.Errorf("%d containers still have it", containers)
+			}
+		}
+	})
+	t.Run("version 1 is read, and the next write is in the current version", func(t *testing.T) {
+		c := newCluster(t)
+		form, want := version1Golden(t)
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "usage-3", Labels: map[string]string{"app.kubernetes.io/name": "workload-resizer"}}}
+		cm, err := c.api().Create(t.Context(), cm, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.replace(cm, form)
+		a := c.leader()
+		if got := len(a.store.Containers()); got != len(want.Containers) || a.Status().Err != nil {
+			t.Fatalf("%d containers, %v", got, a.Status().Err)
+		}
+		before := map[history.Container][]byte{}
+		for _, of := range a.store.Containers() {
+			before[of] = formOf(t, a.store, of)
+		}
+		c.pass(a, 2*Interval)
+		for name, cm := range c.stored() {
+			if got := cm.BinaryData[key][len(magic)]; got != version {
+				t.Errorf("%s is in version %d", name, got)
+			}
+		}
+		b := c.loaded()
+		if got := len(b.Containers()); got != len(before) {
+			t.Errorf("%d containers", got)
+		}
+		for of, form := range before {
+			if !bytes.Equal(formOf(t, b, of), form) {
+				t.Errorf("%v differs", of)
+			}
+		}
 	})
 }
 

@@ -73,12 +73,10 @@ func (k *Keeper) read(cm *corev1.ConfigMap) (*stored, *usage.State) {
 		return fail(err)
 	}
 	state := usage.NewState()
-	for _, form := range content.states {
-		if err := state.Add(form, k.config.Clock.Now()); err != nil {
-			return fail(fmt.Errorf("%w: %w", errDamaged, err))
-		}
+	if err := content.addTo(state, k.config.Clock.Now()); err != nil {
+		return fail(fmt.Errorf("%w: %w", errDamaged, err))
 	}
-	c.header, c.progress, c.sum, c.containers, c.current = header, content.progress, sum, len(content.states), header.written
+	c.header, c.progress, c.unknown, c.sum, c.containers, c.current = header, content.progress, content.unknown, sum, len(content.forms), header.written
 	if now := k.config.Clock.Now(); c.current.After(now) {
 		c.current = now // The clock of the replica that wrote it was ahead.
 	}

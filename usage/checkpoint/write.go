@@ -200,7 +200,7 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	}
 	k.last = h.written
 	k.know(&stored{
-		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed,
+		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed, unknown: k.unknownOf(h),
 		sum: sum, size: len(b), containers: containers, current: now,
 	})
 	return nil
@@ -218,16 +218,30 @@ func (k *Keeper) failed(target string, err error) error {
 func (k *Keeper) pack(store *usage.Store, h header) (int, error) {
 	// Before the containers: what is read in the meantime is read again, and does not count.
 	k.packed = store.Progress()
-	k.packer.begin(k.packed)
+	if err := k.packer.begin(k.packed, k.unknownOf(h)); err != nil {
+		return 0, err
+	}
 	all := slices.DeleteFunc(store.Containers(), func(c history.Container) bool { return !h.has(c) })
 	slices.SortFunc(all, history.Container.Compare)
 	for _, c := range all {
-		k.state = store.AppendState(k.state[:0], c)
-		if err := k.packer.add(k.state); err != nil {
+		if err := store.Read(c, func(h *history.State, ratios []string) error {
+			return k.packer.add(&container{c, ratios, h})
+		}); err != nil {
 			return 0, err
 		}
 	}
 	return len(all), nil
+}
+
+// unknownOf returns what a later version has stored with the containers of a shard. If the number of shards
+// changes, it stays with each of them.
+func (k *Keeper) unknownOf(h header) []byte {
+	for _, c := range k.shards() {
+		if c.covers()&h.covers() != 0 {
+			return c.unknown
+		}
+	}
+	return nil
 }
 
 // look finds out whether a ConfigMap is what it was. If a newer leader has written it, this replica must

@@ -6,8 +6,8 @@
 // doubles with every half-life that it is newer than the reference time of its histogram. The
 // reference time moves when weights become too large.
 //
-// A histogram stores only buckets with a weight, so that the one of a typical container fits in
-// 250 bytes.
+// A histogram has only buckets with a weight, so that the one of a typical container fits in
+// 250 bytes. Its State is what others store of it.
 //
-// It must not know clocks, containers or ratios.
+// It must not know clocks, containers, ratios, or in which form it is stored.
 package histogram

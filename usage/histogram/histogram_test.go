@@ -215,7 +215,7 @@ func TestHistogram(t *testing.T) {
 			if h.Percentile(0.74) > 1.1 || h.Percentile(0.76) < 2 || !finite(h.total) {
 				t.Errorf("%v ahead: %+v", ahead, h)
 			}
-			if again, _, err := FromBinary(cpu, h.AppendBinary(nil)); err != nil || len(again.weights) != 2 {
+			if again, err := FromState(cpu, h.State()); err != nil || len(again.weights) != 2 {
 				t.Errorf("%v ahead: %+v, %v", ahead, again, err)
 			}
 		}

@@ -27,20 +27,20 @@ func (h *History) Checkpoint(c Container, nodeType string, now time.Time) (Check
 	if r == nil {
 		return Checkpoint{}, false
 	}
-	for _, s := range r.types {
-		if s.nodeType != nodeType {
+	for _, s := range r.Types {
+		if s.NodeType != nodeType {
 			continue
 		}
-		memory := s.memory.Clone()
+		memory := s.Memory.Clone()
 		// The order decides about the last bit of the total.
-		for _, id := range slices.Sorted(maps.Keys(r.windows)) {
-			if w := r.windows[id]; w.series == s && now.Before(w.end) {
-				memory.Subtract(float64(w.highest()), peakWeight, w.end)
+		for _, id := range slices.Sorted(maps.Keys(r.Windows)) {
+			if w := r.Windows[id]; w.series == s && now.Before(w.End) {
+				memory.Subtract(float64(w.highest()), peakWeight, w.End)
 			}
 		}
 		return Checkpoint{
-			Updated: now.UTC().Truncate(time.Second), Version: "v3", CPU: s.cpu.Checkpoint(), Memory: memory.Checkpoint(),
-			First: seconds(s.first), Last: seconds(s.last), Samples: s.samples,
+			Updated: now.UTC().Truncate(time.Second), Version: "v3", CPU: s.CPU.Checkpoint(), Memory: memory.Checkpoint(),
+			First: seconds(s.First), Last: seconds(s.Last), Samples: s.Samples,
 		}, true
 	}
 	return Checkpoint{}, false

@@ -5,9 +5,9 @@ import "time"
 // rewind corrects a history whose newest sample lies in the future: the clock was ahead when it was
 // recorded. That sample then counts as of now, so that new samples count, too, and the history can
 // expire.
-func (r *record) rewind(now time.Time) {
-	for _, s := range r.types {
-		ahead := s.heard.Sub(now)
+func (r *State) rewind(now time.Time) {
+	for _, s := range r.Types {
+		ahead := s.Heard.Sub(now)
 		if ahead <= Skew {
 			continue
 		}
@@ -19,37 +19,37 @@ func (r *record) rewind(now time.Time) {
 				}
 			}
 		}
-		back(&s.first, &s.last, &s.heard)
-		s.cpu.Move(-ahead)
-		s.memory.Move(-ahead)
-		s.throttled.Move(-ahead)
-		if s.pressed != nil {
-			s.pressed.Move(-ahead)
+		back(&s.First, &s.Last, &s.Heard)
+		s.CPU.Move(-ahead)
+		s.Memory.Move(-ahead)
+		s.Throttled.Move(-ahead)
+		if s.Pressed != nil {
+			s.Pressed.Move(-ahead)
 		}
-		if s.week != nil {
-			s.week.forgetAfter(hourOf(now))
+		if s.Week != nil {
+			s.Week.forgetAfter(hourOf(now))
 		}
-		for _, w := range r.windows {
+		for _, w := range r.Windows {
 			if w.series == s {
 				w.move(-ahead)
-				back(&w.memory, &w.killed)
-				for i := range w.cpu {
-					back(&w.cpu[i].from, &w.cpu[i].until, &w.cpu[i].hole.from, &w.cpu[i].hole.until)
+				back(&w.Memory, &w.Killed)
+				for i := range w.CPU {
+					back(&w.CPU[i].From, &w.CPU[i].Until, &w.CPU[i].Hole.From, &w.CPU[i].Hole.Until)
 				}
 			}
 		}
 	}
-	for i := range r.hours {
-		r.hours[i].rewind(now)
+	for i := range r.Hours {
+		r.Hours[i].rewind(now)
 	}
 }
 
 // move moves the windows of memory with the weights of their peaks, even those of pods whose samples were
 // never ahead: a peak is subtracted with the weight that it has.
-func (w *window) move(by time.Duration) {
-	for _, s := range []*span{&w.span, &w.past} {
-		if !s.end.IsZero() {
-			s.end = s.end.Add(by)
+func (w *Window) move(by time.Duration) {
+	for _, s := range []*Span{&w.Span, &w.Past} {
+		if !s.End.IsZero() {
+			s.End = s.End.Add(by)
 		}
 	}
 }

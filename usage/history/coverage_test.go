@@ -34,7 +34,7 @@ func TestCoverage(t *testing.T) {
 		{"with a sample that is newer than the clock", []int{0, 1, 5}, 1, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var h hours
+			var h Hours
 			at := func(hour int) time.Time { return began.Add(time.Duration(hour) * time.Hour) }
 			for _, hour := range test.hours {
 				h.mark(at(hour).Add(17 * time.Minute))
@@ -48,13 +48,13 @@ func TestCoverage(t *testing.T) {
 }
 
 func TestCoverageOfAClockThatIsAhead(t *testing.T) {
-	var h hours
+	var h Hours
 	// Forty seconds are tolerated, even if another hour has begun.
 	now := began.Add(-30 * time.Second)
 	h.mark(now.Add(40 * time.Second))
 	h.rewind(now)
-	if got := h.share(began.Add(time.Minute)); got != 1 || h.last != hourOf(began) {
-		t.Errorf("coverage %v, the last hour is %d", got, h.last)
+	if got := h.share(began.Add(time.Minute)); got != 1 || h.Last != hourOf(began) {
+		t.Errorf("coverage %v, the last hour is %d", got, h.Last)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestPeaksAreKnownOfMeasurementsThatTakeTime(t *testing.T) {
 }
 
 // noPeaks returns a week without peaks.
-func noPeaks() *week { return &week{} }
+func noPeaks() *Week { return &Week{} }
 
 // upTo returns the numbers from 1 to n.
 func upTo(n int) (all []int) {
@@ -129,10 +129,10 @@ func TestPeak(t *testing.T) {
 	peak(CPU, began.Add(2*week), 0)
 	t.Run("stays in the hour after which it is forgotten", func(t *testing.T) {
 		w := noPeaks()
-		w.hour[3], w.cpu[3], w.hour[4], w.cpu[4] = 171, 100, 172, 200
+		w.Hour[3], w.CPU[3], w.Hour[4], w.CPU[4] = 171, 100, 172, 200
 		w.forgetAfter(171)
-		if w.hour[3] != 171 || w.cpu[3] != 100 || w.hour[4] != 0 || w.cpu[4] != 0 {
-			t.Errorf("%v %v", w.hour[:6], w.cpu[:6])
+		if w.Hour[3] != 171 || w.CPU[3] != 100 || w.Hour[4] != 0 || w.CPU[4] != 0 {
+			t.Errorf("%v %v", w.Hour[:6], w.CPU[:6])
 		}
 	})
 	t.Run("is unknown unless peaks are kept", func(t *testing.T) {

@@ -18,5 +18,9 @@
 // came before, are rejected with a reason. A container's history on a node type expires when its
 // last sample is older than the time that peaks are kept for. Nothing else deletes history.
 //
-// It must not know clocks, clients, pods or ratios: times and node types are arguments.
+// The State of a container is what others store of it. It also has what a later version has stored, so that
+// it is not lost.
+//
+// It must not know clocks, clients, pods or ratios: times and node types are arguments. Nor must it know in
+// which form it is stored.
 package history

@@ -3,7 +3,6 @@ package history
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/histogram"
@@ -12,8 +11,7 @@ import (
 // History is what containers used. It is not safe for concurrent use.
 type History struct {
 	options    func(Container) Options
-	shapes     map[histogram.Shape]*histogram.Shape
-	containers map[Container]*record
+	containers map[Container]*State
 	// newest is when the newest sample was taken. Its clock expires history: while all sources
 	// fail, nothing expires.
 	newest time.Time
@@ -21,37 +19,7 @@ type History struct {
 
 // New returns an empty history. The options of a container may change.
 func New(options func(Container) Options) *History {
-	return &History{options: options, shapes: map[histogram.Shape]*histogram.Shape{}, containers: map[Container]*record{}}
-}
-
-// record is the history of one container.
-type record struct {
-	halfLives shapes
-	// types has one series per node type, in alphabetical order.
-	types []*series
-	// windows has the state of each pod, by ID.
-	windows map[podID]*window
-	// hours are those with samples of CPU and memory, and those with peaks of memory.
-	hours [3]hours
-}
-
-// peaks is the index of the hours with peaks of memory, after those of the resources.
-const peaks = 2
-
-// series is what a container used on one node type.
-type series struct {
-	nodeType    string
-	cpu, memory histogram.Histogram
-	// pressed counts CPU samples with the time that the container waited; nil while no sample
-	// has a pressure.
-	pressed *histogram.Histogram
-	// first, last and samples count CPU samples only, as in the VPA. heard is the time of the last
-	// sample of any resource.
-	first, last, heard time.Time
-	samples            int
-	// throttled has the weights of throttled samples, in one bucket.
-	throttled histogram.Histogram
-	week      *week
+	return &History{options: options, containers: map[Container]*State{}}
 }
 
 // weights of samples, as in the VPA.
@@ -80,12 +48,12 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
 	}
-	r.hours[s.Resource].mark(s.At)
+	r.Hours[s.Resource].mark(s.At)
 	if s.Resource == Memory && s.Length > 0 {
-		r.hours[peaks].mark(s.At)
+		r.Hours[peaks].mark(s.At)
 	}
-	if w.series.heard.Before(s.At) {
-		w.series.heard = s.At
+	if w.series.Heard.Before(s.At) {
+		w.series.Heard = s.At
 	}
 	if h.newest.Before(s.At) {
 		h.newest = s.At
@@ -101,18 +69,18 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	}
 	r := h.record(c, options, now)
 	w := r.window(k.Pod)
-	if !k.At.After(w.killed) {
+	if !k.At.After(w.Killed) {
 		return ErrRepeated
 	}
 	// As in the VPA: the newest sample decides whether a kill is too old.
-	if !w.memory.IsZero() && k.At.Before(w.memory.Add(-options.Interval)) {
+	if !w.Memory.IsZero() && k.At.Before(w.Memory.Add(-options.Interval)) {
 		return ErrExpired
 	}
-	reached, peak := k.Limit, w.peak
+	reached, peak := k.Limit, w.Peak
 	if options.Compat {
 		reached = k.Request
-	} else if k.At.Before(w.end.Add(-options.Interval)) {
-		peak = w.past.peak // A usage since then may be higher because the limit is.
+	} else if k.At.Before(w.End.Add(-options.Interval)) {
+		peak = w.Past.Peak // A usage since then may be higher because the limit is.
 	}
 	used := max(k.Usage, reached, peak)
 	if used == 0 {
@@ -123,8 +91,8 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 		return ErrExpired
 	}
 	w.addKill(k.At, s, first, k.needed(used, &options), &options)
-	if w.series.heard.Before(k.At) {
-		w.series.heard = k.At
+	if w.series.Heard.Before(k.At) {
+		w.series.Heard = k.At
 	}
 	return nil
 }
@@ -132,7 +100,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 // Forget releases what is known of a pod that has ended. What its containers used stays.
 func (h *History) Forget(c Container, uid string) {
 	if r := h.containers[c]; r != nil {
-		delete(r.windows, idOf(uid))
+		delete(r.Windows, idOf(uid))
 	}
 }
 
@@ -144,17 +112,17 @@ func (h *History) Expire(now time.Time) {
 	for c, r := range h.containers {
 		options := h.options(c)
 		old := func(at time.Time, after time.Duration) bool { return now.Sub(at) >= after }
-		maps.DeleteFunc(r.windows, func(_ podID, w *window) bool {
-			return old(w.end, options.Kept()) && old(w.measured(), options.Kept())
+		maps.DeleteFunc(r.Windows, func(_ PodID, w *Window) bool {
+			return old(w.End, options.Kept()) && old(w.measured(), options.Kept())
 		})
-		r.types = slices.DeleteFunc(r.types, func(s *series) bool {
-			expired := old(s.heard, options.Kept())
+		r.Types = slices.DeleteFunc(r.Types, func(s *Series) bool {
+			expired := old(s.Heard, options.Kept())
 			if expired {
-				maps.DeleteFunc(r.windows, func(_ podID, w *window) bool { return w.series == s })
+				maps.DeleteFunc(r.Windows, func(_ PodID, w *Window) bool { return w.series == s })
 			}
 			return expired
 		})
-		if len(r.types) == 0 {
+		if len(r.Types) == 0 {
 			delete(h.containers, c)
 		}
 	}
@@ -174,24 +142,23 @@ func (c Container) Compare(d Container) int {
 }
 
 // record returns the history of a container, which follows the options and the clock.
-func (h *History) record(c Container, options Options, now time.Time) *record {
-	shapes := h.shapesOf(options)
+func (h *History) record(c Container, options Options, now time.Time) *State {
 	r := h.containers[c]
 	if r == nil {
-		r = &record{halfLives: shapes, windows: map[podID]*window{}}
+		r = &State{Shapes: ShapesOf(options.CPUHalfLife, options.MemoryHalfLife), Windows: map[PodID]*Window{}}
 		h.containers[c] = r
 	}
 	r.rewind(now)
-	if r.halfLives != shapes {
-		for _, s := range r.types {
-			s.cpu.Follow(shapes.cpu, now)
-			s.throttled.Follow(shapes.cpu, now)
-			s.memory.Follow(shapes.memory, now)
-			if s.pressed != nil {
-				s.pressed.Follow(shapes.cpu, now)
+	if r.Shapes.CPU.HalfLife != options.CPUHalfLife || r.Shapes.Memory.HalfLife != options.MemoryHalfLife {
+		r.Shapes = ShapesOf(options.CPUHalfLife, options.MemoryHalfLife)
+		for _, s := range r.Types {
+			s.CPU.Follow(r.Shapes.CPU, now)
+			s.Throttled.Follow(r.Shapes.CPU, now)
+			s.Memory.Follow(r.Shapes.Memory, now)
+			if s.Pressed != nil {
+				s.Pressed.Follow(r.Shapes.CPU, now)
 			}
 		}
-		r.halfLives = shapes
 	}
 	if limit := now.Add(Skew); h.newest.After(limit) {
 		h.newest = limit
@@ -200,37 +167,35 @@ func (h *History) record(c Container, options Options, now time.Time) *record {
 }
 
 // series returns the series of a node type.
-func (r *record) series(nodeType string) *series {
-	i, found := slices.BinarySearchFunc(r.types, nodeType, func(s *series, name string) int {
-		return strings.Compare(s.nodeType, name)
-	})
+func (r *State) series(nodeType string) *Series {
+	i, found := r.Find(nodeType)
 	if !found {
-		r.types = slices.Insert(r.types, i, &series{
-			nodeType: nodeType, cpu: histogram.New(r.halfLives.cpu), memory: histogram.New(r.halfLives.memory),
-			throttled: histogram.New(r.halfLives.cpu),
+		r.Types = slices.Insert(r.Types, i, &Series{
+			NodeType: nodeType, CPU: histogram.New(r.Shapes.CPU), Memory: histogram.New(r.Shapes.Memory),
+			Throttled: histogram.New(r.Shapes.CPU),
 		})
 	}
-	return r.types[i]
+	return r.Types[i]
 }
 
 // addCPU counts a CPU sample.
-func (w *window) addCPU(sample *Sample) {
+func (w *Window) addCPU(sample *Sample) {
 	s, cores := w.series, float64(sample.Usage)/1000
-	if sample.Pressure > 0 && s.pressed == nil {
-		s.pressed = s.cpu.Clone()
+	if sample.Pressure > 0 && s.Pressed == nil {
+		s.Pressed = s.CPU.Clone()
 	}
-	s.cpu.Add(cores, cpuWeight, sample.At)
-	if s.pressed != nil {
-		s.pressed.Add(cores*(1+sample.Pressure), cpuWeight, sample.At)
+	s.CPU.Add(cores, cpuWeight, sample.At)
+	if s.Pressed != nil {
+		s.Pressed.Add(cores*(1+sample.Pressure), cpuWeight, sample.At)
 	}
 	if sample.Throttled {
-		s.throttled.Add(0, cpuWeight, sample.At)
+		s.Throttled.Add(0, cpuWeight, sample.At)
 	}
-	if sample.At.After(s.last) {
-		s.last = sample.At
+	if sample.At.After(s.Last) {
+		s.Last = sample.At
 	}
-	if s.first.IsZero() || sample.At.Before(s.first) {
-		s.first = sample.At
+	if s.First.IsZero() || sample.At.Before(s.First) {
+		s.First = sample.At
 	}
-	s.samples++
+	s.Samples++
 }

@@ -38,22 +38,13 @@ func DefaultOptions() Options {
 // Kept returns the time after which history expires.
 func (o *Options) Kept() time.Duration { return o.Interval * time.Duration(o.Intervals) }
 
-// shapes are the histograms' shapes of options.
-type shapes struct{ cpu, memory *histogram.Shape }
+// Shapes are the shapes of the histograms of a container.
+type Shapes struct{ CPU, Memory *histogram.Shape }
 
-// shapesOf returns the shapes of options.
-func (h *History) shapesOf(o Options) shapes {
-	return shapes{
-		cpu:    h.shape(histogram.CPU, o.CPUHalfLife),
-		memory: h.shape(histogram.Memory, o.MemoryHalfLife),
+// ShapesOf returns the shapes with half-lives.
+func ShapesOf(cpu, memory time.Duration) Shapes {
+	return Shapes{
+		CPU:    &histogram.Shape{Buckets: histogram.CPU, HalfLife: cpu},
+		Memory: &histogram.Shape{Buckets: histogram.Memory, HalfLife: memory},
 	}
-}
-
-// shape returns the one shape of these values, so that histograms share it.
-func (h *History) shape(buckets *histogram.Buckets, halfLife time.Duration) *histogram.Shape {
-	key := histogram.Shape{Buckets: buckets, HalfLife: halfLife}
-	if h.shapes[key] == nil {
-		h.shapes[key] = &key
-	}
-	return h.shapes[key]
 }

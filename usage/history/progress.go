@@ -10,22 +10,22 @@ const Overdue = 3 * time.Hour
 // read every five minutes delivers an interval up to ten minutes after the one before.
 const fresh = 15 * time.Minute
 
-// progress is the time in which the CPU samples of one source count, with one hole: the longest
+// Progress is the time in which the CPU samples of one source count, with one hole: the longest
 // of the newest ones, which measurements that come late may fill.
-type progress struct {
-	period
-	hole period
+type Progress struct {
+	Period
+	Hole Period
 }
 
-// period is a time.
-type period struct{ from, until time.Time }
+// Period is a time.
+type Period struct{ From, Until time.Time }
 
 // has reports whether a time is within the period.
-func (p period) has(at time.Time) bool { return at.After(p.from) && at.Before(p.until) }
+func (p Period) has(at time.Time) bool { return at.After(p.From) && at.Before(p.Until) }
 
 // covers reports whether a time has been counted.
-func (p *progress) covers(at time.Time) bool {
-	return at.After(p.from) && !at.After(p.until) && !p.hole.has(at)
+func (p *Progress) covers(at time.Time) bool {
+	return at.After(p.From) && !at.After(p.Until) && !p.Hole.has(at)
 }
 
 // advance notes a CPU sample, or returns why it cannot count. Each sample has a weight, so that no
@@ -33,26 +33,26 @@ func (p *progress) covers(at time.Time) bool {
 //
 // The preferred source may always be later than another one. So what it delivers of a time that the
 // other has counted shows that it is fresh, and the other stands by from then on.
-func (w *window) advance(s *Sample, options *Options) error {
-	for len(w.cpu) <= int(s.Rank) {
-		w.cpu = append(w.cpu, progress{})
+func (w *Window) advance(s *Sample, options *Options) error {
+	for len(w.CPU) <= int(s.Rank) {
+		w.CPU = append(w.CPU, Progress{})
 	}
-	own, middle := &w.cpu[s.Rank], s.At.Add(-s.Length/2)
-	late := !s.At.After(own.until)
-	early := late && middle.Before(own.from)
-	if late && (options.Compat || !early && !own.hole.has(middle)) { // The VPA takes nothing late.
+	own, middle := &w.CPU[s.Rank], s.At.Add(-s.Length/2)
+	late := !s.At.After(own.Until)
+	early := late && middle.Before(own.From)
+	if late && (options.Compat || !early && !own.Hole.has(middle)) { // The VPA takes nothing late.
 		return ErrRepeated
 	}
-	for i := range w.cpu {
-		if other := &w.cpu[i]; other != own && other.covers(middle) {
+	for i := range w.CPU {
+		if other := &w.CPU[i]; other != own && other.covers(middle) {
 			if !late && i > int(s.Rank) {
 				own.extend(s)
 			}
 			return ErrRepeated
 		}
 	}
-	for _, preferred := range w.cpu[:s.Rank] {
-		if s.At.After(preferred.until) && !s.At.After(preferred.until.Add(fresh)) {
+	for _, preferred := range w.CPU[:s.Rank] {
+		if s.At.After(preferred.Until) && !s.At.After(preferred.Until.Add(fresh)) {
 			return ErrStandby
 		}
 	}
@@ -60,7 +60,7 @@ func (w *window) advance(s *Sample, options *Options) error {
 	case early:
 		own.precede(s)
 	case late:
-		own.hole.from = s.At
+		own.Hole.From = s.At
 	default:
 		own.extend(s)
 	}
@@ -69,32 +69,32 @@ func (w *window) advance(s *Sample, options *Options) error {
 
 // precede notes a sample before all others: of a backfill that failed at first, while newer samples
 // counted. The time between both is a hole.
-func (p *progress) precede(s *Sample) {
-	if s.At.Before(p.from) {
-		p.hole = period{s.At, p.from}
+func (p *Progress) precede(s *Sample) {
+	if s.At.Before(p.From) {
+		p.Hole = Period{s.At, p.From}
 	}
-	p.from = s.At.Add(-s.Length)
+	p.From = s.At.Add(-s.Length)
 }
 
 // extend notes a sample after all others.
-func (p *progress) extend(s *Sample) {
+func (p *Progress) extend(s *Sample) {
 	begin := s.At.Add(-s.Length)
-	if p.until.IsZero() {
-		p.from = begin
-	} else if hole := (period{p.until, begin}); hole.length() > s.Length/2 && (hole.length() >= p.hole.length() || s.At.Sub(p.hole.until) > Overdue) {
-		p.hole = hole
+	if p.Until.IsZero() {
+		p.From = begin
+	} else if hole := (Period{p.Until, begin}); hole.length() > s.Length/2 && (hole.length() >= p.Hole.length() || s.At.Sub(p.Hole.Until) > Overdue) {
+		p.Hole = hole
 	}
-	p.until = s.At
+	p.Until = s.At
 }
 
 // length returns how long the period is.
-func (p period) length() time.Duration { return p.until.Sub(p.from) }
+func (p Period) length() time.Duration { return p.Until.Sub(p.From) }
 
 // measured returns the time of the last sample of CPU.
-func (w *window) measured() (last time.Time) {
-	for _, p := range w.cpu {
-		if p.until.After(last) {
-			last = p.until
+func (w *Window) measured() (last time.Time) {
+	for _, p := range w.CPU {
+		if p.Until.After(last) {
+			last = p.Until
 		}
 	}
 	return last

@@ -81,7 +81,7 @@ func TestRandomSources(t *testing.T) {
 			counted = append(counted, m.Sample)
 			if random.IntN(50) == 0 {
 				g := newFixture(t)
-				if _, _, err := g.ReadContainer(f.AppendContainer(nil, web), m.arrives); err != nil {
+				if err := g.Restore(web, f.State(web), m.arrives); err != nil {
 					t.Fatal(err)
 				}
 				f = g
@@ -94,63 +94,6 @@ func TestRandomSources(t *testing.T) {
 		}
 		if _, available := spanned(measured); union < available*8/10 {
 			t.Errorf("seed %d: %v of time counted of %v", seed, union, available)
-		}
-	}
-}
-
-// TestRandomHistories checks that whatever happens, a history can be stored and read again.
-func TestRandomHistories(t *testing.T) {
-	for seed := range uint64(5) {
-		random := rand.New(rand.NewPCG(seed, 2))
-		f := newFixture(t)
-		now := began
-		pods := []Pod{slow, fast, {UID: "c", NodeType: "n2d"}, {UID: "d", NodeType: "n4"}}
-		for range 400 {
-			now = now.Add(time.Duration(random.ExpFloat64() * float64(20*time.Minute)))
-			pod := &pods[random.IntN(len(pods))]
-			switch random.IntN(40) {
-			case 0:
-				now = now.Add(time.Duration((random.Float64()*2 - 1) * float64(20*24*time.Hour)))
-			case 1:
-				f.options.CPUHalfLife = time.Duration(1+random.IntN(3000)) * time.Minute
-				f.options.MemoryHalfLife = time.Duration(1+random.IntN(3000)) * time.Minute
-			case 2:
-				f.options.Interval, f.options.Intervals = time.Duration(1+random.IntN(3000))*time.Minute, 1+random.IntN(10)
-			case 3:
-				pod.NodeType = []string{"c3", "n2d", "n4"}[random.IntN(3)]
-			case 4:
-				f.Forget(web, pod.UID)
-			case 5:
-				f.Expire(now)
-			case 6:
-				f.options.Compat, f.options.Hours = random.IntN(3) == 0, random.IntN(3) == 0
-			}
-			at := now.Add(-time.Duration(random.ExpFloat64()*float64(time.Hour)) + time.Duration(random.IntN(3))*time.Minute)
-			if random.IntN(20) == 0 {
-				_ = f.RecordKill(web, Kill{Pod: *pod, At: at, Limit: random.Int64N(2) * random.Int64N(most), Request: random.Int64N(1e9), Usage: random.Int64N(1e9)}, now)
-				continue
-			}
-			s := Sample{Pod: *pod, Resource: Resource(random.IntN(2)), At: at, Length: time.Duration(random.IntN(600)) * time.Second, Usage: random.Int64N(1e9), Rank: uint8(random.IntN(3))}
-			s.Throttled, s.Pressure = random.IntN(4) == 0, float64(random.IntN(3))/3
-			if random.IntN(9) == 0 {
-				s.Usage = random.Int64N(2) * random.Int64N(most)
-			}
-			_ = f.Record(web, s, now)
-			form := f.AppendContainer(nil, web)
-			if form == nil {
-				continue
-			}
-			g := newFixture(t)
-			g.options = f.options
-			if _, rest, err := g.ReadContainer(form, now); err != nil || len(rest) > 0 {
-				t.Fatalf("seed %d: %v, %d bytes remain", seed, err, len(rest))
-			}
-			if again := g.AppendContainer(nil, web); !slices.Equal(again, form) {
-				t.Fatalf("seed %d: written again, the bytes differ", seed)
-			}
-			if random.IntN(30) == 0 {
-				f.containers = g.containers
-			}
 		}
 	}
 }
@@ -238,8 +181,8 @@ func FuzzRecord(f *testing.F) {
 			for _, v := range view.Types {
 				b.check(t, v)
 			}
-			if stored := g.AppendContainer(nil, web); stored != nil {
-				if _, rest, err := newFixture(t).ReadContainer(stored, now); err != nil || len(rest) > 0 {
+			if r := g.State(web); r != nil {
+				if err := newFixture(t).Restore(web, r, now); err != nil {
 					t.Fatalf("it cannot be read again: %v", err)
 				}
 			}

@@ -39,22 +39,22 @@ type TypeView struct {
 	First, Last time.Time
 	Samples     int
 	// week has the peaks of each hour; nil if they are not kept.
-	week *week
+	week *Week
 }
 
 // Peak returns the highest usage in the hour of the week that follows from the given time, and
 // whether it is known: whether it was measured a week before.
 func (t *TypeView) Peak(resource Resource, at time.Time) (usage int64, known bool) {
-	hour := hourOf(at) - hoursOfWeek
+	hour := hourOf(at) - HoursOfWeek
 	if t.week == nil || hour < 0 {
 		return 0, false
 	}
-	i := hour % hoursOfWeek
-	usage = t.week.cpu[i]
+	i := hour % HoursOfWeek
+	usage = t.week.CPU[i]
 	if resource == Memory {
-		usage = t.week.memory[i]
+		usage = t.week.Memory[i]
 	}
-	return usage, t.week.hour[i] >= hour && usage > 0
+	return usage, t.week.Hour[i] >= hour && usage > 0
 }
 
 // View returns the history of a container, and whether there is one.
@@ -64,13 +64,13 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 		return View{}, false
 	}
 	v := View{
-		Types: make([]TypeView, len(r.types)),
-		CPU:   r.hours[CPU].known(now), Memory: r.hours[Memory].known(now), Peaks: r.hours[peaks].known(now),
+		Types: make([]TypeView, len(r.Types)),
+		CPU:   r.Hours[CPU].known(now), Memory: r.Hours[Memory].known(now), Peaks: r.Hours[peaks].known(now),
 	}
-	for i, s := range r.types {
+	for i, s := range r.Types {
 		t := TypeView{
-			NodeType: s.nodeType, CPU: &s.cpu, Memory: &s.memory, Pressed: s.pressed,
-			Throttled: s.throttled.Share(&s.cpu), First: s.first, Last: s.last, Samples: s.samples, week: s.week,
+			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

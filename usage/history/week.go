@@ -2,41 +2,41 @@ package history
 
 import "time"
 
-// hoursOfWeek is how many hours a week has.
-const hoursOfWeek = 168
+// HoursOfWeek is how many hours a week has.
+const HoursOfWeek = 168
 
-// week has the peaks of the last week, per hour.
-type week struct {
-	// hour is when each peak was measured, in hours since 1970.
-	hour        [hoursOfWeek]int64
-	cpu, memory [hoursOfWeek]int64
+// Week has the peaks of the last week, per hour.
+type Week struct {
+	// Hour is when each peak was measured, in hours since 1970.
+	Hour        [HoursOfWeek]int64
+	CPU, Memory [HoursOfWeek]int64
 }
 
 // forgetAfter forgets the peaks after an hour.
-func (w *week) forgetAfter(hour int64) {
-	for i := range w.hour {
-		if w.hour[i] > hour {
-			w.hour[i], w.cpu[i], w.memory[i] = 0, 0, 0
+func (w *Week) forgetAfter(hour int64) {
+	for i := range w.Hour {
+		if w.Hour[i] > hour {
+			w.Hour[i], w.CPU[i], w.Memory[i] = 0, 0, 0
 		}
 	}
 }
 
 // hour notes the usage in its hour of the week.
-func (s *series) hour(resource Resource, at time.Time, usage int64) {
-	if s.week == nil {
-		s.week = &week{}
+func (s *Series) hour(resource Resource, at time.Time, usage int64) {
+	if s.Week == nil {
+		s.Week = &Week{}
 	}
 	hour := hourOf(at)
-	i := hour % hoursOfWeek
+	i := hour % HoursOfWeek
 	switch {
-	case hour < s.week.hour[i]:
+	case hour < s.Week.Hour[i]:
 		return
-	case hour > s.week.hour[i]:
-		s.week.hour[i], s.week.cpu[i], s.week.memory[i] = hour, 0, 0
+	case hour > s.Week.Hour[i]:
+		s.Week.Hour[i], s.Week.CPU[i], s.Week.Memory[i] = hour, 0, 0
 	}
 	if resource == CPU {
-		s.week.cpu[i] = max(s.week.cpu[i], usage)
+		s.Week.CPU[i] = max(s.Week.CPU[i], usage)
 	} else {
-		s.week.memory[i] = max(s.week.memory[i], usage)
+		s.Week.Memory[i] = max(s.Week.Memory[i], usage)
 	}
 }

@@ -5,70 +5,72 @@ import (
 	"time"
 )
 
-// window is the state of one pod's container: its newest windows of memory, and its last samples.
-type window struct {
-	series *series
-	// span is the window of the newest measurement, and past the newest one before. Measurements
+// Window is the state of one pod's container: its newest windows of memory, and its last samples.
+type Window struct {
+	// NodeType is the type of the pod's node.
+	NodeType string
+	series   *Series
+	// Span is the window of the newest measurement, and Past the newest one before. Measurements
 	// that come late may belong to it, or begin one between both.
-	span
-	past span
-	// cpu has the progress of each source, by its rank.
-	cpu []progress
-	// memory is the time of the newest sample, and killed that of the last kill.
-	memory, killed time.Time
+	Span
+	Past Span
+	// CPU has the progress of each source, by its rank.
+	CPU []Progress
+	// Memory is the time of the newest sample, and Killed that of the last kill.
+	Memory, Killed time.Time
 }
 
-// span is a window of memory.
-type span struct {
-	end time.Time
-	// peak is the highest usage in the window, and killPeak the highest that follows from kills.
-	peak, killPeak int64
+// Span is a window of memory.
+type Span struct {
+	End time.Time
+	// Peak is the highest usage in the window, and KillPeak the highest that follows from kills.
+	Peak, KillPeak int64
 }
 
-// podID distinguishes the pods of a container. It is a hash of the UID, which takes seven times as
+// PodID distinguishes the pods of a container. It is a hash of the UID, which takes seven times as
 // many bytes.
-type podID uint64
+type PodID uint64
 
-// idBytes is how many bytes of a podID are used.
-const idBytes = 5
+// IDBytes is how many bytes of a PodID are used, the lowest ones.
+const IDBytes = 5
 
-func idOf(uid string) podID {
+func idOf(uid string) PodID {
 	h := fnv.New64a()
 	h.Write([]byte(uid))
-	return podID(h.Sum64() & (1<<(8*idBytes) - 1))
+	return PodID(h.Sum64() & (1<<(8*IDBytes) - 1))
 }
 
 // window returns the state of a pod. If its node has another type than before, its window
 // continues there: what was counted on the other node type stays.
-func (r *record) window(p Pod) *window {
+func (r *State) window(p Pod) *Window {
 	id := idOf(p.UID)
-	w := r.windows[id]
+	w := r.Windows[id]
 	if w == nil {
-		w = &window{series: r.series(p.NodeType)}
-		r.windows[id] = w
+		w = &Window{NodeType: p.NodeType, series: r.series(p.NodeType)}
+		r.Windows[id] = w
 	}
-	if w.series.nodeType != p.NodeType {
-		w.series, w.past, w.span = r.series(p.NodeType), span{end: w.end}, span{}
+	if w.NodeType != p.NodeType {
+		w.NodeType, w.series, w.Past, w.Span = p.NodeType, r.series(p.NodeType), Span{End: w.End}, Span{}
 	}
 	return w
 }
 
 // highest returns the peak that the window has in the distribution.
-func (s *span) highest() int64 { return max(s.peak, s.killPeak) }
+func (s *Span) highest() int64 { return max(s.Peak, s.KillPeak) }
 
 // addMemory counts a sample of memory, or returns why it cannot count. The highest usage of a window
 // counts, so a sample that comes late, or from a second source, can only raise it.
-func (w *window) addMemory(s *Sample, options *Options) error {
-	if options.Compat && s.At.Before(w.memory) {
+func (w *Window) addMemory(s *Sample, options *Options) error {
+	if options.Compat && s.At.Before(w.Memory) {
 		return ErrRepeated // As in the VPA.
 	}
 	at, first := w.spanOf(s.At, options)
 	if at == nil {
 		return ErrRepeated
 	}
-	later := s.At.After(w.memory)
+	later := s.At.After(w.Memory)
 	if later {
-		w.memory = s.At
+		w.Memory = s.At
 	}
 	if !w.count(at, first, s.Usage, false, options) && !later {
 		return ErrRepeated
@@ -78,45 +80,45 @@ func (w *window) addMemory(s *Sample, options *Options) error {
 
 // addKill counts what a container needs because of a kill. Only in the VPA are samples before the
 // kill outdated then.
-func (w *window) addKill(at time.Time, s *span, first bool, needed int64, options *Options) {
-	w.killed = at
+func (w *Window) addKill(at time.Time, s *Span, first bool, needed int64, options *Options) {
+	w.Killed = at
 	if options.Compat {
-		w.memory = at
+		w.Memory = at
 	}
 	w.count(s, first, needed, true, options)
 }
 
 // spanOf returns the window of a time, and whether it begins now. It returns nil for a window of
 // which it is no longer known what was counted.
-func (w *window) spanOf(at time.Time, options *Options) (s *span, first bool) {
+func (w *Window) spanOf(at time.Time, options *Options) (s *Span, first bool) {
 	switch {
-	case w.end.IsZero():
-		w.span = span{end: at.Add(options.Interval)}
-		return &w.span, true
-	case !at.Before(w.end):
-		w.past = w.span
-		w.span = span{end: w.end.Add(at.Sub(w.end).Truncate(options.Interval) + options.Interval)}
-		return &w.span, true
+	case w.End.IsZero():
+		w.Span = Span{End: at.Add(options.Interval)}
+		return &w.Span, true
+	case !at.Before(w.End):
+		w.Past = w.Span
+		w.Span = Span{End: w.End.Add(at.Sub(w.End).Truncate(options.Interval) + options.Interval)}
+		return &w.Span, true
 	case options.Compat:
-		return &w.span, false // As in the VPA, which has only this one.
+		return &w.Span, false // As in the VPA, which has only this one.
 	}
 	// A time at the end of a window belongs to the next one.
-	end := w.end.Add(-(w.end.Sub(at) - 1).Truncate(options.Interval))
+	end := w.End.Add(-(w.End.Sub(at) - 1).Truncate(options.Interval))
 	switch {
-	case end.Equal(w.end):
-		return &w.span, false
-	case end.Equal(w.past.end):
-		return &w.past, false
-	case end.Before(w.past.end):
+	case end.Equal(w.End):
+		return &w.Span, false
+	case end.Equal(w.Past.End):
+		return &w.Past, false
+	case end.Before(w.Past.End):
 		return nil, false
 	}
-	w.past = span{end: end}
-	return &w.past, true
+	w.Past = Span{End: end}
+	return &w.Past, true
 }
 
 // count counts a usage in its window: the peak of each window counts once, as of the window's end. It
 // reports whether the distribution has changed.
-func (w *window) count(s *span, first bool, usage int64, kill bool, options *Options) bool {
+func (w *Window) count(s *Span, first bool, usage int64, kill bool, options *Options) bool {
 	if !first {
 		highest := s.highest()
 		if highest == 0 {
@@ -124,17 +126,17 @@ func (w *window) count(s *span, first bool, usage int64, kill bool, options *Opt
 		}
 		if usage <= highest {
 			if !kill && !options.Compat {
-				s.peak = max(s.peak, usage)
+				s.Peak = max(s.Peak, usage)
 			}
 			return false
 		}
-		w.series.memory.Subtract(float64(highest), peakWeight, s.end)
+		w.series.Memory.Subtract(float64(highest), peakWeight, s.End)
 	}
-	w.series.memory.Add(float64(usage), peakWeight, s.end)
+	w.series.Memory.Add(float64(usage), peakWeight, s.End)
 	if kill {
-		s.killPeak = usage
+		s.KillPeak = usage
 	} else {
-		s.peak = usage
+		s.Peak = usage
 	}
 	return true
 }

@@ -31,7 +31,7 @@ type Need struct {
 	// request is 0 if nothing is known.
 	Amount sizing.Amount
 	Source Source
-	// Confidence is from 0 (a guess) to 1. What an author wrote has 1.
+	// Confidence is from 0 (a guess) to 1. A need that an author wrote has 1.
 	Confidence float32
 	// Bounds limit the request on any node.
 	Bounds sizing.Range

@@ -14,7 +14,7 @@ import (
 // blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
 const blockedFor = time.Minute
 
-// decide returns the verdict on reverts: they are made as far as there is room for them, and recorded anyway.
+// decide returns the verdict on reverts: they are made as far as there is room for them.
 func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
 	if d.state == open && s.Around.Infeasible != nil {
@@ -56,7 +56,7 @@ func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 	v.reasons, v.alone, v.vetoed, v.decision = nil, false, true, Skip
 	v.again = sooner(v.again, s.Now.Add(blockedFor))
 	if len(c.reverts) > 0 {
-		v.decision = Align // What was found is recorded at least.
+		v.decision = Align // The findings are recorded anyway.
 	}
 	return v
 }

@@ -17,7 +17,8 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	v.next, v.decision = decided, Align
 	unfinished := d.sized && d.unrecordedApplied() || d.unrecordedBesides() || d.note != ""
-	switch held, resized := d.withheld(), d.sizedUnlikeOriginals(); {
+	resized := d.sizedUnlikeOriginals()
+	switch {
 	case d.keep.left && !unfinished:
 		// Everything possible is done; the reasons say what is not.
 		v.decision = Skip
@@ -25,7 +26,7 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 		v.explainBounds(d)
 		v.first = Reason{d.now.code, orKubeletSaysNothing(d.now.message)}
 	case d.keep.left:
-	case !held:
+	case !d.withheld():
 		v.explainBounds(d)
 		v.first = Reason{contract.AlreadyAligned, "the pod has the size for node type " + d.NodeType}
 	case d.applied == "" && !resized && !d.sized && !unfinished:
@@ -35,7 +36,7 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 	if d.proof.unmeasured != "" {
 		v.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+d.proof.unmeasured)
 	}
-	if d.sizedUnlikeOriginals() {
+	if resized {
 		v.explainAutoscalers(d, s, original, "compared with the original requests")
 	}
 	return v

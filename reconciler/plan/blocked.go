@@ -11,7 +11,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// blockedFor is how long a blocked revert waits at most: what blocks it may end without notice.
+// blockedFor is how long a blocked revert, or a part that waits for a budget, waits at most: the obstacle may end without
+// notice.
 const blockedFor = time.Minute
 
 // decide returns the verdict on reverts: they are made as far as there is room for them.

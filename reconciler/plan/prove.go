@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -84,10 +83,8 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		v.skip, v.next, v.sets, v.claims = waits.reasons[0], stays, nil, nil
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
 		v.reasons = waits.reasons[1:]
-		if first := v.skip.Code; first.Traits().Waits == contract.Nowhere {
-			if slices.ContainsFunc(v.reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
-				v.again = sooner(v.again, s.Now.Add(blockedFor))
-			}
+		if v.skip.Code.Traits().Waits == contract.Nowhere {
+			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}
 	}
 	return v

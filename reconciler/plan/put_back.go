@@ -59,6 +59,8 @@ func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
+// toRecord returns the value of the annotation for a refused size; empty if the node refuses
+// only these amounts, or if the annotation has a recent answer with the same message.
 func toRecord(s *Snapshot, now progress) string {
 	message := safety.WhateverTheAmounts(now.message)
 	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {

@@ -20,7 +20,7 @@ func (p *Planner) room(d *draft, s *Snapshot) *verdict {
 	switch {
 	case veto != nil:
 		v = d.skips(stays, veto.Reason, veto.Message)
-		v.again = d.hearsOfBudgets(s.Now)
+		v.again = hearsOfBudgets(d.Reasons, s.Now)
 	case part != nil:
 		v.sets, v.reasons, v.vetoed, v.partial, v.without = part.left, []Reason{part.reason}, true, part.reason.Code, part.without
 	}
@@ -160,10 +160,10 @@ func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
-// hearsOfBudgets returns when a pod with a veto is planned again if a part of it waits for a budget: the pod waits only
-// for the end of the veto, and changes to budgets do not queue it.
-func (d *draft) hearsOfBudgets(now time.Time) time.Time {
-	if slices.ContainsFunc(d.Reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
+// hearsOfBudgets returns when a pod is planned again if a part of it waits for a budget, but the pod as a whole for
+// something else: changes to budgets do not queue it then.
+func hearsOfBudgets(reasons []Reason, now time.Time) time.Time {
+	if slices.ContainsFunc(reasons, func(r Reason) bool { return r.Code == contract.DisruptionBudget }) {
 		return now.Add(blockedFor)
 	}
 	return time.Time{}

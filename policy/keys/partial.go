@@ -68,7 +68,7 @@ func (p Partial[T]) Over(globals Partial[T]) Partial[T] {
 	return all
 }
 
-// Equal reports whether two sections set the same keys to the same values.
+// Equal reports whether two sections set the same keys to the same values. Tests compare layers with it, by go-cmp.
 func (p Partial[T]) Equal(o Partial[T]) bool { return reflect.DeepEqual(p, o) }
 
 // Complete returns the values, with the defaults of the keys that are not set.

@@ -1,5 +1,5 @@
 // Package need says what the containers of a pod need on the node type that ratios are relative to, the
-// baseline, and how that is known. The planner scales needs; originals are for restoring alone.
+// baseline. The planner scales needs; originals are what a restore returns a pod to.
 //
 // The package is pure: it must not depend on clients, clocks or pods.
 package need

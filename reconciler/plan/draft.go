@@ -127,6 +127,8 @@ type verdict struct {
 	reasons []Reason
 	alone   bool
 	first   Reason
+	// vetoed, partial and without are as in Plan, unless they are empty. claims replace those of the plan, unless
+	// they are nil.
 	vetoed  bool
 	partial contract.Reason
 	without []string
@@ -210,8 +212,7 @@ func (d *draft) add(index int, of *pod.Container, bounds *policy.Bounds) {
 	*has = part{}
 	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), index
 	c.Original, c.Current, c.Desired = of.Original, of.Spec, of.Spec
-	c.Needs[sizing.CPU.Index] = need.AsAuthored(of.Original.CPU, bounds.CPU)
-	c.Needs[sizing.Memory.Index] = need.AsAuthored(of.Original.Memory, bounds.Memory)
+	c.Needs = [2]need.Need{{Amount: of.Original.CPU, Bounds: bounds.CPU}, {Amount: of.Original.Memory, Bounds: bounds.Memory}}
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
 }

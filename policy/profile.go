@@ -23,7 +23,14 @@ type Profile struct {
 // NewProfile returns the profile of all pods.
 func NewProfile(globals *keys.Partial[Settings]) Profile {
 	p := Profile{Settings: globals.Complete()}
-	text, err := json.Marshal(&p.Guard)
+	guard := p.Guard
+	if len(guard.Objectives) == 0 {
+		guard.Objectives = nil // An empty list is as none.
+	}
+	if len(guard.Schedule) == 0 {
+		guard.Schedule = nil
+	}
+	text, err := json.Marshal(&guard)
 	if err != nil {
 		// Only infinities and NaN have no text, and no key accepts them.
 		panic(fmt.Sprintf("policy: %v", err))

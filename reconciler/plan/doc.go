@@ -2,8 +2,8 @@
 // requires. Previews, the loop and all other callers use the same Planner: no other code
 // computes a size or decides what to write.
 //
-// A Planner reads what the pod has and who set it, computes the sizes, and asks package
-// safety for vetoes. The Plan lists its writes; package actuate executes them.
+// A plan is made in stages, in the order of the table in stages.go: each judges a draft, and asks packages safety and
+// guard for vetoes. The Plan has its actions; package actuate executes them.
 //
 // The package is pure: it must not depend on clients, clocks or the caller.
 package plan

@@ -148,7 +148,7 @@ type verdict struct {
 
 // because adds a reason to the verdict.
 func (v *verdict) because(code contract.Reason, message string) {
-	v.reasons = append(v.reasons, Reason{code, message})
+	v.reasons = append(v.reasons, Reason{code, bounded(message)})
 }
 
 // skips returns the verdict of a stage that skips the pod.
@@ -228,6 +228,9 @@ func (d *draft) apply(stage string, v *verdict) {
 		d.claim(&v.claimed[i])
 	}
 	d.set(stage, v.sets)
+	if d.state == held && v.kind == Revert {
+		d.Vetoed = false // Nothing prevents the revert.
+	}
 	d.Vetoed = d.Vetoed || v.vetoed
 	if v.skip.Code != "" {
 		d.skip(v.skip)
@@ -236,7 +239,7 @@ func (d *draft) apply(stage string, v *verdict) {
 		d.Reasons = nil
 	}
 	for _, r := range v.reasons {
-		d.because(r.Code, r.Message)
+		d.addReason(r)
 	}
 	if v.first.Code != "" {
 		d.Reasons = append([]Reason{v.first}, d.Reasons...)

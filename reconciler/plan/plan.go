@@ -34,7 +34,7 @@ type Plan struct {
 	// regular containers, then sidecars if sidecars are resized.
 	Containers []ContainerPlan
 	// Derivation has every step that led to a size, in the order of the stages. The last one of a resource
-	// gave it its desired size, unless the pod is skipped.
+	// gave it its desired size, unless the pod keeps its sizes after all.
 	Derivation []Derived
 	// Claims are the places that the pod takes among others if it is resized: it gets a smaller size, which
 	// not all of them may have now.
@@ -286,6 +286,13 @@ func (p *Plan) Skipped(why Reason) *Plan {
 	skipped := *p
 	skipped.Containers = slices.Clone(p.Containers)
 	skipped.skip(why)
+	for i := range skipped.Containers {
+		for k, cause := range skipped.Containers[i].Causes {
+			if cause != LeftAlone {
+				skipped.Containers[i].Causes[k] = Unchanged
+			}
+		}
+	}
 	return &skipped
 }
 

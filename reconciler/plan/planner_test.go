@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // snapshotOf returns a snapshot of a pod on a node, without any veto.
@@ -450,6 +451,34 @@ func describesWhatHappensToSizesOfOtherActors(t *testing.T) {
 		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(snapshotOf(t, p, podtest.Node("n4")))
 		if said := plan.Outcome(); len(said) == 0 || !strings.HasSuffix(said[0].Message, want) {
 			t.Errorf("%v: outcome %v, want %q", external, said, want)
+		}
+	}
+}
+
+// A plan that is turned into one that skips the pod changes nothing, so nothing has a cause.
+func TestSkipped(t *testing.T) {
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(snapshotOf(t, podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}), podtest.Node("n4")))
+	if p.Containers[0].Causes[sizing.CPU.Index] != ByRatio {
+		t.Fatalf("causes %v", p.Containers[0].Causes)
+	}
+	skipped := p.Skipped(Reason{contract.ResizeFailed, "denied"})
+	if c := skipped.Containers[0]; c.Desired != c.Current || c.Causes != [2]Cause{} || skipped.Pending() || len(skipped.Actions()) > 0 || !p.Pending() {
+		t.Errorf("%v → %v because of %v", c.Current, c.Desired, c.Causes)
+	}
+}
+
+// Reasons of a restore are sorted in the end, when they may have their maximum length already.
+func TestReasonsAreCutOnce(t *testing.T) {
+	for length := 1; length < 60; length++ {
+		var d draft
+		d.Plan = &Plan{}
+		for i := range 90 {
+			d.because(contract.RestartRequired, fmt.Sprintf("container c%02d%s: cpu stays", i, strings.Repeat("x", length)))
+		}
+		before := d.Reasons[0]
+		v := verdict{alone: true, reasons: []Reason{before}}
+		if d.apply("restore", &v); d.Reasons[0] != before {
+			t.Errorf("%d bytes: the reason ends with %q, before with %q", length, d.Reasons[0].Message[len(d.Reasons[0].Message)-40:], before.Message[len(before.Message)-40:])
 		}
 	}
 }

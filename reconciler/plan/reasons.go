@@ -27,30 +27,40 @@ const (
 
 // because adds a reason. Each code has one reason with the details of all containers.
 func (p *Plan) because(code contract.Reason, message string) {
+	p.addReason(Reason{code, bounded(message)})
+}
+
+// addReason adds a reason whose message is bounded.
+func (p *Plan) addReason(more Reason) {
 	for i := range p.Reasons {
 		r := &p.Reasons[i]
 		switch {
-		case r.Code != code:
+		case r.Code != more.Code:
 			continue
 		case strings.HasSuffix(r.Message, andMore):
-		case len(r.Message)+len(message) <= mostOfAReason:
-			r.Message += "; " + message
+		case len(r.Message)+len(more.Message) <= mostOfAReason:
+			r.Message += "; " + more.Message
 		default:
 			r.Message += andMore
 		}
 		return
 	}
+	p.Reasons = append(p.Reasons, more)
+}
+
+// bounded returns a message up to the maximum length of a reason.
+func bounded(message string) string {
 	if len(message) > mostOfAReason {
-		message = strings.ToValidUTF8(message[:mostOfAReason], "") + andMore
+		return strings.ToValidUTF8(message[:mostOfAReason], "") + andMore
 	}
-	p.Reasons = append(p.Reasons, Reason{code, message})
+	return message
 }
 
 // merged returns reasons with the same code as one.
 func merged(reasons []Reason) Reason {
 	var p Plan
 	for _, r := range reasons {
-		p.because(r.Code, r.Message)
+		p.addReason(r)
 	}
 	return p.Reasons[0]
 }

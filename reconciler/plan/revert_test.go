@@ -459,3 +459,13 @@ func doesNothingInAFrozenCluster(t *testing.T) {
 		t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
 	}
 }
+
+// An implausible ratio does not prevent the revert, so there is nothing that vetoes it.
+func TestRevertAtAnImplausibleRatioIsNotVetoed(t *testing.T) {
+	s := snapshotOf(t, leaky(), podtest.Node("typo"))
+	s.Now = podtest.At(60)
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if p.Kind != Revert || p.Decision != Resize || p.Vetoed || p.Objection() != (Reason{}) {
+		t.Errorf("kind %v, %v, vetoed %v, objection %+v", p.Kind, p.Decision, p.Vetoed, p.Objection())
+	}
+}

@@ -50,10 +50,11 @@ func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType st
 // SizesAs reports whether another ruling gives the same sizes for every pod, at the same times, and
 // judges resizes in the same way.
 func (r *Ruling) SizesAs(o *Ruling) bool {
-	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) {
+	// A pod without a ratio is still reverted, as its guard and within its bounds.
+	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds {
 		return false
 	}
-	return r.entry == nil || r.profile.GuardsAs(&o.profile.Profile) && r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor && r.profile.Bounds == o.profile.Bounds
+	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor
 }
 
 // Size returns the requests of a container that needs these amounts on the baseline, in millicores

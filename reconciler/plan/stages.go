@@ -107,11 +107,11 @@ var sizingStages = []stage{
 	},
 	{
 		"blocked", "A revert without room comes first, unless the pod gets a size that fits and is no smaller.", anyState,
-		nil, (*Planner).settleBlocked,
+		[]contract.Reason{contract.RevertBlocked}, (*Planner).settleBlocked,
 	},
 	{
 		"retry", "A plan that has just failed is not tried again yet.", anyState,
-		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
+		failures, (*Planner).heed,
 	},
 }
 
@@ -135,12 +135,20 @@ var restoringStages = []stage{
 	},
 	{
 		"restore", "The node and the namespace allow the originals, or a part of them.", open,
-		slices.Concat([]contract.Reason{contract.Restored}, safety.ChangeReasons), (*Planner).finishRestore,
+		slices.Concat([]contract.Reason{contract.Restored}, withoutAnswers(safety.ChangeReasons)), (*Planner).finishRestore,
 	},
 	{
 		"retry", "A plan that has just failed is not tried again yet.", anyState,
-		[]contract.Reason{contract.ResizeFailed}, (*Planner).heed,
+		failures, (*Planner).heed,
 	},
+}
+
+// failures are what the last writes of a plan may have met.
+var failures = slices.Concat([]contract.Reason{contract.ResizeFailed, contract.RevertBlocked, contract.ResizeUnsupported}, safety.ChangeReasons)
+
+// withoutAnswers leaves out what nodes have answered before: a restore that a user requested is tried anyway.
+func withoutAnswers(reasons []contract.Reason) []contract.Reason {
+	return slices.DeleteFunc(slices.Clone(reasons), func(r contract.Reason) bool { return r == contract.ResizeInfeasible })
 }
 
 // stageKeep is the stage that handles the sizes of other actors.

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"iter"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -82,6 +83,12 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 	}
 	if options.ServerSide {
 		s.Failed = nil // The API server says now what it would do.
+	}
+	if f := s.Failed; f != nil {
+		// It is known of the pod until an attempt succeeds: one that is due has no answer yet.
+		known := *f
+		known.Until = time.Time{}
+		s.Failed = &known
 	}
 	s.InTheEnd = options.WithoutHolds || options.Table != nil
 	actual := !options.WithoutHolds && options.Table == nil && options.NodeType == "" && (s.Restore || !options.Restore)

@@ -104,6 +104,6 @@ func WhyStays(plan *workloadresizerv1.Plan) string {
 var LeavesAsIs = []string{
 	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
 	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
-	"ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule", "AwaitingReadiness",
+	"ActiveVPA", "ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule", "AwaitingReadiness",
 	"WaitingForProof", "CanaryReverted", "DisruptionBudget",
 }

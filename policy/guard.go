@@ -32,8 +32,6 @@ type Guard struct {
 	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
 	// disruption.
 	DisruptionBudgets bool
-	// KeepSingletonLimits means that no limit of a workload's only pod is lowered: no other pod can try it first.
-	KeepSingletonLimits bool
 	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
 	Breaker bool
 	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
@@ -72,7 +70,7 @@ func (g *Guard) Keys() []keys.Key {
 		keys.Of("maxPods.workload", &g.MaxPods, keys.Count(mostPods, 10), 0, "how many pods of a workload may have a smaller size at the same time that is still observed; new pods count, but do not wait").Or("no limit"),
 		keys.Of("maxPods.node", &g.MaxPodsOnNode, keys.Count(mostPods, 10), 0, "the same, for the pods of a node").Or("no limit"),
 		keys.Of("disruptionBudgets", &g.DisruptionBudgets, keys.Flag, true, "whether a pod that is not new gets a smaller size only while its PodDisruptionBudgets allow a disruption"),
-		keys.Of("keepSingletonLimits", &g.KeepSingletonLimits, keys.Flag, false, "whether the limits of a pod that is the only one of its workload are never lowered"),
+		keys.Gone("keepSingletonLimits", "remove it; to keep the size of a workload with one pod, annotate its pods with workload-resizer.io/skip: \"true\""),
 		keys.Of("breaker", &g.Breaker, keys.Flag, true, "whether reverts of the pods count for the [circuit breaker](#circuit-breaker)"),
 		keys.Of("schedule", &g.Schedule, windows, nil, "when resizes are made").Or("always"),
 	}

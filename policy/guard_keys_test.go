@@ -62,7 +62,6 @@ guard:
   maxChange: 30%
   maxPods: {workload: 20, node: 3}
   disruptionBudgets: false
-  keepSingletonLimits: true
   breaker: false
   throttling: 0.4
   pressure: {cpu: 0.5, memory: 10%}
@@ -78,11 +77,11 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, keepSingletonLimits: false, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := policy.Guard{
 		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
-		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3, KeepSingletonLimits: true,
+		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3,
 		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
 		Objectives: []policy.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
@@ -96,7 +95,7 @@ overrides:
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
 	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker, shop.MemoryPressure = false, 1, 1, true, 0.3
-	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets, shop.KeepSingletonLimits = 0.5, 7, true, false
+	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets = 0.5, 7, true
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -153,8 +152,8 @@ func aDefaultReadsAsTheReferenceShowsIt(t *testing.T) {
 		}
 		sameSettings(t, keys.Defaults[policy.Guard](), profile(t, minimal+"guard: {"+key+"}", ratiotest.Subject{}).Guard)
 	}
-	if read != 14 {
-		t.Errorf("%d keys have a number or a flag as their default, want 14", read)
+	if read != 13 {
+		t.Errorf("%d keys have a number or a flag as their default, want 13", read)
 	}
 }
 
@@ -169,6 +168,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"a list", "guard: []", "guard: line 4: must be a mapping, not a list"},
 		{"an unknown key", "guard: {timeout: 1m}", "guard.timeout: line 4: unknown key"},
+		{"a key that no longer exists", "guard: {keepSingletonLimits: true}", `guard.keepSingletonLimits: line 4: no longer exists: remove it; to keep the size of a workload with one pod, annotate its pods with workload-resizer.io/skip: "true"`},
 		{"a flag", "guard: {enabled: maybe}", `guard.enabled: line 4: must be true or false, not "maybe"`},
 		{"a short window", "guard: {window: 29s}", `guard.window: line 4: must be a duration from 30s to 1d, such as 90s or 5m, not "29s"`},
 		{"a long window", "guard: {window: 25h}", `guard.window: line 4: must be a duration from 30s to 1d, such as 90s or 5m, not "25h"`},

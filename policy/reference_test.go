@@ -17,6 +17,9 @@ func table[T any]() string {
 	var rows [][3]string
 	names := map[[3]string][]string{}
 	for _, k := range keys.Declared[T]() {
+		if k.Gone != "" {
+			continue
+		}
 		row := [3]string{k.Values, k.Default, k.Meaning}
 		if names[row] == nil {
 			rows = append(rows, row)

@@ -22,6 +22,8 @@ type Key struct {
 	Name string
 	// Values, Default and Meaning describe the key in the reference.
 	Values, Default, Meaning string
+	// Gone says what to do instead about a key that no longer exists; empty for all others.
+	Gone string
 
 	// field is the pointer to the field of the section that declares the key.
 	field any
@@ -53,6 +55,9 @@ func Of[V any](name string, field *V, kind Kind[V], standard V, meaning string) 
 	}
 	return k
 }
+
+// Gone declares a key that no longer exists. instead is the advice in the fault.
+func Gone(name, instead string) Key { return Key{Name: name, Gone: instead} }
 
 // Or replaces the description of the default.
 func (k Key) Or(text string) Key {
@@ -104,6 +109,9 @@ func Declared[T any]() []Key {
 		panic(fmt.Sprintf("keys: %s has more than %d keys", of, most))
 	}
 	for i, k := range all {
+		if k.Gone != "" {
+			continue
+		}
 		if all[i].path = find(reflect.ValueOf(section).Elem(), k.field); all[i].path == nil {
 			panic(fmt.Sprintf("keys: %s has no field for %s", of, k.Name))
 		}

@@ -23,7 +23,7 @@ func Some[T any](values T, names ...string) Partial[T] {
 	p := Partial[T]{Values: values}
 	section := reflect.ValueOf(&p.Values).Elem()
 	for i, k := range Declared[T]() {
-		if k.isAmong(names) || !section.FieldByIndex(k.path).IsZero() {
+		if k.Gone == "" && (k.isAmong(names) || !section.FieldByIndex(k.path).IsZero()) {
 			p.mark(i)
 		}
 	}
@@ -76,7 +76,7 @@ func (p *Partial[T]) Complete() T {
 	values := p.Values
 	section := reflect.ValueOf(&values).Elem()
 	for i, k := range Declared[T]() {
-		if !p.has(i) {
+		if k.Gone == "" && !p.has(i) {
 			section.FieldByIndex(k.path).Set(k.standard)
 		}
 	}
@@ -98,9 +98,12 @@ func (p *Partial[T]) below(prefix string) reader.Known {
 			continue
 		}
 		all[name] = func(v reader.Value) {
-			if nested {
+			switch {
+			case nested:
 				v.Fields(p.below(prefix + name + "."))
-			} else if k.read(reflect.ValueOf(&p.Values).Elem().FieldByIndex(k.path), v) {
+			case k.Gone != "":
+				v.Fault("no longer exists: %s", k.Gone)
+			case k.read(reflect.ValueOf(&p.Values).Elem().FieldByIndex(k.path), v):
 				p.mark(i)
 			}
 		}

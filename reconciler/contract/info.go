@@ -268,9 +268,9 @@ var reasons = []Info{
 		See:     "docs/reference.md#guard",
 	},
 	{
-		Reason: WaitingForCanary, Severity: Silent, Traits: Traits{Part: true, Restless: true},
-		Meaning: "Other pods of the workload, its canaries, try the smaller size first.",
-		Remedy:  "nothing: the pod is resized once the canaries have proven the size; or change `guard.canary` in config.yaml",
+		Reason: WaitingForProof, Severity: Silent, Traits: Traits{Part: true, Restless: true},
+		Meaning: "A smaller size must prove itself first: on other pods of the workload, its canaries; on as many pods of the workload or of the node as `guard.maxPods` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
+		Remedy:  "nothing: the pod is resized after that; or change `guard.canary`, `guard.maxPods` or `guard.maxChange` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
@@ -283,24 +283,6 @@ var reasons = []Info{
 		Reason: AwaitingReadiness, Severity: Silent,
 		Meaning: "The last resize lowered a size, and the pod became unready after it. It is not resized again until it is ready, or until the resize is reverted.",
 		Remedy:  "nothing; if the pod is still not ready after `guard.unready`, the resize is reverted",
-		See:     "docs/reference.md#observed-resizes",
-	},
-	{
-		Reason: SingletonLimitKept, Severity: Silent, Traits: Traits{Part: true},
-		Meaning: "The pod is the only one of its workload, and `guard.keepSingletonLimits` is set: its limits are not lowered.",
-		Remedy:  "nothing, or add replicas, or change `guard.keepSingletonLimits` in config.yaml",
-		See:     "docs/reference.md#observed-resizes",
-	},
-	{
-		Reason: LoweredInSteps, Severity: Silent, Traits: Traits{Part: true, Restless: true},
-		Meaning: "The size is lowered in steps of at most `guard.maxChange`, each after the one before has proven itself.",
-		Remedy:  "nothing: the message says when the next step follows; or change `guard.maxChange` in config.yaml",
-		See:     "docs/reference.md#observed-resizes",
-	},
-	{
-		Reason: WaitingForOthers, Severity: Silent, Traits: Traits{Part: true, Restless: true},
-		Meaning: "As many other pods of the workload or of the node as `guard.maxPods` allows have a smaller size that has not proven itself.",
-		Remedy:  "nothing: the pod is resized when some of them have proven theirs; or change `guard.maxPods` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{

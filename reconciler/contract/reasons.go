@@ -107,16 +107,10 @@ const (
 	OutsideSchedule Reason = "OutsideSchedule"
 	// AwaitingReadiness: the pod became unready after its last resize, which may be reverted.
 	AwaitingReadiness Reason = "AwaitingReadiness"
-	// WaitingForCanary: other pods of the workload try the smaller size first.
-	WaitingForCanary Reason = "WaitingForCanary"
+	// WaitingForProof: a smaller size must prove itself first, on this pod or on others.
+	WaitingForProof Reason = "WaitingForProof"
 	// CanaryReverted: the smaller size made another pod of the same version of the workload worse.
 	CanaryReverted Reason = "CanaryReverted"
-	// SingletonLimitKept: the pod is the only one of its workload.
-	SingletonLimitKept Reason = "SingletonLimitKept"
-	// LoweredInSteps: a resize must not lower a size that far, or not yet.
-	LoweredInSteps Reason = "LoweredInSteps"
-	// WaitingForOthers: enough other pods have a smaller size that has not proven itself.
-	WaitingForOthers Reason = "WaitingForOthers"
 	// DisruptionBudget: a PodDisruptionBudget does not let the pod be disrupted.
 	DisruptionBudget Reason = "DisruptionBudget"
 )

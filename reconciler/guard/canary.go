@@ -81,7 +81,7 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 	case places > 0:
 		return places, Wait{}
 	}
-	return 0, Wait{contract.WaitingForCanary, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods on node type %s, until %s or longer",
+	return 0, Wait{contract.WaitingForProof, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods on node type %s, until %s or longer",
 		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
 }
 

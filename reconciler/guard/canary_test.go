@@ -113,17 +113,17 @@ func TestPlaces(t *testing.T) {
 		again    int
 	}{
 		{name: "nobody has the size", places: 1},
-		{name: "a canary tries it", siblings: []*corev1.Pod{resized()}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary tries it", siblings: []*corev1.Pod{resized()}, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary has proven it", siblings: []*corev1.Pod{resized()}, now: 310, places: guard.Unlimited},
-		{name: "a canary with only some of its sizes tries it", siblings: []*corev1.Pod{resized(partly)}, reason: contract.WaitingForCanary, again: 310},
-		{name: "a canary whose node defers the resize", siblings: []*corev1.Pod{resized(deferred)}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary with only some of its sizes tries it", siblings: []*corev1.Pod{resized(partly)}, reason: contract.WaitingForProof, again: 310},
+		{name: "a canary whose node defers the resize", siblings: []*corev1.Pod{resized(deferred)}, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary whose node has deferred the resize all the time", siblings: []*corev1.Pod{resized(deferred)}, now: 310, places: 1},
-		{name: "a canary that is not ready", siblings: []*corev1.Pod{resized(unready)}, now: 309, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary that is not ready", siblings: []*corev1.Pod{resized(unready)}, now: 309, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary that is not ready in the end", siblings: []*corev1.Pod{resized(unready)}, now: 310, places: 1},
 		{name: "a canary was killed and is not restarted", siblings: []*corev1.Pod{resized(killed)}, reason: contract.CanaryReverted, again: 700},
 		{name: "a canary with less was killed and is not restarted", siblings: []*corev1.Pod{resized(killed, smaller)}, places: 1},
 		{name: "a canary was killed at the end of the window and is not restarted", siblings: []*corev1.Pod{resized(killedLater)}, now: 400, places: 1},
-		{name: "a canary was killed and is restarted", siblings: []*corev1.Pod{resized(restarted)}, reason: contract.WaitingForCanary, again: 310},
+		{name: "a canary was killed and is restarted", siblings: []*corev1.Pod{resized(restarted)}, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary was killed with more memory than before", siblings: []*corev1.Pod{resized(killed, record("app 3 memory 256Mi/256Mi>512Mi/512Mi"))}, places: 1},
 		{name: "a canary was killed, and only the memory of another container was lowered", siblings: []*corev1.Pod{resized(killed, second)}, places: 1},
 		{name: "a pod whose author wrote the size", siblings: []*corev1.Pod{podtest.Pod(podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, podtest.AsCreated, restarts(0, 0), readiness(true, 5))}, places: 1},
@@ -140,7 +140,7 @@ func TestPlaces(t *testing.T) {
 		{name: "a different size made a canary worse a short time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, reason: contract.CanaryReverted, again: 650},
 		{name: "a different size made a canary worse many times", siblings: []*corev1.Pod{resized(often)}, reason: contract.CanaryReverted, again: 700},
 		{name: "the size made another container of a canary worse", siblings: []*corev1.Pod{resized(elsewhere)}, places: 1},
-		{name: "a smaller size made a canary worse, which got this one back", siblings: []*corev1.Pod{resized(toThisSize)}, reason: contract.WaitingForCanary, again: 360},
+		{name: "a smaller size made a canary worse, which got this one back", siblings: []*corev1.Pod{resized(toThisSize)}, reason: contract.WaitingForProof, again: 360},
 		{name: "a different size made a canary worse a long time ago", siblings: []*corev1.Pod{resized(reverted("256Mi/256Mi"))}, now: 650, places: 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestPlaces(t *testing.T) {
 			steps.MaxChange = most
 			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), next), Settings: &steps, Now: podtest.At(100)}
 			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
-			if proven != (places == guard.Unlimited) || proven == (why.Reason == contract.WaitingForCanary) {
+			if proven != (places == guard.Unlimited) || proven == (why.Reason == contract.WaitingForProof) {
 				t.Errorf("in steps of %v: %d places, %v", most, places, why)
 			}
 		}
@@ -271,7 +271,7 @@ func TestPlaces(t *testing.T) {
 		}{
 			{"an earlier version has proven the size", resized(old), by("rs-2", ""), 310, guard.Unlimited, ""},
 			{"an earlier revision has proven the size", resized(older), next, 310, guard.Unlimited, ""},
-			{"an earlier version tries the size", resized(old), by("rs-2", ""), 309, 0, contract.WaitingForCanary},
+			{"an earlier version tries the size", resized(old), by("rs-2", ""), 309, 0, contract.WaitingForProof},
 			{"an earlier version with a different original has proven the size", resized(old, wrote("2Gi")), by("rs-2", ""), 310, 1, ""},
 			{"a pod of the same version whose original was changed has proven the size", resized(old, wrote("2Gi")), old, 310, guard.Unlimited, ""},
 			{"the size made an earlier version worse", resized(old, worse), by("rs-2", ""), 100, 1, ""},

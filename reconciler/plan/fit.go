@@ -27,8 +27,10 @@ func (p *Planner) fit(d *draft, s *Snapshot) *verdict {
 		}
 		if has := c.Current.Memory.Limit; c.Desired.Memory.Limit < has && !restarts(sizing.Memory) && p.keepsMemoryLimits(s) {
 			// The request may change as it would have.
-			step := d.resumed(i, sizing.Memory)
-			step.To.Limit = has
+			step := Derived{Container: i, Measure: sizing.Memory, To: sizing.Amount{Request: c.Desired.Memory.Request, Limit: has}, Cause: ByRatio}
+			if last := d.last(i, sizing.Memory); last != nil {
+				step.Cause, step.Clamped = last.Cause, last.Clamped
+			}
 			v.sets = append(v.sets, step)
 			kept = true
 			v.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(has)))

@@ -55,7 +55,6 @@ func (a arbitrary) settings() keys.Partial[policy.Settings] {
 	if a.oneIn(4) {
 		g.MaxPodsOnNode = at(a, 1, 2)
 	}
-	g.KeepSingletonLimits = a.oneIn(8)
 	if a.oneIn(6) {
 		off = append(off, "guard.enabled")
 	}

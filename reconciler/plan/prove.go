@@ -122,10 +122,10 @@ func (t *trial) crowd(s *Snapshot) guard.Wait {
 	}
 	var why guard.Wait
 	if n := settings.MaxPods; n > 0 {
-		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForOthers, observed(n, "workload"))
+		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForProof, observed(n, "workload"))
 	}
 	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
-		why = t.take(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForOthers, observed(n, "node"))
+		why = t.take(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForProof, observed(n, "node"))
 	}
 	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
 		return why

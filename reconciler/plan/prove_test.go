@@ -164,26 +164,26 @@ func TestTryOut(t *testing.T) {
 		replan   int
 	}{
 		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
-		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
+		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, policy.Guard{}) },
-			decision: Resize, reason: contract.WaitingForCanary, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
-		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 351},
+			decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, which the plan says while cpu is tried", first: hurt, decision: Skip, reason: contract.CanaryReverted, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 1}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "one pod of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 1}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "one pod of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(policy.Guard{MaxPods: 1}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(policy.Guard{MaxPods: 1, MaxPodsOnNode: 10}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(policy.Guard{MaxPods: 1, MaxPodsOnNode: 10}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "two pods of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 2}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
 		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 0.5, MaxPods: 2}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
-		{name: "one pod of the node may have less", first: calm, change: limited(policy.Guard{MaxPodsOnNode: 1}), decision: Skip, reason: contract.WaitingForOthers, desired: podtest.Guaranteed, replan: 310},
+		{name: "one pod of the node may have less", first: calm, change: limited(policy.Guard{MaxPodsOnNode: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(policy.Guard{MaxPods: 3, MaxPodsOnNode: 10}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
 		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
 			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1, MaxPods: 1})
-		}, decision: Resize, reason: contract.WaitingForOthers, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		}, decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
 			budgeted(0, policy.Guard{})(s)
 			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1})
@@ -218,8 +218,8 @@ func TestTryOut(t *testing.T) {
 			}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 460},
 		{name: "a new pod waits neither for canaries nor for other pods nor for budgets", first: calm, change: starting(int(NewFor/time.Second) - 1), decision: Resize, desired: all},
 		{name: "a new pod does not wait even if it is ready", first: calm, change: starting(0, ready), decision: Resize, desired: all},
-		{name: "a pod that is not new waits", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
-		{name: "a new pod that was sized waits", first: calm, change: starting(0, podtest.SizedForN4, podtest.AsResized), decision: Skip, reason: contract.WaitingForCanary, desired: podtest.Guaranteed, replan: 310},
+		{name: "a pod that is not new waits", first: calm, change: starting(int(NewFor / time.Second)), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
+		{name: "a new pod that was sized waits", first: calm, change: starting(0, podtest.SizedForN4, podtest.AsResized), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "a new pod waits if its size made another pod worse", first: hurt, change: starting(0), decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 700},
 		{name: "a budget may count a pod that is not new", first: calm, change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "budgets do not count", first: calm, change: budgeted(0, policy.Guard{}, "guard.disruptionBudgets"), decision: Resize, desired: all},
@@ -269,7 +269,7 @@ func TestTryOut(t *testing.T) {
 		s.Now, s.Siblings, s.NodeOf = podtest.At(100), func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
 		s.OnNode = s.Siblings
 		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-		if said := p.Reasons[0]; said.Code != contract.WaitingForCanary || !strings.Contains(said.Message, "cpu stays") || strings.Contains(said.Message, "memory stays") {
+		if said := p.Reasons[0]; said.Code != contract.WaitingForProof || !strings.Contains(said.Message, "cpu stays") || strings.Contains(said.Message, "memory stays") {
 			t.Errorf("reasons %v", p.Reasons)
 		}
 	})
@@ -300,7 +300,7 @@ func TestTryOut(t *testing.T) {
 			return s.Around.Node
 		}
 		// One of 5 pods tries the size, not 5 of 50.
-		if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); p.Decision != Skip || p.Reasons[0].Code != contract.WaitingForCanary {
+		if p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s); p.Decision != Skip || p.Reasons[0].Code != contract.WaitingForProof {
 			t.Errorf("decision %v, claims %v, reasons %v", p.Decision, p.Claims, p.Reasons)
 		}
 	})
@@ -400,7 +400,7 @@ func TestStep(t *testing.T) {
 			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() {
 				t.Errorf("decision %v, desired %v, reasons %v", p.Decision, p.Containers[0].Desired, p.Reasons)
 			}
-			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.LoweredInSteps }); has != tc.reason {
+			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.WaitingForProof }); has != tc.reason {
 				t.Errorf("reasons %v", p.Reasons)
 			}
 			if at := podtest.At(tc.replan); tc.replan != 0 && !p.ReplanAt.Equal(at) {
@@ -436,61 +436,6 @@ func TestStep(t *testing.T) {
 			t.Errorf("1Gi, nine tenths less: %d Mi", got>>20)
 		}
 	})
-}
-
-// On big nodes, cpu and memory shrink to half. The pod may have no sibling.
-func TestKeepSingletonLimits(t *testing.T) {
-	sibling := podtest.Pod(podtest.Guaranteed, podtest.AsCreated, func(p *corev1.Pod) { p.UID = "sibling" })
-	ending, ended := sibling.DeepCopy(), sibling.DeepCopy()
-	ending.DeletionTimestamp, ended.Status.Phase = &metav1.Time{}, corev1.PodSucceeded
-	for _, tc := range []struct {
-		name    string
-		pod     podtest.Amounts
-		sibling *corev1.Pod
-		off     bool
-		desired podtest.Amounts
-		kept    bool
-	}{
-		{name: "limits equal the requests", pod: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, desired: podtest.Amounts{"1", "1", "1Gi", "1Gi"}, kept: true},
-		{name: "limits are larger than the requests", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
-		{name: "one is larger, one equals the request", pod: podtest.Amounts{"1", "2", "1Gi", "1Gi"}, desired: podtest.Amounts{"500m", "2", "1Gi", "1Gi"}, kept: true},
-		{name: "there is no limit", pod: podtest.Amounts{"1", "", "1Gi", ""}, desired: podtest.Amounts{"500m", "", "512Mi", ""}},
-		{name: "it is not set", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, off: true, desired: podtest.Amounts{"500m", "1", "512Mi", "1536Mi"}},
-		{name: "a sibling", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: sibling, desired: podtest.Amounts{"500m", "1", "512Mi", "1536Mi"}},
-		{name: "a sibling that ends", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: ending, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
-		{name: "a sibling that has ended", pod: podtest.Amounts{"1", "2", "1Gi", "3Gi"}, sibling: ended, desired: podtest.Amounts{"500m", "2", "512Mi", "3Gi"}, kept: true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := snapshotOf(t, podtest.Pod(tc.pod, podtest.AsCreated), podtest.Node("big"))
-			siblings := []*pod.Pod{s.Pod}
-			if tc.sibling != nil {
-				siblings = append(siblings, pod.From(tc.sibling))
-			}
-			s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return siblings }, guardedBy(t, 2, policy.Guard{Canary: 1, KeepSingletonLimits: !tc.off})
-			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-			if p.Containers[0].Desired != tc.desired.Container() {
-				t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
-			}
-			if has := slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.SingletonLimitKept }); has != tc.kept || has != !p.ReplanAt.IsZero() {
-				t.Errorf("reasons %v, planned again at %v", p.Reasons, p.ReplanAt)
-			}
-		})
-	}
-}
-
-// The final size without the kept limit is not the size that was reverted, so its cooldown ends.
-func TestKeepSingletonLimitsDoesNotRepeatWhatHurt(t *testing.T) {
-	hurt := leaky(sized(podtest.Amounts{"1", "2", "1Gi", "2Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
-		podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi", "applied-sizes", "app 4 cpu 1/2>500m/2 memory 1Gi/2Gi",
-			"reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"500m/2","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`))
-	s := snapshotOf(t, hurt, podtest.Node("big"))
-	s.Now, s.Siblings = podtest.At(1_000_000), func() []*pod.Pod { return []*pod.Pod{s.Pod} }
-	s.Table = guardedBy(t, 2, policy.Guard{Canary: 1, KeepSingletonLimits: true})
-	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	want := podtest.Amounts{"1", "2", "512Mi", "2Gi"}.Container()
-	if p.Containers[0].Desired != want || !slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.Reverted }) {
-		t.Errorf("desired %v, reasons %v", p.Containers[0].Desired, p.Reasons)
-	}
 }
 
 // stepped returns a pod whose cpu and memory were lowered to these sizes at second 10.

@@ -74,16 +74,12 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.AwaitingReadiness}, (*Planner).await,
 	},
 	{
-		"alone", "The only pod of a workload keeps its limits, if so configured.", open,
-		[]contract.Reason{contract.SingletonLimitKept, contract.Reverted}, (*Planner).keepSingletonLimits,
-	},
-	{
 		"step", "Sizes are lowered in steps, if so configured.", open,
-		[]contract.Reason{contract.LoweredInSteps, contract.Reverted}, (*Planner).step,
+		[]contract.Reason{contract.WaitingForProof, contract.Reverted}, (*Planner).step,
 	},
 	{
 		"prove", "Smaller sizes of running pods are tried on a few pods first.", open,
-		[]contract.Reason{contract.WaitingForCanary, contract.CanaryReverted, contract.WaitingForOthers, contract.DisruptionBudget}, (*Planner).prove,
+		[]contract.Reason{contract.WaitingForProof, contract.CanaryReverted, contract.DisruptionBudget}, (*Planner).prove,
 	},
 	{
 		"room", "The node, the namespace and earlier attempts allow the sizes, or a part of them.", open,

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -15,44 +14,6 @@ import (
 // proves reports whether smaller sizes of the pod must prove themselves.
 func (d *draft) proves(s *Snapshot) bool {
 	return s.Degraded == "" && s.Siblings != nil && !s.Now.IsZero() && d.rule.profile.Guard.Enabled
-}
-
-// keepSingletonLimits keeps the limits of the only pod of its controller from shrinking, and each request that
-// equals its limit: it must stay equal to it. Pods of other versions do not count, because an update ends them.
-func (p *Planner) keepSingletonLimits(d *draft, s *Snapshot) *verdict {
-	settings := &d.rule.profile.Guard
-	if !d.proves(s) || !settings.KeepSingletonLimits || slices.ContainsFunc(s.Siblings(), func(o *pod.Pod) bool {
-		return o.UID != s.Pod.UID && o.Lives() && o.Controller().UID == s.Pod.Controller().UID
-	}) {
-		return nil
-	}
-	v := d.says()
-	for i := range d.Containers {
-		c := &d.Containers[i]
-		for _, m := range sizing.Measures {
-			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
-			if to.Limit == 0 || to.Limit >= has.Limit {
-				continue
-			}
-			step := d.resumed(i, m)
-			if step.To.Limit = has.Limit; has.Request == has.Limit {
-				step = Derived{Container: i, Measure: m, To: has}
-			}
-			v.because(contract.SingletonLimitKept, fmt.Sprintf("container %s: %s limit stays %s, because the pod is the only one of its workload", c.Name, m.Name, m.Text(has.Limit)))
-			v.again = s.Now.Add(settings.Window) // By then, it may have siblings.
-			v.sets = append(v.sets, v.notHurt(s.Pod, c, step))
-		}
-	}
-	return v
-}
-
-// resumed returns the last step of a resource again, for a stage that changes only a part of it.
-func (d *draft) resumed(container int, m *sizing.Measure) Derived {
-	step := Derived{Container: container, Measure: m, To: *m.Of(&d.Containers[container].Desired), Cause: ByRatio}
-	if last := d.last(container, m); last != nil {
-		step.Cause, step.Clamped = last.Cause, last.Clamped
-	}
-	return step
 }
 
 // step limits by how much each size is lowered. A size that a resize lowered before stays until that
@@ -92,7 +53,7 @@ func (p *Planner) step(d *draft, s *Snapshot) *verdict {
 				next = guard.Until(s.Pod, settings.Window)
 				v.again = sooner(v.again, next)
 			}
-			v.because(contract.LoweredInSteps, fmt.Sprintf("container %s: %s %s instead of %s: the next step is at %s or later",
+			v.because(contract.WaitingForProof, fmt.Sprintf("container %s: %s %s instead of %s: the next step is at %s or later",
 				c.Name, m.Name, m.Show(step.To), m.Show(wanted), next.UTC().Format(time.RFC3339)))
 		}
 	}
@@ -100,8 +61,7 @@ func (p *Planner) step(d *draft, s *Snapshot) *verdict {
 }
 
 // notHurt returns the step, or one that keeps the size if the step would give it a size that was reverted. The stage
-// that keeps reverted sizes compares them with the final size, and therefore does not notice a step, or a size with
-// a kept limit.
+// that keeps reverted sizes compares them with the final size, and therefore does not notice a step.
 func (v *verdict) notHurt(of *pod.Pod, c *ContainerPlan, step Derived) Derived {
 	m, has := step.Measure, *step.Measure.Of(&c.Current)
 	for _, r := range of.Reverts() {

@@ -12,8 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/policy"
-	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -51,7 +49,6 @@ func TestPreview(t *testing.T) {
 	t.Run("asks about the namespaces of an index before it filters pods", asksAboutTheNamespacesOfAnIndexBeforeItFiltersPods)
 	t.Run("requires the caches", requiresTheCaches)
 	t.Run("plans with another table", plansWithAnotherTable)
-	t.Run("keeps the limits of the only pod with another table", keepsTheLimitsOfTheOnlyPodWithAnotherTable)
 	t.Run("uses only the ratio of another node type", usesOnlyTheRatioOfAnotherNodeType)
 	t.Run("plans an imagined pod from its spec", plansAnImaginedPodFromItsSpec)
 	t.Run("plans without the holds and the freeze", plansWithoutTheHoldsAndTheFreeze)
@@ -153,29 +150,6 @@ func plansWithAnotherTable(t *testing.T) {
 		do(t, err)
 		if p.Decision != tc.decision || p.Containers[0].Desired.CPU.Request != tc.cpu {
 			t.Errorf("%v to %d, want %d", p.Decision, p.Containers[0].Desired.CPU.Request, tc.cpu)
-		}
-	}
-}
-
-// In the end, pods wait for no others, but a pod without others keeps its limits for good.
-func keepsTheLimitsOfTheOnlyPodWithAnotherTable(t *testing.T) {
-	r := shop(t)
-	other := clustertest.Published()
-	other.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
-	other.Settings = keys.Some(policy.Settings{Guard: policy.Guard{KeepSingletonLimits: true}}).Over(other.Settings)
-	table, err := ratios.Merge([]*ratios.Layer{other})
-	do(t, err)
-	do(t, r.Cluster.Know([]*pod.Pod{pod.From(podtest.Pod(podtest.Guaranteed, clustertest.Named("single", "db", "b"), podtest.ManagedBy(podtest.AsMade)))}, nil))
-	p, err := r.Preview(t.Context(), types.NamespacedName{Namespace: "single", Name: "db"}, PreviewOptions{Table: table})
-	do(t, err)
-	if got := p.Containers[0].Desired.CPU; got != p.Containers[0].Current.CPU || got.Limit == 0 {
-		t.Errorf("desired %v, reasons %v", got, p.Reasons)
-	}
-	impact, err := r.Impact(t.Context(), table)
-	do(t, err)
-	for _, group := range impact.Namespaces {
-		if group.Name == "single" && group.CPU < 0 {
-			t.Errorf("impact %+v", group)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (c *cluster) newPodsDoNotWait(t *testing.T) {
 	localcluster.Eventually(t, "all new pods to be sized", func() error {
 		for name, plan := range s.plans(t, namespace) {
 			for _, reason := range plan.GetReasons() {
-				if reason.GetCode() == "WaitingForCanary" {
+				if reason.GetCode() == "WaitingForProof" {
 					t.Fatalf("pod %s waits: %v", name, plan)
 				}
 			}

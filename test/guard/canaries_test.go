@@ -21,7 +21,7 @@ func TestCanaries(t *testing.T) {
 	server := s.align(t, "canaries", map[string]int{"good": pods, "leaky": pods})
 	s.apply(t, configOf(1.25, settings))
 	s.seen.awaitSome(t, "canaries", "good", canaries, sized)
-	s.awaitPlans(t, server, "good", "WaitingForCanary", pods-canaries)
+	s.awaitPlans(t, server, "good", "WaitingForProof", pods-canaries)
 	s.seen.awaitSome(t, "canaries", "leaky", canaries, sized)
 	for _, c := range s.seen.of("canaries", "leaky") {
 		if sized(&c) {

@@ -48,8 +48,8 @@ spec: {maxUnavailable: %[3]d, selector: {matchLabels: {app: %[1]s}}}
 	server := s.align(t, namespace, workloads)
 	s.apply(t, configOf(1.25, settings))
 	s.awaitPlans(t, server, "never", "DisruptionBudget", 1)
-	s.awaitPlans(t, server, "limited", "WaitingForOthers", 2)
-	s.awaitPlans(t, server, "crowded", "WaitingForOthers", 1)
+	s.awaitPlans(t, server, "limited", "WaitingForProof", 2)
+	s.awaitPlans(t, server, "crowded", "WaitingForProof", 1)
 	s.awaitPlans(t, server, "budgeted", "DisruptionBudget", 2)
 	for _, tc := range []struct {
 		name       string

@@ -105,5 +105,5 @@ var LeavesAsIs = []string{
 	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
 	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
 	"ActiveVPA", "ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule", "AwaitingReadiness",
-	"SingletonLimitKept", "WaitingForCanary", "CanaryReverted", "LoweredInSteps", "WaitingForOthers", "DisruptionBudget",
+	"WaitingForProof", "CanaryReverted", "DisruptionBudget",
 }

@@ -91,6 +91,13 @@ func aDeniedWriteIsRepeatedEverMoreSeldom(t *testing.T) {
 	}
 }
 
+// progress returns the plan of the same pod while its node completes a resize.
+func progress(p *plan.Plan) *plan.Plan {
+	q := *p
+	q.Decision, q.Reasons = plan.Align, []plan.Reason{{Code: contract.ResizeInProgress, Message: "the node is resizing it"}}
+	return &q
+}
+
 func aFailureIsReportedOnce(t *testing.T) {
 	l, of := pending(t, "https://127.0.0.1:1")
 	in, _ := l.Cluster.Rules()
@@ -101,6 +108,9 @@ func aFailureIsReportedOnce(t *testing.T) {
 		if l.queue.Len() != 1 {
 			t.Fatal("the pod is not planned again, so that the status does not count the failure")
 		}
+		// The node may still be at work on what admission made of the resize.
+		l.ledger.planned(progress(p), in, difference{}, podtest.Start)
+		l.tell(t.Context(), p, progress(p).Reasons[0])
 		p = l.planned(of)
 		l.ledger.planned(p, in, difference{}, podtest.Start)
 		l.tell(t.Context(), p, p.Reasons[0])

@@ -69,8 +69,9 @@ type trouble struct {
 	// undone is the delay after a plan that had to be executed again, failed the
 	// delay after a plan that failed.
 	undone, failed backOff
-	// failure is what the plan met that failed; zero if the API server gave no answer.
-	failure plan.Reason
+	// failure is what the plan met that failed; zero if the API server gave no answer. warned is
+	// the last warning since then.
+	failure, warned plan.Reason
 	// refused is the last refusal of the node and refusedAt its time. refusals is
 	// the delay before the next attempt that needs more than the pod has.
 	refused   *plan.Refusal
@@ -287,16 +288,28 @@ func (l *ledger) awaits(pod types.NamespacedName) bool {
 	return e != nil && !e.resizedAt.IsZero()
 }
 
-// news records a report on a pod, and reports whether it differs from the last one.
+// news records a report on a pod, and reports whether it differs from the last one. While a plan fails,
+// a warning is not new again after reports on the node's progress.
 func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.of(pod, uid)
-	if e.told == said || e.told.Code == said.Code && said.Code.Traits().Restless {
+	if repeats(said, e.told) {
 		return false
 	}
 	e.told = said
+	if t := e.had(); t.failure != (plan.Reason{}) && said.Code.Severity() == contract.Warning {
+		if repeats(said, t.warned) {
+			return false
+		}
+		t.warned = said
+	}
 	return true
+}
+
+// repeats reports whether a report says nothing new after another one.
+func repeats(said, before plan.Reason) bool {
+	return said == before || said.Code == before.Code && said.Code.Traits().Restless
 }
 
 // trusted is how long one of our writes takes precedence over the cache. It limits how long
@@ -324,7 +337,7 @@ func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) 
 	e := l.of(p.Pod, p.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	if e.trouble != nil {
-		e.trouble.failed, e.trouble.failure = backOff{}, plan.Reason{}
+		e.trouble.failed, e.trouble.failure, e.trouble.warned = backOff{}, plan.Reason{}, plan.Reason{}
 	}
 	if !e.needed.IsZero() && p.Partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
@@ -372,6 +385,9 @@ func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time
 	defer l.mu.Unlock()
 	e := l.of(p.Pod, p.UID)
 	t := e.has()
+	if t.failed.what != p.Signature() {
+		t.warned = plan.Reason{}
+	}
 	t.failed.of(p.Signature())
 	t.failure = answer
 	asked := actuate.Asked(err)

@@ -482,3 +482,16 @@ func TestReasonsAreCutOnce(t *testing.T) {
 		}
 	}
 }
+
+// A message of another program, such as a policy, may have any length.
+func TestReasonsAreBounded(t *testing.T) {
+	long := Reason{contract.Reverted, strings.Repeat("a long message ", 1000)}
+	p := &Plan{Reasons: []Reason{{contract.NodeCapacity, "no room"}}}
+	d := draft{Plan: p}
+	d.apply("revert", &verdict{alone: true, reasons: []Reason{long, long}})
+	for _, r := range append(p.Reasons, p.Skipped(long).Reasons...) {
+		if most := mostOfAReason + len(andMore); len(r.Message) > most {
+			t.Errorf("%d bytes, more than %d", len(r.Message), most)
+		}
+	}
+}

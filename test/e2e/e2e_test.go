@@ -35,7 +35,6 @@ func TestJourneys(t *testing.T) {
 	t.Run("the server waits for an API server that is unreachable at start", c.awayAtStart)
 	t.Run("a server without rights is not ready", c.withoutRights)
 	t.Run("a server killed between any two writes continues", c.killedBetweenWrites)
-	t.Run("the server survives an outage of the API server", c.apiServerGone)
 	t.Run("pods are restored and resized again", c.restore)
 	t.Run("the whole cluster is restored", c.restoreEverything)
 	t.Run("a server killed during a restore completes it", c.killedWhileRestoring)

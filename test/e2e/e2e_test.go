@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -230,6 +231,10 @@ func (c *cluster) awaitEvent(t *testing.T, namespace string, uid types.UID, reas
 	})
 }
 
+// asContainer gives a program a session of its own: as in a container, the kernel schedules it apart from other tests.
+// The threads of the node agent that measure have the lowest priority next to threads of the same session only.
+var asContainer = &syscall.SysProcAttr{Setsid: true}
+
 // run runs a built program and returns its exit code and output.
 func run(t *testing.T, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -241,7 +246,7 @@ func run(t *testing.T, name string, args ...string) (code int, stdout, stderr st
 	defer cancel()
 	var out, errOut strings.Builder
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Stdout, cmd.Stderr = &out, &errOut
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &out, &errOut, asContainer
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatalf("run %s: %v", filepath.Base(binary), err)
 	}

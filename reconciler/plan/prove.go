@@ -17,18 +17,17 @@ import (
 type GroupKind int
 
 const (
-	// OfOneWorkload pods have the same workload, OnOneNode pods the same node, and Budgeted pods the same
-	// PodDisruptionBudget.
+	// OfOneWorkload pods have the same workload, and Budgeted pods the same PodDisruptionBudget.
 	OfOneWorkload GroupKind = iota
-	OnOneNode
 	Budgeted
 )
 
 // Group is pods of which only some may have a smaller size that has not proven itself.
 type Group struct {
-	Kind GroupKind
-	// Namespace is empty for the pods of a node. Name is a name, or the UID of a workload's controller.
-	Namespace, Name string
+	Kind      GroupKind
+	Namespace string
+	// Name is a name, or the UID of a workload's controller.
+	Name string
 }
 
 // Claim is a place in a group. Places is how many more of its pods may get a smaller size now, this pod
@@ -61,7 +60,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 				others = others || to != has
 				continue
 			}
-			if settings.Canary < 1 && t.Siblings == nil {
+			if settings.LimitsUnproven() && t.Siblings == nil {
 				t.Siblings = p.alike(d, s)
 			}
 			why := t.try(s, c.Name, m, to)
@@ -117,15 +116,11 @@ func (t *trial) try(s *Snapshot, container string, m *sizing.Measure, to sizing.
 // It says why the pod must wait if there is none.
 func (t *trial) crowd(s *Snapshot) guard.Wait {
 	settings := t.Settings
-	observed := func(n int, of string) string {
-		return fmt.Sprintf("as many pods of the %s as guard.maxPods allows (%d) have smaller sizes that have not proven themselves", of, n)
-	}
 	var why guard.Wait
-	if n := settings.MaxPods; n > 0 {
-		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForProof, observed(n, "workload"))
-	}
-	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
-		why = t.take(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForProof, observed(n, "node"))
+	if settings.LimitsUnproven() {
+		n := settings.Unproven(s.pods())
+		full := fmt.Sprintf("as many pods of the workload as guard.maxUnproven allows (%d) have smaller sizes that have not proven themselves", n)
+		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForProof, full)
 	}
 	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
 		return why
@@ -188,6 +183,17 @@ func (s *Snapshot) ofWorkload() Group {
 		group.Name = deployment.Kind + "/" + deployment.Name
 	}
 	return group
+}
+
+// pods returns how many pods the pod's workload has, this pod included.
+func (s *Snapshot) pods() int {
+	n := 1
+	for _, sibling := range s.Siblings() {
+		if sibling.UID != s.Pod.UID && sibling.Lives() {
+			n++
+		}
+	}
+	return n
 }
 
 // alike returns the siblings of a pod on nodes of the same type; for a new pod, only those that may show harm. The node

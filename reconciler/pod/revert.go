@@ -59,7 +59,7 @@ func RevertsText(all []Revert) string {
 	return string(text)
 }
 
-// writable reports whether JSON has a text for a time in UTC. A text in another zone may be of a year that it has not.
+// writable reports whether JSON can express a time in UTC. In a different zone, its year may be one that JSON can express.
 func writable(at time.Time) bool { return at.UTC().Year() >= 0 && at.UTC().Year() <= 9999 }
 
 // mostReverts limits the entries that are read, which are at most two for each container.

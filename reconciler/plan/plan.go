@@ -162,8 +162,9 @@ const (
 	Unchanged Cause = iota
 	// NotOurs: it may not be changed, because another actor set it or its original is unknown.
 	NotOurs
-	// ByRatio: its need is scaled for the node.
+	// ByRatio: what its author wrote is scaled for the node. ByDemand: what it needs according to usage is.
 	ByRatio
+	ByDemand
 	// ByAdoption: the size that another actor set is what an original scales to.
 	ByAdoption
 	// ByRevert: it made the pod worse. ByCompletion: there was no room for its request when its limit was

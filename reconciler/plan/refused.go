@@ -75,8 +75,11 @@ func toRecord(s *Snapshot, now progress) string {
 
 // credible reports whether a container may have had a size: the size is the original, the
 // current size, or within bounds. A writer of a pod's status need not be its kubelet, and must
-// not be able to set any other size.
+// not be able to set any other size. No resize can add or remove a limit.
 func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale func(sizing.Amount, sizing.Factor, sizing.Range) (sizing.Amount, bool)) bool {
+	if (wanted.Limit == 0) != (has.Limit == 0) {
+		return false
+	}
 	if wanted == has || wanted == original {
 		return true
 	}

@@ -497,8 +497,6 @@ func theTraitStaysAgreesWithTheStages(t *testing.T) {
 			stays[reason] = !slices.Contains(informs, reason)
 		}
 	}
-	// An answer of the API server may say so, too, but usually it is known before.
-	delete(stays, contract.ResizeUnsupported)
 	for _, info := range contract.Reasons() {
 		if info.Stays != stays[info.Reason] {
 			t.Errorf("%s: Stays is %v, want %v", info.Reason, info.Stays, stays[info.Reason])

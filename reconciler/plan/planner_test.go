@@ -499,14 +499,13 @@ func TestReasonsAreBounded(t *testing.T) {
 }
 
 // The trait Stays must agree with the table of stages: what a stage says of a pod after its sizes were computed leaves a
-// resource as it is, except for reasons that only inform.
+// resource as it is, except for reasons that only inform, or that concern the pod as a whole.
 func theTraitStaysAgreesWithTheStages(t *testing.T) {
-	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}
+	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization, contract.ResizeUnsupported}
 	sizing, _ := Checks()
 	computed := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == stageKeep })
-	ends := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == "retry" })
 	stays := map[contract.Reason]bool{}
-	for _, stage := range sizing[computed:ends] {
+	for _, stage := range sizing[computed:] {
 		for _, reason := range stage.Reasons {
 			stays[reason] = !slices.Contains(informs, reason)
 		}

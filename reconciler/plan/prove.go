@@ -80,7 +80,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	default:
 		v.skip, v.next, v.sets, v.claims = waits.reasons[0], stays, nil, nil
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
-		v.reasons = waits.reasons[1:]
+		v.reasons, v.rest = waits.reasons[1:], true
 		if v.skip.Code.Traits().Waits == contract.Nowhere {
 			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}

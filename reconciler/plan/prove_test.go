@@ -231,6 +231,11 @@ func TestTryOut(t *testing.T) {
 		{name: "budgets do not count", first: calm, change: budgeted(0, policy.Guard{}, "guard.disruptionBudgets"), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{}, "guard.enabled") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
+		{name: "one resource waits, and the other stays for another reason", first: calm, change: func(s *Snapshot) {
+			p := authored(9)
+			restarts(corev1.ResourceCPU)(p)
+			s.Pod = pod.From(p)
+		}, decision: Skip, reason: contract.RestartRequired, desired: podtest.Guaranteed, replan: 310},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

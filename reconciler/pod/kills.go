@@ -23,6 +23,8 @@ type Kill struct {
 	Request int64
 	// Used is what the container used, if the kubelet evicted the pod and says so; otherwise 0.
 	Used int64
+	// Ran is how long the container had run; 0 if that is unknown.
+	Ran time.Duration
 }
 
 // evictedUsing finds the containers in the kubelet's message about an eviction.
@@ -43,7 +45,11 @@ func killsOf(p *corev1.Pod, entries []entry) (kills []Kill) {
 			s := &statuses[i]
 			for _, ended := range []*corev1.ContainerStateTerminated{s.LastTerminationState.Terminated, s.State.Terminated} {
 				if ended != nil && ended.Reason == "OOMKilled" {
-					kills = append(kills, killOf(p, entries, s.Name, ended.FinishedAt.Time, 0))
+					kill := killOf(p, entries, s.Name, ended.FinishedAt.Time, 0)
+					if !ended.StartedAt.IsZero() {
+						kill.Ran = kill.At.Sub(ended.StartedAt.Time)
+					}
+					kills = append(kills, kill)
 				}
 			}
 		}

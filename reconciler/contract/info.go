@@ -68,7 +68,7 @@ var reasons = []Info{
 		Remedy:  "nothing, or change `bounds` in config.yaml if this size is not intended",
 	},
 	{
-		Reason: ResizeFailed, Severity: Warning,
+		Reason: ResizeFailed, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff, up to an hour if an admission policy or webhook denies it, and after a day if one changes it.",
 		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
 		See:     "docs/operations.md#workloadresizerresizesfailing",

@@ -408,6 +408,15 @@ func TestStep(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the message names the key, and when the next step is", func(t *testing.T) {
+		s := snapshotOf(t, stepped("800m", "820Mi"), podtest.Node("big"))
+		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{Canary: 1, MaxChange: 0.2})
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		want := "container app: cpu 800m/800m instead of 500m/500m: guard.maxChange lowers it in steps, and the next one is at " + podtest.At(310).UTC().Format(time.RFC3339) + " or later"
+		if !strings.Contains(p.Reasons[0].Message, want) {
+			t.Errorf("reasons %v, want %s", p.Reasons, want)
+		}
+	})
 	t.Run("a bound does not explain a step", func(t *testing.T) {
 		table, err := ratios.Merge([]*ratios.Layer{{
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},

@@ -23,8 +23,8 @@ type Guard struct {
 	Unready time.Duration
 	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
-	// MaxUnproven is how many pods of a workload, or which percentage of them, may have a smaller size at the same
-	// time that has not proven itself. AllPods means that no pod waits.
+	// MaxUnproven is how many of a workload's pods on nodes of one type, or which percentage of them, may have a
+	// smaller size before it has proven itself. AllPods means that no pod waits.
 	MaxUnproven intstr.IntOrString
 	// MaxChange is the share by which a resize may lower a request or limit, above 0 and at most 1. The rest
 	// follows when the resize has proven itself. 1 means no limit.
@@ -81,9 +81,9 @@ func (g *Guard) Keys() []keys.Key {
 		keys.Of("pressure.memory", &g.MemoryPressure, keys.Share, 0.2, "share of the time in which a task may wait for memory (`some` of PSI)"),
 		keys.Of("memoryUse", &g.MemoryUse, keys.Share, 0.95, "share of a lowered memory limit that the working set may use"),
 		keys.Of("objectives", &g.Objectives, objectives, nil, "queries whose values show whether pods are well").Or("none"),
-		keys.Of("maxUnproven", &g.MaxUnproven, keys.CountOrPercentage(mostPods, 3), intstr.FromString("10%"), "how many of a workload's pods may have a smaller size at the same time that has not proven itself. A percentage is rounded down, but is at least one pod. New pods count, but do not wait. With `100%`, no pod waits"),
+		keys.Of("maxUnproven", &g.MaxUnproven, keys.CountOrPercentage(mostPods, 3), intstr.FromString("10%"), "how many of a workload's pods on nodes of one type, or which percentage of them, may have a smaller size before it has proven itself. A percentage is rounded down, but is at least one pod. New pods do not wait. With `100%`, no pod waits"),
 		keys.Gone("canary", "use guard.maxUnproven, such as 10%"),
-		keys.Gone("maxPods", "use guard.maxUnproven, such as 3, for the pods of a workload; the pods of a node have no limit"),
+		keys.Gone("maxPods", "use guard.maxUnproven, such as 3, which limits the pods of a workload until the size has proven itself; nothing limits those of a node"),
 		keys.Of("maxChange", &g.MaxChange, keys.Share, 1, "the share by which a resize may lower a request or limit. The rest follows in further steps, each after the one before was observed"),
 		keys.Of("disruptionBudgets", &g.DisruptionBudgets, keys.Flag, true, "whether a pod that is not new gets a smaller size only while its PodDisruptionBudgets allow a disruption"),
 		keys.Gone("keepSingletonLimits", "remove it; to keep the size of a workload with one pod, annotate its pods with workload-resizer.io/skip: \"true\""),

@@ -188,7 +188,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"a percentage without a number", "guard: {maxUnproven: a%}", "guard.maxUnproven: line 4: " + pods + `, not "a%"`},
 		{"a quoted number of pods", `guard: {maxUnproven: "3"}`, "guard.maxUnproven: line 4: " + pods + ", not a string: write 3 without quotes"},
 		{"canaries", "guard: {canary: 5%}", "guard.canary: line 4: no longer exists: use guard.maxUnproven, such as 10%"},
-		{"pods of a workload or of a node", "guard: {maxPods: {workload: 3, node: 2}}", "guard.maxPods: line 4: no longer exists: use guard.maxUnproven, such as 3, for the pods of a workload; the pods of a node have no limit"},
+		{"pods of a workload or of a node", "guard: {maxPods: {workload: 3, node: 2}}", "guard.maxPods: line 4: no longer exists: use guard.maxUnproven, such as 3, which limits the pods of a workload until the size has proven itself; nothing limits those of a node"},
 		{"no change", "guard: {maxChange: 0}", "guard.maxChange: line 4: " + share + `, not "0"`},
 		{"budgets", "guard: {disruptionBudgets: 1}", `guard.disruptionBudgets: line 4: must be true or false, not "1"`},
 		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},

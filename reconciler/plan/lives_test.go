@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -185,6 +186,29 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 	return s
 }
 
+// demand returns what usage says about a pod.
+func (a arbitrary) demand(now int) need.Demand {
+	r := rules()
+	r.Updates.Separate, r.Updates.InUse, r.Updates.AnyKill = a.oneIn(2), a.oneIn(2), a.oneIn(2)
+	r.Updates.DecreaseCPU, r.Updates.DecreaseLimit, r.Updates.After = at(a, 0, time.Minute, time.Hour), at(a, 0, time.Minute), at(a, 0, time.Minute)
+	r.Limits.CPU, r.Limits.Memory = at(a, need.Follow, need.Keep, need.None), at(a, need.Follow, need.Keep, need.Multiple)
+	recommended := func(unit int64) need.Recommendation {
+		lower := unit * a.Int64N(1500)
+		target := lower + unit*a.Int64N(300)
+		return need.Recommendation{Target: target, Lower: lower, Upper: target + unit*a.Int64N(600), Max: at(a, 0, 0, 1000*unit), Keeps: at(a, "", "", "too little is known"), KeepsLimit: at(a, "", "no peaks"), Rules: r}
+	}
+	d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.Int64N(2<<30))}
+	for _, name := range []string{"app", "second"} {
+		if !a.oneIn(4) {
+			d.needs[name] = &need.Container{CPU: recommended(1), Memory: recommended(mib)}
+		}
+	}
+	if a.oneIn(2) {
+		d.resized = need.Resized{CPU: podtest.At(now - a.IntN(200)), Memory: podtest.At(now - a.IntN(200)), MemoryLimit: podtest.At(now - a.IntN(200))}
+	}
+	return d
+}
+
 // TestLives plans pods to which everything may happen, in random order: they are sized, restored, killed and refused,
 // others change them, ratios, nodes and surroundings change, and each action may be the last one of a process. No stage
 // changes the draft that it judges, and the same snapshot gives the same plan.
@@ -193,6 +217,7 @@ func TestLives(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range lives {
 		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 77))}
+		usage := arbitrary{rand.New(rand.NewPCG(uint64(seed), 78))}
 		g := a.settings()
 		table, node := a.lifeTable(t, g), a.lifeNode()
 		template := a.smallPod()
@@ -308,6 +333,9 @@ func TestLives(t *testing.T) {
 					s.Siblings = nil
 				}
 			}
+			if seed%2 == 0 && !usage.oneIn(3) {
+				s.Demand = usage.demand(now)
+			}
 			s.Refused, s.Failed = nil, nil
 			if refused != nil && a.oneIn(3) {
 				s.Refused = refused
@@ -324,7 +352,13 @@ func TestLives(t *testing.T) {
 			for _, r := range plan.Reasons {
 				kinds[string(r.Code)]++
 			}
-			if plan.Kind == PutBack {
+			if plan.causedBy(ByDemand) {
+				kinds["by demand"]++
+			}
+			if s.Demand != nil && plan.classAfter(s.Pod) != plan.QOSClass {
+				t.Fatalf("seed %d: the pod does not remain %s: %s", seed, plan.QOSClass, told(plan))
+			}
+			if plan.Kind == RevertRefused {
 				refused = &Refusal{Reason: plan.Reasons[0], Wanted: plan.Wanted, Waiting: a.oneIn(2), Retry: a.oneIn(3)}
 			}
 			if plan.Decision == Resize && a.oneIn(4) {
@@ -348,7 +382,7 @@ func TestLives(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"0 aligned", "0 resize", "1 resize", "2 aligned", "2 resize", "3 resize", "3 skip", string(contract.Reverted), string(contract.RevertBlocked),
-		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule)} {
+		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule), "by demand"} {
 		if kinds[want] == 0 {
 			t.Errorf("no plan is of kind, or because of, %s: %v", want, kinds)
 		}

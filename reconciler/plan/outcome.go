@@ -11,7 +11,7 @@ import (
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
 	switch {
-	case p.Kind == Revert && (p.Decision == Align || p.causedBy(ByRevert)), p.Kind == PutBack:
+	case p.Kind == Revert && (p.Decision == Align || p.causedBy(ByRevert)), p.Kind == RevertRefused:
 		return p.Reasons[:1]
 	case p.Kind == Revert && p.causedBy(ByCompletion):
 		return []Reason{{contract.Resized, p.Reasons[0].Message}}
@@ -25,7 +25,7 @@ func (p *Plan) Outcome() []Reason {
 	case p.Kind == Restore && p.does(StepClean):
 		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
-		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.Describe()
+		text := "for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
 		if len(p.without) > 0 {
 			text += "; not yet resized: " + joined(p.without, ", ")
 		}
@@ -44,6 +44,16 @@ func (p *Plan) Outcome() []Reason {
 		}
 	}
 	return said
+}
+
+// basedOn says what the sizes come from.
+func (p *Plan) basedOn() string {
+	for i := range p.Containers {
+		if p.Containers[i].recommended() {
+			return "as usage shows, in units of " + p.Baseline
+		}
+	}
+	return "requests are written for " + p.Baseline
 }
 
 // does reports whether the plan has an action with the step.
@@ -75,7 +85,7 @@ func (p *Plan) takes(step *Derived) bool {
 // Deed returns the log message for what was done to the pod.
 func (p *Plan) Deed(said []Reason) string {
 	switch {
-	case p.Kind == PutBack, p.Kind == Revert && p.Decision == Resize:
+	case p.Kind == RevertRefused, p.Kind == Revert && p.Decision == Resize:
 		return "Pod reverted"
 	case len(said) > 0 && said[0].Code == contract.Restored:
 		return "Pod restored"

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -38,8 +37,8 @@ type Claim struct {
 }
 
 // prove keeps each resource that would be lowered to a size that too few pods of the workload have
-// tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
-// proven themselves. It skips the pod if nothing else would change.
+// tried, unless the pod is one of them. It also keeps it while a PodDisruptionBudget allows no disruption. It
+// skips the pod if nothing else would change.
 //
 // Increases do not wait: they make no pod worse. A new pod waits only if its first size made
 // another pod of its version worse.
@@ -50,7 +49,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	}
 	v := d.says()
 	t := &trial{Trial: guard.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now}, begins: d.Begins()}
-	t.crowded = sync.OnceValue(func() guard.Wait { return t.crowd(s) })
+	t.disrupted = sync.OnceValue(func() guard.Wait { return t.disrupt(s) })
 	waits, others := verdict{}, false
 	for i := range d.Containers {
 		c := &d.Containers[i]
@@ -81,7 +80,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	default:
 		v.skip, v.next, v.sets, v.claims = waits.reasons[0], stays, nil, nil
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
-		v.reasons = waits.reasons[1:]
+		v.reasons, v.rest = waits.reasons[1:], true
 		if v.skip.Code.Traits().Waits == contract.Nowhere {
 			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}
@@ -92,9 +91,9 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 // trial is a guard.Trial of the sizes of a pod, and the places that it takes.
 type trial struct {
 	guard.Trial
-	begins  bool
-	crowded func() guard.Wait
-	claims  []Claim
+	begins    bool
+	disrupted func() guard.Wait
+	claims    []Claim
 }
 
 // try claims what the pod takes to get a size, or says why it must wait.
@@ -104,7 +103,7 @@ func (t *trial) try(s *Snapshot, container string, m *sizing.Measure, to sizing.
 	}
 	places, why := t.Places(container, m, to)
 	if places > 0 {
-		why = t.crowded()
+		why = t.disrupted()
 	}
 	if why.Reason == "" {
 		t.claim(s.ofWorkload(), places)
@@ -112,24 +111,11 @@ func (t *trial) try(s *Snapshot, container string, m *sizing.Measure, to sizing.
 	return why
 }
 
-// crowd claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
-// It says why the pod must wait if there is none.
-func (t *trial) crowd(s *Snapshot) guard.Wait {
-	settings := t.Settings
-	var why guard.Wait
-	if settings.LimitsUnproven() {
-		n := settings.Unproven(s.pods())
-		full := fmt.Sprintf("as many pods of the workload as guard.maxUnproven allows (%d) have smaller sizes that have not proven themselves", n)
-		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForProof, full)
+// disrupt claims a place in each PodDisruptionBudget of the pod, or says why it must wait.
+func (t *trial) disrupt(s *Snapshot) guard.Wait {
+	if !t.Settings.DisruptionBudgets || s.Budgets == nil {
+		return guard.Wait{}
 	}
-	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
-		return why
-	}
-	return t.disrupt(s, settings)
-}
-
-// disrupt claims a place in each PodDisruptionBudget of the pod.
-func (t *trial) disrupt(s *Snapshot, settings *policy.Guard) guard.Wait {
 	budgets := s.Budgets()
 	if n := len(budgets); n > MostBudgets {
 		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
@@ -140,22 +126,22 @@ func (t *trial) disrupt(s *Snapshot, settings *policy.Guard) guard.Wait {
 			full = fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
 		// After that time, the budget knows whether they are ready.
-		if why := t.take(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full); why.Reason != "" {
+		if why := t.take(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, b.Pods, full); why.Reason != "" {
 			return why
 		}
 	}
 	return guard.Wait{}
 }
 
-// take claims a place in a group of which most pods may have smaller sizes within a time, or says why there is none.
-func (t *trial) take(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
+// take claims a place in a group of which most pods may have smaller sizes, or says why there is none.
+func (t *trial) take(group Group, most int, pods func() []*pod.Pod, full string) guard.Wait {
 	if most == 0 { // A budget may have very many pods.
-		return guard.Wait{Reason: reason, Message: full}
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: full}
 	}
-	crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: t.Now}
+	crowd := guard.Crowd{Pods: pods(), Most: most, Within: t.Settings.Unready, Now: t.Now}
 	places, next := crowd.Places(t.Pod)
 	if places == 0 {
-		return guard.Wait{Reason: reason, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(t.Pod, next)}
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(t.Pod, next)}
 	}
 	t.claim(group, places)
 	return guard.Wait{}
@@ -183,17 +169,6 @@ func (s *Snapshot) ofWorkload() Group {
 		group.Name = deployment.Kind + "/" + deployment.Name
 	}
 	return group
-}
-
-// pods returns how many pods the pod's workload has, this pod included.
-func (s *Snapshot) pods() int {
-	n := 1
-	for _, sibling := range s.Siblings() {
-		if sibling.UID != s.Pod.UID && sibling.Lives() {
-			n++
-		}
-	}
-	return n
 }
 
 // alike returns the siblings of a pod on nodes of the same type; for a new pod, only those that may show harm. The node

@@ -71,7 +71,7 @@ func TestSchedule(t *testing.T) {
 			if p.Decision != tc.decision || tc.reason != "" && p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
 			}
-			if p.Kind == PutBack {
+			if p.Kind == RevertRefused {
 				return // It is planned again when it has that size.
 			}
 			if opens := p.ReplanAt.Equal(podtest.At(day)); opens != (tc.reason == contract.OutsideSchedule) || opens == p.Pending() {
@@ -175,8 +175,8 @@ func TestTryOut(t *testing.T) {
 	}{
 		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
-		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
+		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
 		{name: "one of three pods has proven it", first: calm, seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
 		{name: "a pod on another node type has proven it", first: on(elsewhere.Name, calm.DeepCopy()), seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 3}}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
@@ -184,13 +184,12 @@ func TestTryOut(t *testing.T) {
 			decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, which the plan says while cpu is tried", first: hurt, decision: Skip, reason: contract.CanaryReverted, desired: podtest.Guaranteed, replan: 351},
-		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, claims: []Claim{canary}, replan: 1000},
+		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "all pods may have less", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "one pod of the workload may have less", first: calm, change: unproven(1), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "two pods of the workload may have less", first: calm, change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
 		{name: "two pods may try it first", first: authored(0), change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
-		{name: "the first pod has proven it, and the second just got it", first: calm, seconds: 310, change: second, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 560},
-		{name: "the second pod has proven it, too", first: calm, seconds: 560, change: second, decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "the first pod has proven it, and the second just got it", first: calm, seconds: 310, change: second, decision: Resize, desired: all},
 		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
 			budgeted(0, policy.Guard{})(s)
 			s.Table = guardedBy(t, 0.5, policy.Guard{MaxUnproven: policy.AllPods})
@@ -232,6 +231,11 @@ func TestTryOut(t *testing.T) {
 		{name: "budgets do not count", first: calm, change: budgeted(0, policy.Guard{}, "guard.disruptionBudgets"), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{}, "guard.enabled") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
+		{name: "one resource waits, and the other stays for another reason", first: calm, change: func(s *Snapshot) {
+			p := authored(9)
+			restarts(corev1.ResourceCPU)(p)
+			s.Pod = pod.From(p)
+		}, decision: Skip, reason: contract.RestartRequired, desired: podtest.Guaranteed, replan: 310},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -345,7 +349,7 @@ func TestDegraded(t *testing.T) {
 		{"a revert", leaky(), "big", nil, Resize, Revert, contract.Reverted},
 		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
-		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
+		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, RevertRefused, contract.ResizeInfeasible},
 		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -413,6 +417,15 @@ func TestStep(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the message names the key, and when the next step is", func(t *testing.T) {
+		s := snapshotOf(t, stepped("800m", "820Mi"), podtest.Node("big"))
+		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods, MaxChange: 0.2})
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		want := "container app: cpu 800m/800m instead of 500m/500m: guard.maxChange lowers it in steps, and the next one is at " + podtest.At(310).UTC().Format(time.RFC3339) + " or later"
+		if !strings.Contains(p.Reasons[0].Message, want) {
+			t.Errorf("reasons %v, want %s", p.Reasons, want)
+		}
+	})
 	t.Run("a bound does not explain a step", func(t *testing.T) {
 		table, err := ratios.Merge([]*ratios.Layer{{
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},

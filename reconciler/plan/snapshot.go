@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -57,6 +58,8 @@ type Snapshot struct {
 	Failed *Failure
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.
 	Signals guard.Signals
+	// Demand is what the pod needs according to usage; nil if it needs what its author wrote.
+	Demand need.Demand
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
 	// answers still count. The zero time is before all of them.
 	Now time.Time

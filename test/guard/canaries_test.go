@@ -10,11 +10,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestCanaries changes the ratio of workloads of 6 running pods, of which 2 at a time may have an unproven size.
+// TestCanaries changes the ratio of workloads of 20 running pods, of which 2 are canaries.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
-	const pods, canaries = 6, 2
-	settings := fmt.Sprintf("guard: {window: 30s, unready: %v, maxUnproven: %d}", unready, canaries)
+	const pods, canaries = 20, 2
+	settings := fmt.Sprintf("guard: {window: 30s, unready: %v}", unready)
 	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1, settings))
 	s.apply(t, (&workload{name: "good", replicas: pods, work: calm}).manifest("canaries"))
 	s.apply(t, (&workload{name: "leaky", replicas: pods, work: calm}).manifest("canaries"))

@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -98,8 +99,8 @@ type Cluster struct {
 	answers *answers
 	owners  *owners.Owners
 	// above is called for each pod whose known owners may have changed.
-	above    []func(types.NamespacedName)
-	reserved *reserved
+	above []func(types.NamespacedName)
+	rooms *node.Table
 	// filled is closed once all pods are read.
 	filled chan struct{}
 	// unread is why the cluster is not read yet; nil if it is read or if no error
@@ -128,7 +129,7 @@ func New(config Config) (*Cluster, error) {
 		budgets:     factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer(),
 		members:     newMembers(),
 		relief:      newRelief(),
-		reserved:    newReserved(),
+		rooms:       node.NewTable(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
 	}
@@ -202,7 +203,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 		if err := c.podIndex.Add(of); err != nil {
 			return err
 		}
-		c.reserved.set(of, c.Clock.Now())
+		c.reserve(of)
 		c.members.podChanged(nil, of)
 	}
 	for _, node := range nodes {
@@ -218,7 +219,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 
 // Forget removes a pod as if it had been deleted, for tests.
 func (c *Cluster) Forget(of *pod.Pod) error {
-	c.reserved.remove(of.UID)
+	c.rooms.Remove(of.UID)
 	c.members.podChanged(of, nil)
 	return c.podIndex.Delete(of)
 }

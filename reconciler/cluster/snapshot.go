@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -56,22 +57,21 @@ func (c *Cluster) Snapshot(of *pod.Pod, in Rules) *plan.Snapshot {
 
 // SnapshotIn is like Snapshot, with the shared inputs of the pod's namespace.
 func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapshot {
-	node, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
-	c.answers.hear(of, node) // The cache may be ahead of its event handlers.
-	infeasible, until := c.answers.of(node, of, now)
+	on, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
+	c.answers.hear(of, on) // The cache may be ahead of its event handlers.
+	infeasible, until := c.answers.of(on, of, now)
 	s := &plan.Snapshot{
 		Pod:       of,
 		Workloads: workloads,
 		Table:     in.Table,
 		Now:       now,
 		Around: safety.Surroundings{
-			Node:       node,
-			Infeasible: infeasible,
-			Neighbors:  c.reserved.neighbors(of),
-			Kept: func() safety.Resources {
-				room, _ := c.reserved.kept(of, in.observed, now)
-				return room
+			Room: node.Room{
+				Node:      on,
+				Neighbors: c.rooms.Neighbors(of),
+				Kept:      func() (node.Resources, time.Time) { return c.rooms.Kept(of, in.proven, now) },
 			},
+			Infeasible:  infeasible,
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
@@ -83,10 +83,6 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,
-		KeptUntil: func() time.Time {
-			_, until := c.reserved.kept(of, in.observed, now)
-			return until
-		},
 	}
 	if c.signals != nil {
 		s.Signals = c.signals(of)

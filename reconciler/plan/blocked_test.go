@@ -17,9 +17,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestContainDoesNoHarm(t *testing.T) {
@@ -65,8 +65,8 @@ func doesNotKeepRoomFromRestores(t *testing.T) {
 	p := contained(t, calm(), 60, func(s *Snapshot) {
 		s.Restore = true
 		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourceCPU: resource.MustParse("8")}
-		s.Around.Neighbors = safety.Resources{Memory: 2 << 30}
-		s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 2 << 30} }
+		s.Around.Neighbors = node.Resources{Memory: 2 << 30}
+		s.Around.Kept = func() (node.Resources, time.Time) { return node.Resources{Memory: 2 << 30}, time.Time{} }
 	})
 	if p.Decision != Resize || keepsRecord(p) {
 		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
@@ -243,7 +243,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 		{"the limit is back, and there is no room, and no ratio", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("unknown", "8", "600Mi") }, Sizes, Skip, contract.UnknownNodeType, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 		{"the limit is back, and others need the room", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) {
 			s.Around.Node = roomFor("big", "8", "1Gi")
-			s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 1 << 20} }
+			s.Around.Kept = func() (node.Resources, time.Time) { return node.Resources{Memory: 1 << 20}, time.Time{} }
 		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 		{"the limit is back, and cpu is not", burst(cpuToo, back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the node has not made more cpu", deferred, func(s *Snapshot) {

@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -114,9 +115,9 @@ func (a arbitrary) lifeNode() *corev1.Node {
 	return n
 }
 
-func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, node *corev1.Node, now int) *Snapshot {
+func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, on *corev1.Node, now int) *Snapshot {
 	of := pod.From(p)
-	s := &Snapshot{Pod: of, Table: table, Around: safety.Surroundings{Node: node}, Now: podtest.At(now)}
+	s := &Snapshot{Pod: of, Table: table, Around: safety.Surroundings{Room: node.Room{Node: on}}, Now: podtest.At(now)}
 	if a.oneIn(20) {
 		s.Around.Node = nil
 	}
@@ -130,7 +131,7 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 		}
 		s.Siblings = func() []*pod.Pod { return siblings }
 		s.OnNode = s.Siblings
-		s.NodeOf = func(*pod.Pod) *corev1.Node { return node }
+		s.NodeOf = func(*pod.Pod) *corev1.Node { return on }
 		if a.oneIn(3) {
 			n, allowed := a.IntN(3), a.IntN(3)
 			s.Budgets = func() (all []Budget) {
@@ -142,13 +143,12 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 		}
 	}
 	if a.oneIn(4) {
-		s.Around.Neighbors = safety.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
+		s.Around.Neighbors = node.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
 	}
 	if a.oneIn(6) {
-		kept := safety.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
-		s.Around.Kept = func() safety.Resources { return kept }
+		kept := node.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
 		until := podtest.At(now + 100)
-		s.KeptUntil = func() time.Time { return until }
+		s.Around.Kept = func() (node.Resources, time.Time) { return kept, until }
 	}
 	if a.oneIn(8) {
 		s.Around.LimitRanges = []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer,

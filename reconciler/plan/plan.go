@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -207,16 +208,15 @@ func (p *Plan) Paced() bool {
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which
 // never held the room for long, nor for restores. Containers that grow count against those that shrink.
-func (p *Plan) Frees() (frees safety.Resources) {
+func (p *Plan) Frees() (frees node.Resources) {
 	if !p.Paced() || p.Kind != Sizes {
 		return frees
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		frees.CPU += c.Current.CPU.Request - c.Desired.CPU.Request
-		frees.Memory += c.Current.Memory.Request - c.Desired.Memory.Request
+		frees = frees.Plus(node.RequestsOf(c.Current)).Minus(node.RequestsOf(c.Desired))
 	}
-	return safety.Resources{CPU: max(0, frees.CPU), Memory: max(0, frees.Memory)}
+	return frees.AtLeast(node.Resources{})
 }
 
 // First reports whether the pod was never sized before, not even partly.

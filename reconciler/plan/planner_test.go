@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -24,7 +25,7 @@ import (
 // snapshotOf returns a snapshot of a pod on a node, without any veto.
 func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	t.Helper()
-	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
+	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Room: node.Room{Node: n}}}
 }
 
 func restarts(resources ...corev1.ResourceName) func(*corev1.Pod) {

@@ -13,9 +13,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -327,7 +327,7 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 	full := func(s *Snapshot) {
 		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourceCPU: resource.MustParse("8")}
-		s.Around.Neighbors = safety.Resources{Memory: 3 << 29}
+		s.Around.Neighbors = node.Resources{Memory: 3 << 29}
 	}
 	p := contained(t, leaky(), 60, full)
 	if got := stepsOf(actionsAt(p, podtest.At(60))); !p.Pending() || !slices.Equal(got, []Step{StepReverted}) || p.differs() {

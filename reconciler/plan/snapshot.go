@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
@@ -65,8 +66,6 @@ type Snapshot struct {
 	// InfeasibleUntil is the time until which Around.Infeasible counts; zero if that is
 	// empty.
 	InfeasibleUntil time.Time
-	// KeptUntil returns until when at least a part of Around.Kept is kept; nil if that is nil.
-	KeptUntil func() time.Time
 
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
@@ -92,7 +91,7 @@ type Budget struct {
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
-	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused, s.Failed = nil, safety.Resources{}, nil, nil, nil, nil
+	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

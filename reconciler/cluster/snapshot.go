@@ -90,34 +90,19 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	s.Failed = c.failed(of)
 	if f := in.Holds.Freeze(); f != nil {
-		s.Frozen = frozenText(f)
+		s.Frozen = &plan.Stop{Since: f.Since, Author: f.Author, Reason: f.Reason}
 	}
 	if h, ok := in.Holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore, s.Emergency = true, in.Holds.Emergency(of.Namespace(), of.Name, of.UID, workloads...)
 		case hold.Pause:
-			s.Paused = fmt.Sprintf("the pause of %s began at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+			s.Paused = &plan.Stop{Scope: h.Scope.String(), Since: h.Since, Author: h.Author, Reason: h.Reason}
 		case hold.Breaker:
-			s.Degraded = fmt.Sprintf("the breaker of %s opened at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+			s.Degraded = &plan.Stop{Scope: h.Scope.String(), Since: h.Since, Author: h.Author, Reason: h.Reason}
 		}
 	}
 	return s
-}
-
-func frozenText(f *hold.Freeze) string {
-	by := ""
-	if f.Author != "" {
-		by = " by " + f.Author
-	}
-	return fmt.Sprintf("the cluster was frozen at %s%s: %s", f.Since.UTC().Format(time.RFC3339), by, orNothing(f.Reason))
-}
-
-func orNothing(reason string) string {
-	if reason == "" {
-		return "no reason given"
-	}
-	return reason
 }
 
 // all returns everything that a lister lists. A lister over a cache returns no error.

@@ -169,13 +169,13 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 		s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler { return []*autoscalingv2.HorizontalPodAutoscaler{hpa} }
 	}
 	if a.oneIn(12) {
-		s.Degraded = "a breaker is open"
+		s.Degraded = &Stop{Reason: "a breaker is open"}
 	}
 	if a.oneIn(25) {
-		s.Paused = "paused"
+		s.Paused = &Stop{Reason: "paused"}
 	}
 	if a.oneIn(25) {
-		s.Frozen = "frozen"
+		s.Frozen = &Stop{Reason: "frozen"}
 	}
 	if a.oneIn(10) {
 		s.Restore, s.Emergency = true, a.oneIn(3)
@@ -308,7 +308,7 @@ func TestLives(t *testing.T) {
 			}
 			s := a.lifeSnapshot(p, pods, table, node, now)
 			if calm {
-				s.NodeType, s.Frozen, s.Paused, s.Around.Node, s.Now, s.Settled, s.InTheEnd = "", "", "", node, podtest.At(now), false, false
+				s.NodeType, s.Frozen, s.Paused, s.Around.Node, s.Now, s.Settled, s.InTheEnd = "", nil, nil, node, podtest.At(now), false, false
 				s.Restore = s.Restore && a.oneIn(4)
 				if a.oneIn(3) {
 					s.Siblings = nil

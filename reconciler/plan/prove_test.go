@@ -341,11 +341,11 @@ func TestDegraded(t *testing.T) {
 		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
 		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
-		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
+		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = &Stop{Reason: "frozen"} }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := snapshotOf(t, tc.pod, podtest.Node(tc.node))
-			s.Now, s.Degraded = podtest.At(60), "3 of the last 5"
+			s.Now, s.Degraded = podtest.At(60), &Stop{Reason: "3 of the last 5"}
 			if tc.change != nil {
 				tc.change(s)
 			}
@@ -353,7 +353,7 @@ func TestDegraded(t *testing.T) {
 			if p.Decision != tc.decision || p.Kind != tc.kind || p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, kind %v, reasons %v", p.Decision, p.Kind, p.Reasons)
 			}
-			if degraded := p.Reasons[0]; degraded.Code == contract.Degraded && (degraded.Message != s.Degraded || !p.Vetoed || !p.ReplanAt.IsZero()) {
+			if degraded := p.Reasons[0]; degraded.Code == contract.Degraded && (degraded.Message != s.Degraded.degraded() || !p.Vetoed || !p.ReplanAt.IsZero()) {
 				t.Errorf("%v, vetoed: %t, again at %v", degraded, p.Vetoed, p.ReplanAt)
 			}
 		})

@@ -142,10 +142,10 @@ func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
 
 // breaker skips pods whose sizing a breaker stops. Reverts and restores pass.
 func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
-	if s.Degraded == "" || !d.differs() {
+	if s.Degraded == nil || !d.differs() {
 		return nil
 	}
-	return d.skips(stays, contract.Degraded, s.Degraded)
+	return d.skips(stays, contract.Degraded, s.Degraded.degraded())
 }
 
 // schedule skips pods that are resized at other times. Without a time, as in a preview without a cluster, no schedule

@@ -10,7 +10,7 @@ import (
 
 // scope skips pods that must not be resized, whatever the size.
 func (p *Planner) scope(d *draft, s *Snapshot) *verdict {
-	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen, Paused: s.Paused, VPA: s.VPA}); veto != nil {
+	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen.frozen(), Paused: s.Paused.paused(), VPA: s.VPA}); veto != nil {
 		return d.skips(decided, veto.Reason, veto.Message)
 	}
 	return nil

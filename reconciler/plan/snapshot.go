@@ -42,14 +42,13 @@ type Snapshot struct {
 	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
 	// none.
 	VPA *safety.VPA
-	// Frozen is the reason why the cluster is frozen; empty if it is not. It outranks Paused
-	// and Restore.
-	Frozen string
-	// Paused is the reason why resizing is paused for the pod; empty if it is not.
-	Paused string
-	// Degraded is the reason why a breaker stops the sizing of the pod; empty if none does. The pod is
-	// still reverted and restored.
-	Degraded string
+	// Frozen is the freeze of the cluster; nil if it is not frozen. It outranks Paused and Restore.
+	Frozen *Stop
+	// Paused is the pause that applies to the pod; nil if resizing is not paused for it.
+	Paused *Stop
+	// Degraded is the breaker that stops the sizing of the pod; nil if none does. The pod is still reverted
+	// and restored.
+	Degraded *Stop
 	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
 	// Emergency means that Restore is requested by an emergency restore.

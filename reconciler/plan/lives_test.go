@@ -330,7 +330,7 @@ func TestLives(t *testing.T) {
 			for _, r := range plan.Reasons {
 				kinds[string(r.Code)]++
 			}
-			if plan.Kind == PutBack {
+			if plan.Kind == RevertRefused {
 				refused = &Refusal{Reason: plan.Reasons[0], Wanted: plan.Wanted, Waiting: a.oneIn(2), Retry: a.oneIn(3)}
 			}
 			if plan.Decision == Resize && a.oneIn(4) {

@@ -119,8 +119,8 @@ type Kind uint8
 const (
 	// Sizes sizes the pod for its node.
 	Sizes Kind = iota
-	// PutBack reverts a size that the node cannot satisfy.
-	PutBack
+	// RevertRefused reverts a size that the node cannot satisfy.
+	RevertRefused
 	// Restore returns the pod to its originals and removes our annotations.
 	Restore
 	// Revert reverts what a resize lowered, because it made the pod worse.
@@ -161,8 +161,8 @@ type Cause uint8
 const (
 	// Unchanged: it has its desired size already, or keeps its size for now.
 	Unchanged Cause = iota
-	// LeftAlone: it may not be changed, because another actor set it or its original is unknown.
-	LeftAlone
+	// NotOurs: it may not be changed, because another actor set it or its original is unknown.
+	NotOurs
 	// ByRatio: its need is scaled for the node.
 	ByRatio
 	// ByAdoption: the size that another actor set is what an original scales to.
@@ -258,7 +258,7 @@ func (p *Plan) causedBy(cause Cause) bool {
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
 		for _, m := range sizing.Measures {
-			if c := &p.Containers[i]; c.Causes[m.Index] != LeftAlone && *m.Of(&c.Desired) != *m.Of(&c.Original) {
+			if c := &p.Containers[i]; c.Causes[m.Index] != NotOurs && *m.Of(&c.Desired) != *m.Of(&c.Original) {
 				return true
 			}
 		}
@@ -288,7 +288,7 @@ func (p *Plan) Skipped(why Reason) *Plan {
 	skipped.skip(why)
 	for i := range skipped.Containers {
 		for k, cause := range skipped.Containers[i].Causes {
-			if cause != LeftAlone {
+			if cause != NotOurs {
 				skipped.Containers[i].Causes[k] = Unchanged
 			}
 		}

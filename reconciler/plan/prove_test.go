@@ -70,7 +70,7 @@ func TestSchedule(t *testing.T) {
 			if p.Decision != tc.decision || tc.reason != "" && p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
 			}
-			if p.Kind == PutBack {
+			if p.Kind == RevertRefused {
 				return // It is planned again when it has that size.
 			}
 			if opens := p.ReplanAt.Equal(podtest.At(day)); opens != (tc.reason == contract.OutsideSchedule) || opens == p.Pending() {
@@ -340,7 +340,7 @@ func TestDegraded(t *testing.T) {
 		{"a revert", leaky(), "big", nil, Resize, Revert, contract.Reverted},
 		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
-		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
+		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, RevertRefused, contract.ResizeInfeasible},
 		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = &Stop{Reason: "frozen"} }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// putBack reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
+// revertRefused reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
 // and no other resource of the pod stays blocked. The spec must not keep a size that the node refuses.
-func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
+func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 	if d.state == open && d.differs() || !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
 		v.sets = nil
 		return v
 	}
-	v.kind, v.next, v.decision = PutBack, decided, Resize
+	v.kind, v.next, v.decision = RevertRefused, decided, Resize
 	v.wanted = d.asksFor(s, current)
 	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
 	if before := s.Pod.Record(); before != nil {

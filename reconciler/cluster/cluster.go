@@ -28,6 +28,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Holds provides the holds in effect; package hold has the implementation.
@@ -93,7 +94,7 @@ type Cluster struct {
 	autoscalers cache.Indexer
 	// budgets has the PodDisruptionBudgets, members the pods of some, and relief reports changes to them.
 	budgets cache.Indexer
-	members *members
+	members *workload.Members
 	relief  *relief
 	vpas    *vpas
 	answers *answers
@@ -127,12 +128,12 @@ func New(config Config) (*Cluster, error) {
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer().GetIndexer(),
 		budgets:     factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer(),
-		members:     newMembers(),
 		relief:      newRelief(),
 		rooms:       node.NewTable(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
 	}
+	c.members = c.newMembers()
 	c.owners = owners.New(owners.Config{
 		Resources: config.WorkloadKinds, Client: config.Metadata, Discovery: config.Client.Discovery(), Changed: c.ownerChanged,
 	})
@@ -141,6 +142,13 @@ func New(config Config) (*Cluster, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+func (c *Cluster) newMembers() *workload.Members {
+	return workload.NewMembers(c.pods, func(b *workload.Budget) bool {
+		now, _, _ := c.budgets.Get(b) // A cache returns no error.
+		return now != nil && now.(*workload.Budget).UID() == b.UID()
+	})
 }
 
 // Serve sets the receiver of changes, and the function that returns what nodes refused
@@ -204,7 +212,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 			return err
 		}
 		c.reserve(of)
-		c.members.podChanged(nil, of)
+		c.members.PodChanged(nil, of)
 	}
 	for _, node := range nodes {
 		if err := c.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
@@ -220,7 +228,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 // Forget removes a pod as if it had been deleted, for tests.
 func (c *Cluster) Forget(of *pod.Pod) error {
 	c.rooms.Remove(of.UID)
-	c.members.podChanged(of, nil)
+	c.members.PodChanged(of, nil)
 	return c.podIndex.Delete(of)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Rules are the inputs of plans that users control.
@@ -83,7 +83,7 @@ func isFrozen(in Rules) bool { return in.Holds.Freeze() != nil }
 
 // heldOtherwise reports whether the kind of hold on a pod has changed, or whether it is an emergency.
 func (c *Cluster) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {
-	workloads := c.owners.Chain(make([]safety.Workload, 0, 4), of) // Few pods have more than 4.
+	workloads := c.owners.Chain(make([]workload.Workload, 0, 4), of) // Few pods have more than 4.
 	heldBefore, _ := before.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	heldNow, _ := now.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	return heldBefore.Kind != heldNow.Kind ||

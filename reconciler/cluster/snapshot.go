@@ -9,13 +9,14 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Shared holds the inputs that all pods in a namespace share.
@@ -24,30 +25,27 @@ type Shared struct {
 	limitRanges []*corev1.LimitRange
 	quotas      []*corev1.ResourceQuota
 	siblings    *siblings
-	budgets     *budgets
+	limits      *workload.Limits
 }
 
 // siblings remembers the pods of the last workload that was asked for: neighbors in a list of pods
-// often have the same controller.
+// often have the same.
 type siblings struct {
-	controller types.UID
-	deployment safety.Workload
-	pods       []*pod.Pod
+	group workload.Group
+	pods  []*pod.Pod
 }
 
 // of returns the pods of a pod's workload.
 func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
-	uid := of.Controller().UID
-	// Users may change the label from which the Deployment is derived.
-	if deployment, _ := safety.DeploymentOf(of); s.controller != uid || s.deployment != deployment || s.pods == nil {
-		s.controller, s.deployment, s.pods = uid, deployment, c.pods.Siblings(of)
+	if group := workload.GroupOf(of); s.group != group || s.pods == nil {
+		s.group, s.pods = group, c.pods.Of(group)
 	}
 	return s.pods
 }
 
 // Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
-	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &budgets{}}
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &workload.Limits{Budgets: c.budgetsIn, Members: c.members}}
 }
 
 // Snapshot returns the inputs for the plan of a pod.
@@ -79,7 +77,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
 		OnNode:      func() []*pod.Pod { return c.On(of.Node()) },
-		Budgets:     func() []plan.Budget { return around.budgets.of(c, of) },
+		Budgets:     func() []workload.Limit { return around.limits.Of(of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,
@@ -115,7 +113,7 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 }
 
 // autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
-func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+func (c *Cluster) autoscalersOf(namespace string, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, w := range workloads {
 		for _, obj := range ofTarget(c.autoscalers, namespace, w) {
@@ -140,4 +138,14 @@ func (c *Cluster) NodeNamed(name string) *corev1.Node {
 		return nil // The only error of a lister is that the node does not exist.
 	}
 	return node
+}
+
+// budgetsIn returns the budgets of a namespace, in any order.
+func (c *Cluster) budgetsIn(namespace string) []*workload.Budget {
+	found := byIndex(c.budgets, cache.NamespaceIndex, namespace)
+	all := make([]*workload.Budget, len(found))
+	for i, obj := range found {
+		all[i] = obj.(*workload.Budget)
+	}
+	return all
 }

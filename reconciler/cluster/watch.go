@@ -117,7 +117,7 @@ func (c *Cluster) podChanged(old, obj any) {
 	switch {
 	case now == nil:
 		roomier = c.rooms.Remove(before.UID)
-		c.members.podChanged(before, nil)
+		c.members.PodChanged(before, nil)
 		now = before
 	case before != nil && before.ResourceVersion() == now.ResourceVersion():
 		return // A new list repeats a known version.
@@ -128,7 +128,7 @@ func (c *Cluster) podChanged(old, obj any) {
 		if on := c.reserve(now); on != "" {
 			roomier = on
 		}
-		c.members.podChanged(before, now)
+		c.members.PodChanged(before, now)
 	}
 	if obj != nil {
 		c.answers.hear(now, c.Node(now))

@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func at[T any](a arbitrary, all ...T) T { return all[a.IntN(len(all))] }
@@ -134,9 +135,9 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 		s.NodeOf = func(*pod.Pod) *corev1.Node { return on }
 		if a.oneIn(3) {
 			n, allowed := a.IntN(3), a.IntN(3)
-			s.Budgets = func() (all []Budget) {
+			s.Budgets = func() (all []workload.Limit) {
 				for i := range n {
-					all = append(all, Budget{Name: fmt.Sprint("budget", i), Allowed: allowed, Pods: s.Siblings})
+					all = append(all, workload.Limit{Name: fmt.Sprint("budget", i), Allowed: allowed, Pods: s.Siblings})
 				}
 				return all
 			}

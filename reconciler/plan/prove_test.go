@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Tests start on a Saturday at midnight.
@@ -126,8 +127,8 @@ func TestTryOut(t *testing.T) {
 		return p
 	}
 	// The controller of the pods, their node and their budget.
-	controlled, onNode := Group{OfOneWorkload, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
-	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
+	controlled, onNode := workload.Group{Namespace: "default", Workload: workload.Workload{Kind: "UID", Name: "rs-uid"}}, workload.Group{Workload: workload.Workload{Kind: "Node", Name: "node"}}
+	canary, all := workload.Claim{Group: controlled, Places: 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g policy.Guard, off ...string) func(*Snapshot) {
 		g.Canary = 1
 		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g, off...) }
@@ -135,13 +136,15 @@ func TestTryOut(t *testing.T) {
 	budgeted := func(allowed int, g policy.Guard, off ...string) func(*Snapshot) {
 		return func(s *Snapshot) {
 			limited(g, off...)(s)
-			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
+			s.Budgets = func() []workload.Limit {
+				return []workload.Limit{{Name: "most", Allowed: 9, Pods: s.Siblings}, {Name: "web", Allowed: allowed, Pods: s.Siblings}}
+			}
 		}
 	}
 	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
 	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
 		return func(s *Snapshot) {
-			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{MaxPods: 1, MaxPodsOnNode: 1}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
+			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{MaxPods: 1, MaxPodsOnNode: 1}), func() []workload.Limit { return []workload.Limit{{Name: "web", Allowed: 0, Pods: s.Siblings}} }
 			p := authored(9)
 			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
 			for _, change := range changes {
@@ -150,7 +153,9 @@ func TestTryOut(t *testing.T) {
 			s.Pod = pod.From(p)
 		}
 	}
-	budget := func(name string, places int) Claim { return Claim{Group{Budgeted, "default", name}, places} }
+	budget := func(name string, places int) workload.Claim {
+		return workload.Claim{Group: workload.Group{Namespace: "default", Workload: workload.Workload{Kind: "PodDisruptionBudget", Name: name}}, Places: places}
+	}
 	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
 		name     string
@@ -160,13 +165,13 @@ func TestTryOut(t *testing.T) {
 		decision Decision
 		reason   contract.Reason
 		desired  podtest.Amounts
-		claims   []Claim
+		claims   []workload.Claim
 		replan   int
 	}{
-		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
+		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []workload.Claim{canary}},
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []workload.Claim{canary}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, policy.Guard{}) },
 			decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
@@ -175,12 +180,12 @@ func TestTryOut(t *testing.T) {
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 1}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "one pod of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(policy.Guard{MaxPods: 1}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(policy.Guard{MaxPods: 1}), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 1}}},
 		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(policy.Guard{MaxPods: 1, MaxPodsOnNode: 10}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "two pods of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 2}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 0.5, MaxPods: 2}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
+		{name: "two pods of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 2}), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 1}}},
+		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 0.5, MaxPods: 2}) }, decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 2}}},
 		{name: "one pod of the node may have less", first: calm, change: limited(policy.Guard{MaxPodsOnNode: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(policy.Guard{MaxPods: 3, MaxPodsOnNode: 10}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
+		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(policy.Guard{MaxPods: 3, MaxPodsOnNode: 10}), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 2}, {Group: onNode, Places: 9}}},
 		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
 			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1, MaxPods: 1})
 		}, decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
@@ -195,19 +200,23 @@ func TestTryOut(t *testing.T) {
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows no disruption, and is not asked for its pods", first: calm, change: func(s *Snapshot) {
 			limited(policy.Guard{})(s)
-			s.Budgets = func() []Budget { return []Budget{{"web", 0, func() []*pod.Pod { panic("it may have very many") }}} }
+			s.Budgets = func() []workload.Limit {
+				return []workload.Limit{{Name: "web", Allowed: 0, Pods: func() []*pod.Pod { panic("it may have very many") }}}
+			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
-		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
-		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, policy.Guard{}), decision: Resize, desired: all, claims: []workload.Claim{budget("most", 9), budget("web", 1)}},
+		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, policy.Guard{}), decision: Resize, desired: all, claims: []workload.Claim{budget("most", 8), budget("web", 1)}},
 		{name: "as many budgets as may select the pod", first: calm, change: func(s *Snapshot) {
 			budgeted(9, policy.Guard{})(s)
-			s.Budgets = func() []Budget { return slices.Repeat([]Budget{{"web", 9, s.Siblings}}, MostBudgets) }
-		}, decision: Resize, desired: all, claims: []Claim{budget("web", 9)}},
+			s.Budgets = func() []workload.Limit {
+				return slices.Repeat([]workload.Limit{{Name: "web", Allowed: 9, Pods: s.Siblings}}, workload.MostBudgets)
+			}
+		}, decision: Resize, desired: all, claims: []workload.Claim{budget("web", 9)}},
 		{name: "too many budgets", first: calm, change: func(s *Snapshot) {
 			budgeted(9, policy.Guard{})(s)
-			s.Budgets = func() []Budget {
-				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
+			s.Budgets = func() []workload.Limit {
+				return slices.Repeat([]workload.Limit{{Name: "web", Allowed: 9, Pods: func() []*pod.Pod { panic("it takes too long") }}}, workload.MostBudgets+1)
 			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "cpu made the first pod worse, and memory waits for a budget", first: leaky(ready, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
@@ -275,7 +284,7 @@ func TestTryOut(t *testing.T) {
 	})
 	t.Run("a plan that lowers nothing in the end claims no place", func(t *testing.T) {
 		for request, claims := range map[int64]int{999: 1, 1000: 0, 1001: 0} {
-			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
+			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
 			d.Containers[0].Current.CPU.Request, d.Containers[0].Desired.CPU.Request = 1000, request
 			v := (&Planner{}).resize(d, &Snapshot{})
 			if d.apply("resize", v); len(d.Claims) != claims {
@@ -332,7 +341,7 @@ func TestDegraded(t *testing.T) {
 		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a pod that its budget would let wait", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) {
 			s.Siblings = func() []*pod.Pod { return nil }
-			s.NodeOf, s.OnNode, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, s.Siblings, func() []Budget { return []Budget{{"web", 0, nil}} }
+			s.NodeOf, s.OnNode, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, s.Siblings, func() []workload.Limit { return []workload.Limit{{Name: "web", Allowed: 0, Pods: nil}} }
 		}, Skip, Sizes, contract.Degraded},
 		{"a later resize", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a resize to the originals", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},

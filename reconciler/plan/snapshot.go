@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Snapshot is the input of a plan. Plans do not change it.
@@ -19,7 +20,7 @@ type Snapshot struct {
 	Pod *pod.Pod
 	// Workloads are the pod's controller, the controller's controller, and so on:
 	// the narrowest first.
-	Workloads []safety.Workload
+	Workloads []workload.Workload
 	Table     *ratios.Table
 	// Around describes the node and the namespace of the pod. Around.Node is nil if
 	// the node is unknown.
@@ -38,7 +39,7 @@ type Snapshot struct {
 	OnNode func() []*pod.Pod
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
-	Budgets func() []Budget
+	Budgets func() []workload.Limit
 	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
 	// none.
 	VPA *safety.VPA
@@ -70,21 +71,6 @@ type Snapshot struct {
 	Settled bool
 	// InTheEnd plans the size that the pod gets once it need not wait for readiness, other pods or steps.
 	InTheEnd bool
-}
-
-// MostBudgets is how many PodDisruptionBudgets may select a pod that gets a smaller size. Kubernetes evicts no
-// pod with more than one. Without a limit, users who may create budgets could make each plan take seconds.
-const MostBudgets = 10
-
-// Budget is a PodDisruptionBudget that selects the pod.
-type Budget struct {
-	Name string
-	// Allowed is how many of its pods may be disrupted now. It is 0 until the disruption controller has
-	// seen the last change to its spec.
-	Allowed int
-	// Pods returns all pods that it selects, in any order, as new as the pod itself. It takes time for each
-	// of them, and more the first time. The caller must not change the slice.
-	Pods func() []*pod.Pod
 }
 
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.

@@ -1,17 +1,22 @@
-package cluster
+package workload
 
 import (
-	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// members remembers the pods that budgets select, from the first plan that needs them. Without it, each plan
+// Pods finds pods by keys.
+type Pods interface {
+	// Keys returns the keys of the pods in a namespace, which share their memory with the cache.
+	Keys(namespace string) []string
+	// At returns the pod with a key; nil if it is gone.
+	At(key string) *pod.Pod
+}
+
+// Members remembers the pods that budgets select, from the first plan that needs them. Without it, each plan
 // would compare all pods in a namespace, which may be tens of thousands, with a selector.
 //
 // It remembers the keys of pods. The pods come from the cache, which may be ahead of its event handlers: a
@@ -19,7 +24,11 @@ import (
 //
 // Users who may create budgets must not be able to fill the memory, so it remembers at most a few budgets for
 // each pod.
-type members struct {
+type Members struct {
+	in Pods
+	// exists reports whether a budget exists.
+	exists func(*Budget) bool
+
 	mu sync.RWMutex
 	// namespaces has the budgets of each namespace by their uid.
 	namespaces map[string]map[types.UID]*membership
@@ -27,24 +36,25 @@ type members struct {
 
 // membership is a budget and the keys of the pods that it selects.
 type membership struct {
-	of   *budget
+	of   *Budget
 	keys map[string]struct{}
 }
 
-func newMembers() *members {
-	return &members{namespaces: map[string]map[types.UID]*membership{}}
+// NewMembers returns members that find pods in a cache, and the function that reports whether a budget exists.
+func NewMembers(in Pods, exists func(*Budget) bool) *Members {
+	return &Members{in: in, exists: exists, namespaces: map[string]map[types.UID]*membership{}}
 }
 
-// membersOf returns the pods that a budget selects, in any order. The caller owns the slice.
-func (c *Cluster) membersOf(b *budget) []*pod.Pod {
-	if pods, known := c.members.read(c.podIndex, b); known {
+// Of returns the pods that a budget selects, in any order. The caller owns the slice.
+func (m *Members) Of(b *Budget) []*pod.Pod {
+	if pods, known := m.read(b); known {
 		return pods
 	}
-	return c.members.find(c, b)
+	return m.find(b)
 }
 
 // read returns the pods of a budget if they are remembered.
-func (m *members) read(pods cache.Indexer, b *budget) ([]*pod.Pod, bool) {
+func (m *Members) read(b *Budget) ([]*pod.Pod, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	known := m.namespaces[b.namespace][b.uid]
@@ -53,7 +63,7 @@ func (m *members) read(pods cache.Indexer, b *budget) ([]*pod.Pod, bool) {
 	}
 	found := make([]*pod.Pod, 0, len(known.keys))
 	for key := range known.keys {
-		if of := podAt(pods, key); of != nil {
+		if of := m.in.At(key); of != nil {
 			found = append(found, of)
 		}
 	}
@@ -61,17 +71,17 @@ func (m *members) read(pods cache.Indexer, b *budget) ([]*pod.Pod, bool) {
 }
 
 // find searches the pods of a budget, and remembers them if the budget still exists and there is room.
-func (m *members) find(c *Cluster, b *budget) []*pod.Pod {
-	if all := c.keysIn(b.namespace); m.isFull(b, len(all)) {
+func (m *Members) find(b *Budget) []*pod.Pod {
+	if all := m.in.Keys(b.namespace); m.isFull(b, len(all)) {
 		// Without the lock, so that plans in other namespaces do not wait for each search.
-		found, _ := c.search(b, all)
+		found, _ := m.search(b, all)
 		return found
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	found, keys := c.search(b, c.keysIn(b.namespace)) // Pods may have come before the lock was held.
+	found, keys := m.search(b, m.in.Keys(b.namespace)) // Pods may have come before the lock was held.
 	// If it is deleted later than this, forget waits for the lock.
-	if now, _, _ := c.budgets.Get(b); now != nil && now.(*budget).uid == b.uid {
+	if m.exists(b) {
 		in := m.namespaces[b.namespace]
 		if in == nil {
 			in = map[types.UID]*membership{}
@@ -82,9 +92,20 @@ func (m *members) find(c *Cluster, b *budget) []*pod.Pod {
 	return found
 }
 
+// Remembered returns how many pods are remembered of each budget in a namespace.
+func (m *Members) Remembered(namespace string) map[types.UID]int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	pods := map[types.UID]int{}
+	for uid, known := range m.namespaces[namespace] {
+		pods[uid] = len(known.keys)
+	}
+	return pods
+}
+
 // isFull reports whether the other budgets in a namespace with that many pods have too many pods to remember
 // one more.
-func (m *members) isFull(but *budget, pods int) bool {
+func (m *Members) isFull(but *Budget, pods int) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	remembered := 0
@@ -93,39 +114,22 @@ func (m *members) isFull(but *budget, pods int) bool {
 			remembered += len(known.keys)
 		}
 	}
-	return remembered > (plan.MostBudgets-1)*pods
-}
-
-// keysIn returns the keys of the pods in a namespace, which share their memory with the cache.
-func (c *Cluster) keysIn(namespace string) []string {
-	keys, err := c.podIndex.IndexKeys(cache.NamespaceIndex, namespace)
-	if err != nil {
-		// The only error is an index that was never added.
-		panic(fmt.Sprintf("cluster: pods by namespace: %v", err))
-	}
-	return keys
+	return remembered > (MostBudgets-1)*pods
 }
 
 // search compares pods, all in its namespace, with the selector of a budget.
-func (c *Cluster) search(b *budget, all []string) (found []*pod.Pod, keys map[string]struct{}) {
+func (m *Members) search(b *Budget, all []string) (found []*pod.Pod, keys map[string]struct{}) {
 	found, keys = []*pod.Pod{}, map[string]struct{}{}
 	for _, key := range all {
-		if of := podAt(c.podIndex, key); of != nil && b.selector.Matches(of.Labels()) {
+		if of := m.in.At(key); of != nil && b.selector.Matches(of.Labels()) {
 			found, keys[key] = append(found, of), struct{}{}
 		}
 	}
 	return found, keys
 }
 
-// podAt returns the pod with a key; nil if it is gone.
-func podAt(pods cache.Indexer, key string) *pod.Pod {
-	obj, _, _ := pods.GetByKey(key) // A cache returns no error.
-	of, _ := obj.(*pod.Pod)
-	return of
-}
-
-// podChanged records a pod that was added, changed or deleted.
-func (m *members) podChanged(before, now *pod.Pod) {
+// PodChanged records a pod that was added, changed or deleted.
+func (m *Members) PodChanged(before, now *pod.Pod) {
 	if before != nil && now != nil && before.Labels().Equal(now.Labels()) {
 		return
 	}
@@ -139,14 +143,14 @@ func (m *members) podChanged(before, now *pod.Pod) {
 	if len(in) == 0 {
 		return
 	}
-	key, has := cache.ObjectName{Namespace: of.Namespace(), Name: of.Name}.String(), labelsOf(of)
+	key, has := of.Namespace()+"/"+of.Name, labelsOf(of)
 	selecting := 0
 	for uid, known := range in {
 		if now == nil || !known.of.selector.Matches(has) {
 			delete(known.keys, key)
 			continue
 		}
-		if selecting++; selecting > plan.MostBudgets {
+		if selecting++; selecting > MostBudgets {
 			delete(in, uid)
 			continue
 		}
@@ -154,8 +158,21 @@ func (m *members) podChanged(before, now *pod.Pod) {
 	}
 }
 
+// BudgetChanged records a budget that was added, changed or deleted, and reports whether it may permit a resize that it
+// did not permit before: it allows more disruptions, selects other pods, or is gone. A new budget permits nothing.
+func (m *Members) BudgetChanged(before, now *Budget) (eases bool) {
+	switch {
+	case before == nil:
+		return false
+	case now == nil || now.uid != before.uid:
+		m.forget(before)
+		return true
+	}
+	return now.Allowed > before.Allowed || !now.selectsAs(before)
+}
+
 // forget drops a deleted budget.
-func (m *members) forget(b *budget) {
+func (m *Members) forget(b *Budget) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	in := m.namespaces[b.namespace]

@@ -148,7 +148,7 @@ func (c *Cluster) newMembers() *workload.Members {
 	return workload.NewMembers(c.pods, func(b *workload.Budget) bool {
 		now, _, _ := c.budgets.Get(b) // A cache returns no error.
 		return now != nil && now.(*workload.Budget).UID() == b.UID()
-	})
+	}, c.budgetsIn)
 }
 
 // Serve sets the receiver of changes, and the function that returns what nodes refused

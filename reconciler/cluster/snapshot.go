@@ -45,7 +45,7 @@ func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
 
 // Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
-	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &workload.Limits{Budgets: c.budgetsIn, Members: c.members}}
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &workload.Limits{Members: c.members}}
 }
 
 // Snapshot returns the inputs for the plan of a pod.
@@ -76,7 +76,6 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
-		OnNode:      func() []*pod.Pod { return c.On(of.Node()) },
 		Budgets:     func() []workload.Limit { return around.limits.Of(of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 

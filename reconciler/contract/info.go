@@ -68,7 +68,7 @@ var reasons = []Info{
 		Remedy:  "nothing, or change `bounds` in config.yaml if this size is not intended",
 	},
 	{
-		Reason: ResizeFailed, Severity: Warning,
+		Reason: ResizeFailed, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff, up to an hour if an admission policy or webhook denies it, and after a day if one changes it.",
 		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
 		See:     "docs/operations.md#workloadresizerresizesfailing",
@@ -270,8 +270,8 @@ var reasons = []Info{
 	},
 	{
 		Reason: WaitingForProof, Severity: Silent, Traits: Traits{Stays: true, Part: true, Restless: true},
-		Meaning: "A smaller size must prove itself first: on other pods of the workload, its canaries; on as many pods of the workload or of the node as `guard.maxPods` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
-		Remedy:  "nothing: the pod is resized after that; or change `guard.canary`, `guard.maxPods` or `guard.maxChange` in config.yaml",
+		Meaning: "A smaller size must prove itself first: on as many other pods of the workload, its canaries, as `guard.maxUnproven` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
+		Remedy:  "nothing: the pod is resized after that; or change `guard.maxUnproven` or `guard.maxChange` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{

@@ -3,6 +3,7 @@ package demand
 import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -37,7 +38,7 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	if !guaranteed {
 		r.Limits.CPU, r.Limits.Memory = limitModes[d.CPU.Limit], limitModes[d.Memory.Limit]
 	}
-	if r.Limits.Memory == recommend.Multiple {
+	if r.Limits.Memory == need.Multiple {
 		r.Limits.MemoryMultiple, r.Limits.MemoryHeadroom = d.Memory.Multiple, d.Memory.Headroom
 	}
 	bounds := d.BoundsOf(name)
@@ -56,6 +57,6 @@ var unconfigured = keys.Defaults[policy.Demand]()
 const followLimit = "follow"
 
 // limitModes are the ways in which limits follow, by their names in the configuration.
-var limitModes = map[string]recommend.LimitMode{
-	followLimit: recommend.Follow, "keep": recommend.Keep, "none": recommend.None, "multiple": recommend.Multiple,
+var limitModes = map[string]need.LimitMode{
+	followLimit: need.Follow, "keep": need.Keep, "none": need.None, "multiple": need.Multiple,
 }

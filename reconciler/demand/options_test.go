@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -70,7 +71,7 @@ func followTheConfiguration(t *testing.T) {
 	r.Floor, r.Round = recommend.Amounts{CPU: 10, Memory: 32 << 20}, recommend.Amounts{CPU: 5, Memory: 1 << 20}
 	r.Min, r.Max = recommend.Amounts{CPU: 20, Memory: 64 << 20}, recommend.Amounts{CPU: 3000, Memory: 2 << 30}
 	r.IntegerCPU, r.KeepMemory = true, true
-	r.Limits = recommend.Limits{CPU: recommend.None, Memory: recommend.Multiple, MemoryMultiple: 3, MemoryHeadroom: 100 << 20}
+	r.Limits = need.Limits{CPU: need.None, Memory: need.Multiple, MemoryMultiple: 3, MemoryHeadroom: 100 << 20}
 	d := demandOf(t, `{policy: week, margin: 0, minHistory: 3h, minCoverage: 0.25, window: 6h, windows: 10, oomBump: 1.5, oomMinBump: 200Mi,
   cpu: {target: 0.8, lower: 0.4, upper: 0.99, floor: 10m, min: 20m, max: 4, roundTo: 5m, halfLife: 12h, confidence: 6h, limit: none, wholeCores: true},
   memory: {target: 1, lower: 0.6, upper: 1, floor: 32Mi, min: 64Mi, max: 4Gi, roundTo: 1Mi, halfLife: 2d, confidence: 7h, limit: multiple, multiple: 3, headroom: 100Mi, neverLower: true},

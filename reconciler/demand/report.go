@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -175,7 +176,7 @@ func newItem(key usage.Key, from string, s *survey, need needs) *Item {
 
 // explainKept sets why requests are not lowered.
 func (i *Item) explainKept(o recommend.Options) {
-	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == recommend.Follow)
+	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == need.Follow)
 }
 
 // count counts a container of a pod.

@@ -79,7 +79,7 @@ func (c *reversal) rest(d *draft) []Derived {
 			}
 			has, back := *m.Of(&of.Current), *m.Of(&allocated)
 			step := Derived{Container: i, Measure: m, To: has}
-			if unmade && d.ours(i, m) && grows(back, has) && credible(*m.Of(&of.Original), has, back, of.Needs[m.Index].Bounds, m.Scale) {
+			if unmade && d.ours(i, m) && grows(back, has) && d.credible(i, m, has, back) {
 				step.To, step.Cause = back, ByNode
 			}
 			all = append(all, step)

@@ -128,6 +128,8 @@ type verdict struct {
 	reasons []Reason
 	alone   bool
 	first   Reason
+	// rest means that the pod is skipped because the rest of its sizes wait: reasons why others stay are kept.
+	rest bool
 	// vetoed, partial and without are as in Plan, unless they are empty. claims replace those of the plan, unless
 	// they are nil.
 	vetoed  bool
@@ -198,7 +200,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 		if c.Init() && (!c.Sidecar() || !p.Sidecars && (!s.Restore || !c.Recorded() && !c.Resized())) {
 			continue
 		}
-		d.add(i, c, bounds)
+		p.add(d, s, i, bounds)
 	}
 	if d.QOSClass == "" {
 		d.QOSClass = d.classAfter(of)
@@ -207,16 +209,19 @@ func (p *Planner) begin(s *Snapshot) *draft {
 }
 
 // add adds a container with its present sizes. index is its index in the pod.
-func (d *draft) add(index int, of *pod.Container, bounds *policy.Bounds) {
-	n := len(d.Containers)
+func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
+	n, of := len(d.Containers), &s.Pod.Containers[index]
 	d.Containers, d.parts = d.Containers[:n+1], d.parts[:n+1]
 	c, has := &d.Containers[n], &d.parts[n]
 	*has = part{}
 	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), index
 	c.Original, c.Current, c.Desired = of.Original, of.Spec, of.Spec
-	c.Needs = [2]need.Need{{Amount: of.Original.CPU, Bounds: bounds.CPU}, {Amount: of.Original.Memory, Bounds: bounds.Memory}}
+	c.Needs = [2]need.Need{{Authored: of.Original.CPU, Bounds: &bounds.CPU}, {Authored: of.Original.Memory, Bounds: &bounds.Memory}}
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
+	if s.Demand != nil && !s.Restore {
+		p.recommend(c, of, s.Demand.Of(c.Name))
+	}
 }
 
 // apply changes the draft as a stage says.
@@ -235,6 +240,7 @@ func (d *draft) apply(stage string, v *verdict) {
 		d.Vetoed = false // Nothing prevents the revert.
 	}
 	d.Vetoed = d.Vetoed || v.vetoed
+	before := d.Reasons
 	if v.skip.Code != "" {
 		d.skip(v.skip)
 	}
@@ -243,6 +249,13 @@ func (d *draft) apply(stage string, v *verdict) {
 	}
 	for _, r := range v.reasons {
 		d.addReason(r)
+	}
+	if v.rest {
+		for _, r := range before {
+			if r.Code.Traits().Stays && r.Code != contract.WaitingForProof { // A step is not made now.
+				d.addReason(r)
+			}
+		}
 	}
 	if v.first.Code != "" {
 		d.Reasons = append([]Reason{v.first}, d.Reasons...)

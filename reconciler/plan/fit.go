@@ -27,7 +27,7 @@ func (p *Planner) fit(d *draft, s *Snapshot) *verdict {
 		}
 		if has := c.Current.Memory.Limit; c.Desired.Memory.Limit < has && !restarts(sizing.Memory) && p.keepsMemoryLimits(s) {
 			// The request may change as it would have.
-			step := Derived{Container: i, Measure: sizing.Memory, To: sizing.Amount{Request: c.Desired.Memory.Request, Limit: has}, Cause: ByRatio}
+			step := Derived{Container: i, Measure: sizing.Memory, To: sizing.Amount{Request: c.Desired.Memory.Request, Limit: has}, Cause: causeOf(&c.Needs[sizing.Memory.Index])}
 			if last := d.last(i, sizing.Memory); last != nil {
 				step.Cause, step.Clamped = last.Cause, last.Clamped
 			}

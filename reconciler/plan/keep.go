@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -42,7 +43,8 @@ func (d *draft) claim(of *claimed) {
 	has.standings[of.measure.Index] = of.standing
 	if of.original != (sizing.Amount{}) {
 		*of.measure.Of(&c.Original) = of.original
-		c.Needs[of.measure.Index].Amount = of.original
+		n := &c.Needs[of.measure.Index]
+		n.Authored, n.Recommended = of.original, nil
 	}
 	has.adopts |= of.adopts
 	has.unrecorded = has.unrecorded&^of.forgets | of.adopts
@@ -98,7 +100,7 @@ func (v *verdict) leaveTo(d *draft, s *Snapshot, i int, m *sizing.Measure) {
 func (p *Planner) resolve(d *draft, v *verdict, i int, m *sizing.Measure) (stays bool) {
 	c, standing := &d.Containers[i], d.parts[i].standings[m.Index]
 	original, present, known, by := *m.Of(&c.Original), *m.Of(&c.Current), c.knows(m), d.parts[i].of.SetBy(m)
-	to, _ := c.Needs[m.Index].On(m, d.factor(m))
+	to, _ := c.Needs[m.Index].On(m, d.factor(m), d.guaranteed())
 	switch {
 	case known && to == present && p.External == AdoptExternal && standing.Set != 0:
 		// The known original scales to this size here. The adoption must be recorded,
@@ -110,13 +112,13 @@ func (p *Planner) resolve(d *draft, v *verdict, i int, m *sizing.Measure) (stays
 	case known && p.External == OverrideExternal:
 		standing.Claim = pod.Scales
 		v.claimed = append(v.claimed, claimed{container: i, measure: m, standing: standing})
-		v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: ByRatio, Why: by})
+		v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: causeOf(&c.Needs[m.Index]), Why: by})
 	case p.External == AdoptExternal && standing.Set != 0:
 		// Amounts that the actor did not set keep their originals. All are computed together, as when they scale.
 		standing.Set |= standing.Adopted
 		original = d.unscaled(i, m, standing.Set)
 		standing = v.adopt(i, m, standing, original)
-		adopted := d.scaled(i, m, standing, original)
+		adopted := d.scaled(i, m, standing, &need.Need{Authored: original, Bounds: c.Needs[m.Index].Bounds})
 		adopted.Cause, adopted.Why = ByAdoption, by
 		v.sets = append(v.sets, adopted)
 	default:
@@ -152,7 +154,7 @@ func (d *draft) unscaled(i int, m *sizing.Measure, parts uint8) sizing.Amount {
 	if parts&(1<<m.Request) != 0 {
 		known.Request = 0
 	} else {
-		to, _ := m.Scale(sizing.Amount{Request: known.Request}, d.factor(m), c.Needs[m.Index].Bounds)
+		to, _ := m.Scale(sizing.Amount{Request: known.Request}, d.factor(m), *c.Needs[m.Index].Bounds)
 		current.Request = to.Request
 	}
 	if parts&(1<<m.Limit) != 0 {
@@ -186,10 +188,11 @@ func (p *Plan) othersSizes() []string {
 	var said []string
 	for i := range p.Derivation {
 		step := &p.Derivation[i]
-		if step.Stage != stageKeep || step.Cause != ByAdoption && step.Cause != ByRatio {
+		c, m := &p.Containers[step.Container], step.Measure
+		overrides := step.Cause == ByRatio || step.Cause == ByDemand && *m.Of(&c.Desired) != *m.Of(&c.Current)
+		if step.Stage != stageKeep || step.Cause != ByAdoption && !overrides {
 			continue
 		}
-		c, m := &p.Containers[step.Container], step.Measure
 		had := m.Show(*m.Of(&c.Current))
 		if step.Cause == ByAdoption {
 			said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is adopted (new original: %s)", c.Name, m.Name, had, step.Why, m.Show(*m.Of(&c.Original))))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
@@ -20,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -46,16 +48,10 @@ func (a arbitrary) settings() keys.Partial[policy.Settings] {
 	var g policy.Guard
 	var off []string
 	if a.oneIn(2) {
-		g.Canary = at(a, 0.1, 0.3, 0.5, 1)
+		g.MaxUnproven = at(a, intstr.FromString("30%"), intstr.FromString("50%"), policy.AllPods, intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromInt32(3))
 	}
 	if a.oneIn(3) {
 		g.MaxChange = at(a, 0.1, 0.2, 0.5, 1)
-	}
-	if a.oneIn(3) {
-		g.MaxPods = at(a, 1, 2, 3)
-	}
-	if a.oneIn(4) {
-		g.MaxPodsOnNode = at(a, 1, 2)
 	}
 	if a.oneIn(6) {
 		off = append(off, "guard.enabled")
@@ -131,7 +127,6 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 			siblings = append(siblings, pod.From(o))
 		}
 		s.Siblings = func() []*pod.Pod { return siblings }
-		s.OnNode = s.Siblings
 		s.NodeOf = func(*pod.Pod) *corev1.Node { return on }
 		if a.oneIn(3) {
 			n, allowed := a.IntN(3), a.IntN(3)
@@ -192,6 +187,29 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 	return s
 }
 
+// demand returns what usage says about a pod.
+func (a arbitrary) demand(now int) need.Demand {
+	r := rules()
+	r.Updates.Separate, r.Updates.InUse, r.Updates.AnyKill = a.oneIn(2), a.oneIn(2), a.oneIn(2)
+	r.Updates.DecreaseCPU, r.Updates.DecreaseLimit, r.Updates.After = at(a, 0, time.Minute, time.Hour), at(a, 0, time.Minute), at(a, 0, time.Minute)
+	r.Limits.CPU, r.Limits.Memory = at(a, need.Follow, need.Keep, need.None), at(a, need.Follow, need.Keep, need.Multiple)
+	recommended := func(unit int64) need.Recommendation {
+		lower := unit * a.Int64N(1500)
+		target := lower + unit*a.Int64N(300)
+		return need.Recommendation{Target: target, Lower: lower, Upper: target + unit*a.Int64N(600), Max: at(a, 0, 0, 1000*unit), Keeps: at(a, "", "", "too little is known"), KeepsLimit: at(a, "", "no peaks"), Rules: r}
+	}
+	d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.Int64N(2<<30))}
+	for _, name := range []string{"app", "second"} {
+		if !a.oneIn(4) {
+			d.needs[name] = &need.Container{CPU: recommended(1), Memory: recommended(mib)}
+		}
+	}
+	if a.oneIn(2) {
+		d.resized = need.Resized{CPU: podtest.At(now - a.IntN(200)), Memory: podtest.At(now - a.IntN(200)), MemoryLimit: podtest.At(now - a.IntN(200))}
+	}
+	return d
+}
+
 // TestLives plans pods to which everything may happen, in random order: they are sized, restored, killed and refused,
 // others change them, ratios, nodes and surroundings change, and each action may be the last one of a process. No stage
 // changes the draft that it judges, and the same snapshot gives the same plan.
@@ -200,6 +218,7 @@ func TestLives(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range lives {
 		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 77))}
+		usage := arbitrary{rand.New(rand.NewPCG(uint64(seed), 78))}
 		g := a.settings()
 		table, node := a.lifeTable(t, g), a.lifeNode()
 		template := a.smallPod()
@@ -315,6 +334,9 @@ func TestLives(t *testing.T) {
 					s.Siblings = nil
 				}
 			}
+			if seed%2 == 0 && !usage.oneIn(3) {
+				s.Demand = usage.demand(now)
+			}
 			s.Refused, s.Failed = nil, nil
 			if refused != nil && a.oneIn(3) {
 				s.Refused = refused
@@ -330,6 +352,12 @@ func TestLives(t *testing.T) {
 			kinds[fmt.Sprint(plan.Kind, " ", plan.Decision)]++
 			for _, r := range plan.Reasons {
 				kinds[string(r.Code)]++
+			}
+			if plan.causedBy(ByDemand) {
+				kinds["by demand"]++
+			}
+			if s.Demand != nil && plan.classAfter(s.Pod) != plan.QOSClass {
+				t.Fatalf("seed %d: the pod does not remain %s: %s", seed, plan.QOSClass, told(plan))
 			}
 			if plan.Kind == RevertRefused {
 				refused = &Refusal{Reason: plan.Reasons[0], Wanted: plan.Wanted, Waiting: a.oneIn(2), Retry: a.oneIn(3)}
@@ -355,7 +383,7 @@ func TestLives(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"0 aligned", "0 resize", "1 resize", "2 aligned", "2 resize", "3 resize", "3 skip", string(contract.Reverted), string(contract.RevertBlocked),
-		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule)} {
+		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule), "by demand"} {
 		if kinds[want] == 0 {
 			t.Errorf("no plan is of kind, or because of, %s: %v", want, kinds)
 		}

@@ -25,7 +25,7 @@ func (p *Plan) Outcome() []Reason {
 	case p.Kind == Restore && p.does(StepClean):
 		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
-		text := "for node type " + p.NodeType + " (requests are written for " + p.Baseline + "): " + p.Describe()
+		text := "for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
 		if len(p.without) > 0 {
 			text += "; not yet resized: " + joined(p.without, ", ")
 		}
@@ -44,6 +44,16 @@ func (p *Plan) Outcome() []Reason {
 		}
 	}
 	return said
+}
+
+// basedOn says what the sizes come from.
+func (p *Plan) basedOn() string {
+	for i := range p.Containers {
+		if p.Containers[i].recommended() {
+			return "as usage shows, in units of " + p.Baseline
+		}
+	}
+	return "requests are written for " + p.Baseline
 }
 
 // does reports whether the plan has an action with the step.

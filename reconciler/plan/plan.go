@@ -167,8 +167,9 @@ const (
 	Unchanged Cause = iota
 	// NotOurs: it may not be changed, because another actor set it or its original is unknown.
 	NotOurs
-	// ByRatio: its need is scaled for the node.
+	// ByRatio: what its author wrote is scaled for the node. ByDemand: what it needs according to usage is.
 	ByRatio
+	ByDemand
 	// ByAdoption: the size that another actor set is what an original scales to.
 	ByAdoption
 	// ByRevert: it made the pod worse. ByCompletion: there was no room for its request when its limit was
@@ -263,9 +264,14 @@ func (p *Plan) causedBy(cause Cause) bool {
 
 // resized reports whether the plan's sizes differ from the pod's originals, as far as the sizes are ours.
 func (p *Plan) resized() bool {
+	return p.differsFromOriginals(func(i int, m *sizing.Measure) bool { return p.Containers[i].Causes[m.Index] != NotOurs })
+}
+
+// differsFromOriginals reports whether the size of any of the resources of containers differs from its original.
+func (p *Plan) differsFromOriginals(of func(container int, m *sizing.Measure) bool) bool {
 	for i := range p.Containers {
 		for _, m := range sizing.Measures {
-			if c := &p.Containers[i]; c.Causes[m.Index] != NotOurs && *m.Of(&c.Desired) != *m.Of(&c.Original) {
+			if c := &p.Containers[i]; of(i, m) && *m.Of(&c.Desired) != *m.Of(&c.Original) {
 				return true
 			}
 		}

@@ -487,14 +487,13 @@ func TestReasonsAreCutOnce(t *testing.T) {
 }
 
 // The trait Stays must agree with the table of stages: what a stage says of a pod after its sizes were computed leaves a
-// resource as it is, except for reasons that only inform.
+// resource as it is, except for reasons that only inform, or that concern the pod as a whole.
 func theTraitStaysAgreesWithTheStages(t *testing.T) {
-	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}
+	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization, contract.ResizeUnsupported}
 	sizing, _ := Checks()
 	computed := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == stageKeep })
-	ends := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == "retry" })
 	stays := map[contract.Reason]bool{}
-	for _, stage := range sizing[computed:ends] {
+	for _, stage := range sizing[computed:] {
 		for _, reason := range stage.Reasons {
 			stays[reason] = !slices.Contains(informs, reason)
 		}
@@ -502,6 +501,23 @@ func theTraitStaysAgreesWithTheStages(t *testing.T) {
 	for _, info := range contract.Reasons() {
 		if info.Stays != stays[info.Reason] {
 			t.Errorf("%s: Stays is %v, want %v", info.Reason, info.Stays, stays[info.Reason])
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	stop := &Stop{Scope: "namespace shop", Since: podtest.At(10)}
+	signed := &Stop{Scope: "Deployment shop/web", Since: podtest.At(10), Author: "ann", Reason: "moving"}
+	for _, tc := range []struct{ got, want string }{
+		{(*Stop)(nil).frozen(), ""},
+		{(*Stop)(nil).paused(), ""},
+		{stop.frozen(), "the cluster was frozen at 2026-11-21T00:00:10Z: no reason given"},
+		{signed.frozen(), "the cluster was frozen at 2026-11-21T00:00:10Z by ann: moving"},
+		{stop.paused(), "the pause of namespace shop began at 2026-11-21T00:00:10Z: no reason given"},
+		{signed.degraded(), "the breaker of Deployment shop/web opened at 2026-11-21T00:00:10Z: moving"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("got %q, want %q", tc.got, tc.want)
 		}
 	}
 }

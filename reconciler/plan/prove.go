@@ -11,8 +11,8 @@ import (
 )
 
 // prove keeps each resource that would be lowered to a size that too few pods of the workload have
-// tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
-// proven themselves. It skips the pod if nothing else would change.
+// tried, unless the pod is one of them. It also keeps it while a PodDisruptionBudget allows no disruption. It
+// skips the pod if nothing else would change.
 //
 // Increases do not wait: they make no pod worse. A new pod waits only if its first size made
 // another pod of its version worse.
@@ -24,7 +24,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	t := &workload.Turn{
 		Trial:  workload.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now},
-		Begins: d.Begins(), All: s.Siblings, OnNode: s.OnNode, Limits: s.Budgets,
+		Begins: d.Begins(), Limits: s.Budgets,
 	}
 	waits, others := verdict{}, false
 	for i := range d.Containers {
@@ -35,7 +35,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 				others = others || to != has
 				continue
 			}
-			if settings.Canary < 1 && t.Siblings == nil {
+			if settings.LimitsUnproven() && t.Siblings == nil {
 				t.Siblings = p.alike(d, s)
 			}
 			why := t.Try(c.Name, m, to)
@@ -56,7 +56,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	default:
 		v.skip, v.next, v.sets, v.claims = waits.reasons[0], stays, nil, nil
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
-		v.reasons = waits.reasons[1:]
+		v.reasons, v.rest = waits.reasons[1:], true
 		if v.skip.Code.Traits().Waits == contract.Nowhere {
 			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}

@@ -28,7 +28,7 @@ func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 			back.Memory = has.Memory
 		}
 		for _, m := range sizing.Measures {
-			if to := *m.Of(&back); d.ours(i, m) && credible(*m.Of(&c.Original), *m.Of(&c.Current), to, c.Needs[m.Index].Bounds, m.Scale) {
+			if to := *m.Of(&back); d.ours(i, m) && d.credible(i, m, *m.Of(&c.Current), to) {
 				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: ByNode})
 			}
 		}
@@ -75,15 +75,20 @@ func toRecord(s *Snapshot, now progress) string {
 
 // credible reports whether a container may have had a size: the size is the original, the
 // current size, or within bounds. A writer of a pod's status need not be its kubelet, and must
-// not be able to set any other size.
-func credible(original, has, wanted sizing.Amount, bounds sizing.Range, scale func(sizing.Amount, sizing.Factor, sizing.Range) (sizing.Amount, bool)) bool {
+// not be able to set any other size. No resize can add or remove a limit.
+func (d *draft) credible(i int, m *sizing.Measure, has, wanted sizing.Amount) bool {
+	if (wanted.Limit == 0) != (has.Limit == 0) {
+		return false
+	}
+	c := &d.Containers[i]
+	original, n := *m.Of(&c.Original), &c.Needs[m.Index]
 	if wanted == has || wanted == original {
 		return true
 	}
 	if original.Request <= 0 || wanted.Request <= 0 {
 		return false
 	}
-	scaled, clamped := scale(original, sizing.Factor{Num: uint64(wanted.Request), Den: uint64(original.Request)}, bounds)
+	scaled, clamped := m.Scale(original, sizing.Factor{Num: uint64(wanted.Request), Den: uint64(original.Request)}, *n.Bounds)
 	inBounds := !clamped || wanted.Request == original.Request || wanted.Request == has.Request
-	return inBounds && wanted.Limit <= max(scaled.Limit, original.Limit, has.Limit)
+	return inBounds && (wanted.Limit <= max(scaled.Limit, original.Limit, has.Limit) || n.MayHave(m, wanted, d.factor(m), d.guaranteed()))
 }

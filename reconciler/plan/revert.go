@@ -238,7 +238,7 @@ func (d *draft) believed(i int, m *sizing.Measure, back sizing.Amount) sizing.Am
 	c := &d.Containers[i]
 	original, current := *m.Of(&c.Original), *m.Of(&c.Current)
 	switch {
-	case credible(original, current, back, c.Needs[m.Index].Bounds, m.Scale):
+	case d.credible(i, m, current, back):
 		return back
 	case original.Request >= current.Request && original.Limit >= current.Limit:
 		return original

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -15,24 +16,22 @@ func (p *Planner) scale(d *draft, _ *Snapshot) *verdict {
 	v.sets = d.Derivation[len(d.Derivation):] // There is room for them.
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
-			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Amount.Request != 0 || m.Of(&c.Current).Request != 0) {
-				v.sets = append(v.sets, d.scaled(i, m, d.parts[i].standings[m.Index], c.Needs[m.Index].Amount))
+			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request() != 0 || m.Of(&c.Current).Request != 0) {
+				v.sets = append(v.sets, d.scaled(i, m, d.parts[i].standings[m.Index], &c.Needs[m.Index]))
 			}
 		}
 	}
 	return v
 }
 
-// scaled returns the size of an amount that is needed on the baseline, for a resource with a standing.
-func (d *draft) scaled(container int, m *sizing.Measure, of pod.Standing, needed sizing.Amount) Derived {
-	c := &d.Containers[container]
-	need := c.Needs[m.Index]
-	need.Amount = needed
-	to, clamped := need.On(m, d.factor(m))
+// scaled returns the size of a need, for a resource with a standing.
+func (d *draft) scaled(container int, m *sizing.Measure, of pod.Standing, n *need.Need) Derived {
+	current := *m.Of(&d.Containers[container].Current)
+	to, clamped := n.On(m, d.factor(m), d.guaranteed())
 	if of.Adopted != 0 {
-		to = asAdopted(of, m, needed, *m.Of(&c.Current), d.factor(m), to, clamped)
+		to = asAdopted(of, m, n.Authored, current, d.factor(m), to, clamped)
 	}
-	return Derived{Container: container, Measure: m, To: settle(of, m, *m.Of(&c.Current), to), Cause: ByRatio, Clamped: clamped}
+	return Derived{Container: container, Measure: m, To: settle(of, m, current, to), Cause: causeOf(n), Clamped: clamped}
 }
 
 // asAdopted keeps an adopted amount if what is needed scales to nearly the same amount: some
@@ -96,7 +95,7 @@ func (v *verdict) explainBounds(d *draft) {
 		for _, m := range sizing.Measures {
 			if last := d.last(i, m); last != nil && last.Clamped {
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, m.Name,
-					m.Text(c.Needs[m.Index].Amount.Request), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
+					m.Text(c.Needs[m.Index].Request()), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
 			}
 		}
 	}

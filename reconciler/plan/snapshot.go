@@ -9,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -35,8 +36,6 @@ type Snapshot struct {
 	// because only decreases need them. NodeOf returns the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
 	NodeOf   func(*pod.Pod) *corev1.Node
-	// OnNode returns the pods on the pod's node; nil if Siblings is.
-	OnNode func() []*pod.Pod
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
 	Budgets func() []workload.Limit
@@ -60,6 +59,8 @@ type Snapshot struct {
 	Failed *Failure
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.
 	Signals guard.Signals
+	// Demand is what the pod needs according to usage; nil if it needs what its author wrote.
+	Demand need.Demand
 	// Now is the time of the plan. It determines which of the kubelet's conditions and
 	// answers still count. The zero time is before all of them.
 	Now time.Time
@@ -73,9 +74,18 @@ type Snapshot struct {
 	InTheEnd bool
 }
 
+// Stop is a freeze, a pause or an open breaker.
+type Stop struct {
+	// Scope names the pods that it is for.
+	Scope string
+	Since time.Time
+	// Author and Reason are as their author gave them; they may be empty.
+	Author, Reason string
+}
+
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
-	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
+	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
 	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
 }
 

@@ -81,6 +81,10 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.ActiveVPA, contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).keepOthers,
 	},
 	{
+		"settle", "Sizes that are near enough to what usage shows, or are new, stay.", open,
+		nil, (*Planner).settle,
+	},
+	{
 		"fit", "What cannot change without a restart stays.", open,
 		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
 	},

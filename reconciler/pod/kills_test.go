@@ -94,24 +94,29 @@ func TestKills(t *testing.T) {
 		}}, nil},
 		{"the last state and the current one", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			{Name: "main", LastTerminationState: ended("OOMKilled", at), State: ended("OOMKilled", at.Add(time.Minute))},
-		}}, []Kill{{"main", at, 2000, 1000, 0}, {"main", at.Add(time.Minute), 2000, 1000, 0}}},
+		}}, []Kill{{"main", at, 2000, 1000, 0, 0}, {"main", at.Add(time.Minute), 2000, 1000, 0, 0}}},
+		{"how long the container had run", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "main", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+				Reason: "OOMKilled", StartedAt: metav1.NewTime(at.Add(-time.Hour)), FinishedAt: metav1.NewTime(at),
+			}}},
+		}}, []Kill{{"main", at, 2000, 1000, 0, time.Hour}}},
 		{"the resources that the kubelet reports", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			{Name: "free"}, {Name: "main", LastTerminationState: ended("OOMKilled", at), Resources: &actual},
-		}}, []Kill{{"main", at, 3000, 1500, 0}}},
+		}}, []Kill{{"main", at, 3000, 1500, 0, 0}}},
 		{"no limit of a container without one", corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 			{Name: "free", State: ended("OOMKilled", at)},
-		}}, []Kill{{"free", at, 0, 0, 0}}},
+		}}, []Kill{{"free", at, 0, 0, 0, 0}}},
 		{"sidecars", corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{
 			{Name: "proxy", LastTerminationState: ended("OOMKilled", at)},
-		}}, []Kill{{"proxy", at, 200, 100, 0}}},
+		}}, []Kill{{"proxy", at, 200, 100, 0, 0}}},
 		{"an eviction with what each container used", corev1.PodStatus{
 			Reason: "Evicted", Conditions: target,
 			Message: message + "Container main was using 2Ki, request is 1000, has larger consumption of memory. Container free was using 5000, request is 0, has larger consumption of memory. ",
-		}, []Kill{{"main", at, 2000, 1000, 2048}, {"free", at, 0, 0, 5000}}},
+		}, []Kill{{"main", at, 2000, 1000, 2048, 0}, {"free", at, 0, 0, 5000, 0}}},
 		{"an eviction when the last container ended", corev1.PodStatus{
 			Reason: "Evicted", Message: message + "Container main was using 2Ki, request is 1000, has larger consumption of memory. ",
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: ended("Error", at)}, {Name: "free", State: ended("Error", at.Add(-time.Minute))}},
-		}, []Kill{{"main", at, 2000, 1000, 2048}}},
+		}, []Kill{{"main", at, 2000, 1000, 2048, 0}}},
 		{"no eviction because of something else", corev1.PodStatus{
 			Reason: "Evicted", Conditions: target,
 			Message: "The node was low on resource: ephemeral-storage. Container main was using 2Gi, request is 0, has larger consumption of ephemeral-storage. ",
@@ -128,7 +133,7 @@ func TestKills(t *testing.T) {
 		{"one eviction of each container at most", corev1.PodStatus{
 			Reason: "Evicted", Conditions: target,
 			Message: message + strings.Repeat("Container main was using 2Ki, request is 1000, has larger consumption of memory. Container main was using 3Ki, request is 1000, has larger consumption of memory. ", 10_000),
-		}, []Kill{{"main", at, 2000, 1000, 2048}}},
+		}, []Kill{{"main", at, 2000, 1000, 2048, 0}}},
 		{"no message of a pod that was not evicted", corev1.PodStatus{
 			Message: message + "Container main was using 2Ki, request is 1000, has larger consumption of memory. ",
 		}, nil},

@@ -72,8 +72,6 @@ const MostBudgets = 10
 
 // Limits remembers the budgets of a namespace, and the pods that they select, for the plans of many of its pods.
 type Limits struct {
-	// Budgets returns the budgets of a namespace, in any order.
-	Budgets func(namespace string) []*Budget
 	Members *Members
 
 	read bool
@@ -84,7 +82,7 @@ type Limits struct {
 // Of returns the budgets that select a pod, by name.
 func (l *Limits) Of(p *pod.Pod) []Limit {
 	if !l.read {
-		l.read, l.all = true, l.Budgets(p.Namespace())
+		l.read, l.all = true, l.Members.budgets(p.Namespace())
 	}
 	if len(l.all) == 0 {
 		return nil

@@ -26,8 +26,9 @@ type Pods interface {
 // each pod.
 type Members struct {
 	in Pods
-	// exists reports whether a budget exists.
-	exists func(*Budget) bool
+	// exists reports whether a budget exists, and budgets returns those of a namespace, in any order.
+	exists  func(*Budget) bool
+	budgets func(namespace string) []*Budget
 
 	mu sync.RWMutex
 	// namespaces has the budgets of each namespace by their uid.
@@ -40,9 +41,10 @@ type membership struct {
 	keys map[string]struct{}
 }
 
-// NewMembers returns members that find pods in a cache, and the function that reports whether a budget exists.
-func NewMembers(in Pods, exists func(*Budget) bool) *Members {
-	return &Members{in: in, exists: exists, namespaces: map[string]map[types.UID]*membership{}}
+// NewMembers returns members that find pods and budgets in caches: exists reports whether a budget exists, and budgets
+// returns those of a namespace, in any order.
+func NewMembers(in Pods, exists func(*Budget) bool, budgets func(namespace string) []*Budget) *Members {
+	return &Members{in: in, exists: exists, budgets: budgets, namespaces: map[string]map[types.UID]*membership{}}
 }
 
 // Of returns the pods that a budget selects, in any order. The caller owns the slice.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -21,14 +20,12 @@ type Turn struct {
 	Trial
 	// Begins means that the pod is new. Its first sizes wait only if they made other pods worse.
 	Begins bool
-	// All returns the pods of the workload, on all nodes, and OnNode those on the pod's node.
-	All, OnNode func() []*pod.Pod
 	// Limits returns the budgets that select the pod; nil if disruptions are not limited.
 	Limits func() []Limit
 	// Claims are the places that the pod takes.
 	Claims []Claim
-	// crowded is why the pod must wait for others, no matter for which size; nil if nobody has asked.
-	crowded *Wait
+	// disrupted is why the pod must wait for a budget, no matter for which size; nil if nobody has asked.
+	disrupted *Wait
 }
 
 // Try claims what the pod takes to get a size, or says why it must wait.
@@ -38,11 +35,11 @@ func (t *Turn) Try(container string, m *sizing.Measure, to sizing.Amount) Wait {
 	}
 	places, why := t.Places(container, m, to)
 	if places > 0 {
-		if t.crowded == nil {
-			crowded := t.crowd()
-			t.crowded = &crowded
+		if t.disrupted == nil {
+			disrupted := t.disrupt()
+			t.disrupted = &disrupted
 		}
-		why = *t.crowded
+		why = *t.disrupted
 	}
 	if why.Reason == "" {
 		t.claim(GroupOf(t.Pod), places)
@@ -50,57 +47,36 @@ func (t *Turn) Try(container string, m *sizing.Measure, to sizing.Amount) Wait {
 	return why
 }
 
-// crowd claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
-// It says why the pod must wait if there is none.
-func (t *Turn) crowd() Wait {
-	settings := t.Settings
-	observed := func(n int, of string) string {
-		return fmt.Sprintf("as many pods of the %s as guard.maxPods allows (%d) have smaller sizes that have not proven themselves", of, n)
-	}
-	var why Wait
-	if n := settings.MaxPods; n > 0 {
-		why = t.take(GroupOf(t.Pod), n, settings.Window, t.All, contract.WaitingForProof, observed(n, "workload"))
-	}
-	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
-		why = t.take(Group{"", Workload{"Node", t.Pod.Node()}}, n, settings.Window, t.OnNode, contract.WaitingForProof, observed(n, "node"))
-	}
-	if why.Reason != "" || !settings.DisruptionBudgets || t.Limits == nil {
-		return why
-	}
-	return t.disrupt()
-}
-
-// disrupt claims a place in each PodDisruptionBudget of the pod.
+// disrupt claims a place in each PodDisruptionBudget of the pod, or says why it must wait.
 func (t *Turn) disrupt() Wait {
+	if !t.Settings.DisruptionBudgets || t.Limits == nil {
+		return Wait{}
+	}
 	limits := t.Limits()
 	if n := len(limits); n > MostBudgets {
 		return Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
 	}
-	for _, b := range limits {
-		full := fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)
-		if b.Allowed > 0 {
-			full = fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes", b.Name, b.Allowed)
-		}
-		// After that time, the budget knows whether they are ready.
-		group := Group{t.Pod.Namespace(), Workload{"PodDisruptionBudget", b.Name}}
-		if why := t.take(group, b.Allowed, t.Settings.Unready, b.Pods, contract.DisruptionBudget, full); why.Reason != "" {
+	for i := range limits {
+		if why := t.take(&limits[i]); why.Reason != "" {
 			return why
 		}
 	}
 	return Wait{}
 }
 
-// take claims a place in a group of which most pods may have smaller sizes within a time, or says why there is none.
-func (t *Turn) take(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) Wait {
-	if most == 0 { // A budget may have very many pods.
-		return Wait{Reason: reason, Message: full}
+// take claims a place in a budget, or says why there is none.
+func (t *Turn) take(b *Limit) Wait {
+	if b.Allowed == 0 { // A budget may have very many pods.
+		return Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("PodDisruptionBudget %s allows no disruption", b.Name)}
 	}
-	crowd := Crowd{Pods: pods(), Most: most, Within: within, Now: t.Now}
+	// After that time, the budget knows whether they are ready.
+	crowd := Crowd{Pods: b.Pods(), Most: b.Allowed, Within: t.Settings.Unready, Now: t.Now}
 	places, next := crowd.Places(t.Pod)
 	if places == 0 {
-		return Wait{Reason: reason, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(t.Pod, next)}
+		return Wait{contract.DisruptionBudget, fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes, the first until %s",
+			b.Name, b.Allowed, next.UTC().Format(time.RFC3339)), crowd.Again(t.Pod, next)}
 	}
-	t.claim(group, places)
+	t.claim(Group{t.Pod.Namespace(), Workload{"PodDisruptionBudget", b.Name}}, places)
 	return Wait{}
 }
 

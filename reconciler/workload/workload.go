@@ -42,7 +42,7 @@ func AboveByName(w Workload, group string, p *pod.Pod) (Workload, bool) {
 	return Workload{}, false
 }
 
-// Group is pods that count together. With a kind and a name, these are the pods of a workload, of a node or of a
+// Group is pods that count together. With a kind and a name, these are the pods of a workload or of a
 // PodDisruptionBudget; with only a namespace, those in the namespace; without any field, all pods.
 type Group struct {
 	Namespace string

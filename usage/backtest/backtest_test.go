@@ -36,9 +36,9 @@ func machine(days int, use func(step int) (cpu, memory int64)) *trace.Machine {
 type scripted struct {
 	samples []Sample
 	kills   []history.Kill
-	asked   []recommend.Pod
+	asked   []Pod
 	times   []time.Time
-	decide  func(p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool)
+	decide  func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool)
 }
 
 func (s *scripted) Name() string { return "scripted" }
@@ -49,7 +49,7 @@ func (s *scripted) Record(_ int, sample Sample) { s.samples = append(s.samples, 
 
 func (s *scripted) Kill(_ int, k history.Kill) { s.kills = append(s.kills, k) }
 
-func (s *scripted) Decide(_ int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+func (s *scripted) Decide(_ int, p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 	s.asked, s.times = append(s.asked, p), append(s.times, now)
 	if s.decide == nil {
 		return request, limit, false
@@ -160,7 +160,7 @@ func TestReplay(t *testing.T) {
 	})
 	t.Run("counts requests, usage and money", func(t *testing.T) {
 		row := run(machine(2, func(step int) (int64, int64) { return 250, 250 * mib }), &scripted{
-			decide: func(p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+			decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 				half := recommend.Amounts{CPU: 500, Memory: 512 * mib}
 				return half, half, now.Unix() == monday+secondsPerDay-3600 && p.Request != half
 			},
@@ -173,14 +173,14 @@ func TestReplay(t *testing.T) {
 		near(t, "resizes", row.Resizes, 0.5)
 	})
 	t.Run("counts a resize that raises memory after a kill apart", func(t *testing.T) {
-		s := &scripted{decide: func(p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+		s := &scripted{decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 			more := recommend.Amounts{CPU: 1000, Memory: 3000 * mib}
 			return more, more, p.Killed.Equal(now)
 		}}
 		row := run(machine(1, func(step int) (int64, int64) { return 100, int64(500+step*10) * mib }), s)
 		near(t, "raises", row.OOMRaises, 1)
 		near(t, "resizes", row.Resizes, 0)
-		s = &scripted{decide: func(p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+		s = &scripted{decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 			return recommend.Amounts{CPU: 500, Memory: 1000 * mib}, recommend.Amounts{Memory: 9000 * mib}, p.Killed.Equal(now)
 		}}
 		row = run(machine(1, func(step int) (int64, int64) { return 100, int64(500+step*10) * mib }), s)
@@ -188,7 +188,7 @@ func TestReplay(t *testing.T) {
 		near(t, "resizes of CPU", row.Resizes, 1)
 	})
 	t.Run("tells a policy when each resource was resized", func(t *testing.T) {
-		s := &scripted{decide: func(p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+		s := &scripted{decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 			request, limit = p.Request, p.Limit
 			switch now.Unix() - monday {
 			case 3600:

@@ -24,7 +24,7 @@ func (r *Recommender) Name() string { return r.Label }
 // Sizer implements Policy.
 func (r *Recommender) Sizer(_ recommend.Authored, speeds []float64) Sizer {
 	s := &sizer{
-		recommender: r, container: history.Container{Workload: "machine", Name: "main"},
+		recommender: r, container: history.Container{Workload: "machine", Name: container},
 		history: history.New(func(history.Container) history.Options { return r.History }),
 		speeds:  map[string]recommend.Speed{},
 	}
@@ -36,6 +36,7 @@ func (r *Recommender) Sizer(_ recommend.Authored, speeds []float64) Sizer {
 		s.pods = append(s.pods, pod)
 		s.speeds[pod.NodeType] = recommend.Speed{CPU: speed, Memory: 1}
 	}
+	s.nodes, s.replicas = newNodes(s.speeds), make([]sized, len(speeds))
 	return s
 }
 
@@ -45,6 +46,8 @@ type sizer struct {
 	history     *history.History
 	pods        []history.Pod
 	speeds      map[string]recommend.Speed
+	nodes       *nodes
+	replicas    []sized
 }
 
 func (s *sizer) Record(replica int, sample Sample) {
@@ -63,7 +66,7 @@ func (s *sizer) Kill(replica int, k history.Kill) {
 	_ = s.history.RecordKill(s.container, k, k.At)
 }
 
-func (s *sizer) Decide(replica int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+func (s *sizer) Decide(replica int, p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 	options := &s.recommender.Options
 	view, ok := s.history.View(s.container, now)
 	if !ok {
@@ -74,10 +77,7 @@ func (s *sizer) Decide(replica int, p recommend.Pod, now time.Time) (request, li
 	if !ok {
 		return request, limit, false
 	}
-	own, _ := speed(s.pods[replica].NodeType)
-	d := options.Decide(recommendation.On(own), p, now)
-	if !d.Resize {
-		return request, limit, false
-	}
-	return d.Request, d.Limit, true
+	of := &s.replicas[replica]
+	of.update(p, options.Need(&recommendation))
+	return s.nodes.plan(of, s.pods[replica].NodeType, now)
 }

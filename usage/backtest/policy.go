@@ -22,7 +22,22 @@ type Sizer interface {
 	// Kill takes a kill of a replica.
 	Kill(replica int, k history.Kill)
 	// Decide returns the size that a replica gets, and false if it keeps its size.
-	Decide(replica int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool)
+	Decide(replica int, p Pod, now time.Time) (request, limit recommend.Amounts, resize bool)
+}
+
+// Pod is the state of a replica.
+type Pod struct {
+	Request, Limit recommend.Amounts
+	// MemoryInUse is what the replica is seen to use now, in bytes.
+	MemoryInUse int64
+	Authored    recommend.Authored
+	// ResizedCPU and ResizedMemory are when the requests last changed, or when the replica began,
+	// and ResizedLimit is the same for the memory limit.
+	ResizedCPU, ResizedMemory, ResizedLimit time.Time
+	// Killed is when the container was last killed because of its memory, and Ran how long it
+	// had run.
+	Killed time.Time
+	Ran    time.Duration
 }
 
 // Sample is what a replica uses at a time: millicores and bytes.
@@ -47,6 +62,6 @@ func (authored) Record(int, Sample) {}
 
 func (authored) Kill(int, history.Kill) {}
 
-func (authored) Decide(int, recommend.Pod, time.Time) (request, limit recommend.Amounts, resize bool) {
+func (authored) Decide(int, Pod, time.Time) (request, limit recommend.Amounts, resize bool) {
 	return recommend.Amounts{}, recommend.Amounts{}, false
 }

@@ -72,7 +72,7 @@ type replica struct {
 	number   int
 	speed    float64
 	settings *Settings
-	pod      recommend.Pod
+	pod      Pod
 	// started is when the container last started, and decided when the policy last decided.
 	started, decided time.Time
 	counted          time.Time
@@ -108,7 +108,7 @@ func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads 
 		begin := time.Unix(m.Rows[0].At, 0).UTC()
 		replicas[i] = &replica{
 			sizer: sizer, number: i, speed: speed, settings: settings, started: begin, counted: counted,
-			pod: recommend.Pod{
+			pod: Pod{
 				Request: m.Given.Request, Limit: m.Given.Limit, Authored: m.Given,
 				ResizedCPU: begin, ResizedMemory: begin, ResizedLimit: begin,
 			},

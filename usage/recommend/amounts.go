@@ -1,9 +1,6 @@
 package recommend
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Amounts are millicores of CPU and bytes of memory.
 type Amounts struct {
@@ -75,9 +72,4 @@ func clamp(amount, least, most int64) int64 {
 // apply calls a function for both resources.
 func apply(a, b Amounts, f func(a, b int64) int64) Amounts {
 	return Amounts{CPU: f(a.CPU, b.CPU), Memory: f(a.Memory, b.Memory)}
-}
-
-// apart returns by how much of the first amount two amounts differ.
-func apart(from, to int64) float64 {
-	return math.Abs(float64(from-to)) / math.Max(float64(from), 1)
 }

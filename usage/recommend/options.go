@@ -1,6 +1,10 @@
 package recommend
 
-import "time"
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+)
 
 // Percentiles are the percentiles of the samples that a recommendation follows, e.g. 0.9.
 type Percentiles struct {
@@ -33,8 +37,8 @@ type Options struct {
 	// known before a decrease.
 	MinHistory  time.Duration
 	MinCoverage float64
-	Limits      Limits
-	Updates     Updates
+	// Rules are when and how the sizes of pods follow.
+	need.Rules
 }
 
 // DefaultOptions returns the options of containers whose memory limit is above the request, or that
@@ -43,7 +47,7 @@ type Options struct {
 func DefaultOptions() Options {
 	o := FollowOptions()
 	o.Floor.Memory = 64 << 20
-	o.Limits = Limits{Memory: Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 << 20}
+	o.Limits = need.Limits{Memory: need.Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 << 20}
 	o.Updates.DecreaseMemory, o.Updates.DecreaseLimit = 0, 72*time.Hour
 	return o
 }
@@ -64,7 +68,7 @@ func CompatOptions() Options {
 	return Options{
 		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15,
 		CPUConfidence: 24 * time.Hour, MemoryConfidence: 24 * time.Hour,
-		Floor:   Amounts{CPU: 25, Memory: 250 << 20},
-		Updates: Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute},
+		Floor: Amounts{CPU: 25, Memory: 250 << 20},
+		Rules: need.Rules{Updates: need.Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute}},
 	}
 }

@@ -127,17 +127,3 @@ func (o *Options) cap(a Amounts) Amounts {
 	most := o.most()
 	return Amounts{CPU: clamp(a.CPU, o.Min.CPU, most.CPU), Memory: clamp(a.Memory, o.Min.Memory, most.Memory)}
 }
-
-// On returns the recommendation in units of a node type, as CPU and memory of the baseline divided
-// by its speed.
-func (r Recommendation) On(speed Speed) Recommendation {
-	convert := func(a Amounts) Amounts {
-		return Amounts{
-			CPU:    int64(math.Round(float64(a.CPU) / speed.CPU)),
-			Memory: int64(math.Ceil(float64(a.Memory) / speed.Memory)),
-		}
-	}
-	r.Target, r.Lower, r.Upper = convert(r.Target), convert(r.Lower), convert(r.Upper)
-	r.Uncapped, r.Max, r.Used = convert(r.Uncapped), convert(r.Max), convert(r.Used)
-	return r
-}

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/backtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
-	"github.com/workload-resizer/workload-resizer/usage/recommend"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 )
 
 // The program is "resizectl backtest" with the VPA as further policies.
@@ -36,7 +36,7 @@ func newCommand(out print.Output) *cobra.Command {
 	cmd := backtest.NewCommand(out,
 		&vpaPolicy{label: "vpa", config: defaultConfig()},
 		&vpaPolicy{label: "vpa-no-floors", config: unlimited},
-		&vpaPolicy{label: "vpa-limit-2x", config: defaultConfig(), limits: recommend.Limits{Memory: recommend.Multiple, MemoryMultiple: 2}},
+		&vpaPolicy{label: "vpa-limit-2x", config: defaultConfig(), limits: need.Limits{Memory: need.Multiple, MemoryMultiple: 2}},
 	)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd

@@ -12,6 +12,8 @@ import (
 	"k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model"
 	"k8s.io/autoscaler/vertical-pod-autoscaler/pkg/updater/priority"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -30,7 +32,7 @@ type vpa struct {
 type vpaPolicy struct {
 	label  string
 	config logic.RecommendationConfig
-	limits recommend.Limits
+	limits need.Limits
 }
 
 // defaultConfig has the defaults of the flags of the VPA's recommender.
@@ -112,7 +114,7 @@ func (s *vpaSizer) Kill(replica int, k history.Kill) {
 	_ = s.cluster.RecordOOM(s.container(replica), k.At, model.ResourceAmount(k.Request))
 }
 
-func (s *vpaSizer) Decide(_ int, p recommend.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+func (s *vpaSizer) Decide(_ int, p backtest.Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 	r, ok := s.recommend()
 	if !ok {
 		return request, limit, false
@@ -132,11 +134,14 @@ func (s *vpaSizer) Decide(_ int, p recommend.Pod, now time.Time) (request, limit
 		return request, limit, false
 	}
 	request = recommend.Amounts{CPU: int64(r.Target[model.ResourceCPU]), Memory: int64(r.Target[model.ResourceMemory])}
-	return request, s.policy.limits.For(request, s.authored), true
+	a, limits := s.authored, &s.policy.limits
+	limit.CPU = limits.For(sizing.CPU, request.CPU, sizing.Amount{Request: a.Request.CPU, Limit: a.Limit.CPU}, a.Guaranteed)
+	limit.Memory = limits.For(sizing.Memory, request.Memory, sizing.Amount{Request: a.Request.Memory, Limit: a.Limit.Memory}, a.Guaranteed)
+	return request, limit, true
 }
 
 // podOf returns a pod with the requests.
-func podOf(p recommend.Pod) *corev1.Pod {
+func podOf(p backtest.Pod) *corev1.Pod {
 	requests := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewMilliQuantity(p.Request.CPU, resource.DecimalSI),
 		corev1.ResourceMemory: *resource.NewQuantity(p.Request.Memory, resource.BinarySI),

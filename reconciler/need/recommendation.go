@@ -1,0 +1,47 @@
+package need
+
+import (
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Recommendation is what one resource of a container needs according to usage, on the baseline. It is immutable:
+// all pods of a workload share it.
+type Recommendation struct {
+	// Target is the request to set; Lower and Upper are the bounds outside of which a request is wrong.
+	Target, Lower, Upper int64
+	// Max is the most that is recommended; 0 means any amount.
+	Max int64
+	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
+	Keeps, KeepsLimit string
+	// Rules are the same for both resources of a container.
+	Rules *Rules
+}
+
+// Container is what both resources of a container need according to usage.
+type Container struct{ CPU, Memory Recommendation }
+
+// Of returns what a resource needs.
+func (c *Container) Of(m *sizing.Measure) *Recommendation {
+	if m == sizing.CPU {
+		return &c.CPU
+	}
+	return &c.Memory
+}
+
+// Demand is what usage says about one pod. Each method takes the name of a container.
+type Demand interface {
+	// Of returns what the container needs; nil if it needs what its author wrote. The result must not change.
+	Of(container string) *Container
+	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
+	Uses(container string) int64
+	// Resized returns when the sizes of the container changed last; the zero time stands for the last resize of
+	// the pod, which may have changed something else.
+	Resized(container string) Resized
+}
+
+// Resized is when the requests and the memory limit of a container changed last, or when its pod began.
+type Resized struct {
+	CPU, Memory, MemoryLimit time.Time
+}

@@ -1,0 +1,221 @@
+package need
+
+import (
+	"math"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// State is a container of a pod on its node.
+type State struct {
+	// Needs are what its resources need, and Factors those of its node, by sizing.Measure.Index. A resource without
+	// a recommendation keeps its size.
+	Needs   [2]Need
+	Factors [2]sizing.Factor
+	Size    sizing.Container
+	// Guaranteed means that the class of the pod requires limits equal to requests.
+	Guaranteed bool
+	// Uses is how much memory it uses now; 0 if that is unknown.
+	Uses    int64
+	Resized Resized
+	// Killed is when it was last killed for lack of memory, and Ran how long it had run.
+	Killed time.Time
+	Ran    time.Duration
+	// Now is the zero time if everything happened long ago.
+	Now time.Time
+}
+
+// Settled is the size that a container gets.
+type Settled struct {
+	Size sizing.Container
+	// Clamped means that a bound determined the request, and Why is why a request is not lowered, by
+	// sizing.Measure.Index.
+	Clamped [2]bool
+	Why     [2]string
+	// Again is when the size may change although nothing but the time does; zero if it does not.
+	Again time.Time
+}
+
+// Settle returns the size that the container gets: what it needs, or the size that it has if that is near enough, or was
+// set not long ago. A size outside of the bounds of its need is always corrected.
+func (s *State) Settle() Settled {
+	to := Settled{Size: s.Size}
+	var rules *Rules
+	for i := range s.Needs {
+		if r := s.Needs[i].Recommended; r != nil {
+			rules = r.Rules
+		}
+	}
+	if rules == nil {
+		return to
+	}
+	cpu, memory := s.change(sizing.CPU, s.Resized.CPU), s.change(sizing.Memory, s.Resized.Memory)
+	s.requests(&rules.Updates, &cpu, &memory)
+	cpu.bound()
+	memory.bound()
+	to.Clamped, to.Why = [2]bool{cpu.clamped, memory.clamped}, [2]string{cpu.why, memory.why}
+	to.Again = sooner(cpu.again, memory.again)
+
+	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
+	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
+	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || memory.need.Recommended.KeepsLimit != "") {
+		*limit = max(*limit, s.Size.Memory.Limit)
+	}
+	// A limit that is too low is raised even if the request stays.
+	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
+	if cpu.to == cpu.from && memory.to == memory.from && !low {
+		return to
+	}
+	to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}
+	to.Size.Memory = sizing.Amount{Request: memory.to, Limit: limits[sizing.Memory.Index]}
+	return to
+}
+
+// requests decides on the requests.
+func (s *State) requests(u *Updates, cpu, memory *change) {
+	if u.InUse {
+		memory.inUse(s.Uses)
+	}
+	cpu.hold(u.DecreaseCPU, "")
+	follows := ""
+	if r := memory.need.Recommended; r != nil && memory.need.Authored.Limit > 0 && r.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow {
+		follows = r.KeepsLimit // The limit is lowered with the request.
+	}
+	memory.hold(u.DecreaseMemory, follows)
+	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed) < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
+	if u.Separate {
+		cpu.unlessDue(u, false)
+		memory.unlessDue(u, killed)
+		return
+	}
+	late, differ := min(cpu.since, memory.since) >= u.After, cpu.difference()+memory.difference() >= u.Band
+	if cpu.outside() || memory.outside() || late && differ || killed {
+		return
+	}
+	if differ {
+		cpu.again = sooner(cpu.again, s.Now.Add(u.After-min(cpu.since, memory.since)))
+	}
+	cpu.to, memory.to = cpu.from, memory.from
+}
+
+// limit returns the limit for a new request; the present one if the resource keeps its size.
+func (s *State) limit(c *change) int64 {
+	if c.need.Recommended == nil {
+		return c.measure.Of(&s.Size).Limit
+	}
+	return c.need.limit(c.measure, c.to, s.Factors[c.measure.Index], s.Guaranteed)
+}
+
+// since returns the time since something changed.
+func (s *State) since(at time.Time) time.Duration {
+	if s.Now.IsZero() {
+		return math.MaxInt64
+	}
+	return s.Now.Sub(at)
+}
+
+// change is a possible change to one request.
+type change struct {
+	measure      *sizing.Measure
+	need         *Need
+	from, to     int64
+	lower, upper int64
+	// most is the most that is recommended; 0 means any amount.
+	most int64
+	// since is the time since the last change, and now the present time; zero if everything happened long ago.
+	since time.Duration
+	now   time.Time
+	// target is the size of the need, and clamped means that a bound determined it.
+	target  int64
+	clamped bool
+	why     string
+	again   time.Time
+}
+
+// change returns the change to what a resource needs.
+func (s *State) change(m *sizing.Measure, changed time.Time) change {
+	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
+	c.to = c.from
+	r := c.need.Recommended
+	if r == nil {
+		return c
+	}
+	f := s.Factors[m.Index]
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request()}, f, *c.need.Bounds)
+	c.to, c.target, c.clamped = size.Request, size.Request, clamped
+	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, r.Max, f)
+	c.since, c.now = s.since(changed), s.Now
+	return c
+}
+
+// inUse raises the new request, and the upper bound with it, to what is in use: up to a maximum, if
+// any, and in any case as far as this prevents a decrease.
+func (c *change) inUse(amount int64) {
+	if c.need.Recommended == nil {
+		return
+	}
+	least := amount
+	if c.most > 0 {
+		least = min(amount, c.most)
+	}
+	least = max(least, min(amount, c.from))
+	c.to, c.upper = max(c.to, least), max(c.upper, least)
+}
+
+// hold prevents a decrease while its effect is unknown, and for a time since the last change. follows is why the limit
+// must not be lowered with the request; empty if it is not, or may be.
+func (c *change) hold(decrease time.Duration, follows string) {
+	if c.to >= c.from {
+		return
+	}
+	c.why = c.need.Recommended.Keeps
+	if c.why == "" {
+		c.why = follows
+	}
+	if c.why == "" && c.since < decrease {
+		c.again = c.now.Add(decrease - c.since)
+	}
+	if c.why != "" || c.since < decrease {
+		c.to = c.from
+	}
+}
+
+// unlessDue keeps the request unless it must change. killed means that the container lacked memory.
+func (c *change) unlessDue(u *Updates, killed bool) {
+	differs := c.difference() >= u.Band
+	if c.outside() || differs && c.since >= u.After || killed && c.to > c.from {
+		return
+	}
+	if differs {
+		c.again = sooner(c.again, c.now.Add(u.After-c.since))
+	}
+	c.to = c.from
+}
+
+// bound corrects a request outside of the bounds of the need: nothing outranks these.
+func (c *change) bound() {
+	if c.need.Recommended == nil {
+		return
+	}
+	size, clamped := c.measure.Scale(sizing.Amount{Request: c.to}, sizing.Factor{Num: 1, Den: 1}, *c.need.Bounds)
+	c.to, c.clamped = size.Request, clamped || c.clamped && size.Request == c.target
+}
+
+// difference is by how much of the request it changes.
+func (c *change) difference() float64 {
+	return math.Abs(float64(c.from-c.to)) / math.Max(float64(c.from), 1)
+}
+
+// outside reports whether the request is outside of the bounds and changes.
+func (c *change) outside() bool {
+	return c.to != c.from && (c.from < c.lower || c.from > c.upper)
+}
+
+// sooner returns the earlier of two times; zero times do not count.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
+// is adopted, says itself what the pod needs. A request that the author did not write is not added.
+func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Container) {
+	if shown == nil {
+		return
+	}
+	for _, m := range sizing.Measures {
+		standing := of.Standings[m.Index]
+		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && p.External == OverrideExternal && c.knows(m)
+		if sizes && m.Of(&c.Current).Request != 0 {
+			c.Needs[m.Index].Recommended = shown.Of(m)
+		}
+	}
+}
+
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. In the end, and without
+// a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
+	if s.Demand == nil || s.NodeType != "" {
+		return nil
+	}
+	v := d.says()
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		state := need.State{Needs: c.Needs, Factors: [2]sizing.Factor{d.CPUFactor, d.MemoryFactor}, Size: c.Current, Guaranteed: d.guaranteed()}
+		for _, m := range sizing.Measures {
+			if !d.ours(i, m) {
+				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
+			}
+		}
+		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
+			continue
+		}
+		state.Uses = s.Demand.Uses(c.Name)
+		if !s.InTheEnd {
+			state.Now = s.Now
+		}
+		state.Resized = resizedAt(s.Pod, s.Demand.Resized(c.Name))
+		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
+		found := state.Settle()
+		v.again = sooner(v.again, found.Again)
+		for _, m := range sizing.Measures {
+			has := *m.Of(&c.Current)
+			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
+			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {
+				continue
+			}
+			if step.To != has {
+				step.Cause = ByDemand
+			}
+			v.sets = append(v.sets, step)
+		}
+	}
+	return v
+}
+
+// resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was
+// resized last, or began.
+func resizedAt(of *pod.Pod, known need.Resized) need.Resized {
+	last := of.ResizedAt()
+	if last.IsZero() {
+		last = of.StartedAt()
+	}
+	for _, at := range [...]*time.Time{&known.CPU, &known.Memory, &known.MemoryLimit} {
+		if at.IsZero() {
+			*at = last
+		}
+	}
+	return known
+}
+
+// lastKill returns when a container was last killed for lack of memory, and how long it had run; zero if it was not.
+func lastKill(of *pod.Pod, container string) (at time.Time, ran time.Duration) {
+	for _, kill := range of.Kills() {
+		if kill.Container == container && kill.At.After(at) {
+			at, ran = kill.At, kill.Ran
+		}
+	}
+	return at, ran
+}
+
+// causeOf returns why a resource changes if it gets what it needs.
+func causeOf(n *need.Need) Cause {
+	if n.Recommended != nil {
+		return ByDemand
+	}
+	return ByRatio
+}
+
+// recommended reports whether the container needs something according to usage.
+func (c *ContainerPlan) recommended() bool {
+	return c.Needs[0].Recommended != nil || c.Needs[1].Recommended != nil
+}
+
+// guaranteed reports whether the pod is Guaranteed, so that its limits must equal its requests.
+func (p *Plan) guaranteed() bool { return p.QOSClass == corev1.PodQOSGuaranteed }

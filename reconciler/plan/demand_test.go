@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// shown is what usage shows of a pod: the same of each container that has a name.
+type shown struct {
+	needs   map[string]*need.Container
+	uses    int64
+	resized need.Resized
+}
+
+func (s *shown) Of(container string) *need.Container { return s.needs[container] }
+func (s *shown) Uses(string) int64                   { return s.uses }
+func (s *shown) Resized(string) need.Resized         { return s.resized }
+
+const mib = 1 << 20
+
+// rules are like those of containers whose memory limit is a multiple of the request.
+func rules() *need.Rules {
+	return &need.Rules{
+		Updates: need.Updates{
+			Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute, DecreaseCPU: 24 * time.Hour, DecreaseLimit: 72 * time.Hour,
+			Separate: true, AnyKill: true, InUse: true,
+		},
+		Limits: need.Limits{Memory: need.Multiple, MemoryMultiple: 2},
+	}
+}
+
+// showing returns that the container app needs 500m and 1000Mi.
+func showing() *shown {
+	r := rules()
+	return &shown{needs: map[string]*need.Container{"app": {
+		CPU:    need.Recommendation{Target: 500, Lower: 400, Upper: 600, Rules: r},
+		Memory: need.Recommendation{Target: 1000 * mib, Lower: 800 * mib, Upper: 1200 * mib, Rules: r},
+	}}}
+}
+
+func TestDemand(t *testing.T) {
+	const hours = 3600
+	planned := func(t *testing.T, size podtest.Amounts, nodeType string, change func(*Snapshot, *shown, *Planner), changes ...func(*corev1.Pod)) *Plan {
+		t.Helper()
+		s, d, planner := snapshotOf(t, podtest.Pod(size, append([]func(*corev1.Pod){podtest.AsCreated}, changes...)...), podtest.Node(nodeType)), showing(), &Planner{OwnerKinds: DefaultOwnerKinds}
+		s.Now, s.Demand = podtest.At(100*hours), d
+		if change != nil {
+			change(s, d, planner)
+		}
+		plan := planner.Plan(s)
+		if plan.classAfter(s.Pod) != plan.QOSClass {
+			t.Errorf("the QoS class changes from %s", plan.QOSClass)
+		}
+		return plan
+	}
+	agoCPU := func(ago time.Duration) func(*Snapshot, *shown, *Planner) {
+		return func(s *Snapshot, d *shown, _ *Planner) { d.resized.CPU = s.Now.Add(-ago) }
+	}
+	resized := func(seconds int) func(*corev1.Pod) {
+		return podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(seconds, "app"), podtest.Managed(contract.FieldManager, "", seconds, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
+	}
+	written := podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339))
+	memoryLater := func(_ *Snapshot, d *shown, _ *Planner) {
+		d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 50, Rules: d.needs["app"].CPU.Rules}
+	}
+	for _, tc := range []struct {
+		name    string
+		size    podtest.Amounts
+		node    string
+		change  func(*Snapshot, *shown, *Planner)
+		changes []func(*corev1.Pod)
+		want    podtest.Amounts
+		cpu     Cause
+	}{
+		{name: "is scaled for the node", size: podtest.Burstable, node: "n4", want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "that is near enough to the size changes nothing", size: podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}, node: "n4", want: podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}},
+		{name: "outside of the bounds counts although the size is new", size: podtest.Amounts{"300m", "600m", "1Gi", "2Gi"}, node: "n4", change: agoCPU(0), want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "lowers nothing that was resized a short time ago", size: podtest.Burstable, node: "n4", change: agoCPU(23 * time.Hour), want: podtest.Burstable},
+		{name: "waits after any resize of the pod if nothing else is known", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, resized(90 * hours)}, want: podtest.Burstable},
+		{name: "does not wait after an earlier resize", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "counts in the end as if nothing were new", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, d *shown, p *Planner) {
+			agoCPU(0)(s, d, p)
+			s.InTheEnd = true
+		}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "is scaled for an imagined node, however near the size is", size: podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}, node: "n2d", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Imagine("n4") }, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}, cpu: ByDemand},
+		{name: "does not matter for a restore", size: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Restore = true }, changes: []func(*corev1.Pod){written, resized(10)}, want: podtest.Burstable, cpu: ByRestore},
+		{name: "raises a container that was killed", size: podtest.Amounts{"400m", "800m", "950Mi", "1900Mi"}, node: "n4", changes: []func(*corev1.Pod){func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours - 60))}}}}
+		}}, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}},
+		{name: "never lowers memory below what is in use", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.uses = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
+		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Keeps = "too little is known" }, want: podtest.Burstable},
+		{name: "never keeps a size beyond the bounds of the configuration", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].CPU.Keeps = "too little is known"
+			s.Table = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Max: 700}})
+		}, want: podtest.Amounts{"700m", "1400m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "leaves Guaranteed pods Guaranteed", size: podtest.Guaranteed, node: "n4", want: podtest.Amounts{"400m", "400m", "1Gi", "1Gi"}, cpu: ByDemand},
+		{name: "does not add requests", size: podtest.Amounts{"1", "2", "", ""}, node: "n4", want: podtest.Amounts{"400m", "800m", "", ""}, cpu: ByDemand},
+		{name: "does not size what a VerticalPodAutoscaler sizes", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) {
+			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
+		}, want: podtest.Burstable, cpu: NotOurs},
+		{name: "of other containers does not matter", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["other"], d.needs["app"] = d.needs["app"], nil
+		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
+		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: NotOurs},
+		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, tc.size, tc.node, tc.change, tc.changes...)
+			c := plan.Containers[0]
+			if c.Desired != tc.want.Container() || c.Causes[0] != tc.cpu {
+				t.Errorf("%+v because of %v, want %+v because of %v: %v", c.Desired, c.Causes, tc.want.Container(), tc.cpu, plan.Reasons)
+			}
+			if last := slices.IndexFunc(plan.Derivation, func(d Derived) bool { return d.Cause == ByDemand }); (tc.cpu == ByDemand) && last < 0 {
+				t.Errorf("no step of %+v is by demand", plan.Derivation)
+			}
+		})
+	}
+	t.Run("leaves a pod aligned whose size is near enough", func(t *testing.T) {
+		plan := planned(t, podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}, "n4", nil)
+		if plan.Decision != Align || plan.Reasons[0].Code != contract.AlreadyAligned || plan.Vetoed || !plan.ReplanAt.IsZero() {
+			t.Errorf("%v %+v, again at %v", plan.Decision, plan.Reasons, plan.ReplanAt)
+		}
+	})
+	t.Run("is looked at again when a size is no longer new", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, p *Planner) {
+			agoCPU(23*time.Hour)(s, d, p)
+			memoryLater(s, d, p)
+		})
+		if want := podtest.At(101 * hours); !plan.ReplanAt.Equal(want) {
+			t.Errorf("at %v, want %v", plan.ReplanAt, want)
+		}
+	})
+	t.Run("says why a size is not lowered, and that a bound determined it", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].CPU.Keeps = "too little is known"
+		})
+		if !slices.ContainsFunc(plan.Derivation, func(d Derived) bool { return d.Stage == "settle" && d.Why == "too little is known" }) {
+			t.Errorf("%+v", plan.Derivation)
+		}
+		plan = planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) {
+			s.Table = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Min: 450}})
+		})
+		if plan.Containers[0].Desired.CPU.Request != 450 || !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+			return r.Code == contract.BoundsClamped && strings.Contains(r.Message, "cpu 500m × 0.8 is clamped to 450m")
+		}) {
+			t.Errorf("%+v %+v", plan.Containers[0].Desired, plan.Reasons)
+		}
+	})
+	t.Run("is named when it sized a pod", func(t *testing.T) {
+		said := planned(t, podtest.Burstable, "n4", nil).Outcome()
+		if want := "for node type n4 (as usage shows, in units of n2d): app: cpu 1 → 400m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+			t.Errorf("%+v, want %q", said, want)
+		}
+	})
+	t.Run("may have led to a limit to which a resize is reverted", func(t *testing.T) {
+		p := podtest.Pod(podtest.Amounts{"1", "2", "500Mi", "1000Mi"}, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1100Mi",
+			"applied-instance-type", "n2d", "applied-at", podtest.At(100*hours+1).Format(time.RFC3339), "applied-sizes", "app 0 cpu 1/2 memory 800Mi/1600Mi>500Mi/1000Mi"),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(100*hours, "app"), podtest.Managed(contract.FieldManager, "", 100*hours+1, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")),
+			func(p *corev1.Pod) {
+				p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours + 20))}}}}
+			})
+		s := snapshotOf(t, p, podtest.Node("n2d"))
+		s.Now, s.Demand = podtest.At(100*hours+30), showing()
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		if want := (sizing.Amount{Request: 800 * mib, Limit: 1600 * mib}); plan.Kind != Revert || plan.Containers[0].Desired.Memory != want {
+			t.Errorf("%v %+v: %+v", plan.Kind, plan.Containers[0].Desired.Memory, plan.Reasons)
+		}
+	})
+}

@@ -32,7 +32,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
@@ -258,7 +258,7 @@ func (s *above) awaitReason(t *testing.T, pod types.NamespacedName, options quer
 }
 
 // hold puts a hold on a workload.
-func (s *above) hold(t *testing.T, kind hold.Kind, ns string, w safety.Workload) hold.Scope {
+func (s *above) hold(t *testing.T, kind hold.Kind, ns string, w workload.Workload) hold.Scope {
 	t.Helper()
 	scope := hold.Scope{Namespace: ns, Workload: w}
 	if _, err := s.holds.Put(t.Context(), hold.Hold{Kind: kind, Scope: scope, Since: podtest.Start}); err != nil {
@@ -275,7 +275,7 @@ func (s *above) release(t *testing.T, scope hold.Scope) {
 }
 
 func (s *above) holdsOfARollout(t *testing.T) {
-	ns, web := s.namespace(t), safety.Workload{Kind: "Rollout", Name: "web"}
+	ns, web := s.namespace(t), workload.Workload{Kind: "Rollout", Name: "web"}
 	paused := s.hold(t, hold.Pause, ns, web)
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil))
 	other := s.replicaSet(t, ns, "cart-1", s.custom(t, rollouts, ns, "cart", nil))
@@ -285,7 +285,7 @@ func (s *above) holdsOfARollout(t *testing.T) {
 	s.release(t, paused)
 	s.awaitCPU(t, pod, "800m")
 
-	if got, want := s.r.Workloads(pod), []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, web}; !slices.Equal(got, want) {
+	if got, want := s.r.Workloads(pod), []workload.Workload{{Kind: "ReplicaSet", Name: "web-1"}, web}; !slices.Equal(got, want) {
 		t.Errorf("workloads %v, want %v", got, want)
 	}
 	if n, err := s.r.CountOf(ns, web); n != 1 || err != nil {
@@ -380,7 +380,7 @@ func (s *above) deployment(t *testing.T) {
 	}
 	pod := s.podOf(t, ns, "web")
 	s.awaitCPU(t, pod, "800m")
-	if chain := s.r.Workloads(pod); len(chain) != 2 || chain[1] != (safety.Workload{Kind: "Deployment", Name: "web"}) {
+	if chain := s.r.Workloads(pod); len(chain) != 2 || chain[1] != (workload.Workload{Kind: "Deployment", Name: "web"}) {
 		t.Errorf("workloads %v", chain)
 	}
 }
@@ -388,7 +388,7 @@ func (s *above) deployment(t *testing.T) {
 // missingPermission has a Stack that owns a Prometheus that owns a StatefulSet.
 func (s *above) missingPermission(t *testing.T) {
 	ns, one := s.namespace(t), int32(1)
-	main, all := safety.Workload{Kind: "Prometheus", Name: "main"}, safety.Workload{Kind: "Stack", Name: "all"}
+	main, all := workload.Workload{Kind: "Prometheus", Name: "main"}, workload.Workload{Kind: "Stack", Name: "all"}
 	by := s.custom(t, prometheuses, ns, main.Name, nil, s.custom(t, stacks, ns, all.Name, nil)...)
 	selector, template := templateOf("db")
 	if _, err := s.client.AppsV1().StatefulSets(ns).Create(t.Context(), &appsv1.StatefulSet{
@@ -398,8 +398,8 @@ func (s *above) missingPermission(t *testing.T) {
 	}
 	pod := s.podOf(t, ns, "db")
 	s.awaitCPU(t, pod, "800m")
-	db := safety.Workload{Kind: "StatefulSet", Name: "db"}
-	if got, want := s.r.Workloads(pod), []safety.Workload{db, main}; !slices.Equal(got, want) {
+	db := workload.Workload{Kind: "StatefulSet", Name: "db"}
+	if got, want := s.r.Workloads(pod), []workload.Workload{db, main}; !slices.Equal(got, want) {
 		t.Errorf("workloads %v, want %v", got, want)
 	}
 	const want = `prometheuses.monitoring.coreos.com cannot be read, so holds and autoscalers on their owners are ignored: prometheuses.monitoring.coreos.com is forbidden: User "reader" cannot list resource`
@@ -412,7 +412,7 @@ func (s *above) missingPermission(t *testing.T) {
 	s.hold(t, hold.Restore, ns, all)
 	s.allow(t, rbacv1.PolicyRule{Verbs: []string{"list", "watch"}, APIGroups: []string{prometheuses.group}, Resources: []string{"prometheuses"}})
 	s.awaitCPU(t, pod, "1")
-	if got, want := s.r.Workloads(pod), []safety.Workload{db, main, all}; !slices.Equal(got, want) {
+	if got, want := s.r.Workloads(pod), []workload.Workload{db, main, all}; !slices.Equal(got, want) {
 		t.Errorf("workloads %v, want %v", got, want)
 	}
 	localcluster.Eventually(t, "all owners to be known", s.r.UnknownOwners)
@@ -431,7 +431,7 @@ func (s *above) laterOwner(t *testing.T) {
 	ns := s.namespace(t)
 	pod := s.replicaSet(t, ns, "web-1", nil)
 	s.awaitCPU(t, pod, "800m")
-	s.hold(t, hold.Restore, ns, safety.Workload{Kind: "Rollout", Name: "web"})
+	s.hold(t, hold.Restore, ns, workload.Workload{Kind: "Rollout", Name: "web"})
 	by := s.custom(t, rollouts, ns, "web", nil)
 	set, err := s.client.AppsV1().ReplicaSets(ns).Get(t.Context(), "web-1", metav1.GetOptions{})
 	if err != nil {
@@ -467,7 +467,7 @@ func (s *above) laterKind(t *testing.T) {
 	}
 	all := s.custom(t, stacks, ns, "all", nil)
 	pod := s.replicaSet(t, ns, "web-1", s.custom(t, rollouts, ns, "web", nil, s.custom(t, apps, ns, "shop", nil, all...)...))
-	s.hold(t, hold.Restore, ns, safety.Workload{Kind: "Stack", Name: "all"})
+	s.hold(t, hold.Restore, ns, workload.Workload{Kind: "Stack", Name: "all"})
 	localcluster.Eventually(t, "the App to be known", func() error {
 		if chain := s.r.Workloads(pod); len(chain) != 4 {
 			return fmt.Errorf("workloads %v", chain)

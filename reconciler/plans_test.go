@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -17,7 +18,7 @@ import (
 // alone returns a snapshot of a pod on a node where nothing prevents a resize.
 func alone(t testing.TB, p *corev1.Pod, n *corev1.Node) *plan.Snapshot {
 	t.Helper()
-	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
+	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Room: node.Room{Node: n}}}
 }
 
 // reasonsOf returns the reason codes of a plan.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // crowded returns a cluster with 30,000 pods of 200 workloads in a namespace. Each has a budget.
@@ -47,7 +48,7 @@ func BenchmarkBudgets(b *testing.B) {
 	b.Run("of each pod of a preview", func(b *testing.B) {
 		around, n := c.Shared("shop"), 0
 		for b.Loop() {
-			if found := around.budgets.of(c, pods[n%len(pods)]); len(found) != 1 {
+			if found := around.limits.Of(pods[n%len(pods)]); len(found) != 1 {
 				b.Fatal(found)
 			}
 			n++
@@ -55,44 +56,44 @@ func BenchmarkBudgets(b *testing.B) {
 	})
 	b.Run("pods of a budget, for the first time", func(b *testing.B) {
 		for b.Loop() {
-			c.members = newMembers()
+			c.members = c.newMembers()
 			if found := budgetsOf(c, pods[17])[0].Pods(); len(found) != 150 {
 				b.Fatal(len(found))
 			}
 		}
 	})
 	b.Run("pods of a budget", func(b *testing.B) {
-		limit := budgetOf(limits[17])
+		limit := workload.BudgetOf(limits[17])
 		for b.Loop() {
-			if found := c.membersOf(limit); len(found) != 150 {
+			if found := c.members.Of(limit); len(found) != 150 {
 				b.Fatal(len(found))
 			}
 		}
 	})
 	everything := limiting("shop", "everything", "", 1)
 	everything.Spec.Selector = &metav1.LabelSelector{}
-	if err := c.budgets.Add(budgetOf(everything)); err != nil {
+	if err := c.budgets.Add(workload.BudgetOf(everything)); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("pods of a budget of all pods", func(b *testing.B) {
-		limit := budgetOf(everything)
+		limit := workload.BudgetOf(everything)
 		for b.Loop() {
-			if found := c.membersOf(limit); len(found) != len(pods) {
+			if found := c.members.Of(limit); len(found) != len(pods) {
 				b.Fatal(len(found))
 			}
 		}
 	})
 	for _, limit := range c.budgetsIn("shop") {
-		c.membersOf(limit)
+		c.members.Of(limit)
 	}
 	b.Run("a pod that changes, but not its labels", func(b *testing.B) {
 		for b.Loop() {
-			c.members.podChanged(pods[17], pods[217])
+			c.members.PodChanged(pods[17], pods[217])
 		}
 	})
 	b.Run("a pod that is added", func(b *testing.B) {
 		for b.Loop() {
-			c.members.podChanged(nil, pods[17])
+			c.members.PodChanged(nil, pods[17])
 		}
 	})
 }
@@ -115,14 +116,14 @@ func BenchmarkBudgetMemory(b *testing.B) {
 			o := limiting(fmt.Sprint("team-", n), fmt.Sprint("checkout-", n), fmt.Sprint("checkout-", n), 1)
 			o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(strings.Repeat(" ", 500))}}
 			o.Status.Conditions = []metav1.Condition{{Type: "DisruptionAllowed", Message: fmt.Sprint(n)}}
-			if err := c.budgets.Add(budgetOf(o)); err != nil {
+			if err := c.budgets.Add(workload.BudgetOf(o)); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.ReportMetric((heap()-before)/count, "B/budget")
 		before = heap()
 		for _, limit := range c.budgetsIn("shop") {
-			c.membersOf(limit)
+			c.members.Of(limit)
 		}
 		b.ReportMetric((heap()-before)/float64(len(pods)), "B/pod")
 		runtime.KeepAlive(c)

@@ -156,7 +156,7 @@ func selectThePodsWhoseEvictionTheyPrevent(t *testing.T) {
 	} {
 		g.protect(t, tc.name, tc.selector, intstr.FromString("100%"))
 		localcluster.Eventually(t, "the cache to show the budget "+tc.name, func() error {
-			if in := g.budgetsIn(g.namespace); len(in) != 1 || in[0].name != tc.name {
+			if in := g.budgetsIn(g.namespace); len(in) != 1 || in[0].GetObjectMeta().GetName() != tc.name {
 				return fmt.Errorf("it shows %d budgets", len(in))
 			}
 			return nil

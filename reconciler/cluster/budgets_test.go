@@ -19,9 +19,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestBudgets(t *testing.T) {
@@ -67,11 +67,11 @@ func limited(t testing.TB, limits []*policyv1.PodDisruptionBudget, pods ...*core
 }
 
 // budgetsOf returns the budgets of a pod.
-func budgetsOf(c *Cluster, of *pod.Pod) []plan.Budget {
-	return c.Shared(of.Namespace()).budgets.of(c, of)
+func budgetsOf(c *Cluster, of *pod.Pod) []workload.Limit {
+	return c.Shared(of.Namespace()).limits.Of(of)
 }
 
-func namesOf(found []plan.Budget) string {
+func namesOf(found []workload.Limit) string {
 	var names []string
 	for _, b := range found {
 		names = append(names, b.Name)
@@ -79,7 +79,7 @@ func namesOf(found []plan.Budget) string {
 	return strings.Join(names, " ")
 }
 
-func podsIn(b plan.Budget) string {
+func podsIn(b workload.Limit) string {
 	var names []string
 	for _, of := range b.Pods() {
 		names = append(names, of.Name)
@@ -158,7 +158,7 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 			c.podChanged(old, obj)
 		}
 	}
-	budget := func() plan.Budget { return budgetsOf(c, c.Pods("shop").Get("web-1"))[0] }
+	budget := func() workload.Limit { return budgetsOf(c, c.Pods("shop").Get("web-1"))[0] }
 	check := func(step, want string) {
 		t.Helper()
 		if got := podsIn(budget()); got != want {
@@ -184,7 +184,7 @@ func knowTheirPodsAsTheCacheShowsThem(t *testing.T) {
 
 	other := limiting("shop", "web", "web", 0)
 	other.Generation, other.Spec.Selector.MatchLabels = 2, map[string]string{"tier": "1"}
-	if err := c.budgets.Update(budgetOf(other)); err != nil {
+	if err := c.budgets.Update(workload.BudgetOf(other)); err != nil {
 		t.Fatal(err)
 	}
 	check("the selector changes", "db web-1 web-3")
@@ -212,7 +212,7 @@ func findAllTheirPodsNoMatterWhenTheyAreAskedFor(t *testing.T) {
 		under.Go(func() {
 			for asking.Err() == nil {
 				for _, limit := range limits {
-					c.membersOf(budgetOf(limit))
+					c.members.Of(workload.BudgetOf(limit))
 				}
 			}
 		})
@@ -241,15 +241,19 @@ func findAllTheirPodsNoMatterWhenTheyAreAskedFor(t *testing.T) {
 	stop()
 	under.Wait()
 	for _, limit := range limits {
-		b, want := budgetOf(limit), []string{}
+		b, want := workload.BudgetOf(limit), []string{}
+		selector, err := metav1.LabelSelectorAsSelector(limit.Spec.Selector)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, of := range c.Pods("shop").List() {
-			if b.selector.Matches(of.Labels()) {
+			if selector.Matches(of.Labels()) {
 				want = append(want, of.Name)
 			}
 		}
 		slices.Sort(want)
-		got := podsIn(plan.Budget{Pods: func() []*pod.Pod { return c.membersOf(b) }})
-		if got != strings.Join(want, " ") || len(c.members.namespaces["shop"][b.uid].keys) != len(want) {
+		got := podsIn(workload.Limit{Pods: func() []*pod.Pod { return c.members.Of(b) }})
+		if got != strings.Join(want, " ") || c.members.Remembered("shop")[limit.UID] != len(want) {
 			t.Errorf("%s: %q, want %q", limit.Name, got, want)
 		}
 	}
@@ -270,11 +274,11 @@ func doNotFillTheMemory(t *testing.T) {
 	check := func(want int) {
 		t.Helper()
 		for _, limit := range limits {
-			if found := c.membersOf(budgetOf(limit)); len(found) != want {
+			if found := c.members.Of(workload.BudgetOf(limit)); len(found) != want {
 				t.Fatalf("%s: %d pods, want %d", limit.Name, len(found), want)
 			}
 		}
-		if n := len(c.members.namespaces["shop"]); n > plan.MostBudgets {
+		if n := len(c.members.Remembered("shop")); n > workload.MostBudgets {
 			t.Errorf("%d budgets are remembered", n)
 		}
 	}
@@ -291,14 +295,14 @@ func doNotFillTheMemory(t *testing.T) {
 	// Budgets that selected no pods are remembered, too.
 	few := limited(t, limits)
 	for _, limit := range limits {
-		few.membersOf(budgetOf(limit))
+		few.members.Of(workload.BudgetOf(limit))
 	}
 	late := pod.From(pods[0])
 	if err := few.podIndex.Add(late); err != nil {
 		t.Fatal(err)
 	}
 	few.podChanged(nil, late)
-	if n := len(few.members.namespaces["shop"]); n > plan.MostBudgets {
+	if n := len(few.members.Remembered("shop")); n > workload.MostBudgets {
 		t.Errorf("a pod that came later is remembered for %d budgets", n)
 	}
 }
@@ -306,41 +310,41 @@ func doNotFillTheMemory(t *testing.T) {
 func forgetTheirPodsWhenTheyAreDeleted(t *testing.T) {
 	c := limited(t, []*policyv1.PodDisruptionBudget{limiting("shop", "web", "web", 1)}, ofApp("shop", "web-1", "web"))
 	found := budgetsOf(c, c.Pods("shop").Get("web-1"))
-	if got := podsIn(found[0]); got != "web-1" || len(c.members.namespaces["shop"]) != 1 {
-		t.Fatalf("%q, %v", got, c.members.namespaces)
+	if got := podsIn(found[0]); got != "web-1" || len(c.members.Remembered("shop")) != 1 {
+		t.Fatalf("%q, %v", got, c.members.Remembered("shop"))
 	}
-	gone := budgetOf(limiting("shop", "web", "web", 1))
+	gone := workload.BudgetOf(limiting("shop", "web", "web", 1))
 	// An informer that misses a deletion sees a change.
 	replaced := limiting("shop", "web", "web", 1)
 	replaced.UID = "new"
-	if c.budgetChanged(gone, budgetOf(replaced)); len(c.members.namespaces) != 0 {
-		t.Errorf("remembered for a new budget: %v", c.members.namespaces)
+	if c.budgetChanged(gone, workload.BudgetOf(replaced)); len(c.members.Remembered("shop")) != 0 {
+		t.Errorf("remembered for a new budget: %v", c.members.Remembered("shop"))
 	}
-	if podsIn(found[0]); len(c.members.namespaces) != 0 {
+	if podsIn(found[0]); len(c.members.Remembered("shop")) != 0 {
 		t.Error("a plan asks for the pods more than once")
 	}
 	if err := c.budgets.Delete(gone); err != nil {
 		t.Fatal(err)
 	}
 	c.budgetChanged(gone, nil)
-	if len(c.members.namespaces) != 0 {
-		t.Errorf("remembered: %v", c.members.namespaces)
+	if len(c.members.Remembered("shop")) != 0 {
+		t.Errorf("remembered: %v", c.members.Remembered("shop"))
 	}
 	// A plan may have begun before.
-	if got := c.membersOf(gone); len(got) != 1 || len(c.members.namespaces) != 0 {
-		t.Errorf("%d pods, remembered: %v", len(got), c.members.namespaces)
+	if got := c.members.Of(gone); len(got) != 1 || len(c.members.Remembered("shop")) != 0 {
+		t.Errorf("%d pods, remembered: %v", len(got), c.members.Remembered("shop"))
 	}
 }
 
 func haveWaitingPodsPlannedAgainIfTheyMayPermitMore(t *testing.T) {
-	state := func(change func(*policyv1.PodDisruptionBudget)) *budget {
+	state := func(change func(*policyv1.PodDisruptionBudget)) *workload.Budget {
 		o := limiting("shop", "web", "web", 1)
 		change(o)
-		return budgetOf(o)
+		return workload.BudgetOf(o)
 	}
 	before := state(func(*policyv1.PodDisruptionBudget) {})
 	for name, tc := range map[string]struct {
-		before, now *budget
+		before, now *workload.Budget
 		want        bool
 	}{
 		"a new budget":                  {nil, before, false},

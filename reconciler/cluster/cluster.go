@@ -24,9 +24,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Holds provides the holds in effect; package hold has the implementation.
@@ -92,14 +94,14 @@ type Cluster struct {
 	autoscalers cache.Indexer
 	// budgets has the PodDisruptionBudgets, members the pods of some, and relief reports changes to them.
 	budgets cache.Indexer
-	members *members
+	members *workload.Members
 	relief  *relief
 	vpas    *vpas
 	answers *answers
 	owners  *owners.Owners
 	// above is called for each pod whose known owners may have changed.
-	above    []func(types.NamespacedName)
-	reserved *reserved
+	above []func(types.NamespacedName)
+	rooms *node.Table
 	// filled is closed once all pods are read.
 	filled chan struct{}
 	// unread is why the cluster is not read yet; nil if it is read or if no error
@@ -126,12 +128,12 @@ func New(config Config) (*Cluster, error) {
 		quotas:      factory.Core().V1().ResourceQuotas().Lister(),
 		autoscalers: factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer().GetIndexer(),
 		budgets:     factory.Policy().V1().PodDisruptionBudgets().Informer().GetIndexer(),
-		members:     newMembers(),
 		relief:      newRelief(),
-		reserved:    newReserved(),
+		rooms:       node.NewTable(),
 		answers:     newAnswers(),
 		filled:      make(chan struct{}),
 	}
+	c.members = c.newMembers()
 	c.owners = owners.New(owners.Config{
 		Resources: config.WorkloadKinds, Client: config.Metadata, Discovery: config.Client.Discovery(), Changed: c.ownerChanged,
 	})
@@ -140,6 +142,13 @@ func New(config Config) (*Cluster, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+func (c *Cluster) newMembers() *workload.Members {
+	return workload.NewMembers(c.pods, func(b *workload.Budget) bool {
+		now, _, _ := c.budgets.Get(b) // A cache returns no error.
+		return now != nil && now.(*workload.Budget).UID() == b.UID()
+	}, c.budgetsIn)
 }
 
 // Serve sets the receiver of changes, and the function that returns what nodes refused
@@ -202,8 +211,8 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 		if err := c.podIndex.Add(of); err != nil {
 			return err
 		}
-		c.reserved.set(of, c.Clock.Now())
-		c.members.podChanged(nil, of)
+		c.reserve(of)
+		c.members.PodChanged(nil, of)
 	}
 	for _, node := range nodes {
 		if err := c.factory.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
@@ -218,8 +227,8 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 
 // Forget removes a pod as if it had been deleted, for tests.
 func (c *Cluster) Forget(of *pod.Pod) error {
-	c.reserved.remove(of.UID)
-	c.members.podChanged(of, nil)
+	c.rooms.Remove(of.UID)
+	c.members.PodChanged(of, nil)
 	return c.podIndex.Delete(of)
 }
 

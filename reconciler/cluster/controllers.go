@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // ownerChanged reports the pods of a controller whose known owners have changed: other
@@ -49,16 +49,16 @@ func indexDeployment(obj any) ([]string, error) {
 	if !ok {
 		return nil, nil
 	}
-	deployment, ok := safety.DeploymentOf(of)
-	if !ok {
+	group := workload.GroupOf(of)
+	if _, ok := group.Controller(); ok {
 		return nil, nil
 	}
-	return []string{endOfHash(of.Namespace(), deployment)}, nil
+	return []string{endOfHash(group)}, nil
 }
 
-// endOfHash returns three digits for a workload in a namespace.
-func endOfHash(namespace string, of safety.Workload) string {
+// endOfHash returns three digits for a workload.
+func endOfHash(of workload.Group) string {
 	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(targetKey(namespace, of.Kind, of.Name))) // It never fails.
+	_, _ = hash.Write([]byte(targetKey(of.Namespace, of.Kind, of.Name))) // It never fails.
 	return fmt.Sprintf("%03x", hash.Sum32()&0xfff)
 }

@@ -3,5 +3,5 @@
 // and the answers of nodes. It makes the snapshot from which a pod is planned, and reports
 // changes that may lead to different plans.
 //
-// It must not know how plans are used, nor write to the cluster.
+// It must not know how plans are used, nor what users read, nor write to the cluster.
 package cluster

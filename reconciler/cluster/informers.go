@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // The indexes of pods: by the name of their node, and by the end of their controller's
@@ -43,7 +44,7 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 }
 
 // trim drops what neither plans nor package startup need, to save memory in large clusters. It
-// replaces a pod with its pod.Pod, and a PodDisruptionBudget with its budget.
+// replaces a pod with its pod.Pod, and a PodDisruptionBudget with its workload.Budget.
 func trim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -51,7 +52,7 @@ func trim(obj any) (any, error) {
 	case *corev1.Node:
 		return trimNode(o), nil
 	case *policyv1.PodDisruptionBudget:
-		return budgetOf(o), nil
+		return workload.BudgetOf(o), nil
 	case metav1.Object:
 		o.SetManagedFields(nil)
 	}

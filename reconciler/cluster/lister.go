@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // podLister finds pods in an index.
@@ -37,19 +37,30 @@ func (l podLister) ControlledBy(uid types.UID) []*pod.Pod {
 	return slices.DeleteFunc(podsOf(byIndex(l.index, byController, endOf(uid))), func(k *pod.Pod) bool { return k.Controller().UID != uid })
 }
 
-// Siblings returns the pods of a pod's workload, the pod included, in any order: those of all ReplicaSets of its
-// Deployment, or else those of its controller. Pods in other namespaces are none, no matter what owner they name:
-// users must not be able to influence workloads in namespaces of others. The caller owns the slice.
-func (l podLister) Siblings(of *pod.Pod) []*pod.Pod {
-	namespace := of.Namespace()
-	deployment, ok := safety.DeploymentOf(of)
-	if !ok {
-		return slices.DeleteFunc(l.ControlledBy(of.Controller().UID), func(k *pod.Pod) bool { return k.Namespace() != namespace })
+// Of returns the pods of a workload, in any order. The caller owns the slice.
+func (l podLister) Of(group workload.Group) []*pod.Pod {
+	index, end := byDeployment, endOfHash(group)
+	if uid, ok := group.Controller(); ok {
+		index, end = byController, endOf(uid)
 	}
-	return slices.DeleteFunc(podsOf(byIndex(l.index, byDeployment, endOfHash(namespace, deployment))), func(k *pod.Pod) bool {
-		other, _ := safety.DeploymentOf(k)
-		return k.Namespace() != namespace || other != deployment
-	})
+	return slices.DeleteFunc(podsOf(byIndex(l.index, index, end)), func(k *pod.Pod) bool { return !group.Has(k) })
+}
+
+// Keys implements workload.Pods.
+func (l podLister) Keys(namespace string) []string {
+	keys, err := l.index.IndexKeys(cache.NamespaceIndex, namespace)
+	if err != nil {
+		// The only error is an index that was never added.
+		panic(fmt.Sprintf("cluster: pods by namespace: %v", err))
+	}
+	return keys
+}
+
+// At implements workload.Pods.
+func (l podLister) At(key string) *pod.Pod {
+	obj, _, _ := l.index.GetByKey(key) // A cache returns no error, and nil if there is no pod.
+	found, _ := obj.(*pod.Pod)
+	return found
 }
 
 // List returns the pods in any order. The caller owns the slice.
@@ -117,10 +128,7 @@ func (l Lister) After(name types.NamespacedName) []*pod.Pod {
 
 // Get returns a pod; nil if there is none.
 func (l Lister) Get(name string) *pod.Pod {
-	// A cache returns no error, and nil if there is no pod.
-	obj, _, _ := l.index.GetByKey(cache.ObjectName{Namespace: l.namespace, Name: name}.String())
-	found, _ := obj.(*pod.Pod)
-	return found
+	return podLister{l.index}.At(cache.ObjectName{Namespace: l.namespace, Name: name}.String())
 }
 
 func byIndex(index cache.Indexer, name, value string) []any {

@@ -8,22 +8,16 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// budgetChanged notes budgets that may permit a resize that they did not permit before: they allow more
-// disruptions, select other pods, or are gone.
+// budgetChanged notes budgets that may permit a resize that they did not permit before.
 func (c *Cluster) budgetChanged(old, obj any) {
-	before, _ := old.(*budget)
-	now, _ := obj.(*budget)
-	switch {
-	case before == nil:
-		return // A new budget permits nothing.
-	case now == nil || now.uid != before.uid:
-		c.members.forget(before)
-	case now.allowed <= before.allowed && now.selectsAs(before):
-		return
+	before, _ := old.(*workload.Budget)
+	now, _ := obj.(*workload.Budget)
+	if c.members.BudgetChanged(before, now) {
+		c.relief.add(before.Namespace())
 	}
-	c.relief.add(before.namespace)
 }
 
 // reliefPause is the least time between two reports of budgets that permit more. The number of disruptions

@@ -6,9 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Rules are the inputs of plans that users control.
@@ -24,13 +25,13 @@ func (c *Cluster) Rules() (Rules, bool) {
 	return Rules{table, holds}, err == nil && table != nil
 }
 
-// observed returns how long resizes of a pod are observed.
-func (r Rules) observed(of *pod.Pod) time.Duration {
+// proven returns when the last resize of a pod has proven itself: at once, unless it is observed.
+func (r Rules) proven(of *pod.Pod) time.Time {
 	settings := &r.Table.Profile(of).Guard
 	if !settings.Enabled {
-		return 0
+		return guard.Until(of, 0)
 	}
-	return settings.Window
+	return guard.Until(of, settings.Window)
 }
 
 // MayAffect returns the pods whose plans may differ under the new rules. It does not
@@ -82,7 +83,7 @@ func isFrozen(in Rules) bool { return in.Holds.Freeze() != nil }
 
 // heldOtherwise reports whether the kind of hold on a pod has changed, or whether it is an emergency.
 func (c *Cluster) heldOtherwise(of *pod.Pod, before, now *hold.Table) bool {
-	workloads := c.owners.Chain(make([]safety.Workload, 0, 4), of) // Few pods have more than 4.
+	workloads := c.owners.Chain(make([]workload.Workload, 0, 4), of) // Few pods have more than 4.
 	heldBefore, _ := before.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	heldNow, _ := now.Of(of.Namespace(), of.Name, of.UID, workloads...)
 	return heldBefore.Kind != heldNow.Kind ||

@@ -9,12 +9,14 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Shared holds the inputs that all pods in a namespace share.
@@ -23,30 +25,27 @@ type Shared struct {
 	limitRanges []*corev1.LimitRange
 	quotas      []*corev1.ResourceQuota
 	siblings    *siblings
-	budgets     *budgets
+	limits      *workload.Limits
 }
 
 // siblings remembers the pods of the last workload that was asked for: neighbors in a list of pods
-// often have the same controller.
+// often have the same.
 type siblings struct {
-	controller types.UID
-	deployment safety.Workload
-	pods       []*pod.Pod
+	group workload.Group
+	pods  []*pod.Pod
 }
 
 // of returns the pods of a pod's workload.
 func (s *siblings) of(c *Cluster, of *pod.Pod) []*pod.Pod {
-	uid := of.Controller().UID
-	// Users may change the label from which the Deployment is derived.
-	if deployment, _ := safety.DeploymentOf(of); s.controller != uid || s.deployment != deployment || s.pods == nil {
-		s.controller, s.deployment, s.pods = uid, deployment, c.pods.Siblings(of)
+	if group := workload.GroupOf(of); s.group != group || s.pods == nil {
+		s.group, s.pods = group, c.pods.Of(group)
 	}
 	return s.pods
 }
 
 // Shared returns the shared inputs of a namespace.
 func (c *Cluster) Shared(namespace string) Shared {
-	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &budgets{}}
+	return Shared{namespace, all(c.limitRanges.LimitRanges(namespace).List), all(c.quotas.ResourceQuotas(namespace).List), &siblings{}, &workload.Limits{Members: c.members}}
 }
 
 // Snapshot returns the inputs for the plan of a pod.
@@ -56,36 +55,31 @@ func (c *Cluster) Snapshot(of *pod.Pod, in Rules) *plan.Snapshot {
 
 // SnapshotIn is like Snapshot, with the shared inputs of the pod's namespace.
 func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapshot {
-	node, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
-	c.answers.hear(of, node) // The cache may be ahead of its event handlers.
-	infeasible, until := c.answers.of(node, of, now)
+	on, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
+	c.answers.hear(of, on) // The cache may be ahead of its event handlers.
+	infeasible, until := c.answers.of(on, of, now)
 	s := &plan.Snapshot{
 		Pod:       of,
 		Workloads: workloads,
 		Table:     in.Table,
 		Now:       now,
 		Around: safety.Surroundings{
-			Node:       node,
-			Infeasible: infeasible,
-			Neighbors:  c.reserved.neighbors(of),
-			Kept: func() safety.Resources {
-				room, _ := c.reserved.kept(of, in.observed, now)
-				return room
+			Room: node.Room{
+				Node:      on,
+				Neighbors: c.rooms.Neighbors(of),
+				Kept:      func() (node.Resources, time.Time) { return c.rooms.Kept(of, in.proven, now) },
 			},
+			Infeasible:  infeasible,
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
-		Budgets:     func() []plan.Budget { return around.budgets.of(c, of) },
+		Budgets:     func() []workload.Limit { return around.limits.Of(of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
 		InfeasibleUntil: until,
-		KeptUntil: func() time.Time {
-			_, until := c.reserved.kept(of, in.observed, now)
-			return until
-		},
 	}
 	if c.signals != nil {
 		s.Signals = c.signals(of)
@@ -93,34 +87,19 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	s.Failed = c.failed(of)
 	if f := in.Holds.Freeze(); f != nil {
-		s.Frozen = frozenText(f)
+		s.Frozen = &plan.Stop{Since: f.Since, Author: f.Author, Reason: f.Reason}
 	}
 	if h, ok := in.Holds.Of(of.Namespace(), of.Name, of.UID, workloads...); ok {
 		switch h.Kind {
 		case hold.Restore:
 			s.Restore, s.Emergency = true, in.Holds.Emergency(of.Namespace(), of.Name, of.UID, workloads...)
 		case hold.Pause:
-			s.Paused = fmt.Sprintf("the pause of %s began at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+			s.Paused = &plan.Stop{Scope: h.Scope.String(), Since: h.Since, Author: h.Author, Reason: h.Reason}
 		case hold.Breaker:
-			s.Degraded = fmt.Sprintf("the breaker of %s opened at %s: %s", h.Scope, h.Since.UTC().Format(time.RFC3339), orNothing(h.Reason))
+			s.Degraded = &plan.Stop{Scope: h.Scope.String(), Since: h.Since, Author: h.Author, Reason: h.Reason}
 		}
 	}
 	return s
-}
-
-func frozenText(f *hold.Freeze) string {
-	by := ""
-	if f.Author != "" {
-		by = " by " + f.Author
-	}
-	return fmt.Sprintf("the cluster was frozen at %s%s: %s", f.Since.UTC().Format(time.RFC3339), by, orNothing(f.Reason))
-}
-
-func orNothing(reason string) string {
-	if reason == "" {
-		return "no reason given"
-	}
-	return reason
 }
 
 // all returns everything that a lister lists. A lister over a cache returns no error.
@@ -133,7 +112,7 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 }
 
 // autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
-func (c *Cluster) autoscalersOf(namespace string, workloads []safety.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+func (c *Cluster) autoscalersOf(namespace string, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, w := range workloads {
 		for _, obj := range ofTarget(c.autoscalers, namespace, w) {
@@ -158,4 +137,14 @@ func (c *Cluster) NodeNamed(name string) *corev1.Node {
 		return nil // The only error of a lister is that the node does not exist.
 	}
 	return node
+}
+
+// budgetsIn returns the budgets of a namespace, in any order.
+func (c *Cluster) budgetsIn(namespace string) []*workload.Budget {
+	found := byIndex(c.budgets, cache.NamespaceIndex, namespace)
+	all := make([]*workload.Budget, len(found))
+	for i, obj := range found {
+		all[i] = obj.(*workload.Budget)
+	}
+	return all
 }

@@ -6,7 +6,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // byTarget is the index of autoscalers by the workload that they scale.
@@ -23,7 +23,7 @@ func indexHPA(obj any) ([]string, error) {
 }
 
 // ofTarget returns the autoscalers of a workload, in any order.
-func ofTarget(autoscalers cache.Indexer, namespace string, w safety.Workload) []any {
+func ofTarget(autoscalers cache.Indexer, namespace string, w workload.Workload) []any {
 	found, err := autoscalers.ByIndex(byTarget, targetKey(namespace, w.Kind, w.Name))
 	if err != nil {
 		// The only error is an index that was never added.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // vpas holds the VerticalPodAutoscalers of a cluster. Many clusters do not have that kind.
@@ -87,7 +88,7 @@ func textIn(o map[string]any, path ...string) string {
 
 // of returns the autoscaler that may size a pod with these workloads, which are ordered from the
 // narrowest; nil if there is none. One that resizes running pods comes first.
-func (v *vpas) of(namespace string, workloads []safety.Workload) (found *safety.VPA) {
+func (v *vpas) of(namespace string, workloads []workload.Workload) (found *safety.VPA) {
 	for _, w := range workloads {
 		for _, obj := range ofTarget(v.informer.GetIndexer(), namespace, w) {
 			if read := vpaOf(obj.(*unstructured.Unstructured)); read.Active {

@@ -3,14 +3,16 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -114,19 +116,19 @@ func (c *Cluster) podChanged(old, obj any) {
 	roomier := ""
 	switch {
 	case now == nil:
-		roomier = c.reserved.remove(before.UID)
-		c.members.podChanged(before, nil)
+		roomier = c.rooms.Remove(before.UID)
+		c.members.PodChanged(before, nil)
 		now = before
 	case before != nil && before.ResourceVersion() == now.ResourceVersion():
 		return // A new list repeats a known version.
 	default:
 		if before != nil && before.UID != now.UID {
-			roomier = c.reserved.remove(before.UID)
+			roomier = c.rooms.Remove(before.UID)
 		}
-		if node := c.reserved.set(now, c.Clock.Now()); node != "" {
-			roomier = node
+		if on := c.reserve(now); on != "" {
+			roomier = on
 		}
-		c.members.podChanged(before, now)
+		c.members.PodChanged(before, now)
 	}
 	if obj != nil {
 		c.answers.hear(now, c.Node(now))
@@ -135,6 +137,12 @@ func (c *Cluster) podChanged(old, obj any) {
 	if roomier != "" {
 		c.changes.Eased(roomier, contract.NodeCapacity, contract.RevertBlocked)
 	}
+}
+
+// reserve records the room that a pod takes of its node, and returns the node that has more than before; empty if there
+// is none.
+func (c *Cluster) reserve(of *pod.Pod) (roomier string) {
+	return c.rooms.Set(of, guard.Keeps(of, policy.LongestWindow, c.Clock.Now()))
 }
 
 // quotaChanged reports quotas that have more room than before. Other changes are frequent:
@@ -166,15 +174,15 @@ func roomierQuota(before, now *corev1.ResourceQuota) bool {
 // nodeChanged reports the pods of a node whose sizes may depend on the change.
 func (c *Cluster) nodeChanged(old, obj any) {
 	before, _ := old.(*corev1.Node)
-	node, _ := obj.(*corev1.Node)
+	now, _ := obj.(*corev1.Node)
 	switch {
-	case node == nil:
+	case now == nil:
 		c.answers.forget(before.Name)
 		c.changed(c.pods.On(before.Name))
-	case before == nil || !c.sameType(before, node) || plan.MachineOf(before) != plan.MachineOf(node) || !sameReadiness(before, node):
-		c.changed(c.pods.On(node.Name))
-	case !sameRoom(before, node):
-		c.changes.Eased(node.Name, contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError)
+	case before == nil || !c.sameType(before, now) || plan.MachineOf(before) != plan.MachineOf(now) || !sameReadiness(before, now):
+		c.changed(c.pods.On(now.Name))
+	case !node.SameRoom(before, now):
+		c.changes.Eased(now.Name, contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError)
 	}
 }
 
@@ -189,13 +197,6 @@ func (c *Cluster) sameType(a, b *corev1.Node) bool {
 	return true
 }
 
-// sameRoom reports whether two states of a node have the same room for pods.
-func sameRoom(a, b *corev1.Node) bool {
-	return a.Status.Allocatable.Cpu().Equal(*b.Status.Allocatable.Cpu()) &&
-		a.Status.Allocatable.Memory().Equal(*b.Status.Allocatable.Memory()) &&
-		maps.Equal(pressures(a), pressures(b))
-}
-
 // sameReadiness reports whether a node has been ready or not for the same time in two states: what
 // pods show counts from the time when their node is ready.
 func sameReadiness(a, b *corev1.Node) bool { return readyOf(a) == readyOf(b) }
@@ -208,16 +209,6 @@ func readyOf(n *corev1.Node) (ready corev1.NodeCondition) {
 		}
 	}
 	return ready
-}
-
-func pressures(n *corev1.Node) map[corev1.NodeConditionType]bool {
-	under := map[corev1.NodeConditionType]bool{}
-	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Status == corev1.ConditionTrue && c.Type != corev1.NodeReady {
-			under[c.Type] = true
-		}
-	}
-	return under
 }
 
 func namespaceOf(objects ...any) string {

@@ -30,7 +30,7 @@ func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, 
 	s, published, now := d.survey.Load(), d.Table(), d.Clock.Now()
 	found := map[usage.Key]usage.Explanation{}
 	for _, c := range d.store.Containers() {
-		if s.table == nil || !workloads[workload(c)] {
+		if s.table == nil || !workloads[ownerOf(c)] {
 			continue
 		}
 		for _, set := range s.ratios(c, d.store.Ratios(c)) {
@@ -100,7 +100,7 @@ func (d *Demands) Histories(of usage.Workload, container string) (found []Histor
 // Measured returns the names of the containers of some workloads that have a history, in order.
 func (d *Demands) Measured(of ...usage.Workload) (names []string) {
 	for _, c := range d.store.Containers() {
-		if slices.Contains(of, workload(c)) && !slices.Contains(names, c.Name) {
+		if slices.Contains(of, ownerOf(c)) && !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
 	}

@@ -18,7 +18,7 @@ type counts struct{ known, unknown int }
 func (s *survey) count(demands *usage.Table, now time.Time) *counts {
 	known := make(map[usage.Workload]bool, len(s.workloads))
 	for key := range demands.All() {
-		known[workload(key.Container)] = true
+		known[ownerOf(key.Container)] = true
 	}
 	c := &counts{}
 	for w, f := range s.workloads {

@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -126,7 +126,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	}
 	s := d.survey.Load()
 	items := map[itemKey]*Item{}
-	var owners []safety.Workload
+	var owners []workload.Workload
 	var about []usage.Workload
 	for _, p := range d.Cluster.Pods(namespace).List() {
 		if !runs(p) || selector != nil && !selector.Matches(p.Labels()) {

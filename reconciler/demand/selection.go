@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -47,7 +47,7 @@ func (s *Selection) chosen() *chosen {
 // of appends the chosen workloads that a pod belongs to, given its owners and the workload that its usage
 // counts for. A pod belongs to all of these: to its ReplicaSet, for example, although its usage counts for
 // the Deployment. The workload of Jobs without an owner is a label, which is no owner of the pod.
-func (w *chosen) of(to []usage.Workload, namespace string, owners []safety.Workload, countsFor usage.Workload) []usage.Workload {
+func (w *chosen) of(to []usage.Workload, namespace string, owners []workload.Workload, countsFor usage.Workload) []usage.Workload {
 	if w.all {
 		to = append(to, usage.Workload{})
 	}
@@ -88,7 +88,7 @@ func (d *Demands) PodsOf(of usage.Workload) Pods {
 	selection := Selection{Workloads: []usage.Workload{of}}
 	chosen := selection.chosen()
 	var found Pods
-	var owners []safety.Workload
+	var owners []workload.Workload
 	var about []usage.Workload
 	for _, p := range d.Cluster.Pods(of.Namespace).List() {
 		owners = d.Cluster.Owners().Chain(owners[:0], p)

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -52,7 +52,7 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 	}
 	measured := map[usage.Workload]bool{}
 	for _, c := range d.store.Containers() {
-		measured[workload(c)] = true
+		measured[ownerOf(c)] = true
 	}
 	for w, f := range before.workloads {
 		if s.workloads[w] == nil && (measured[w] || now.Sub(f.seen) <= remembered) {
@@ -108,7 +108,7 @@ func (f *facts) in(table *ratios.Table) *facts {
 
 // options returns the options of a container. Those of an unknown workload are the globals'.
 func (s *survey) options(c history.Container) usage.Options {
-	f := s.workloads[workload(c)]
+	f := s.workloads[ownerOf(c)]
 	switch {
 	case f != nil:
 		return optionsOf(f.demand, c.Name, f.guaranteed, f.containers)
@@ -120,7 +120,7 @@ func (s *survey) options(c history.Container) usage.Options {
 
 // from returns where the demand of a workload comes from, as configured.
 func (s *survey) from(c history.Container) string {
-	if f := s.workloads[workload(c)]; f != nil {
+	if f := s.workloads[ownerOf(c)]; f != nil {
 		return f.demand.From
 	}
 	return s.table.Profiles()[0].Demand.From
@@ -130,7 +130,7 @@ func (s *survey) from(c history.Container) string {
 // pods, or of those under which it was recommended sizes before, or else the globals.
 func (s *survey) ratios(c history.Container, before []string) (sets []usage.Ratios) {
 	rules := before
-	if f := s.workloads[workload(c)]; f != nil {
+	if f := s.workloads[ownerOf(c)]; f != nil {
 		rules = f.rules
 	}
 	for _, profile := range s.table.Profiles() {
@@ -156,18 +156,18 @@ func speeds(profile *ratios.Profile) recommend.Speeds {
 	}
 }
 
-// workload returns the workload of a container.
-func workload(c history.Container) usage.Workload {
+// ownerOf returns the workload of a container.
+func ownerOf(c history.Container) usage.Workload {
 	return usage.Workload{Namespace: c.Namespace, Kind: c.Kind, Name: c.Workload}
 }
 
 // workloadOf returns the workload that the usage of a pod counts for; false for a pod without one.
 func (d *Demands) workloadOf(p *pod.Pod) (usage.Workload, bool) {
-	return d.countsFor(p, d.Cluster.Owners().Chain(make([]safety.Workload, 0, 4), p))
+	return d.countsFor(p, d.Cluster.Owners().Chain(make([]workload.Workload, 0, 4), p))
 }
 
 // countsFor is workloadOf, given the owners of the pod, the narrowest first.
-func (d *Demands) countsFor(p *pod.Pod, owners []safety.Workload) (usage.Workload, bool) {
+func (d *Demands) countsFor(p *pod.Pod, owners []workload.Workload) (usage.Workload, bool) {
 	all := make([]usage.Owner, 0, 4)
 	for _, w := range owners {
 		all = append(all, usage.Owner{Kind: w.Kind, Name: w.Name})

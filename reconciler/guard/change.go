@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -130,25 +130,27 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 	return changes, complete
 }
 
-// Freed returns how much less a pod takes of its node since its last resize: what the node has not made yet is
-// not free.
-func Freed(of *pod.Pod) (freed safety.Resources) {
+// Keeps returns the room that the node of a pod keeps for it while its last resize is observed, so that there is room
+// to revert it: how much less the pod takes of the node since. What the node has not made yet is still taken.
+func Keeps(of *pod.Pod, window time.Duration, now time.Time) (room node.Resources) {
+	if !Observed(of, window, now) {
+		return room
+	}
 	changes, _ := changesOf(of)
 	for _, change := range changes {
 		cpu, memory, _ := of.Containers[change.Index].Reserves()
 		if change.Measure == sizing.CPU {
-			freed.CPU += max(0, change.From.Request-max(change.To.Request, cpu))
+			room.CPU += max(0, change.From.Request-max(change.To.Request, cpu))
 		} else {
-			freed.Memory += max(0, change.From.Request-max(change.To.Request, memory))
+			room.Memory += max(0, change.From.Request-max(change.To.Request, memory))
 		}
 	}
-	return freed
+	return room
 }
 
-// FreedInTotal returns how much less a pod requests since its last resize, whether or not the node has
+// Freed returns how much less a pod requests since its last resize, whether or not the node has
 // made it. Containers that grew count against those that shrank.
-func FreedInTotal(of *pod.Pod) safety.Resources {
-	var freed safety.Resources
+func Freed(of *pod.Pod) (freed node.Resources) {
 	changes, _ := changesOf(of)
 	for _, change := range changes {
 		if less := change.From.Request - change.To.Request; change.Measure == sizing.CPU {
@@ -157,7 +159,7 @@ func FreedInTotal(of *pod.Pod) safety.Resources {
 			freed.Memory += less
 		}
 	}
-	return safety.Resources{CPU: max(0, freed.CPU), Memory: max(0, freed.Memory)}
+	return freed.AtLeast(node.Resources{})
 }
 
 // revertOf returns the last revert of the resource of a change; nil if there is none.

@@ -12,9 +12,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // settings apply to all tests. Their pods are resized at second 10.
@@ -259,23 +259,23 @@ func TestChanges(t *testing.T) {
 }
 
 // A node that has not made a resize yet still counts the size before, which must not count twice.
-func TestFreed(t *testing.T) {
+func TestKeeps(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
-		want safety.Resources
+		want node.Resources
 	}{
-		{"both lowered", resized(), safety.Resources{CPU: 500, Memory: 512 << 20}},
-		{"cpu raised", resized(record("app 3 cpu 250m/250m>500m/500m memory 1Gi/1Gi>512Mi/512Mi")), safety.Resources{Memory: 512 << 20}},
-		{"the node has made the resize", resized(has("500m", "512Mi")), safety.Resources{CPU: 500, Memory: 512 << 20}},
-		{"the node has deferred the resize", resized(has("1", "1Gi")), safety.Resources{}},
-		{"the node has a size in between, of an earlier resize", resized(has("800m", "768Mi")), safety.Resources{CPU: 200, Memory: 256 << 20}},
+		{"both lowered", resized(), node.Resources{CPU: 500, Memory: 512 << 20}},
+		{"cpu raised", resized(record("app 3 cpu 250m/250m>500m/500m memory 1Gi/1Gi>512Mi/512Mi")), node.Resources{Memory: 512 << 20}},
+		{"the node has made the resize", resized(has("500m", "512Mi")), node.Resources{CPU: 500, Memory: 512 << 20}},
+		{"the node has deferred the resize", resized(has("1", "1Gi")), node.Resources{}},
+		{"the node has a size in between, of an earlier resize", resized(has("800m", "768Mi")), node.Resources{CPU: 200, Memory: 256 << 20}},
 		{"the node has allocated less, and the container still has more", resized(has("500m", "512Mi"), func(p *corev1.Pod) {
 			r := podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Requirements()
 			p.Status.ContainerStatuses[0].Resources = &r
-		}), safety.Resources{}},
+		}), node.Resources{}},
 	} {
-		if got := guard.Freed(pod.From(tc.pod)); got != tc.want {
+		if got := guard.Keeps(pod.From(tc.pod), 5*time.Minute, podtest.At(20)); got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}

@@ -16,13 +16,13 @@ func killed(c *Case, change *Change) finding {
 		return finding{}
 	}
 	if at, ok := killedAfter(c, change.Index); ok {
-		return finding{kind: contract.OOMKilled, evidence: killText(c.Pod, at)}
+		return finding{kind: contract.OOMKilled, evidence: KillText(c.Pod, at)}
 	}
 	return finding{}
 }
 
-// killText says when a container was killed for lack of memory.
-func killText(of *pod.Pod, at time.Time) string {
+// KillText says when a container was killed for lack of memory.
+func KillText(of *pod.Pod, at time.Time) string {
 	return fmt.Sprintf("killed for lack of memory %s after the resize", after(of, at))
 }
 

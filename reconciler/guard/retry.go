@@ -7,8 +7,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// mostDoublings is how often the cooldown doubles.
-const mostDoublings = 4
+// MostDoublings is how often the cooldown doubles.
+const MostDoublings = 4
 
 // Forbids reports whether a revert forbids a size of the same resource, and until when. Sizes that lower nothing
 // of the size before the resize are allowed. The size that made the pod worse is forbidden for good: until is
@@ -28,5 +28,5 @@ func Forbids(r *pod.Revert, size sizing.Amount, cooldown time.Duration, now time
 
 // retryAt returns when a different size may be tried after a revert.
 func retryAt(r *pod.Revert, cooldown time.Duration) time.Time {
-	return r.At.Add(cooldown << min(max(r.Times-1, 0), mostDoublings))
+	return r.At.Add(cooldown << min(max(r.Times-1, 0), MostDoublings))
 }

@@ -3,7 +3,7 @@ package hold
 import (
 	"slices"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // put returns what to store for h. If there is a hold of the same scope and kind, h replaces
@@ -32,7 +32,7 @@ type Ending struct {
 	Scope Scope
 	// Workloads are the known workloads of the pod if Scope is a pod, the narrowest
 	// first: their holds are wider than the pod's hold.
-	Workloads []safety.Workload
+	Workloads []workload.Workload
 	// Kind is the only kind to end; empty for all kinds.
 	Kind Kind
 	// Nested also ends the holds of narrower scopes inside Scope.
@@ -86,6 +86,6 @@ func release(holds []Hold, e Ending) (ended Ended, err error) {
 
 // isInside reports whether the scope to release is inside the other scope.
 func (e Ending) isInside(other Scope) bool {
-	makes := other.Workload != (safety.Workload{}) && other.Namespace == e.Scope.Namespace && slices.Contains(e.Workloads, other.Workload)
+	makes := other.Workload != (workload.Workload{}) && other.Namespace == e.Scope.Namespace && slices.Contains(e.Workloads, other.Workload)
 	return other.Contains(e.Scope) || e.Scope.Pod != "" && makes
 }

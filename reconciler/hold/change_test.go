@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestRelease(t *testing.T) {
@@ -46,11 +46,11 @@ func TestRelease(t *testing.T) {
 		{"ends the hold of a workload, but not of its pods", []Hold{pause(webs), pause(webs1), pause(web)}, Ending{Scope: webs, Nested: true}, Ended{Holds: []Hold{pause(webs)}}, ""},
 		{"refuses a workload that only its namespace's hold covers", []Hold{pause(shop)}, Ending{Scope: webs}, Ended{},
 			`Deployment shop/web is not paused on its own: every pod in namespace shop is; run "resizectl resume -n shop --kind pause" to end that hold`},
-		{"refuses a pod that only its workload's hold covers", []Hold{pause(webs), pause(shop)}, Ending{Scope: byName, Workloads: []safety.Workload{replicaSet, deployment}}, Ended{},
+		{"refuses a pod that only its workload's hold covers", []Hold{pause(webs), pause(shop)}, Ending{Scope: byName, Workloads: []workload.Workload{replicaSet, deployment}}, Ended{},
 			`pod shop/web is not paused on its own: every pod of Deployment shop/web is; run "resizectl resume Deployment/web -n shop --kind pause" to end that hold`},
-		{"returns the narrowest hold of its workloads", []Hold{pause(webs), pause(webs1), pause(web)}, Ending{Scope: byName, Workloads: []safety.Workload{replicaSet, deployment}}, Ended{Holds: []Hold{pause(web)}, Wider: wider(pause(webs1))}, ""},
-		{"ignores another workload", []Hold{pause(webs)}, Ending{Scope: byName, Workloads: []safety.Workload{{}, {}}}, Ended{}, ""},
-		{"ignores another pod", []Hold{pause(Scope{Namespace: "shop", Pod: "cart", UID: "2"})}, Ending{Scope: byName, Workloads: []safety.Workload{{}, {}}}, Ended{}, ""},
+		{"returns the narrowest hold of its workloads", []Hold{pause(webs), pause(webs1), pause(web)}, Ending{Scope: byName, Workloads: []workload.Workload{replicaSet, deployment}}, Ended{Holds: []Hold{pause(web)}, Wider: wider(pause(webs1))}, ""},
+		{"ignores another workload", []Hold{pause(webs)}, Ending{Scope: byName, Workloads: []workload.Workload{{}, {}}}, Ended{}, ""},
+		{"ignores another pod", []Hold{pause(Scope{Namespace: "shop", Pod: "cart", UID: "2"})}, Ending{Scope: byName, Workloads: []workload.Workload{{}, {}}}, Ended{}, ""},
 		{"accepts a scope that only a wider hold of another kind covers", []Hold{pause(cluster)}, Ending{Scope: shop, Kind: Restore}, Ended{Wider: wider(pause(cluster))}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // CoveredError means that the scope to release has no hold of its own, and a wider hold
@@ -20,7 +20,7 @@ func (e *CoveredError) Error() string {
 	wider, which := "every pod in the cluster", "-A"
 	if s := e.By.Scope; s.Namespace != "" {
 		wider, which = "every pod in "+s.String(), "-n "+s.Namespace
-		if s.Workload != (safety.Workload{}) {
+		if s.Workload != (workload.Workload{}) {
 			wider, which = "every pod of "+s.String(), s.Workload.Kind+"/"+s.Workload.Name+" "+which
 		}
 	}

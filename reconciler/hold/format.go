@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // The ConfigMap has one key per hold, so that a change costs no more than the holds that it
@@ -22,26 +22,20 @@ import (
 // entry is one hold as text. The cluster is an explicit scope, so that a missing line never
 // turns a hold into a hold of the cluster.
 type entry struct {
-	Kind          Kind      `json:"kind"`
-	AllNamespaces bool      `json:"allNamespaces,omitempty"`
-	Namespace     string    `json:"namespace,omitempty"`
-	Workload      *workload `json:"workload,omitempty"`
-	Pod           string    `json:"pod,omitempty"`
-	UID           types.UID `json:"uid,omitempty"`
-	Reason        string    `json:"reason,omitempty"`
-	Author        string    `json:"author,omitempty"`
-	CredentialID  string    `json:"credentialID,omitempty"`
-	RequestID     string    `json:"requestID,omitempty"`
-	RequestDigest string    `json:"requestDigest,omitempty"`
-	Since         string    `json:"since,omitempty"`
-	Expires       string    `json:"expires,omitempty"`
-	Reset         string    `json:"reset,omitempty"`
-}
-
-// workload is a controller of pods, or its owner.
-type workload struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
+	Kind          Kind               `json:"kind"`
+	AllNamespaces bool               `json:"allNamespaces,omitempty"`
+	Namespace     string             `json:"namespace,omitempty"`
+	Workload      *workload.Workload `json:"workload,omitempty"`
+	Pod           string             `json:"pod,omitempty"`
+	UID           types.UID          `json:"uid,omitempty"`
+	Reason        string             `json:"reason,omitempty"`
+	Author        string             `json:"author,omitempty"`
+	CredentialID  string             `json:"credentialID,omitempty"`
+	RequestID     string             `json:"requestID,omitempty"`
+	RequestDigest string             `json:"requestDigest,omitempty"`
+	Since         string             `json:"since,omitempty"`
+	Expires       string             `json:"expires,omitempty"`
+	Reset         string             `json:"reset,omitempty"`
 }
 
 // dataKey returns the key of a hold in the ConfigMap. Only one key is possible for each kind
@@ -95,8 +89,8 @@ func format(h Hold) (string, error) {
 		Reason: h.Reason, Author: h.Author, CredentialID: h.CredentialID, RequestID: h.RequestID, RequestDigest: h.RequestDigest, Since: document.TimeText(h.Since), Expires: document.TimeText(h.Expires),
 		Reset: document.TimeText(h.Reset),
 	}
-	if h.Scope.Workload != (safety.Workload{}) {
-		e.Workload = &workload{h.Scope.Workload.Kind, h.Scope.Workload.Name}
+	if h.Scope.Workload != (workload.Workload{}) {
+		e.Workload = &h.Scope.Workload
 	}
 	text, err := yaml.Marshal(e)
 	if err != nil {
@@ -131,7 +125,7 @@ func (e entry) hold(emergency bool) (Hold, faults) {
 	var errs faults
 	h := Hold{Kind: e.Kind, Emergency: emergency, Scope: Scope{Namespace: e.Namespace, Pod: e.Pod, UID: e.UID}, Reason: e.Reason, Author: e.Author, CredentialID: e.CredentialID, RequestID: e.RequestID, RequestDigest: e.RequestDigest}
 	if e.Workload != nil {
-		h.Scope.Workload = safety.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name}
+		h.Scope.Workload = *e.Workload
 	}
 	for _, t := range []struct {
 		name, text string
@@ -142,7 +136,7 @@ func (e entry) hold(emergency bool) (Hold, faults) {
 			errs = append(errs, fmt.Errorf("%s: %w", t.name, err))
 		}
 	}
-	if e.Workload != nil && h.Scope.Workload == (safety.Workload{}) {
+	if e.Workload != nil && h.Scope.Workload == (workload.Workload{}) {
 		// An ignored workload would turn it into a hold of the whole namespace.
 		errs = append(errs, errors.New("workload: must have a kind and a name"))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Kind is the effect of a hold on the pods that it covers.
@@ -55,7 +55,7 @@ type Scope struct {
 	Namespace, Pod string
 	UID            types.UID
 	// Workload is a controller of pods, or an owner above it.
-	Workload safety.Workload
+	Workload workload.Workload
 }
 
 // String names the scope in messages.
@@ -63,7 +63,7 @@ func (s Scope) String() string {
 	switch {
 	case s.Pod != "":
 		return fmt.Sprintf("pod %s/%s", s.Namespace, s.Pod)
-	case s.Workload != safety.Workload{}:
+	case s.Workload != workload.Workload{}:
 		return fmt.Sprintf("%s %s/%s", s.Workload.Kind, s.Namespace, s.Workload.Name)
 	case s.Namespace != "":
 		return "namespace " + s.Namespace
@@ -78,7 +78,7 @@ func (s Scope) Contains(other Scope) bool {
 	return (s.Namespace == "" || s.Namespace == other.Namespace) &&
 		(s.Pod == "" || s.Pod == other.Pod) &&
 		(s.UID == "" || s.UID == other.UID) &&
-		(s.Workload == safety.Workload{} || s.Workload == other.Workload)
+		(s.Workload == workload.Workload{} || s.Workload == other.Workload)
 }
 
 // level is how narrow a scope is.
@@ -95,7 +95,7 @@ func (s Scope) level() level {
 	switch {
 	case s.Pod != "":
 		return ofPod
-	case s.Workload != safety.Workload{}:
+	case s.Workload != workload.Workload{}:
 		return ofWorkload
 	case s.Namespace != "":
 		return ofNamespace

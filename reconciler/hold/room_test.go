@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // fill returns data with holds like h until it has this many bytes, with other pods or
@@ -95,7 +95,7 @@ func TestRoom(t *testing.T) {
 		long := strings.Repeat("\U0001F600", maxReason/4) // It is escaped in YAML.
 		for _, h := range []Hold{
 			{Kind: Restore, Reason: long, Author: long, Since: began, Expires: ends},
-			{Kind: Restore, Scope: Scope{Namespace: strings.Repeat("n", 63), Workload: safety.Workload{Kind: "K" + strings.Repeat("k", maxKind-1), Name: strings.Repeat("w", 253)}}, Reason: long, Author: long, Since: began, Expires: ends},
+			{Kind: Restore, Scope: Scope{Namespace: strings.Repeat("n", 63), Workload: workload.Workload{Kind: "K" + strings.Repeat("k", maxKind-1), Name: strings.Repeat("w", 253)}}, Reason: long, Author: long, Since: began, Expires: ends},
 			{Kind: Restore, Scope: Scope{Namespace: strings.Repeat("n", 63), Pod: strings.Repeat("p", 253), UID: types.UID(long)}, Reason: long, Author: long, Since: began, Expires: ends},
 		} {
 			text, err := readable(h)

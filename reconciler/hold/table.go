@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Table is an immutable set of holds in effect, and the freeze if there is one. A nil Table
@@ -75,7 +75,7 @@ func ordered(holds []Hold) []Hold {
 // controller. Any Restore takes precedence over any Pause, and that over any Breaker; within a
 // kind, the most specific scope takes precedence. The cost does not depend on the number of holds, and Of allocates
 // nothing.
-func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...safety.Workload) (Hold, bool) {
+func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...workload.Workload) (Hold, bool) {
 	if t == nil || len(t.holds) == 0 {
 		return Hold{}, false
 	}
@@ -108,7 +108,7 @@ func (t *Table) Emergencies() int {
 // Emergency reports whether an emergency restore covers a pod, as for Of. It need not be the
 // hold that Of returns: a restore of a narrower scope must not slow down an emergency restore
 // of a wider one.
-func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...safety.Workload) bool {
+func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...workload.Workload) bool {
 	if t.Emergencies() == 0 {
 		return false
 	}
@@ -117,7 +117,7 @@ func (t *Table) Emergency(namespace, pod string, uid types.UID, workloads ...saf
 		return ok && h.Emergency
 	}
 	return covers(Scope{}) || covers(Scope{Namespace: namespace}) || covers(Scope{Namespace: namespace, Pod: pod, UID: uid}) ||
-		slices.ContainsFunc(workloads, func(w safety.Workload) bool { return covers(Scope{Namespace: namespace, Workload: w}) })
+		slices.ContainsFunc(workloads, func(w workload.Workload) bool { return covers(Scope{Namespace: namespace, Workload: w}) })
 }
 
 // at returns the hold with exactly this scope and kind.
@@ -132,16 +132,16 @@ func (t *Table) at(scope Scope, kind Kind) (Hold, bool) {
 // Over returns the Restore of the scope or of a wider one, which takes precedence for all
 // pods of the scope, regardless of other holds. workloads are the workloads of a pod, as
 // for Of. It returns false if there is none.
-func (t *Table) Over(scope Scope, workloads ...safety.Workload) (Hold, bool) {
+func (t *Table) Over(scope Scope, workloads ...workload.Workload) (Hold, bool) {
 	h, ok := t.deciding(scope, workloads)
 	return h, ok && h.Kind == Restore
 }
 
 // deciding returns the hold that takes precedence for all pods of a scope. workloads are
 // the workloads of a pod.
-func (t *Table) deciding(scope Scope, workloads []safety.Workload) (Hold, bool) {
+func (t *Table) deciding(scope Scope, workloads []workload.Workload) (Hold, bool) {
 	if scope.Pod == "" {
-		workloads = []safety.Workload{scope.Workload}
+		workloads = []workload.Workload{scope.Workload}
 	}
 	return t.Of(scope.Namespace, scope.Pod, scope.UID, workloads...)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 var (
@@ -15,8 +15,8 @@ var (
 	webBefore = Scope{Namespace: "shop", Pod: "web", UID: "0"}
 	bank      = Scope{Namespace: "bank"}
 
-	deployment = safety.Workload{Kind: "Deployment", Name: "web"}
-	replicaSet = safety.Workload{Kind: "ReplicaSet", Name: "web-1"}
+	deployment = workload.Workload{Kind: "Deployment", Name: "web"}
+	replicaSet = workload.Workload{Kind: "ReplicaSet", Name: "web-1"}
 	webs       = Scope{Namespace: "shop", Workload: deployment}
 	webs1      = Scope{Namespace: "shop", Workload: replicaSet}
 )
@@ -46,7 +46,7 @@ func findsTheHoldInEffectForAPod(t *testing.T) {
 		{"a restore over a pause of the same scope", []Hold{{Kind: Pause, Scope: web}, {Kind: Restore, Scope: web}}, Hold{Kind: Restore, Scope: web}},
 		{"its controller's", []Hold{{Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
 		{"its controller's controller's", []Hold{{Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
-		{"not another workload's", []Hold{{Kind: Pause, Scope: Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}}}, Hold{}},
+		{"not another workload's", []Hold{{Kind: Pause, Scope: Scope{Namespace: "shop", Workload: workload.Workload{Kind: "StatefulSet", Name: "web"}}}}, Hold{}},
 		{"not the workload's in another namespace", []Hold{{Kind: Pause, Scope: Scope{Namespace: "bank", Workload: deployment}}}, Hold{}},
 		{"the workload's over the namespace's", []Hold{{Kind: Pause, Scope: shop}, {Kind: Pause, Scope: webs}}, Hold{Kind: Pause, Scope: webs}},
 		{"the controller's over its controller's", []Hold{{Kind: Pause, Scope: webs}, {Kind: Pause, Scope: webs1}}, Hold{Kind: Pause, Scope: webs1}},
@@ -73,7 +73,7 @@ func findsAHoldWithoutAllocations(t *testing.T) {
 	table := NewTable([]Hold{{Kind: Pause, Scope: cluster}, {Kind: Restore, Scope: webs}, {Kind: Pause, Scope: bank}})
 	if n := testing.AllocsPerRun(100, func() {
 		table.Of("shop", "web", "1", replicaSet, deployment)
-		table.Of("bank", "teller", "2", safety.Workload{}, safety.Workload{})
+		table.Of("bank", "teller", "2", workload.Workload{}, workload.Workload{})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -94,12 +94,12 @@ func findsARestoreOverAScope(t *testing.T) {
 		name      string
 		holds     []Hold
 		scope     Scope
-		workloads []safety.Workload
+		workloads []workload.Workload
 		want      Scope
 	}{
 		{"the namespace's over a workload", []Hold{{Kind: Restore, Scope: shop}}, webs, nil, shop},
 		{"the workload's own, which is narrower", []Hold{{Kind: Restore, Scope: shop}, {Kind: Restore, Scope: webs}}, webs, nil, webs},
-		{"the workload's over its pod", []Hold{{Kind: Restore, Scope: webs}}, web, []safety.Workload{replicaSet, deployment}, webs},
+		{"the workload's over its pod", []Hold{{Kind: Restore, Scope: webs}}, web, []workload.Workload{replicaSet, deployment}, webs},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, ok := NewTable(tc.holds).Over(tc.scope, tc.workloads...); !ok || got.Scope != tc.want {
@@ -118,7 +118,7 @@ func findsARestoreOverAScope(t *testing.T) {
 }
 
 func TestEmergency(t *testing.T) {
-	replicaSet, deployment := safety.Workload{Kind: "ReplicaSet", Name: "web-1"}, safety.Workload{Kind: "Deployment", Name: "web"}
+	replicaSet, deployment := workload.Workload{Kind: "ReplicaSet", Name: "web-1"}, workload.Workload{Kind: "Deployment", Name: "web"}
 	emergency := func(s Scope) Hold { return Hold{Kind: Restore, Scope: s, Emergency: true} }
 	restore := func(s Scope) Hold { return Hold{Kind: Restore, Scope: s} }
 	for _, tc := range []struct {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Limits of the text that users write, in bytes.
@@ -34,7 +34,7 @@ func (s Scope) Faults() []*FieldError {
 	if s.Pod != "" && s.Namespace == "" {
 		errs = append(errs, &FieldError{"namespace", "must be set for a pod"})
 	}
-	if s.Workload != (safety.Workload{}) {
+	if s.Workload != (workload.Workload{}) {
 		errs = append(errs, s.workloadFaults()...)
 	}
 	return errs

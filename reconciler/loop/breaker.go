@@ -11,19 +11,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
-	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // breakers remembers what came of resizes. Every replica does, so that the next leader knows it too;
 // only the leader opens breakers.
 type breakers struct {
 	mu       sync.Mutex
-	outcomes *guard.Outcomes
+	outcomes *workload.Outcomes
 	// counted is the table of ratios by which all pods were counted. Only openBreakers uses it.
 	counted *ratios.Table
 	// due receives if a breaker may have to open.
@@ -31,7 +30,7 @@ type breakers struct {
 }
 
 func newBreakers() *breakers {
-	return &breakers{outcomes: guard.NewOutcomes(), due: make(chan struct{}, 1)}
+	return &breakers{outcomes: workload.NewOutcomes(), due: make(chan struct{}, 1)}
 }
 
 // check lets the leader check soon whether a breaker must open. It never blocks.
@@ -42,19 +41,19 @@ func (b *breakers) check() {
 	}
 }
 
-// count takes note of what came of the last resize of a pod.
-func (l *Loop) count(of *pod.Pod, workloads []safety.Workload, rules cluster.Rules) {
+// count takes note of what came of the last resize of a pod, by the settings for it.
+func (l *Loop) count(of *pod.Pod, workloads []workload.Workload, settings *policy.Guard) {
 	if of.ResizedAt().IsZero() || len(workloads) == 0 {
 		return
 	}
-	settings, workload := &rules.Table.Profile(of).Guard, topOf(of, workloads)
+	group := workload.TopOf(of, workloads)
 	l.breakers.mu.Lock()
 	defer l.breakers.mu.Unlock()
 	if !settings.Enabled || !settings.Breaker {
-		l.breakers.outcomes.Forget(workload, of)
+		l.breakers.outcomes.Forget(group, of)
 		return
 	}
-	if l.breakers.outcomes.See(workload, of, settings.Window, l.Clock.Now()) {
+	if l.breakers.outcomes.See(group, of, settings.Window, l.Clock.Now()) {
 		l.breakers.check()
 	}
 }
@@ -66,23 +65,22 @@ func (l *Loop) countAll() {
 	if !known || rules.Table == l.breakers.counted {
 		return // While there is no table, nothing is counted.
 	}
-	l.eachPod(func(of *pod.Pod, workloads []safety.Workload) { l.count(of, workloads, rules) })
+	l.eachPod(func(of *pod.Pod, workloads []workload.Workload) {
+		if !of.ResizedAt().IsZero() {
+			l.count(of, workloads, &rules.Table.Profile(of).Guard)
+		}
+	})
 	l.breakers.counted = rules.Table
 }
 
 // eachPod calls a function for each pod that has workloads, which are valid until it returns.
-func (l *Loop) eachPod(do func(of *pod.Pod, workloads []safety.Workload)) {
-	workloads := make([]safety.Workload, 0, 4) // Few pods have more than 4.
+func (l *Loop) eachPod(do func(of *pod.Pod, workloads []workload.Workload)) {
+	workloads := make([]workload.Workload, 0, 4) // Few pods have more than 4.
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		if workloads = l.Cluster.Owners().Chain(workloads[:0], of); len(workloads) > 0 {
 			do(of, workloads)
 		}
 	}
-}
-
-// topOf returns the top owner of a pod, so that a rollout does not start over.
-func topOf(of *pod.Pod, workloads []safety.Workload) guard.Workload {
-	return guard.Workload{Namespace: of.Namespace(), Workload: workloads[len(workloads)-1]}
 }
 
 // openAgainAfter is how long the leader waits after it could not open a breaker.
@@ -125,7 +123,7 @@ func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
 	l.countAll()
 	var failed []error
 	for _, trip := range l.trips(table) {
-		scope := scopeOf(trip.Workload)
+		scope := scopeOf(trip.Group)
 		if _, open, _ := table.Breaker(scope); open || len(scope.Faults()) > 0 {
 			continue // The API server lets pods name owners that no hold can be about, since they cannot exist.
 		}
@@ -142,13 +140,13 @@ func (l *Loop) openDue(ctx context.Context, table *hold.Table) error {
 
 // trips returns which breakers must be open. Nothing counts that happened before a breaker was reset,
 // or so long ago that a reset may no longer be known.
-func (l *Loop) trips(table *hold.Table) []guard.Trip {
+func (l *Loop) trips(table *hold.Table) []workload.Trip {
 	now := l.Clock.Now()
 	oldest := now.Add(-hold.ResetKept)
 	l.breakers.mu.Lock()
 	defer l.breakers.mu.Unlock()
-	return l.breakers.outcomes.Trips(now, func(workload guard.Workload) time.Time {
-		if _, _, reset := table.Breaker(scopeOf(workload)); reset.After(oldest) {
+	return l.breakers.outcomes.Trips(now, func(group workload.Group) time.Time {
+		if _, _, reset := table.Breaker(scopeOf(group)); reset.After(oldest) {
 			return reset
 		}
 		return oldest
@@ -156,18 +154,18 @@ func (l *Loop) trips(table *hold.Table) []guard.Trip {
 }
 
 // scopeOf returns the scope of the breaker of a workload, a namespace or the cluster.
-func scopeOf(workload guard.Workload) hold.Scope {
-	return hold.Scope{Namespace: workload.Namespace, Workload: workload.Workload}
+func scopeOf(group workload.Group) hold.Scope {
+	return hold.Scope{Namespace: group.Namespace, Workload: group.Workload}
 }
 
 // pruneOutcomes drops what came of the resizes of workloads that no longer exist.
 func (l *Loop) pruneOutcomes() {
-	exist := map[guard.Workload]struct{}{}
-	l.eachPod(func(of *pod.Pod, workloads []safety.Workload) { exist[topOf(of, workloads)] = struct{}{} })
+	exist := map[workload.Group]struct{}{}
+	l.eachPod(func(of *pod.Pod, workloads []workload.Workload) { exist[workload.TopOf(of, workloads)] = struct{}{} })
 	l.breakers.mu.Lock()
 	defer l.breakers.mu.Unlock()
-	l.breakers.outcomes.Prune(l.Clock.Now(), func(workload guard.Workload) bool {
-		_, ok := exist[workload]
+	l.breakers.outcomes.Prune(l.Clock.Now(), func(group workload.Group) bool {
+		_, ok := exist[group]
 		return ok
 	})
 }

@@ -22,11 +22,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -187,7 +186,7 @@ func TestBreakers(t *testing.T) {
 	t.Run("does not open them again for what happened before they were reset", func(t *testing.T) {
 		l, holds := hurt(t, 5, 5)
 		for w := range 5 {
-			holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: fmt.Sprintf("web%03d", w)}}, Reset: podtest.At(30)})
+			holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: workload.Workload{Kind: "StatefulSet", Name: fmt.Sprintf("web%03d", w)}}, Reset: podtest.At(30)})
 		}
 		holds.holds = append(holds.holds, hold.Hold{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop"}, Reset: podtest.At(30)})
 		if l.mustOpen(t); holds.tried > 0 {
@@ -208,7 +207,8 @@ func TestBreakers(t *testing.T) {
 	t.Run("opens none for an owner that cannot exist", func(t *testing.T) {
 		l, holds := hurt(t, 0, 0)
 		for n := range 3 {
-			l.count(pod.From(reverted("a/b", n, true)), []safety.Workload{{Kind: "StatefulSet", Name: "a/b"}}, mustRules(t, l))
+			of := pod.From(reverted("a/b", n, true))
+			l.count(of, []workload.Workload{{Kind: "StatefulSet", Name: "a/b"}}, &mustRules(t, l).Table.Profile(of).Guard)
 		}
 		if l.mustOpen(t); holds.tried > 0 {
 			t.Errorf("opened %q", holds.opened())
@@ -225,9 +225,9 @@ func TestBreakers(t *testing.T) {
 		l, _ := hurt(t, 1, 2)
 		for scope, want := range map[hold.Scope]bool{
 			{Namespace: "shop"}: true, {Namespace: "bank"}: false,
-			{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web001"}}: true,
-			{Namespace: "shop", Workload: safety.Workload{Kind: "StatefulSet", Name: "web002"}}: false,
-			{Namespace: "bank", Workload: safety.Workload{Kind: "StatefulSet", Name: "web001"}}: false,
+			{Namespace: "shop", Workload: workload.Workload{Kind: "StatefulSet", Name: "web001"}}: true,
+			{Namespace: "shop", Workload: workload.Workload{Kind: "StatefulSet", Name: "web002"}}: false,
+			{Namespace: "bank", Workload: workload.Workload{Kind: "StatefulSet", Name: "web001"}}: false,
 		} {
 			if got := l.exists(scope); got != want {
 				t.Errorf("%s exists: %t", scope, got)
@@ -236,7 +236,7 @@ func TestBreakers(t *testing.T) {
 	})
 	t.Run("keeps the breakers of workloads while some owners cannot be read", func(t *testing.T) {
 		l, _ := hurt(t, 1, 2)
-		rollout := hold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}
+		rollout := hold.Scope{Namespace: "shop", Workload: workload.Workload{Kind: "Rollout", Name: "web"}}
 		if l.exists(rollout) {
 			t.Error("it exists")
 		}
@@ -377,7 +377,7 @@ func TestOpenBreakers(t *testing.T) {
 			clustertest.Clock(l.Cluster).Step(pruneEvery)
 			l.breakers.mu.Lock()
 			defer l.breakers.mu.Unlock()
-			if trips := l.breakers.outcomes.Trips(podtest.At(60), func(guard.Workload) time.Time { return time.Time{} }); len(trips) > 0 {
+			if trips := l.breakers.outcomes.Trips(podtest.At(60), func(workload.Group) time.Time { return time.Time{} }); len(trips) > 0 {
 				return fmt.Errorf("%v", trips)
 			}
 			return nil

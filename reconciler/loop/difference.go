@@ -3,32 +3,28 @@ package loop
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// requests are sums of the requests of containers.
-type requests struct {
-	// CPU is in millicores, Memory in bytes.
-	CPU, Memory int64
-}
-
-// difference is how much less (freed) and more (added) pods request than their originals.
+// difference is how much less and how much more pods request than their originals.
 // For each resource, a pod counts in only one of them.
-type difference struct{ freed, added requests }
+type difference struct{ less, more node.Resources }
 
 // differenceOf returns the difference of one pod, according to its plan and its current
 // spec. Pending writes do not count, and a finished pod requests nothing.
 func differenceOf(of *pod.Pod, p *plan.Plan) difference {
-	var net requests
-	add := func(cpuFrom, cpuTo, memoryFrom, memoryTo int64) {
+	var more node.Resources
+	add := func(original, has sizing.Container) {
 		// A container whose original is unknown does not count.
-		if cpuFrom > 0 {
-			net.CPU += cpuTo - cpuFrom
+		if original.CPU.Request > 0 {
+			more.CPU += has.CPU.Request - original.CPU.Request
 		}
-		if memoryFrom > 0 {
-			net.Memory += memoryTo - memoryFrom
+		if original.Memory.Request > 0 {
+			more.Memory += has.Memory.Request - original.Memory.Request
 		}
 	}
 	switch {
@@ -38,30 +34,23 @@ func differenceOf(of *pod.Pod, p *plan.Plan) difference {
 		if resized := query.ResizeOf(of); resized != nil {
 			for i := range resized.Containers {
 				c := &resized.Containers[i]
-				add(c.Original.CPU.Request, c.Spec.CPU.Request, c.Original.Memory.Request, c.Spec.Memory.Request)
+				add(c.Original, c.Spec)
 			}
 		}
 	default:
 		for i := range p.Containers {
 			c := &p.Containers[i]
-			add(c.Original.CPU.Request, c.Current.CPU.Request, c.Original.Memory.Request, c.Current.Memory.Request)
+			add(c.Original, c.Current)
 		}
 	}
-	return difference{
-		freed: requests{max(0, -net.CPU), max(0, -net.Memory)},
-		added: requests{max(0, net.CPU), max(0, net.Memory)},
-	}
+	none := node.Resources{}
+	return difference{less: none.Minus(more).AtLeast(none), more: more.AtLeast(none)}
 }
 
 // replace replaces one term of a sum.
 func (d *difference) replace(before, now difference) {
-	d.freed.replace(before.freed, now.freed)
-	d.added.replace(before.added, now.added)
-}
-
-func (r *requests) replace(before, now requests) {
-	r.CPU += now.CPU - before.CPU
-	r.Memory += now.Memory - before.Memory
+	d.less = d.less.Minus(before.less).Plus(now.less)
+	d.more = d.more.Minus(before.more).Plus(now.more)
 }
 
 // difference returns the sum over all known pods.
@@ -99,8 +88,8 @@ func (c *differenceCollector) Collect(metrics chan<- prometheus.Metric) {
 	now := c.read()
 	for _, d := range [...]struct {
 		direction string
-		requests  requests
-	}{{"freed", now.freed}, {"added", now.added}} {
+		requests  node.Resources
+	}{{"freed", now.less}, {"added", now.more}} {
 		metrics <- prometheus.MustNewConstMetric(c.cores, prometheus.GaugeValue, float64(d.requests.CPU)/1000, d.direction)
 		metrics <- prometheus.MustNewConstMetric(c.memory, prometheus.GaugeValue, float64(d.requests.Memory), d.direction)
 	}

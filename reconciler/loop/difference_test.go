@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -45,10 +46,10 @@ func comparesRequestsWithOriginals(t *testing.T) {
 		want difference
 	}{
 		{"as written", running, aligned(container(1000, 1000, 64, 64)), difference{}},
-		{"less", running, aligned(container(1000, 800, 64, 60)), difference{freed: requests{200, 4}}},
-		{"more", running, aligned(container(1000, 1300, 64, 70)), difference{added: requests{300, 6}}},
-		{"cpu less, memory more", running, aligned(container(1000, 800, 64, 70)), difference{freed: requests{CPU: 200}, added: requests{Memory: 6}}},
-		{"the sum of containers counts", running, aligned(container(1000, 800, 64, 64), container(100, 150, 64, 64)), difference{freed: requests{CPU: 150}}},
+		{"less", running, aligned(container(1000, 800, 64, 60)), difference{less: node.Resources{CPU: 200, Memory: 4}}},
+		{"more", running, aligned(container(1000, 1300, 64, 70)), difference{more: node.Resources{CPU: 300, Memory: 6}}},
+		{"cpu less, memory more", running, aligned(container(1000, 800, 64, 70)), difference{less: node.Resources{CPU: 200}, more: node.Resources{Memory: 6}}},
+		{"the sum of containers counts", running, aligned(container(1000, 800, 64, 64), container(100, 150, 64, 64)), difference{less: node.Resources{CPU: 150}}},
 		{"a pending resize does not count", running, &plan.Plan{Decision: plan.Resize, Containers: []plan.ContainerPlan{container(1000, 1000, 64, 64)}}, difference{}},
 		{"a finished pod requests nothing", ended, aligned(container(1000, 800, 64, 60)), difference{}},
 		{"an unknown original does not count", running, aligned(container(0, 800, 0, 60)), difference{}},
@@ -64,7 +65,7 @@ func comparesRequestsWithOriginals(t *testing.T) {
 func countsASkippedPodWithItsCurrentSize(t *testing.T) {
 	p := podtest.Pod(podtest.Amounts{"800m", "", "1Gi", ""}, podtest.AsResized, podtest.Annotated(
 		"applied-instance-type", "n4", "original-cpu.app", "1", "original-memory.app", "1Gi"))
-	if got, want := differenceOf(pod.From(p), &plan.Plan{Decision: plan.Skip}), (difference{freed: requests{CPU: 200}}); got != want {
+	if got, want := differenceOf(pod.From(p), &plan.Plan{Decision: plan.Skip}), (difference{less: node.Resources{CPU: 200}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -73,11 +74,11 @@ func updatesTheTotalWhenPodsChangeOrAreDeleted(t *testing.T) {
 	l := newLedger(testMetrics())
 	note := func(name string, uid types.UID, cpu int64) {
 		p := &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Name: name}, UID: uid}, Decision: plan.Align, Reasons: []plan.Reason{{}}}
-		l.planned(p, cluster.Rules{}, difference{freed: requests{CPU: cpu}}, time.Time{})
+		l.planned(p, cluster.Rules{}, difference{less: node.Resources{CPU: cpu}}, time.Time{})
 	}
 	total := func(step string, want int64) {
 		t.Helper()
-		if got := l.difference().freed.CPU; got != want {
+		if got := l.difference().less.CPU; got != want {
 			t.Errorf("%s: %d, want %d", step, got, want)
 		}
 	}
@@ -99,8 +100,8 @@ func countsAPartlyResizedPod(t *testing.T) {
 		podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy(contract.FieldManager, 10, contract.CPURequest), podtest.Managed(contract.FieldManager, "", 10, contract.OriginalPrefix+"cpu.app", contract.OriginalPrefix+"memory.app")))
 	n := podtest.Node("n4")
 	n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("1100Mi")}
-	next := (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(&plan.Snapshot{Pod: pod.From(p), Around: safety.Surroundings{Node: n}, Table: clustertest.Store(t, &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 2, MemoryPerf: 0.5}}}).Table()})
-	if d := differenceOf(pod.From(p), next); query.ResizeOf(pod.From(p)) == nil || d.freed.CPU != 500 {
+	next := (&plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}).Plan(&plan.Snapshot{Pod: pod.From(p), Around: safety.Surroundings{Room: node.Room{Node: n}}, Table: clustertest.Store(t, &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 2, MemoryPerf: 0.5}}}).Table()})
+	if d := differenceOf(pod.From(p), next); query.ResizeOf(pod.From(p)) == nil || d.less.CPU != 500 {
 		t.Errorf("the pod has %s: %+v, difference %+v", podtest.SizesOf(p), query.ResizeOf(pod.From(p)), d)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // freed counts what paced resizes have freed within the last hour. Autoscalers remove nodes that become
@@ -19,18 +19,18 @@ import (
 // would allow twice as much in its first hour: all that it has in the beginning, and all that it gets.
 type freed struct {
 	// allocatable returns what all nodes have for pods; zero if that is not known.
-	allocatable func() safety.Resources
+	allocatable func() node.Resources
 	// known means that the minutes have what was freed before this process began to count.
 	known bool
 	// minutes has what was freed in a minute, at its number since 1970 modulo their count, and minute is
 	// the number of the last one. sum is the sum of all.
-	minutes [61]safety.Resources
+	minutes [61]node.Resources
 	minute  int64
-	sum     safety.Resources
+	sum     node.Resources
 	// underWay is what pods free whose turn has begun.
-	underWay safety.Resources
+	underWay node.Resources
 	// total is the last answer of allocatable, at a time.
-	total   safety.Resources
+	total   node.Resources
 	totalAt time.Time
 }
 
@@ -39,8 +39,8 @@ const totalFor = 10 * time.Second
 
 // fits reports whether a resize that frees this much stays within the share for an hour. One that frees
 // more than that fits once nothing was freed for an hour. A share of 0 means no limit.
-func (f *freed) fits(frees safety.Resources, share float64, now time.Time) bool {
-	if share == 0 || frees == (safety.Resources{}) {
+func (f *freed) fits(frees node.Resources, share float64, now time.Time) bool {
+	if share == 0 || frees == (node.Resources{}) {
 		return true
 	}
 	f.advance(now)
@@ -51,7 +51,7 @@ func (f *freed) fits(frees safety.Resources, share float64, now time.Time) bool 
 }
 
 // within reports whether a resize that frees this much stays within the share if counted was freed before.
-func (f *freed) within(counted, frees safety.Resources, share float64, now time.Time) bool {
+func (f *freed) within(counted, frees node.Resources, share float64, now time.Time) bool {
 	total := f.of(now)
 	within := func(has, more, total int64) bool {
 		return more == 0 || has == 0 || total == 0 || float64(has+more) <= share*float64(total)
@@ -61,7 +61,7 @@ func (f *freed) within(counted, frees safety.Resources, share float64, now time.
 
 // fitsAt returns when a resize that does not fit may fit at the earliest: minutes stop counting one after
 // the other. It returns zero if it is not known what was freed.
-func (f *freed) fitsAt(frees safety.Resources, share float64, now time.Time) time.Time {
+func (f *freed) fitsAt(frees node.Resources, share float64, now time.Time) time.Time {
 	f.advance(now)
 	if !f.known {
 		return time.Time{}
@@ -70,8 +70,8 @@ func (f *freed) fitsAt(frees safety.Resources, share float64, now time.Time) tim
 	minute := max(0, f.minute-n+1)
 	for ; minute < f.minute; minute++ {
 		gone := f.minutes[minute%n]
-		counted.CPU, counted.Memory = counted.CPU-gone.CPU, counted.Memory-gone.Memory
-		if gone != (safety.Resources{}) && f.within(counted, frees, share, now) {
+		counted = counted.Minus(gone)
+		if gone != (node.Resources{}) && f.within(counted, frees, share, now) {
 			break
 		}
 	}
@@ -79,7 +79,7 @@ func (f *freed) fitsAt(frees safety.Resources, share float64, now time.Time) tim
 }
 
 // of returns what all nodes have for pods.
-func (f *freed) of(now time.Time) safety.Resources {
+func (f *freed) of(now time.Time) node.Resources {
 	if since := now.Sub(f.totalAt); f.allocatable != nil && (since >= totalFor || since < 0) {
 		f.total, f.totalAt = f.allocatable(), now
 	}
@@ -87,28 +87,25 @@ func (f *freed) of(now time.Time) safety.Resources {
 }
 
 // hold lets a turn hold what its resize will free, instead of what it held before.
-func (f *freed) hold(t *turn, frees safety.Resources) {
-	f.underWay.CPU += frees.CPU - t.holds.CPU
-	f.underWay.Memory += frees.Memory - t.holds.Memory
-	t.holds = frees
+func (f *freed) hold(t *turn, frees node.Resources) {
+	f.underWay, t.holds = f.underWay.Minus(t.holds).Plus(frees), frees
 }
 
 // spend counts what a turn holds.
 func (f *freed) spend(t *turn, now time.Time) {
 	f.advance(now)
 	f.add(t.holds, now)
-	f.hold(t, safety.Resources{})
+	f.hold(t, node.Resources{})
 }
 
 // add counts what was freed at a time, unless that is more than an hour ago.
-func (f *freed) add(frees safety.Resources, at time.Time) {
+func (f *freed) add(frees node.Resources, at time.Time) {
 	minute := min(minuteOf(at), f.minute)
 	if f.minute-minute >= int64(len(f.minutes)) {
 		return
 	}
 	in := &f.minutes[minute%int64(len(f.minutes))]
-	in.CPU, in.Memory = in.CPU+frees.CPU, in.Memory+frees.Memory
-	f.sum.CPU, f.sum.Memory = f.sum.CPU+frees.CPU, f.sum.Memory+frees.Memory
+	*in, f.sum = in.Plus(frees), f.sum.Plus(frees)
 }
 
 // advance drops the minutes that are more than an hour ago.
@@ -116,8 +113,7 @@ func (f *freed) advance(now time.Time) {
 	for last := minuteOf(now); f.minute < last; {
 		f.minute = max(f.minute+1, last-int64(len(f.minutes))+1)
 		gone := &f.minutes[f.minute%int64(len(f.minutes))]
-		f.sum.CPU, f.sum.Memory = f.sum.CPU-gone.CPU, f.sum.Memory-gone.Memory
-		*gone = safety.Resources{}
+		f.sum, *gone = f.sum.Minus(*gone), node.Resources{}
 	}
 }
 
@@ -135,7 +131,7 @@ func minuteOf(at time.Time) int64 { return at.Unix() / 60 }
 
 // resizedBefore is what the last resize of a pod freed, and when.
 type resizedBefore struct {
-	freed safety.Resources
+	freed node.Resources
 	at    time.Time
 }
 
@@ -145,7 +141,7 @@ type resizedBefore struct {
 // On a node, pods cannot have freed more than all of it. Annotations that claim more, which users may have
 // forged, must not stop the resizes of others for an hour.
 func (l *Loop) recall() (all []resizedBefore) {
-	oldest, left := l.Clock.Now().Add(-time.Hour), map[string]safety.Resources{}
+	oldest, left := l.Clock.Now().Add(-time.Hour), map[string]node.Resources{}
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		at := of.ResizedAt()
 		if at.Before(oldest) || at.Sub(of.StartedAt()) < plan.NewFor {
@@ -153,12 +149,11 @@ func (l *Loop) recall() (all []resizedBefore) {
 		}
 		has, known := left[of.Node()]
 		if !known {
-			has = allocatableOf(l.Cluster.Node(of))
+			has = node.Allocatable(l.Cluster.Node(of))
 		}
-		freed := guard.FreedInTotal(of)
-		freed = safety.Resources{CPU: min(freed.CPU, has.CPU), Memory: min(freed.Memory, has.Memory)}
-		left[of.Node()] = safety.Resources{CPU: has.CPU - freed.CPU, Memory: has.Memory - freed.Memory}
-		if freed != (safety.Resources{}) {
+		freed := guard.Freed(of).AtMost(has)
+		left[of.Node()] = has.Minus(freed)
+		if freed != (node.Resources{}) {
 			all = append(all, resizedBefore{freed, at})
 		}
 	}
@@ -166,20 +161,11 @@ func (l *Loop) recall() (all []resizedBefore) {
 }
 
 // allocatable returns what all nodes have for pods.
-func (l *Loop) allocatable() (total safety.Resources) {
-	for _, node := range l.Cluster.Nodes() {
-		has := allocatableOf(node)
-		total.CPU, total.Memory = total.CPU+has.CPU, total.Memory+has.Memory
+func (l *Loop) allocatable() (total node.Resources) {
+	for _, of := range l.Cluster.Nodes() {
+		total = total.Plus(node.Allocatable(of))
 	}
 	return total
-}
-
-// allocatableOf returns what a node has for pods; zero if it is unknown.
-func allocatableOf(node *corev1.Node) safety.Resources {
-	if node == nil {
-		return safety.Resources{}
-	}
-	return safety.Resources{CPU: node.Status.Allocatable.Cpu().MilliValue(), Memory: node.Status.Allocatable.Memory().Value()}
 }
 
 // freedCollector exposes what paced resizes have freed within the last hour.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestFreed(t *testing.T) {
@@ -23,11 +23,11 @@ func TestFreed(t *testing.T) {
 }
 
 // cores returns that much cpu.
-func cores(n int64) safety.Resources { return safety.Resources{CPU: 1000 * n} }
+func cores(n int64) node.Resources { return node.Resources{CPU: 1000 * n} }
 
 // counting returns an empty count in a cluster with this much.
-func counting(total safety.Resources, now time.Time) *freed {
-	f := &freed{allocatable: func() safety.Resources { return total }, known: true}
+func counting(total node.Resources, now time.Time) *freed {
+	f := &freed{allocatable: func() node.Resources { return total }, known: true}
 	f.advance(now)
 	return f
 }
@@ -68,7 +68,7 @@ func permitsAShareWithinAnyHour(t *testing.T) {
 	if total < 5*23 {
 		t.Errorf("%d cores freed in 6 hours, which is not nearly what is permitted", total)
 	}
-	if f.underWay != (safety.Resources{}) {
+	if f.underWay != (node.Resources{}) {
 		t.Errorf("%v is under way", f.underWay)
 	}
 }
@@ -89,33 +89,33 @@ func permitsAPodThatFreesMoreThanTheShare(t *testing.T) {
 	if f.hold(large, cores(30)); f.fits(cores(1), 0.25, now) {
 		t.Error("another pod may free more meanwhile")
 	}
-	if f.hold(large, safety.Resources{}); !f.fits(cores(25), 0.25, now) {
+	if f.hold(large, node.Resources{}); !f.fits(cores(25), 0.25, now) {
 		t.Error("what was not freed counts")
 	}
 }
 
 func limitsEachResourceByItself(t *testing.T) {
-	total := safety.Resources{CPU: 1000, Memory: 1000}
+	total := node.Resources{CPU: 1000, Memory: 1000}
 	for _, tc := range []struct {
 		name        string
-		total       safety.Resources
-		has, frees  safety.Resources
+		total       node.Resources
+		has, frees  node.Resources
 		share       float64
 		unknown     bool
 		fits, after bool
 	}{
-		{name: "nothing was freed", total: total, frees: safety.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
-		{name: "a bit more than the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 100}, share: 0.1, after: true},
-		{name: "the rest of the share", total: total, has: safety.Resources{CPU: 1}, frees: safety.Resources{CPU: 99}, share: 0.1, fits: true, after: true},
-		{name: "the other resource", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
-		{name: "the other resource, of which more than the share was freed", total: total, has: safety.Resources{CPU: 150}, frees: safety.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
-		{name: "both resources", total: total, has: safety.Resources{CPU: 100}, frees: safety.Resources{CPU: 1, Memory: 100}, share: 0.1, after: true},
-		{name: "a pod that frees nothing", total: total, has: safety.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
-		{name: "no limit", total: total, has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, fits: true, after: true},
-		{name: "all of it", total: total, has: safety.Resources{CPU: 500}, frees: safety.Resources{CPU: 501}, share: 1, after: true},
-		{name: "no node says how much it has", has: safety.Resources{CPU: 1000}, frees: safety.Resources{CPU: 1000}, share: 0.1, fits: true, after: true},
+		{name: "nothing was freed", total: total, frees: node.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "a bit more than the share", total: total, has: node.Resources{CPU: 1}, frees: node.Resources{CPU: 100}, share: 0.1, after: true},
+		{name: "the rest of the share", total: total, has: node.Resources{CPU: 1}, frees: node.Resources{CPU: 99}, share: 0.1, fits: true, after: true},
+		{name: "the other resource", total: total, has: node.Resources{CPU: 100}, frees: node.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "the other resource, of which more than the share was freed", total: total, has: node.Resources{CPU: 150}, frees: node.Resources{Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "both resources", total: total, has: node.Resources{CPU: 100}, frees: node.Resources{CPU: 1, Memory: 100}, share: 0.1, after: true},
+		{name: "a pod that frees nothing", total: total, has: node.Resources{CPU: 100, Memory: 100}, share: 0.1, fits: true, after: true},
+		{name: "no limit", total: total, has: node.Resources{CPU: 1000}, frees: node.Resources{CPU: 1000}, fits: true, after: true},
+		{name: "all of it", total: total, has: node.Resources{CPU: 500}, frees: node.Resources{CPU: 501}, share: 1, after: true},
+		{name: "no node says how much it has", has: node.Resources{CPU: 1000}, frees: node.Resources{CPU: 1000}, share: 0.1, fits: true, after: true},
 		{name: "a pod that frees nothing, and others may have freed all of it", total: total, share: 0.1, unknown: true, fits: true, after: true},
-		{name: "others may have freed all of it", total: total, frees: safety.Resources{CPU: 1}, share: 0.1, unknown: true},
+		{name: "others may have freed all of it", total: total, frees: node.Resources{CPU: 1}, share: 0.1, unknown: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := counting(tc.total, podtest.Start)
@@ -133,7 +133,7 @@ func limitsEachResourceByItself(t *testing.T) {
 
 func sumsUpTheNodesAgainFromTimeToTime(t *testing.T) {
 	sums, total := 0, cores(10)
-	f := &freed{known: true, allocatable: func() safety.Resources { sums++; return total }}
+	f := &freed{known: true, allocatable: func() node.Resources { sums++; return total }}
 	now := podtest.Start
 	for range 1000 {
 		f.fits(cores(2), 0.1, now)

@@ -21,7 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Holds provides the holds in effect; package hold has the implementation.
@@ -89,7 +89,7 @@ type Loop struct {
 	pacer  *pacer
 	ledger *ledger
 	// places limits how many pods of a group get a smaller size at the same time.
-	places *places
+	places *workload.Places
 	// brake delays all writes while the API server is too busy.
 	brake   brake
 	metrics *metrics
@@ -106,7 +106,7 @@ func New(config Config) *Loop {
 	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), breakers: newBreakers()}
 	l.pacer = newPacer(l.pace, l.allocatable, config.Workers, config.Clock)
 	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
-	l.ledger, l.places = newLedger(l.metrics), newPlaces()
+	l.ledger, l.places = newLedger(l.metrics), workload.NewPlaces()
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit
 	l.Cluster.Serve(l, l.ledger.refused)
@@ -193,13 +193,13 @@ func (l *Loop) exists(scope hold.Scope) bool {
 		found := pods.Get(scope.Pod)
 		return found != nil && found.UID == scope.UID
 	}
-	if scope.Workload == (safety.Workload{}) {
+	if scope.Workload == (workload.Workload{}) {
 		return len(pods.List()) > 0
 	}
 	if l.Cluster.Owners().Problem() != nil {
 		return true // The pods may have more owners.
 	}
-	workloads := make([]safety.Workload, 0, 4) // Few pods have more than 4.
+	workloads := make([]workload.Workload, 0, 4) // Few pods have more than 4.
 	return slices.ContainsFunc(pods.List(), func(of *pod.Pod) bool {
 		workloads = l.Cluster.Owners().Chain(workloads[:0], of)
 		return slices.Contains(workloads, scope.Workload)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // pace is how quickly pods are resized that can wait.
@@ -100,12 +100,12 @@ func (p *pacer) waits(pod types.NamespacedName) string {
 }
 
 // waits says what a pod may wait for that frees this much; empty if it does not wait.
-func (p pace) waits(frees safety.Resources) string {
+func (p pace) waits(frees node.Resources) string {
 	var texts []string
 	if p.perSecond > 0 {
 		texts = append(texts, p.rate())
 	}
-	if p.freedPerHour > 0 && frees != (safety.Resources{}) {
+	if p.freedPerHour > 0 && frees != (node.Resources{}) {
 		texts = append(texts, "within an hour, resizes may free as much as "+p.share()+" allows")
 	}
 	return strings.Join(texts, "; ")

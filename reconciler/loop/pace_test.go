@@ -10,9 +10,9 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestPace(t *testing.T) {
@@ -42,7 +42,7 @@ type changing struct {
 
 func changingFrom(start pace) *changing {
 	c := &changing{clock: testingclock.NewFakeClock(podtest.Start), now: start}
-	c.pacer = newPacer(func() pace { return c.now }, func() safety.Resources { return cores(100) }, 4, c.clock)
+	c.pacer = newPacer(func() pace { return c.now }, func() node.Resources { return cores(100) }, 4, c.clock)
 	c.recall(nil)
 	return c
 }
@@ -70,7 +70,7 @@ func (c *changing) turns(within time.Duration, result error) (pods []string) {
 }
 
 // wait lets pods wait that free this much each.
-func (c *changing) wait(t *testing.T, name string, n int, frees safety.Resources) {
+func (c *changing) wait(t *testing.T, name string, n int, frees node.Resources) {
 	t.Helper()
 	for i := range n {
 		if c.mayGo(podNamed(fmt.Sprintf("%s-%d", name, i)), need{wrong: 1 - float64(i)/1000, frees: frees}) {
@@ -81,7 +81,7 @@ func (c *changing) wait(t *testing.T, name string, n int, frees safety.Resources
 
 func aFasterPaceCountsForPodsThatWait(t *testing.T) {
 	c := changingFrom(pace{perSecond: 0.001})
-	c.wait(t, "pod", 100, safety.Resources{})
+	c.wait(t, "pod", 100, node.Resources{})
 	if got := c.turns(10*time.Minute, nil); len(got) != 0 {
 		t.Fatalf("%d turns in 10 minutes at 1 in 1,000 s", len(got))
 	}
@@ -93,7 +93,7 @@ func aFasterPaceCountsForPodsThatWait(t *testing.T) {
 
 func aSlowerPaceCountsForPodsThatWait(t *testing.T) {
 	c := changingFrom(pace{perSecond: 20})
-	c.wait(t, "pod", 100, safety.Resources{})
+	c.wait(t, "pod", 100, node.Resources{})
 	if got := c.turns(time.Second, nil); len(got) != 20 {
 		t.Fatalf("%d turns in 1 s at 20 per second", len(got))
 	}
@@ -105,7 +105,7 @@ func aSlowerPaceCountsForPodsThatWait(t *testing.T) {
 
 func withoutARateNoPodWaitsAnyLonger(t *testing.T) {
 	c := changingFrom(pace{perSecond: 0.001})
-	c.wait(t, "pod", 100, safety.Resources{})
+	c.wait(t, "pod", 100, node.Resources{})
 	c.now.perSecond = 0
 	if !c.mayGo(podNamed("pod-7"), need{}) || c.backlog() != 99 {
 		t.Errorf("%d pods wait after one may go", c.backlog())
@@ -114,12 +114,12 @@ func withoutARateNoPodWaitsAnyLonger(t *testing.T) {
 		t.Errorf("%d turns", len(got))
 	}
 	c.now.perSecond = 1
-	c.wait(t, "pod", 100, safety.Resources{})
+	c.wait(t, "pod", 100, node.Resources{})
 }
 
 func aDifferentRateDoesNotMakeUpForTurns(t *testing.T) {
 	c := changingFrom(pace{perSecond: 1})
-	c.wait(t, "pod", 100, safety.Resources{})
+	c.wait(t, "pod", 100, node.Resources{})
 	c.clock.Step(time.Minute)
 	c.now.perSecond = 10
 	if got := c.turns(time.Second, nil); len(got) > 11 {
@@ -130,7 +130,7 @@ func aDifferentRateDoesNotMakeUpForTurns(t *testing.T) {
 func podsThatFreeRoomWaitForIt(t *testing.T) {
 	c := changingFrom(pace{perSecond: 1, freedPerHour: 0.1})
 	c.wait(t, "lower", 100, cores(1))
-	c.wait(t, "raise", 20, safety.Resources{})
+	c.wait(t, "raise", 20, node.Resources{})
 	got := c.turns(10*time.Minute, nil)
 	if len(got) != 30 {
 		t.Errorf("%d turns, want 20 of pods that free nothing and 10 of others: %q", len(got), got)
@@ -166,7 +166,7 @@ func turnsWithoutRoomAreNotMadeUpFor(t *testing.T) {
 	c.wait(t, "lower", 100, cores(1))
 	c.turns(time.Minute, nil)
 	c.clock.Step(50 * time.Second)
-	c.wait(t, "raise", 100, safety.Resources{})
+	c.wait(t, "raise", 100, node.Resources{})
 	if got := c.turns(10*time.Second, nil); len(got) > 11 {
 		t.Errorf("%d turns in 10 s at 1 per second", len(got))
 	}
@@ -284,17 +284,17 @@ func saysWhatAPodWaitsFor(t *testing.T) {
 	}
 	check("lower-0", "")
 	c.wait(t, "lower", 20, cores(1))
-	c.wait(t, "raise", 2, safety.Resources{})
+	c.wait(t, "raise", 2, node.Resources{})
 	check("lower-0", rate)
 	if got := c.turns(30*time.Second, nil); len(got) != 12 {
 		t.Fatalf("%d turns, want 2 of pods that free nothing and 10 of others", len(got))
 	}
 	check("lower-0", "")
 	check("lower-10", full+"at "+later+" or later")
-	c.wait(t, "raise", 1, safety.Resources{})
+	c.wait(t, "raise", 1, node.Resources{})
 	check("raise-0", rate)
 	c.turns(2*time.Second, errRefused)
-	c.wait(t, "raise", 1, safety.Resources{})
+	c.wait(t, "raise", 1, node.Resources{})
 	check("raise-0", rate+", and the last attempt failed, so other pods come first")
 	c.freed.forget()
 	check("lower-10", full+"once the leader has counted what was freed before")
@@ -360,11 +360,11 @@ func saysItOnlyOfPodsThatWait(t *testing.T) {
 
 func aFasterPaceCountsForPodsThatFailed(t *testing.T) {
 	c := changingFrom(pace{perSecond: 0.001})
-	c.wait(t, "pod", 1, safety.Resources{})
+	c.wait(t, "pod", 1, node.Resources{})
 	if got := c.turns(1000*time.Second, errRefused); len(got) != 1 {
 		t.Fatalf("%d turns in 1,000 s at 1 in 1,000 s", len(got))
 	}
-	c.wait(t, "pod", 1, safety.Resources{})
+	c.wait(t, "pod", 1, node.Resources{})
 	c.now.perSecond = 1
 	if got := c.turns(failedShare*time.Second, nil); len(got) != 1 {
 		t.Errorf("%d turns in %d s at 1 per second", len(got), failedShare)

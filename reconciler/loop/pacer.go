@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 )
 
 // pacer gives pods that can wait their turns at a steady rate, so that a changed ratio does
@@ -65,7 +65,7 @@ const (
 
 // newPacer returns a pacer that gives turns at a pace, of which at most most are in progress at
 // the same time. allocatable returns what all nodes have for pods.
-func newPacer(rates func() pace, allocatable func() safety.Resources, most int, c clock.Clock) *pacer {
+func newPacer(rates func() pace, allocatable func() node.Resources, most int, c clock.Clock) *pacer {
 	p := &pacer{
 		clock: c, rates: rates, freed: freed{allocatable: allocatable}, most: most,
 		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1),
@@ -115,7 +115,7 @@ func (p *pacer) mayGo(pod types.NamespacedName, n need) bool {
 		p.freed.hold(t, n.frees)
 		return true
 	}
-	if p.pause == 0 && (p.pace.freedPerHour == 0 || n.frees == safety.Resources{}) {
+	if p.pause == 0 && (p.pace.freedPerHour == 0 || n.frees == node.Resources{}) {
 		if t != nil {
 			p.lines.remove(t)
 			delete(p.byPod, pod)
@@ -223,7 +223,7 @@ func (p *pacer) restoreOriginals(t *turn) {
 // over ends a turn that has begun. Others may free what it holds and did not free.
 func (p *pacer) over(t *turn) {
 	t.came, t.taken = false, false
-	p.freed.hold(t, safety.Resources{})
+	p.freed.hold(t, node.Resources{})
 	p.underWay--
 	p.wake()
 }
@@ -235,7 +235,7 @@ func (p *pacer) clear() {
 	p.lines, p.underWay, p.moves = lines{}, 0, map[types.NamespacedName]int{}
 	clear(p.byPod)
 	p.freed.forget()
-	p.freed.underWay = safety.Resources{}
+	p.freed.underWay = node.Resources{}
 }
 
 // recall counts what was freed before, and lets pods free more.

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 )
 
 // need is what a pod waits for its turn with.
@@ -15,7 +15,7 @@ type need struct {
 	// restores reports whether the turn is for a restore.
 	restores bool
 	// frees is how much less the pod will request.
-	frees safety.Resources
+	frees node.Resources
 }
 
 // turn is the pacer's state of a pod: it waits for its turn, has its turn, or will need
@@ -28,7 +28,7 @@ type turn struct {
 	restores bool
 	// frees is how much less the pod will request, and holds how much of that counts as freed
 	// already, because the turn has begun.
-	frees, holds safety.Resources
+	frees, holds node.Resources
 	// failed reports whether the last attempt was refused, and unlucky whether the last
 	// turn was not used for a reason that may not be the pod's.
 	failed, unlucky bool
@@ -67,7 +67,7 @@ func (l *lines) put(t *turn, n need) {
 	}
 	t.frees = n.frees
 	belongs, first := &l.sizes, n.wrong
-	if n.frees != (safety.Resources{}) {
+	if n.frees != (node.Resources{}) {
 		belongs = &l.freeing
 	}
 	switch {

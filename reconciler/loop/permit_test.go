@@ -15,7 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // following is a Leader that leads unless it is true.
@@ -34,7 +34,7 @@ func TestPermit(t *testing.T) {
 }
 
 func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
-	deployment := safety.Workload{Kind: "Deployment", Name: "web"}
+	deployment := workload.Workload{Kind: "Deployment", Name: "web"}
 	pause := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Pause, Scope: s} }
 	restored := func(s hold.Scope) hold.Hold { return hold.Hold{Kind: hold.Restore, Scope: s} }
 	for _, tc := range []struct {
@@ -68,7 +68,7 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 			r := ruled(t, tc.holds...)
 			r.Leader = tc.follows
 			p := &plan.Plan{Subject: plan.Subject{UID: "1"}, Kind: tc.kind, Decision: plan.Resize}
-			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
+			p.Pod.Namespace, p.Pod.Name, p.Workloads = "shop", "web", []workload.Workload{{Kind: "ReplicaSet", Name: "web-1"}, deployment}
 			err := r.permit(t.Context(), p, plan.Action{Step: plan.StepResize})
 			var stopped *actuate.StoppedError
 			if (err != nil) != tc.stopped || errors.As(err, &stopped) != tc.stopped {

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // next processes one pod of the queue. It returns false when the queue is shut down.
@@ -53,7 +54,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	queued := l.line.turn(key)
 	found := l.Cluster.Pods(key.Namespace).Get(key.Name)
 	if found == nil {
-		l.places.end(key)
+		l.places.End(key)
 		l.ledger.forget(key)
 		l.pacer.gone(key)
 		return
@@ -68,8 +69,8 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.queue.AddAfter(key, trusted)
 		return
 	}
-	l.places.end(key) // The cache shows the last resize of the pod.
-	shown := l.places.mark()
+	l.places.End(key) // The cache shows the last resize of the pod.
+	shown := l.places.Mark()
 	ctx, visit := l.begin(ctx, queued)
 	defer visit.end()
 	began, changes := l.Clock.Now(), l.changes.Load()
@@ -79,7 +80,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	l.metrics.planning.Observe(planned.Sub(began).Seconds())
 	visit.hasPlan(planned)
 	l.ledger.planned(p, rules, differenceOf(found, p), queued)
-	l.count(found, s.Workloads, rules)
+	l.count(found, s.Workloads, p.Guard())
 	if l.overtaken(p, rules, changes) {
 		l.queue.AddAfter(key, time.Second)
 	}
@@ -141,7 +142,7 @@ func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 }
 
 // carryOut executes a plan unless the pod is backing off or has to wait for its turn.
-func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan, shown *mark) {
+func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.Plan, shown *workload.Mark) {
 	if pause := l.ledger.pause(p, l.Clock.Now()); pause > 0 {
 		l.queue.AddAfter(key, pause)
 		return
@@ -155,7 +156,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	if p.Paced() && !l.pacer.mayGo(key, need{p.Wrongness(), p.Kind == plan.Restore, p.Frees()}) {
 		return // The pod is queued again when its turn begins.
 	}
-	if len(p.Claims) > 0 && !l.places.take(key, p.Claims, shown) {
+	if len(p.Claims) > 0 && !l.places.Take(key, p.Claims, shown) {
 		l.queue.AddAfter(key, time.Second)
 		return
 	}
@@ -183,14 +184,14 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	var stopped *actuate.StoppedError
 	if errors.As(err, &stopped) {
 		logger.V(1).Info("Write stopped; planning the pod again", "err", err)
-		l.places.end(key)
+		l.places.End(key)
 		l.queue.Add(key)
 		return
 	}
 	var refused *actuate.RefusedError
 	var unrecorded *actuate.UnrecordedError
 	if !errors.As(err, &unrecorded) && !isUnanswered(err) && !actuate.Mutated(err) {
-		l.places.end(key) // The others end when the pod is processed again, since it may have been resized.
+		l.places.End(key) // The others end when the pod is processed again, since it may have been resized.
 	}
 	var answer plan.Reason
 	switch {

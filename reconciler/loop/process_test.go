@@ -27,6 +27,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestProcess(t *testing.T) {
@@ -170,7 +171,7 @@ func aBusyServerDelaysTheWritesToAllPods(t *testing.T) {
 		clock.Step(tc.after)
 		p := planOfSized(t)
 		p.Pod, p.UID, p.Kind = types.NamespacedName{Namespace: "shop", Name: tc.pod}, types.UID(tc.pod), tc.kind
-		r.carryOut(t.Context(), p.Pod, p, &mark{})
+		r.carryOut(t.Context(), p.Pod, p, &workload.Mark{})
 		if len(calls) != tc.calls {
 			t.Fatalf("%s: %d calls, want %d: %v", tc.pod, len(calls), tc.calls, calls)
 		}
@@ -197,7 +198,7 @@ func noPodLosesItsTurnToABusyServer(t *testing.T) {
 		p := planOfSized(t)
 		p.Pod, p.UID = first, types.UID(first.Name)
 		r.pacer.take(first)
-		r.carryOut(t.Context(), first, p, &mark{})
+		r.carryOut(t.Context(), first, p, &workload.Mark{})
 		r.pacer.release(first)
 		left := r.brake.left(clock.Now())
 		if next, wait := r.pacer.next(); wait < left {
@@ -235,7 +236,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 	write := func(name string) {
 		p := planOfSized(t)
 		p.Pod, p.UID = types.NamespacedName{Namespace: "shop", Name: name}, types.UID(name)
-		r.carryOut(t.Context(), p.Pod, p, &mark{})
+		r.carryOut(t.Context(), p.Pod, p, &workload.Mark{})
 	}
 	for n := range 10 {
 		write("bad")
@@ -251,7 +252,7 @@ func aPodForWhichTheServerIsAlwaysBusyDoesNotDelayTheOthersForLong(t *testing.T)
 
 // After a timeout, the API server may have resized the pod, and the cache shows that later.
 func aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade(t *testing.T) {
-	group := []plan.Claim{{Group: plan.Group{Kind: plan.OfOneWorkload, Namespace: "shop", Name: "web"}, Places: 1}}
+	group := []workload.Claim{{Group: workload.Group{Namespace: "shop"}, Places: 1}}
 	for name, tc := range map[string]struct {
 		err   error
 		keeps bool
@@ -263,13 +264,13 @@ func aPodKeepsItsPlaceIfItsResizeMayHaveBeenMade(t *testing.T) {
 		"a webhook without reply": {apierrors.NewInternalError(errors.New(`failed calling webhook "a.example"`)), false},
 	} {
 		r, _ := idle(t, "https://127.0.0.1:1")
-		p, shown := planOfSized(t), r.places.mark()
-		if !r.places.take(p.Pod, group, &shown) {
+		p, shown := planOfSized(t), r.places.Mark()
+		if !r.places.Take(p.Pod, group, &shown) {
 			t.Fatal("there is no place")
 		}
 		r.failed(t.Context(), p.Pod, p, tc.err)
-		shown = r.places.mark()
-		if other := (types.NamespacedName{Namespace: "shop", Name: "other"}); r.places.take(other, group, &shown) == tc.keeps {
+		shown = r.places.Mark()
+		if other := (types.NamespacedName{Namespace: "shop", Name: "other"}); r.places.Take(other, group, &shown) == tc.keeps {
 			t.Errorf("%s: the pod keeps its place: %t", name, !tc.keeps)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -66,7 +67,7 @@ func (l *Loop) held(holds ...hold.Hold) {
 // alone returns a snapshot of a pod on a node where nothing prevents a resize.
 func alone(t testing.TB, p *corev1.Pod, n *corev1.Node) *plan.Snapshot {
 	t.Helper()
-	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
+	return &plan.Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Room: node.Room{Node: n}}}
 }
 
 // planOfSized returns a plan whose first write is a resize: the pod has its originals.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // uid returns the uid of the nth object of a kind.
@@ -76,7 +76,7 @@ func BenchmarkChain(b *testing.B) {
 		n := i * (sets / len(pods))
 		pods[i] = podOf(fmt.Sprintf("ReplicaSet/checkout-production-%d-%010x %s", n/10, n, uid(2, n)))
 	}
-	chain := make([]safety.Workload, 0, maxDepth)
+	chain := make([]workload.Workload, 0, maxDepth)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if chain = g.chain(chain[:0], pods[i%len(pods)]); len(chain) != 3 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // maxDepth is the maximum number of workloads of a pod. Known operators create up to four.
@@ -36,7 +36,7 @@ func newGraph() *graph {
 }
 
 // chain appends the workloads of the pod, the narrowest first.
-func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
+func (g *graph) chain(to []workload.Workload, of *pod.Pod) []workload.Workload {
 	owner := of.Controller()
 	if !owner.Exists() {
 		return to
@@ -46,14 +46,14 @@ func (g *graph) chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
 	at := reference{owner.GroupKind, owner.Name, owner.UID}
 	var seen [maxDepth]types.UID
 	for depth := range maxDepth {
-		workload := safety.Workload{Kind: at.kind.Kind, Name: at.name}
-		to, seen[depth] = append(to, workload), at.uid
+		is := workload.Workload{Kind: at.kind.Kind, Name: at.name}
+		to, seen[depth] = append(to, is), at.uid
 		o := g.objects[at.uid]
 		if o == nil {
 			o = g.deleted[at.uid]
 		}
 		if o == nil || !o.is(of.Namespace(), &at) {
-			if above, ok := safety.AboveByName(workload, at.kind.Group, of); ok && depth+1 < maxDepth {
+			if above, ok := workload.AboveByName(is, at.kind.Group, of); ok && depth+1 < maxDepth {
 				to = append(to, above)
 			}
 			return to

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // controlled returns owner references with a controller: "Kind/name uid".
@@ -48,7 +48,7 @@ func podOf(by string, labels ...string) *pod.Pod {
 	return pod.From(p)
 }
 
-func text(chain []safety.Workload) string {
+func text(chain []workload.Workload) string {
 	var names []string
 	for _, w := range chain {
 		names = append(names, w.Kind+"/"+w.Name)
@@ -98,8 +98,8 @@ func TestChain(t *testing.T) {
 			if got := text(g.chain(nil, tc.pod)); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
-			before := safety.Workload{Kind: "Before"}
-			if got := g.chain([]safety.Workload{before}, tc.pod); got[0] != before || text(got[1:]) != tc.want {
+			before := workload.Workload{Kind: "Before"}
+			if got := g.chain([]workload.Workload{before}, tc.pod); got[0] != before || text(got[1:]) != tc.want {
 				t.Errorf("appended: %v", got)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Config configures Owners.
@@ -71,7 +71,7 @@ func (o *Owners) Wait(ctx context.Context) error {
 // Chain appends the workloads of a pod, the narrowest first: its controller, the
 // controller's controller, and so on as far as they are known. It allocates nothing except
 // what it appends.
-func (o *Owners) Chain(to []safety.Workload, of *pod.Pod) []safety.Workload {
+func (o *Owners) Chain(to []workload.Workload, of *pod.Pod) []workload.Workload {
 	return o.graph.chain(to, of)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // align decides on a pod whose spec already has the desired size, as far as we may change it.
@@ -54,7 +55,7 @@ func (p *Planner) resize(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	v.next, v.decision = decided, Resize
 	if !d.lowers() {
-		v.claims = []Claim{} // Increases do not wait for places.
+		v.claims = []workload.Claim{} // Increases do not wait for places.
 	}
 	v.explainBounds(d)
 	v.explainAutoscalers(d, s, current, "after this resize")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -45,7 +46,7 @@ func (s *saga) tell(format string, args ...any) {
 }
 
 func (s *saga) plan(restoring bool) *Plan {
-	snapshot := &Snapshot{Pod: pod.From(s.now), Table: s.table(s), Around: safety.Surroundings{Node: podtest.Node(s.nodeType())}, Restore: restoring}
+	snapshot := &Snapshot{Pod: pod.From(s.now), Table: s.table(s), Around: safety.Surroundings{Room: node.Room{Node: podtest.Node(s.nodeType())}}, Restore: restoring}
 	s.planner.External = Externals[s.IntN(len(Externals))]
 	plan := s.planner.Plan(snapshot)
 	if !restoring {
@@ -240,7 +241,7 @@ func TestAnyHistory(t *testing.T) {
 func (s *saga) ends(t *testing.T, table *ratios.Table, nodeType string) {
 	t.Helper()
 	for range 4 {
-		plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}})
+		plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Room: node.Room{Node: podtest.Node(nodeType)}}})
 		if !plan.Pending() {
 			return
 		}
@@ -295,7 +296,7 @@ func TestWhatIsWrittenEnds(t *testing.T) {
 					s.lose()
 				}
 			case 2:
-				plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}, Restore: true})
+				plan := s.planner.Plan(&Snapshot{Pod: pod.From(s.now), Table: table, Around: safety.Surroundings{Room: node.Room{Node: podtest.Node(nodeType)}}, Restore: true})
 				s.seconds += 10
 				s.tell("restored (%s): %v %v: %s", s.planner.External, plan.Decision, plan.Reasons, plan.Describe())
 				s.now = carriedOut(s, s.now, plan, s.seconds)

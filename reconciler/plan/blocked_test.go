@@ -17,9 +17,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/schedule"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 func TestContainDoesNoHarm(t *testing.T) {
@@ -65,8 +65,8 @@ func doesNotKeepRoomFromRestores(t *testing.T) {
 	p := contained(t, calm(), 60, func(s *Snapshot) {
 		s.Restore = true
 		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourceCPU: resource.MustParse("8")}
-		s.Around.Neighbors = safety.Resources{Memory: 2 << 30}
-		s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 2 << 30} }
+		s.Around.Neighbors = node.Resources{Memory: 2 << 30}
+		s.Around.Kept = func() (node.Resources, time.Time) { return node.Resources{Memory: 2 << 30}, time.Time{} }
 	})
 	if p.Decision != Resize || keepsRecord(p) {
 		t.Errorf("decision %v because of %v", p.Decision, p.Reasons)
@@ -238,12 +238,12 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 		{"the limit is back, and there is no room yet", burst(burstReverted("OOMKilled"), back("2Gi")), full, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 		{"the limit is back, and there is room", burst(burstReverted("OOMKilled"), back("2Gi")), func(*Snapshot) {}, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the limit is back, but not that of the pod", burst(burstReverted("OOMKilled"), back("2Gi"), limitOf("1Gi")), full, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "512Mi", "2049Mi"}},
-		{"the limit is back, there is room, and a breaker is open", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Degraded = "open" }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
+		{"the limit is back, there is room, and a breaker is open", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Degraded = &Stop{Reason: "open"} }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the limit is back, there is room, and the ratio is gone", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = podtest.Node("unknown") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the limit is back, and there is no room, and no ratio", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("unknown", "8", "600Mi") }, Sizes, Skip, contract.UnknownNodeType, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 		{"the limit is back, and others need the room", burst(burstReverted("OOMKilled"), back("2Gi")), func(s *Snapshot) {
 			s.Around.Node = roomFor("big", "8", "1Gi")
-			s.Around.Kept = func() safety.Resources { return safety.Resources{Memory: 1 << 20} }
+			s.Around.Kept = func() (node.Resources, time.Time) { return node.Resources{Memory: 1 << 20}, time.Time{} }
 		}, Sizes, Skip, contract.NodeCapacity, podtest.Amounts{"500m", "1", "512Mi", "2Gi"}},
 		{"the limit is back, and cpu is not", burst(cpuToo, back("2Gi")), func(s *Snapshot) { s.Around.Node = roomFor("big", "600m", "8Gi") }, Revert, Resize, contract.Reverted, podtest.Amounts{"500m", "1", "1Gi", "2Gi"}},
 		{"the node has not made more cpu", deferred, func(s *Snapshot) {
@@ -267,7 +267,7 @@ func revertsOnlyTheLimitIfTheNodeHasNoRoom(t *testing.T) {
 		})
 	}
 	// The request follows even if sizing has stopped.
-	for name, stops := range map[string]func(*Snapshot){"breaker": func(s *Snapshot) { s.Degraded = "3 of the last 5" }, "schedule": func(s *Snapshot) { s.Table = onSundays(t) }} {
+	for name, stops := range map[string]func(*Snapshot){"breaker": func(s *Snapshot) { s.Degraded = &Stop{Reason: "3 of the last 5"} }, "schedule": func(s *Snapshot) { s.Table = onSundays(t) }} {
 		if p := contained(t, burst(burstReverted("OOMKilled"), back("2Gi")), 60, stops); p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 {
 			t.Errorf("%s: decision %v, desired %v; reasons %v", name, p.Decision, p.Containers[0].Desired, p.Reasons)
 		}
@@ -379,7 +379,7 @@ func endsEachRevert(t *testing.T) {
 			node := roomFor([]string{"big", "big", "unknown"}[r.IntN(3)], []string{"600m", "8"}[r.IntN(2)], []string{"600Mi", "8Gi"}[r.IntN(2)])
 			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(podtest.At(0))}}
 			node.Status.NodeInfo.KubeletVersion = []string{"v1.35.0", "v1.35.0", "v1.33.4"}[r.IntN(3)]
-			degraded := []string{"", "open"}[r.IntN(2)]
+			degraded := []*Stop{nil, {Reason: "open"}}[r.IntN(2)]
 			for range 1 + r.IntN(3) {
 				now += 3 + r.IntN(20)
 				step(func(s *Snapshot) { s.Around.Node, s.Degraded = node, degraded }, r.IntN(5) == 0)
@@ -394,7 +394,7 @@ func endsEachRevert(t *testing.T) {
 		changes, last := 0, (*Plan)(nil)
 		for range 8 {
 			now += 400
-			if last = step(func(s *Snapshot) { s.Around.Node, s.Degraded = roomFor("big", "8", "8Gi"), "open" }, false); last.differs() {
+			if last = step(func(s *Snapshot) { s.Around.Node, s.Degraded = roomFor("big", "8", "8Gi"), &Stop{Reason: "open"} }, false); last.differs() {
 				changes++
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // draft is a plan in the making: the plan as far as the stages have come, and what later stages must know.
@@ -134,7 +135,7 @@ type verdict struct {
 	vetoed  bool
 	partial contract.Reason
 	without []string
-	claims  []Claim
+	claims  []workload.Claim
 	// again is when to plan the pod again at the latest; zero for no time.
 	again time.Time
 	// What single stages find out for later ones.
@@ -171,6 +172,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	d.Pod, d.UID, d.ResourceVersion = of.NamespacedName(), of.UID, of.ResourceVersion()
 	d.QOSClass, d.Node, d.Workloads = of.QOSClass(), of.Node(), s.Workloads
 	d.NodeType, d.NodeTypeLabel, d.Rule = r.NodeType, r.Label, r.profile.Name
+	d.guard = &r.profile.Guard
 	d.Baseline, d.Revision = r.profile.Baseline, s.Table.Revision
 	d.failed, d.of, d.rule, d.now = FailureOf(of), of, r, s.progress()
 	d.state, d.sized = open, !of.ResizedAt().IsZero()

@@ -22,9 +22,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func at[T any](a arbitrary, all ...T) T { return all[a.IntN(len(all))] }
@@ -110,9 +112,9 @@ func (a arbitrary) lifeNode() *corev1.Node {
 	return n
 }
 
-func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, node *corev1.Node, now int) *Snapshot {
+func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *ratios.Table, on *corev1.Node, now int) *Snapshot {
 	of := pod.From(p)
-	s := &Snapshot{Pod: of, Table: table, Around: safety.Surroundings{Node: node}, Now: podtest.At(now)}
+	s := &Snapshot{Pod: of, Table: table, Around: safety.Surroundings{Room: node.Room{Node: on}}, Now: podtest.At(now)}
 	if a.oneIn(20) {
 		s.Around.Node = nil
 	}
@@ -125,25 +127,24 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 			siblings = append(siblings, pod.From(o))
 		}
 		s.Siblings = func() []*pod.Pod { return siblings }
-		s.NodeOf = func(*pod.Pod) *corev1.Node { return node }
+		s.NodeOf = func(*pod.Pod) *corev1.Node { return on }
 		if a.oneIn(3) {
 			n, allowed := a.IntN(3), a.IntN(3)
-			s.Budgets = func() (all []Budget) {
+			s.Budgets = func() (all []workload.Limit) {
 				for i := range n {
-					all = append(all, Budget{Name: fmt.Sprint("budget", i), Allowed: allowed, Pods: s.Siblings})
+					all = append(all, workload.Limit{Name: fmt.Sprint("budget", i), Allowed: allowed, Pods: s.Siblings})
 				}
 				return all
 			}
 		}
 	}
 	if a.oneIn(4) {
-		s.Around.Neighbors = safety.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
+		s.Around.Neighbors = node.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
 	}
 	if a.oneIn(6) {
-		kept := safety.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
-		s.Around.Kept = func() safety.Resources { return kept }
+		kept := node.Resources{CPU: a.Int64N(3000), Memory: a.Int64N(3 << 30)}
 		until := podtest.At(now + 100)
-		s.KeptUntil = func() time.Time { return until }
+		s.Around.Kept = func() (node.Resources, time.Time) { return kept, until }
 	}
 	if a.oneIn(8) {
 		s.Around.LimitRanges = []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer,
@@ -164,13 +165,13 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 		s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler { return []*autoscalingv2.HorizontalPodAutoscaler{hpa} }
 	}
 	if a.oneIn(12) {
-		s.Degraded = "a breaker is open"
+		s.Degraded = &Stop{Reason: "a breaker is open"}
 	}
 	if a.oneIn(25) {
-		s.Paused = "paused"
+		s.Paused = &Stop{Reason: "paused"}
 	}
 	if a.oneIn(25) {
-		s.Frozen = "frozen"
+		s.Frozen = &Stop{Reason: "frozen"}
 	}
 	if a.oneIn(10) {
 		s.Restore, s.Emergency = true, a.oneIn(3)
@@ -327,7 +328,7 @@ func TestLives(t *testing.T) {
 			}
 			s := a.lifeSnapshot(p, pods, table, node, now)
 			if calm {
-				s.NodeType, s.Frozen, s.Paused, s.Around.Node, s.Now, s.Settled, s.InTheEnd = "", "", "", node, podtest.At(now), false, false
+				s.NodeType, s.Frozen, s.Paused, s.Around.Node, s.Now, s.Settled, s.InTheEnd = "", nil, nil, node, podtest.At(now), false, false
 				s.Restore = s.Restore && a.oneIn(4)
 				if a.oneIn(3) {
 					s.Siblings = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -373,21 +373,21 @@ func pacesPodsThatAreNotNew(t *testing.T) {
 		after    time.Duration
 		restore  bool
 		paced    bool
-		frees    safety.Resources
+		frees    node.Resources
 	}{
 		{name: "a pod created just now", app: podtest.Guaranteed, nodeType: "n4"},
 		{name: "a pod that is almost not new", app: podtest.Guaranteed, nodeType: "n4", after: NewFor - time.Second},
-		{name: "an older pod", app: podtest.Guaranteed, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "an older pod", app: podtest.Guaranteed, nodeType: "n4", after: NewFor, paced: true, frees: node.Resources{CPU: 200}},
 		{name: "an older pod that started late", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor - time.Second},
-		{name: "a pod that started late and is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
-		{name: "a pod on a node whose clock is ahead", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(time.Hour)}, nodeType: "n4", paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "a pod that started late and is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(48 * time.Hour)}, nodeType: "n4", after: 48*time.Hour + NewFor, paced: true, frees: node.Resources{CPU: 200}},
+		{name: "a pod on a node whose clock is ahead", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(time.Hour)}, nodeType: "n4", paced: true, frees: node.Resources{CPU: 200}},
 		{name: "a pod that started before it was created", app: podtest.Guaranteed, changes: []func(*corev1.Pod){started(-time.Hour)}, nodeType: "n4"},
 		{name: "a pod whose images were pulled for longer than it is new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(0)}, nodeType: "n4", after: 10*time.Minute + NewFor - time.Second},
-		{name: "a pod whose images were pulled for long and that is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(0)}, nodeType: "n4", after: 10*time.Minute + NewFor, paced: true, frees: safety.Resources{CPU: 200}},
-		{name: "an older pod whose container has restarted", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(1)}, nodeType: "n4", after: 10 * time.Minute, paced: true, frees: safety.Resources{CPU: 200}},
+		{name: "a pod whose images were pulled for long and that is not new", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(0)}, nodeType: "n4", after: 10*time.Minute + NewFor, paced: true, frees: node.Resources{CPU: 200}},
+		{name: "an older pod whose container has restarted", app: podtest.Guaranteed, changes: []func(*corev1.Pod){pulled(1)}, nodeType: "n4", after: 10 * time.Minute, paced: true, frees: node.Resources{CPU: 200}},
 		{name: "an older pod that has its size", app: podtest.Guaranteed, nodeType: "n2d", after: NewFor},
-		{name: "an older pod with two containers", app: podtest.Guaranteed, changes: []func(*corev1.Pod){growing}, nodeType: "n4", after: NewFor, paced: true, frees: safety.Resources{CPU: 220}},
-		{name: "a new pod that was sized", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "big", paced: true, frees: safety.Resources{CPU: 300, Memory: 512 << 20}},
+		{name: "an older pod with two containers", app: podtest.Guaranteed, changes: []func(*corev1.Pod){growing}, nodeType: "n4", after: NewFor, paced: true, frees: node.Resources{CPU: 220}},
+		{name: "a new pod that was sized", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "big", paced: true, frees: node.Resources{CPU: 300, Memory: 512 << 20}},
 		{name: "a restore", app: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, changes: sized, nodeType: "n4", restore: true, paced: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -11,11 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Plan describes what to do with one pod, and why. It applies to the state of the pod that it was
@@ -38,7 +41,7 @@ type Plan struct {
 	Derivation []Derived
 	// Claims are the places that the pod takes among others if it is resized: it gets a smaller size, which
 	// not all of them may have now.
-	Claims []Claim
+	Claims []workload.Claim
 	// Partial is the reason why the plan applies only some of the desired sizes; empty if it applies all of
 	// them. without lists the resources that it does not resize.
 	Partial contract.Reason
@@ -59,6 +62,8 @@ type Plan struct {
 	failed *Failure
 	// made is the draft that became the plan.
 	made *draft
+	// guard is how resizes of the pod are observed.
+	guard *policy.Guard
 }
 
 // Subject is the pod that a plan is about, in the state that the plan was made from.
@@ -69,7 +74,7 @@ type Subject struct {
 	QOSClass        corev1.PodQOSClass
 	Node            string
 	// Workloads are the pod's controller and the owners above it, the narrowest first.
-	Workloads []safety.Workload
+	Workloads []workload.Workload
 }
 
 // Basis is what the ratio table says about the pod on its node.
@@ -196,6 +201,9 @@ type Derived struct {
 	Harm *contract.Harm
 }
 
+// Guard returns how resizes of the pod are observed.
+func (p *Plan) Guard() *policy.Guard { return p.guard }
+
 // Pending reports whether there is anything to write, to the spec or to the annotations.
 func (p *Plan) Pending() bool { return p.Decision == Resize || len(p.Actions()) > 0 }
 
@@ -208,16 +216,15 @@ func (p *Plan) Paced() bool {
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which
 // never held the room for long, nor for restores. Containers that grow count against those that shrink.
-func (p *Plan) Frees() (frees safety.Resources) {
+func (p *Plan) Frees() (frees node.Resources) {
 	if !p.Paced() || p.Kind != Sizes {
 		return frees
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		frees.CPU += c.Current.CPU.Request - c.Desired.CPU.Request
-		frees.Memory += c.Current.Memory.Request - c.Desired.Memory.Request
+		frees = frees.Plus(node.RequestsOf(c.Current)).Minus(node.RequestsOf(c.Desired))
 	}
-	return safety.Resources{CPU: max(0, frees.CPU), Memory: max(0, frees.Memory)}
+	return frees.AtLeast(node.Resources{})
 }
 
 // First reports whether the pod was never sized before, not even partly.

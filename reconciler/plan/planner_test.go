@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -25,7 +26,7 @@ import (
 // snapshotOf returns a snapshot of a pod on a node, without any veto.
 func snapshotOf(t testing.TB, p *corev1.Pod, n *corev1.Node) *Snapshot {
 	t.Helper()
-	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Node: n}}
+	return &Snapshot{Pod: pod.From(p), Table: podtest.Table(t), Around: safety.Surroundings{Room: node.Room{Node: n}}}
 }
 
 func restarts(resources ...corev1.ResourceName) func(*corev1.Pod) {
@@ -513,6 +514,23 @@ func theTraitStaysAgreesWithTheStages(t *testing.T) {
 	for _, info := range contract.Reasons() {
 		if info.Stays != stays[info.Reason] {
 			t.Errorf("%s: Stays is %v, want %v", info.Reason, info.Stays, stays[info.Reason])
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	stop := &Stop{Scope: "namespace shop", Since: podtest.At(10)}
+	signed := &Stop{Scope: "Deployment shop/web", Since: podtest.At(10), Author: "ann", Reason: "moving"}
+	for _, tc := range []struct{ got, want string }{
+		{(*Stop)(nil).frozen(), ""},
+		{(*Stop)(nil).paused(), ""},
+		{stop.frozen(), "the cluster was frozen at 2026-11-21T00:00:10Z: no reason given"},
+		{signed.frozen(), "the cluster was frozen at 2026-11-21T00:00:10Z by ann: moving"},
+		{stop.paused(), "the pause of namespace shop began at 2026-11-21T00:00:10Z: no reason given"},
+		{signed.degraded(), "the breaker of Deployment shop/web opened at 2026-11-21T00:00:10Z: moving"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("got %q, want %q", tc.got, tc.want)
 		}
 	}
 }

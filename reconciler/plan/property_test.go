@@ -16,6 +16,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
@@ -183,7 +184,7 @@ type journey struct {
 }
 
 func (j *journey) plan(p *corev1.Pod, table *ratios.Table, nodeType string) *Plan {
-	s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}}
+	s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Room: node.Room{Node: podtest.Node(nodeType)}}}
 	plan := j.planner.Plan(s)
 	checkPlan(j, p, s, plan)
 	return plan
@@ -228,7 +229,7 @@ func (j *journey) compare(plan, fresh *Plan) {
 
 // restore returns the pod to the sizes that it was created with.
 func (j *journey) restore(table *ratios.Table, nodeType string) {
-	s := &Snapshot{Pod: pod.From(j.now), Table: table, Around: safety.Surroundings{Node: podtest.Node(nodeType)}, Restore: true}
+	s := &Snapshot{Pod: pod.From(j.now), Table: table, Around: safety.Surroundings{Room: node.Room{Node: podtest.Node(nodeType)}}, Restore: true}
 	plan := j.planner.Plan(s)
 	p := carriedOut(j, j.now, plan, j.seconds+10)
 	if plan.Pending() && keepsRecord(plan) && slices.Contains(codes(plan), contract.ResizeInProgress) || !plan.Pending() && plan.Decision == Align { // The record stays until the node has lowered a memory limit.

@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Tests start on a Saturday at midnight.
@@ -126,8 +127,8 @@ func TestTryOut(t *testing.T) {
 		p.Spec.NodeName = node
 		return p
 	}
-	controlled := Group{OfOneWorkload, "default", "rs-uid"}
-	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
+	controlled := workload.Group{Namespace: "default", Workload: workload.Workload{Kind: "UID", Name: "rs-uid"}}
+	canary, all := workload.Claim{Group: controlled, Places: 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g policy.Guard, off ...string) func(*Snapshot) {
 		g.MaxUnproven = policy.AllPods
 		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g, off...) }
@@ -145,13 +146,15 @@ func TestTryOut(t *testing.T) {
 	budgeted := func(allowed int, g policy.Guard, off ...string) func(*Snapshot) {
 		return func(s *Snapshot) {
 			limited(g, off...)(s)
-			s.Budgets = func() []Budget { return []Budget{{"most", 9, s.Siblings}, {"web", allowed, s.Siblings}} }
+			s.Budgets = func() []workload.Limit {
+				return []workload.Limit{{Name: "most", Allowed: 9, Pods: s.Siblings}, {Name: "web", Allowed: allowed, Pods: s.Siblings}}
+			}
 		}
 	}
 	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
 	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
 		return func(s *Snapshot) {
-			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
+			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{}), func() []workload.Limit { return []workload.Limit{{Name: "web", Allowed: 0, Pods: s.Siblings}} }
 			p := authored(9)
 			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
 			for _, change := range changes {
@@ -160,7 +163,9 @@ func TestTryOut(t *testing.T) {
 			s.Pod = pod.From(p)
 		}
 	}
-	budget := func(name string, places int) Claim { return Claim{Group{Budgeted, "default", name}, places} }
+	budget := func(name string, places int) workload.Claim {
+		return workload.Claim{Group: workload.Group{Namespace: "default", Workload: workload.Workload{Kind: "PodDisruptionBudget", Name: name}}, Places: places}
+	}
 	hurt := leaky(ready, memoryReverted("1"), sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")))
 	for _, tc := range []struct {
 		name     string
@@ -170,15 +175,15 @@ func TestTryOut(t *testing.T) {
 		decision Decision
 		reason   contract.Reason
 		desired  podtest.Amounts
-		claims   []Claim
+		claims   []workload.Claim
 		replan   int
 	}{
-		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
+		{name: "nobody tries it", first: authored(0), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []workload.Claim{canary}},
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
-		{name: "one of three pods has proven it", first: calm, seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
-		{name: "a pod on another node type has proven it", first: on(elsewhere.Name, calm.DeepCopy()), seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 3}}},
+		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []workload.Claim{canary}},
+		{name: "one of three pods has proven it", first: calm, seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 2}}},
+		{name: "a pod on another node type has proven it", first: on(elsewhere.Name, calm.DeepCopy()), seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 3}}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, policy.Guard{}) },
 			decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
@@ -187,8 +192,8 @@ func TestTryOut(t *testing.T) {
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "all pods may have less", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "one pod of the workload may have less", first: calm, change: unproven(1), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "two pods of the workload may have less", first: calm, change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "two pods may try it first", first: authored(0), change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
+		{name: "two pods of the workload may have less", first: calm, change: unproven(2), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 1}}},
+		{name: "two pods may try it first", first: authored(0), change: unproven(2), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 2}}},
 		{name: "the first pod has proven it, and the second just got it", first: calm, seconds: 310, change: second, decision: Resize, desired: all},
 		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
 			budgeted(0, policy.Guard{})(s)
@@ -201,19 +206,23 @@ func TestTryOut(t *testing.T) {
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows no disruption, and is not asked for its pods", first: calm, change: func(s *Snapshot) {
 			limited(policy.Guard{})(s)
-			s.Budgets = func() []Budget { return []Budget{{"web", 0, func() []*pod.Pod { panic("it may have very many") }}} }
+			s.Budgets = func() []workload.Limit {
+				return []workload.Limit{{Name: "web", Allowed: 0, Pods: func() []*pod.Pod { panic("it may have very many") }}}
+			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows the disruption of the pod that has less", first: calm, seconds: 60, change: budgeted(1, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed, replan: 70},
-		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 9), budget("web", 1)}},
-		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, policy.Guard{}), decision: Resize, desired: all, claims: []Claim{budget("most", 8), budget("web", 1)}},
+		{name: "the budget knows how the pod is that has less", first: calm, change: budgeted(1, policy.Guard{}), decision: Resize, desired: all, claims: []workload.Claim{budget("most", 9), budget("web", 1)}},
+		{name: "a budget allows one more", first: calm, seconds: 60, change: budgeted(2, policy.Guard{}), decision: Resize, desired: all, claims: []workload.Claim{budget("most", 8), budget("web", 1)}},
 		{name: "as many budgets as may select the pod", first: calm, change: func(s *Snapshot) {
 			budgeted(9, policy.Guard{})(s)
-			s.Budgets = func() []Budget { return slices.Repeat([]Budget{{"web", 9, s.Siblings}}, MostBudgets) }
-		}, decision: Resize, desired: all, claims: []Claim{budget("web", 9)}},
+			s.Budgets = func() []workload.Limit {
+				return slices.Repeat([]workload.Limit{{Name: "web", Allowed: 9, Pods: s.Siblings}}, workload.MostBudgets)
+			}
+		}, decision: Resize, desired: all, claims: []workload.Claim{budget("web", 9)}},
 		{name: "too many budgets", first: calm, change: func(s *Snapshot) {
 			budgeted(9, policy.Guard{})(s)
-			s.Budgets = func() []Budget {
-				return slices.Repeat([]Budget{{"web", 9, func() []*pod.Pod { panic("it takes too long") }}}, MostBudgets+1)
+			s.Budgets = func() []workload.Limit {
+				return slices.Repeat([]workload.Limit{{Name: "web", Allowed: 9, Pods: func() []*pod.Pod { panic("it takes too long") }}}, workload.MostBudgets+1)
 			}
 		}, decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "cpu made the first pod worse, and memory waits for a budget", first: leaky(ready, sized(podtest.Amounts{"1", "1", "512Mi", "512Mi"}), podtest.ManagedBy(podtest.ResizeOf(51, "app")),
@@ -284,7 +293,7 @@ func TestTryOut(t *testing.T) {
 	})
 	t.Run("a plan that lowers nothing in the end claims no place", func(t *testing.T) {
 		for request, claims := range map[int64]int{999: 1, 1000: 0, 1001: 0} {
-			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
+			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
 			d.Containers[0].Current.CPU.Request, d.Containers[0].Desired.CPU.Request = 1000, request
 			v := (&Planner{}).resize(d, &Snapshot{})
 			if d.apply("resize", v); len(d.Claims) != claims {
@@ -341,7 +350,7 @@ func TestDegraded(t *testing.T) {
 		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a pod that its budget would let wait", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) {
 			s.Siblings = func() []*pod.Pod { return nil }
-			s.NodeOf, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, func() []Budget { return []Budget{{"web", 0, nil}} }
+			s.NodeOf, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, func() []workload.Limit { return []workload.Limit{{Name: "web", Allowed: 0, Pods: nil}} }
 		}, Skip, Sizes, contract.Degraded},
 		{"a later resize", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a resize to the originals", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
@@ -350,11 +359,11 @@ func TestDegraded(t *testing.T) {
 		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
 		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, RevertRefused, contract.ResizeInfeasible},
-		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
+		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = &Stop{Reason: "frozen"} }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := snapshotOf(t, tc.pod, podtest.Node(tc.node))
-			s.Now, s.Degraded = podtest.At(60), "3 of the last 5"
+			s.Now, s.Degraded = podtest.At(60), &Stop{Reason: "3 of the last 5"}
 			if tc.change != nil {
 				tc.change(s)
 			}
@@ -362,7 +371,7 @@ func TestDegraded(t *testing.T) {
 			if p.Decision != tc.decision || p.Kind != tc.kind || p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, kind %v, reasons %v", p.Decision, p.Kind, p.Reasons)
 			}
-			if degraded := p.Reasons[0]; degraded.Code == contract.Degraded && (degraded.Message != s.Degraded || !p.Vetoed || !p.ReplanAt.IsZero()) {
+			if degraded := p.Reasons[0]; degraded.Code == contract.Degraded && (degraded.Message != s.Degraded.degraded() || !p.Vetoed || !p.ReplanAt.IsZero()) {
 				t.Errorf("%v, vetoed: %t, again at %v", degraded, p.Vetoed, p.ReplanAt)
 			}
 		})

@@ -31,8 +31,8 @@ func (p *Planner) restorable(d *draft, s *Snapshot) *verdict {
 		return d.skips(decided, contract.Finished, "the pod has ended and can no longer be resized")
 	case !of.AnybodyResized() && !of.Marked() && !of.RecordCut():
 		return asWritten(d)
-	case s.Frozen != "":
-		return d.skips(decided, contract.Frozen, s.Frozen)
+	case s.Frozen != nil:
+		return d.skips(decided, contract.Frozen, s.Frozen.frozen())
 	}
 	// Wrong annotations no longer matter.
 	return &verdict{keep: &keeping{vouches: vouching(d, s.Pod)}}

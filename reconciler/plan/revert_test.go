@@ -13,9 +13,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -317,7 +317,7 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 	// Meanwhile, the ratio was corrected. A size would wait for breakers, schedules and its turn.
 	for name, memory := range map[string]float64{"the size before": 1, "a larger size": 0.5, "a size between both": 1.6} {
 		p := contained(t, leaky(memoryReverted("1")), 100000, func(s *Snapshot) {
-			s.Around.Node, s.Table, s.Degraded = podtest.Node("n4"), tableOf(t, 2, memory, nil), "3 of the last 5"
+			s.Around.Node, s.Table, s.Degraded = podtest.Node("n4"), tableOf(t, 2, memory, nil), &Stop{Reason: "3 of the last 5"}
 		})
 		want := "container app: memory 512Mi/512Mi → 1Gi/1Gi as before the resize: killed (OOMKilled)"
 		if p.Kind != Revert || p.Decision != Resize || p.Containers[0].Desired.Memory.Request != 1<<30 || p.Reasons[0].Message != want {
@@ -338,7 +338,7 @@ func continuesARevertThatWasRecordedButNotMade(t *testing.T) {
 func recordsWhyAlthoughTheNodeHasNoRoom(t *testing.T) {
 	full := func(s *Snapshot) {
 		s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourceCPU: resource.MustParse("8")}
-		s.Around.Neighbors = safety.Resources{Memory: 3 << 29}
+		s.Around.Neighbors = node.Resources{Memory: 3 << 29}
 	}
 	p := contained(t, leaky(), 60, full)
 	if got := stepsOf(actionsAt(p, podtest.At(60))); !p.Pending() || !slices.Equal(got, []Step{StepReverted}) || p.differs() {
@@ -465,7 +465,7 @@ func doesNotRevertToASizeThatThePodCannotHaveHad(t *testing.T) {
 }
 
 func doesNothingInAFrozenCluster(t *testing.T) {
-	p := contained(t, leaky(), 60, func(s *Snapshot) { s.Frozen = "frozen" })
+	p := contained(t, leaky(), 60, func(s *Snapshot) { s.Frozen = &Stop{Reason: "frozen"} })
 	if p.Decision != Skip || p.Pending() || p.Reasons[0].Code != contract.Frozen {
 		t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
 	}

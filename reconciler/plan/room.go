@@ -27,8 +27,9 @@ func (p *Planner) room(d *draft, s *Snapshot) *verdict {
 	if s.Around.Infeasible != nil {
 		v.again = sooner(v.again, s.InfeasibleUntil)
 	}
-	if s.KeptUntil != nil && (v.partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
-		v.again = sooner(v.again, s.KeptUntil())
+	if s.Around.Kept != nil && (v.partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
+		_, until := s.Around.Kept()
+		v.again = sooner(v.again, until)
 	}
 	return v
 }

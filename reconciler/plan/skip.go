@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // scope skips pods that must not be resized, whatever the size.
 func (p *Planner) scope(d *draft, s *Snapshot) *verdict {
-	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen, Paused: s.Paused, VPA: s.VPA}); veto != nil {
+	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen.frozen(), Paused: s.Paused.paused(), VPA: s.VPA}); veto != nil {
 		return d.skips(decided, veto.Reason, veto.Message)
 	}
 	return nil
@@ -57,10 +58,10 @@ func (p *Planner) await(d *draft, s *Snapshot) *verdict {
 
 // breaker skips pods whose sizing a breaker stops. Reverts and restores pass.
 func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
-	if s.Degraded == "" || !d.differs() {
+	if s.Degraded == nil || !d.differs() {
 		return nil
 	}
-	return d.skips(stays, contract.Degraded, s.Degraded)
+	return d.skips(stays, contract.Degraded, s.Degraded.degraded())
 }
 
 // schedule skips pods that are resized at other times. Without a time, as in a preview without a cluster, no schedule
@@ -74,4 +75,28 @@ func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
 	v := d.skips(stays, contract.OutsideSchedule, "the schedule of the configuration resizes this pod from "+opens.UTC().Format(time.RFC3339))
 	v.again = opens
 	return v
+}
+
+// frozen, paused and degraded say why a freeze, a pause or a breaker stops resizes; empty if there is none.
+func (s *Stop) frozen() string {
+	if s == nil {
+		return ""
+	}
+	if s.Author != "" {
+		return s.since("the cluster was frozen", " by "+s.Author)
+	}
+	return s.since("the cluster was frozen", "")
+}
+
+func (s *Stop) paused() string {
+	if s == nil {
+		return ""
+	}
+	return s.since("the pause of "+s.Scope+" began", "")
+}
+
+func (s *Stop) degraded() string { return s.since("the breaker of "+s.Scope+" opened", "") }
+
+func (s *Stop) since(what, by string) string {
+	return fmt.Sprintf("%s at %s%s: %s", what, s.Since.UTC().Format(time.RFC3339), by, cmp.Or(s.Reason, "no reason given"))
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Snapshot is the input of a plan. Plans do not change it.
@@ -19,7 +21,7 @@ type Snapshot struct {
 	Pod *pod.Pod
 	// Workloads are the pod's controller, the controller's controller, and so on:
 	// the narrowest first.
-	Workloads []safety.Workload
+	Workloads []workload.Workload
 	Table     *ratios.Table
 	// Around describes the node and the namespace of the pod. Around.Node is nil if
 	// the node is unknown.
@@ -36,18 +38,17 @@ type Snapshot struct {
 	NodeOf   func(*pod.Pod) *corev1.Node
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
-	Budgets func() []Budget
+	Budgets func() []workload.Limit
 	// VPA is the VerticalPodAutoscaler for the pod's workload that may size it; nil if there is
 	// none.
 	VPA *safety.VPA
-	// Frozen is the reason why the cluster is frozen; empty if it is not. It outranks Paused
-	// and Restore.
-	Frozen string
-	// Paused is the reason why resizing is paused for the pod; empty if it is not.
-	Paused string
-	// Degraded is the reason why a breaker stops the sizing of the pod; empty if none does. The pod is
-	// still reverted and restored.
-	Degraded string
+	// Frozen is the freeze of the cluster; nil if it is not frozen. It outranks Paused and Restore.
+	Frozen *Stop
+	// Paused is the pause that applies to the pod; nil if resizing is not paused for it.
+	Paused *Stop
+	// Degraded is the breaker that stops the sizing of the pod; nil if none does. The pod is still reverted
+	// and restored.
+	Degraded *Stop
 	// Restore requests the originals, and the removal of our annotations.
 	Restore bool
 	// Emergency means that Restore is requested by an emergency restore.
@@ -66,8 +67,6 @@ type Snapshot struct {
 	// InfeasibleUntil is the time until which Around.Infeasible counts; zero if that is
 	// empty.
 	InfeasibleUntil time.Time
-	// KeptUntil returns until when at least a part of Around.Kept is kept; nil if that is nil.
-	KeptUntil func() time.Time
 
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
@@ -75,25 +74,19 @@ type Snapshot struct {
 	InTheEnd bool
 }
 
-// MostBudgets is how many PodDisruptionBudgets may select a pod that gets a smaller size. Kubernetes evicts no
-// pod with more than one. Without a limit, users who may create budgets could make each plan take seconds.
-const MostBudgets = 10
-
-// Budget is a PodDisruptionBudget that selects the pod.
-type Budget struct {
-	Name string
-	// Allowed is how many of its pods may be disrupted now. It is 0 until the disruption controller has
-	// seen the last change to its spec.
-	Allowed int
-	// Pods returns all pods that it selects, in any order, as new as the pod itself. It takes time for each
-	// of them, and more the first time. The caller must not change the slice.
-	Pods func() []*pod.Pod
+// Stop is a freeze, a pause or an open breaker.
+type Stop struct {
+	// Scope names the pods that it is for.
+	Scope string
+	Since time.Time
+	// Author and Reason are as their author gave them; they may be empty.
+	Author, Reason string
 }
 
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
-	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused, s.Failed = nil, safety.Resources{}, nil, nil, nil, nil
+	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

@@ -13,7 +13,7 @@ import (
 
 // proves reports whether smaller sizes of the pod must prove themselves.
 func (d *draft) proves(s *Snapshot) bool {
-	return s.Degraded == "" && s.Siblings != nil && !s.Now.IsZero() && d.rule.profile.Guard.Enabled
+	return s.Degraded == nil && s.Siblings != nil && !s.Now.IsZero() && d.rule.profile.Guard.Enabled
 }
 
 // step limits by how much each size is lowered. A size that a resize lowered before stays until that

@@ -75,7 +75,7 @@ func (q *Queries) wouldBe(s *plan.Snapshot) *plan.Plan {
 	}
 	switch p.Reasons[0].Code {
 	case contract.Frozen, contract.Paused, contract.ActiveVPA:
-		s.Frozen, s.Paused, s.VPA = "", "", nil
+		s.Frozen, s.Paused, s.VPA = nil, nil, nil
 		without := q.Planner.Plan(s)
 		would := *p
 		// A restore does not depend on the table.

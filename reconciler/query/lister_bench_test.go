@@ -9,13 +9,13 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // BenchmarkPreviewOfAWorkload measures the cost of finding 20 pods among 20,000, and
 // the memory held while their plans are read.
 func BenchmarkPreviewOfAWorkload(b *testing.B) {
-	r, of := about(clustertest.Thousands(b, 20_000, 1)), Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"}}
+	r, of := about(clustertest.Thousands(b, 20_000, 1)), Selection{Workload: workload.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"}}
 	before := podtest.HeapInUse()
 	total, plans, err := r.PreviewAll(b.Context(), of, PreviewOptions{})
 	if err != nil || total != 20 {
@@ -83,7 +83,7 @@ func BenchmarkCount(b *testing.B) {
 		{"all", func() (int, error) { return r.Count("") }},
 		{"a namespace", func() (int, error) { return r.Count("team-0") }},
 		{"a workload", func() (int, error) {
-			return r.CountOf("team-0", safety.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"})
+			return r.CountOf("team-0", workload.Workload{Kind: "ReplicaSet", Name: "checkout-0000007"})
 		}},
 	} {
 		b.Run(tc.name, func(b *testing.B) {

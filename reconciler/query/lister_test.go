@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestLister(t *testing.T) {
@@ -58,7 +58,7 @@ func makesFewAllocationsForQueriesOfManyPods(t *testing.T) {
 // anyway.
 func plansSelectedPodsInTheirStateAtTheCall(t *testing.T) {
 	r := shop(t)
-	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
+	total, plans, err := r.PreviewAll(t.Context(), Selection{Workload: workload.Workload{Kind: "Deployment", Name: "web"}}, PreviewOptions{})
 	do(t, err)
 	var changed []*pod.Pod
 	for _, name := range []string{"web-1-x", "web-1-y"} {

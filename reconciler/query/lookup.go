@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // UID returns the uid of the pod that currently has the name. The error is a
@@ -24,7 +24,7 @@ func (q *Queries) UID(name types.NamespacedName) (types.UID, error) {
 // Workloads returns the workloads of the pod that currently has the name, the narrowest
 // first: its controller, the controller's controller, and so on as far as they are known.
 // It returns none if the pod does not exist or has no controller.
-func (q *Queries) Workloads(name types.NamespacedName) []safety.Workload {
+func (q *Queries) Workloads(name types.NamespacedName) []workload.Workload {
 	found := q.Cluster.Pods(name.Namespace).Get(name.Name)
 	if found == nil {
 		return nil
@@ -33,14 +33,14 @@ func (q *Queries) Workloads(name types.NamespacedName) []safety.Workload {
 }
 
 // CountOf counts the pods of a workload. The error is a NotReadyError.
-func (q *Queries) CountOf(namespace string, workload safety.Workload) (int, error) {
+func (q *Queries) CountOf(namespace string, of workload.Workload) (int, error) {
 	if err := q.Cluster.CacheReady(); err != nil {
 		return 0, err
 	}
 	count := 0
-	var chain []safety.Workload
+	var chain []workload.Workload
 	for _, k := range q.Cluster.Pods(namespace).List() {
-		if chain = q.Cluster.Owners().Chain(chain[:0], k); slices.Contains(chain, workload) {
+		if chain = q.Cluster.Owners().Chain(chain[:0], k); slices.Contains(chain, of) {
 			count++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestLookup(t *testing.T) {
@@ -18,7 +18,7 @@ func TestLookup(t *testing.T) {
 
 func countsPodsOnceTheyAreRead(t *testing.T) {
 	r, unread := shop(t), about(clustertest.Unread(t))
-	web := safety.Workload{Kind: "Deployment", Name: "web"}
+	web := workload.Workload{Kind: "Deployment", Name: "web"}
 	var notReady *cluster.NotReadyError
 	if _, err := unread.Count(""); !errors.As(err, &notReady) || notReady.What != cluster.CacheNotReady {
 		t.Errorf("unread: %v", err)

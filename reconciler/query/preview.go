@@ -79,7 +79,7 @@ func (q *Queries) rulesFor(options PreviewOptions) cluster.Rules {
 
 func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options PreviewOptions) *plan.Plan {
 	if options.WithoutHolds {
-		s.Frozen, s.Paused, s.Degraded, s.Restore, s.Emergency = "", "", "", false, false
+		s.Frozen, s.Paused, s.Degraded, s.Restore, s.Emergency = nil, nil, nil, false, false
 	}
 	if options.ServerSide {
 		s.Failed = nil // The API server says now what it would do.

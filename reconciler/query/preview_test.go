@@ -20,7 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func previewed(t testing.TB, r *Queries, of Selection, options PreviewOptions) []*plan.Plan {
@@ -70,9 +70,9 @@ func selectsPodsThatMatchAllFields(t *testing.T) {
 		{"a pod of a namespace", Selection{Namespace: "shop", Pod: "db"}, "shop/db"},
 		{"a pod of any namespace", Selection{Pod: "db"}, "bank/db shop/db"},
 		{"a missing pod", Selection{Namespace: "shop", Pod: "none"}, ""},
-		{"a controller", Selection{Workload: safety.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
-		{"the owner of a controller", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
-		{"a workload of another kind", Selection{Workload: safety.Workload{Kind: "StatefulSet", Name: "web"}}, ""},
+		{"a controller", Selection{Workload: workload.Workload{Kind: "ReplicaSet", Name: "web-1"}}, "shop/web-1-x shop/web-1-y"},
+		{"the owner of a controller", Selection{Workload: workload.Workload{Kind: "Deployment", Name: "web"}}, "shop/web-1-x shop/web-1-y"},
+		{"a workload of another kind", Selection{Workload: workload.Workload{Kind: "StatefulSet", Name: "web"}}, ""},
 		{"labels", Selection{Labels: web}, "shop/web-1-x shop/web-1-y"},
 		{"a node", Selection{Node: "b"}, "bank/db shop/db shop/web-1-y"},
 		{"a node and a namespace", Selection{Node: "b", Namespace: "bank"}, "bank/db"},
@@ -100,7 +100,7 @@ func asksAboutTheNamespacesOfAnIndexBeforeItFiltersPods(t *testing.T) {
 	}{
 		{"all pods", Selection{}, []string{"bank", "shop"}},
 		{"labels of no pod", Selection{Labels: labels.SelectorFromSet(labels.Set{"app": "none"})}, []string{"bank", "shop"}},
-		{"a workload that does not exist", Selection{Workload: safety.Workload{Kind: "Deployment", Name: "none"}}, []string{"bank", "shop"}},
+		{"a workload that does not exist", Selection{Workload: workload.Workload{Kind: "Deployment", Name: "none"}}, []string{"bank", "shop"}},
 		{"a node type that does not exist", Selection{NodeType: "none"}, []string{"bank", "shop"}},
 		{"a pod that exists once", Selection{Pod: "pending"}, []string{"bank", "shop"}},
 		{"a node", Selection{Node: "a"}, []string{"shop"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // heldShop has pods in all stages of a pause of the namespace paused, and of a restore of the
@@ -61,7 +61,7 @@ func TestProgress(t *testing.T) {
 	t.Run("counts the pods of a workload, or one pod", func(t *testing.T) {
 		r := heldShop(t)
 		for name, of := range map[string]Selection{
-			"another workload": {Namespace: "restored", Workload: safety.Workload{Kind: "Deployment", Name: "none"}},
+			"another workload": {Namespace: "restored", Workload: workload.Workload{Kind: "Deployment", Name: "none"}},
 			"another pod":      {Namespace: "restored", Pod: "none"},
 		} {
 			t.Log(name)

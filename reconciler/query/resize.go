@@ -10,8 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // ResizeState is the state of a pod's sizes on its node.
@@ -39,7 +39,7 @@ type Resized struct {
 	Pod types.NamespacedName
 	UID types.UID
 	// Workload is the topmost known workload of the pod; zero if there is none.
-	Workload safety.Workload
+	Workload workload.Workload
 	Node     string
 	// NodeType is the node type that the pod was sized for.
 	NodeType string
@@ -69,7 +69,7 @@ type ResizedContainer struct {
 
 // ResizeOf returns the resize of a pod with these workloads, the narrowest first; nil if
 // the pod was never sized.
-func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
+func ResizeOf(of *pod.Pod, workloads ...workload.Workload) *Resized {
 	if !of.Sized() {
 		return nil
 	}
@@ -77,7 +77,7 @@ func ResizeOf(of *pod.Pod, workloads ...safety.Workload) *Resized {
 	r := &Resized{Pod: of.NamespacedName(), UID: of.UID, Node: of.Node(), NodeType: nodeType, Applied: of.AppliedAt(), Labels: of.Labels().Kept()}
 	if top := len(workloads) - 1; top >= 0 {
 		// The names may share memory with the pod's texts, which must not be kept as long.
-		r.Workload = safety.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
+		r.Workload = workload.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
 	}
 	r.State, r.Message = resizeState(of)
 	for i := range of.Containers {

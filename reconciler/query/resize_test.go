@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 var sizedAt = podtest.Annotated("applied-at", "2026-11-21T02:02:03+01:00")
@@ -69,7 +69,7 @@ func returnsTheSizesOfContainersAndSidecars(t *testing.T) {
 	})
 	want := &Resized{
 		Pod: types.NamespacedName{Namespace: "default", Name: "pod"}, UID: "uid", Node: "node", NodeType: "n4",
-		Workload: safety.Workload{Kind: "Deployment", Name: "web"},
+		Workload: workload.Workload{Kind: "Deployment", Name: "web"},
 		Applied:  time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
 		Labels:   pod.From(p).Labels(),
 		Containers: []ResizedContainer{
@@ -77,7 +77,7 @@ func returnsTheSizesOfContainersAndSidecars(t *testing.T) {
 			{Name: "proxy", Original: podtest.Amounts{"100m"}.Container(), Spec: podtest.Amounts{"80m"}.Container(), Sidecar: true},
 		},
 	}
-	workloads := []safety.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
+	workloads := []workload.Workload{{Kind: "ReplicaSet", Name: "web-x1"}, {Kind: "Deployment", Name: "web"}}
 	texts := cmp.Transformer("texts", func(t pod.Texts) map[string]string { return maps.Collect(t.All()) })
 	if diff := cmp.Diff(want, ResizeOf(pod.From(p), workloads...), texts); diff != "" {
 		t.Error(diff)

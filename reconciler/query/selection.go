@@ -9,14 +9,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Selection selects pods: a pod must match all fields. An empty field matches all pods.
 type Selection struct {
 	Namespace, Pod string
 	// Workload is the controller of the pods, or an owner above it.
-	Workload safety.Workload
+	Workload workload.Workload
 	// Labels selects pods by their labels; nil for all.
 	Labels labels.Selector
 	// Node is the node that the pods run on.
@@ -68,7 +68,7 @@ func (q *Queries) selects(of *Selection, k *pod.Pod, table *ratios.Table) bool {
 		of.Node != "" && of.Node != k.Node() {
 		return false
 	}
-	return (of.Workload == safety.Workload{} || slices.Contains(q.Cluster.Owners().Chain(nil, k), of.Workload)) &&
+	return (of.Workload == workload.Workload{} || slices.Contains(q.Cluster.Owners().Chain(nil, k), of.Workload)) &&
 		(of.Labels == nil || of.Labels.Matches(k.Labels())) &&
 		(of.NodeType == "" || of.NodeType == q.typeOf(k, table))
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -148,7 +149,7 @@ func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
 	if veto := Scope(Snapshot{Pod: pod.From(owned), OwnerKinds: []string{"ReplicaSet"}}); veto != nil {
 		return veto
 	}
-	node, err := s.client.CoreV1().Nodes().Get(t.Context(), s.node.Name, metav1.GetOptions{})
+	on, err := s.client.CoreV1().Nodes().Get(t.Context(), s.node.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func (s *apiServer) veto(t *testing.T, p, after *corev1.Pod) *Veto {
 	if err != nil {
 		t.Fatal(err)
 	}
-	around := &Surroundings{Node: node}
+	around := &Surroundings{Room: node.Room{Node: on}}
 	for i := range limitRanges.Items {
 		around.LimitRanges = append(around.LimitRanges, &limitRanges.Items[i])
 	}

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -36,16 +37,16 @@ func BenchmarkChange(b *testing.B) {
 	less[0].CPU.Request, more[0].CPU.Request = 800, 1250
 	quotas := []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("requests.cpu", "9"), Used: list("requests.cpu", "1")}}}
 	limitRanges := []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Min: list("cpu", "50m", "memory", "16Mi")}}}}}
-	node := nodeWith(list("cpu", "8", "memory", "32Gi"))
+	on := nodeWith(list("cpu", "8", "memory", "32Gi"))
 	for _, bc := range []struct {
 		name  string
 		after Sizes
 		s     *Surroundings
 	}{
-		{"decrease", less, &Surroundings{Node: node}},
-		{"decrease under LimitRange and ResourceQuota", less, &Surroundings{Node: node, LimitRanges: limitRanges, Quotas: quotas}},
-		{"increase", more, &Surroundings{Node: node}},
-		{"increase under LimitRange and ResourceQuota", more, &Surroundings{Node: node, LimitRanges: limitRanges, Quotas: quotas}},
+		{"decrease", less, &Surroundings{Room: node.Room{Node: on}}},
+		{"decrease under LimitRange and ResourceQuota", less, &Surroundings{Room: node.Room{Node: on}, LimitRanges: limitRanges, Quotas: quotas}},
+		{"increase", more, &Surroundings{Room: node.Room{Node: on}}},
+		{"increase under LimitRange and ResourceQuota", more, &Surroundings{Room: node.Room{Node: on}, LimitRanges: limitRanges, Quotas: quotas}},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()

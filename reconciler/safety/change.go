@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -13,14 +14,7 @@ import (
 // Surroundings are the parts of a pod's node and namespace that limit its size. A
 // missing field causes no veto.
 type Surroundings struct {
-	// Node is the pod's node. The checks use its allocatable resources and its conditions.
-	Node *corev1.Node
-	// Neighbors is the sum of Requests over the node's other pods, except pods
-	// that have succeeded or failed.
-	Neighbors Resources
-	// Kept returns the room of the node that resizes of its other pods have freed and may need
-	// again; nil for none. It is a function because only increases need it.
-	Kept func() Resources
+	node.Room
 	// LimitRanges are the LimitRanges of the pod's namespace.
 	LimitRanges []*corev1.LimitRange
 	// Quotas are the ResourceQuotas of the pod's namespace.

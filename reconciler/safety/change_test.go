@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -54,7 +55,7 @@ func neverChangesTheQoSClass(t *testing.T) {
 
 func TestNodePressure(t *testing.T) {
 	under := func(condition corev1.NodeConditionType, status corev1.ConditionStatus) *Surroundings {
-		return &Surroundings{Node: nodeWith(nil, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, corev1.NodeCondition{Type: condition, Status: status})}
+		return &Surroundings{Room: node.Room{Node: nodeWith(nil, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, corev1.NodeCondition{Type: condition, Status: status})}}
 	}
 	before := podWith(app(list("cpu", "1", "memory", "1Gi"), nil))
 	more := podWith(app(list("cpu", "1100m", "memory", "1Gi"), nil))
@@ -91,38 +92,38 @@ func mid(condition corev1.PodCondition) func(*corev1.Pod) {
 func TestNodeCapacity(t *testing.T) {
 	before := podWith(app(list("cpu", "1", "memory", "1Gi"), nil))
 	to := func(cpu, memory string) *corev1.Pod { return podWith(app(list("cpu", cpu, "memory", memory), nil)) }
-	node := nodeWith(list("cpu", "2", "memory", "4Gi"))
+	on := nodeWith(list("cpu", "2", "memory", "4Gi"))
 	infeasible := corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}
 	inProgress := corev1.PodCondition{Type: corev1.PodResizeInProgress}
-	half := Resources{CPU: 500, Memory: 1 << 30}
+	half := node.Resources{CPU: 500, Memory: 1 << 30}
 	critical := int32(2_000_001_000)
 	for _, tc := range []struct {
 		name          string
 		before, after *corev1.Pod
 		node          *corev1.Node
-		neighbors     Resources
+		neighbors     node.Resources
 		want          string
 	}{
-		{"the last millicore fits", before, to("1500m", "1Gi"), node, half, ""},
-		{"beyond the last millicore", before, to("1501m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1501m, other pods: 500m, allocatable: 2"},
-		{"the last byte fits", before, to("1", "3Gi"), node, half, ""},
-		{"beyond the last byte", before, to("1", "3073Mi"), node, half, "node n4-0 has no room: memory, requested: 3073Mi, other pods: 1Gi, allocatable: 4Gi"},
-		{"both", before, to("3010m", "4Gi"), node, half, "node n4-0 has no room: cpu, requested: 3010m, other pods: 500m, allocatable: 2; memory, requested: 4Gi, other pods: 1Gi, allocatable: 4Gi"},
-		{"only growing resources have to fit", before, to("900m", "2Gi"), node, Resources{CPU: 2000}, ""},
-		{"a decrease on a full node", before, to("900m", "512Mi"), node, Resources{CPU: 9000, Memory: 1 << 40}, ""},
+		{"the last millicore fits", before, to("1500m", "1Gi"), on, half, ""},
+		{"beyond the last millicore", before, to("1501m", "1Gi"), on, half, "node n4-0 has no room: cpu, requested: 1501m, other pods: 500m, allocatable: 2"},
+		{"the last byte fits", before, to("1", "3Gi"), on, half, ""},
+		{"beyond the last byte", before, to("1", "3073Mi"), on, half, "node n4-0 has no room: memory, requested: 3073Mi, other pods: 1Gi, allocatable: 4Gi"},
+		{"both", before, to("3010m", "4Gi"), on, half, "node n4-0 has no room: cpu, requested: 3010m, other pods: 500m, allocatable: 2; memory, requested: 4Gi, other pods: 1Gi, allocatable: 4Gi"},
+		{"only growing resources have to fit", before, to("900m", "2Gi"), on, node.Resources{CPU: 2000}, ""},
+		{"a decrease on a full node", before, to("900m", "512Mi"), on, node.Resources{CPU: 9000, Memory: 1 << 40}, ""},
 		{"no node", before, to("9", "9Gi"), nil, half, ""},
 		{"a node without allocatable resources", before, to("9", "9Gi"), nodeWith(nil), half, ""},
 		{"a critical pod has to fit with all resources", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical"; p.Spec.Priority = &critical }),
-			to("900m", "1Gi"), node, Resources{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, other pods: 2, allocatable: 2; memory, requested: 1Gi, other pods: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill other pods to make room"},
+			to("900m", "1Gi"), on, node.Resources{CPU: 2000, Memory: 1 << 32}, "node n4-0 has no room: cpu, requested: 900m, other pods: 2, allocatable: 2; memory, requested: 1Gi, other pods: 4Gi, allocatable: 4Gi; the pod is critical, so its kubelet would kill other pods to make room"},
 		{"a resource that the node does not list", before, to("1", "9Gi"), nodeWith(list("cpu", "2")), half, ""},
 		{"an init container that needs more than the rest", podWith(app(list("cpu", "1"), nil), initContainer("init", list("cpu", "1800m"), nil)),
-			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1800m, other pods: 500m, allocatable: 2"},
+			podWith(app(list("cpu", "1500m"), nil), initContainer("init", list("cpu", "1800m"), nil)), on, half, "node n4-0 has no room: cpu, requested: 1800m, other pods: 500m, allocatable: 2"},
 		{"a sidecar counts next to the containers", podWith(app(list("cpu", "1"), nil), sidecar(list("cpu", "400m"), nil)),
-			podWith(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
+			podWith(app(list("cpu", "1200m"), nil), sidecar(list("cpu", "400m"), nil)), on, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
 		{"all containers count", podWith(app(list("cpu", "1"), nil), second(list("cpu", "500m"), nil)),
-			podWith(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), node, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
-		{"overhead counts", podWith(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 1550m, other pods: 500m, allocatable: 2"},
-		{"resources that the node has not freed yet count", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), node, half, "node n4-0 has no room: cpu, requested: 3, other pods: 500m, allocatable: 2"},
+			podWith(app(list("cpu", "1100m"), nil), second(list("cpu", "500m"), nil)), on, half, "node n4-0 has no room: cpu, requested: 1600m, other pods: 500m, allocatable: 2"},
+		{"overhead counts", podWith(app(list("cpu", "1"), nil), func(p *corev1.Pod) { p.Spec.Overhead = list("cpu", "100m") }), to("1450m", "1Gi"), on, half, "node n4-0 has no room: cpu, requested: 1550m, other pods: 500m, allocatable: 2"},
+		{"resources that the node has not freed yet count", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), mid(inProgress)), to("1200m", "1Gi"), on, half, "node n4-0 has no room: cpu, requested: 3, other pods: 500m, allocatable: 2"},
 		{"a resize after an infeasible one counts", podWith(app(list("cpu", "5", "memory", "1Gi"), nil), mid(infeasible)), to("6", "1Gi"), nodeWith(list("cpu", "4")), half, "node n4-0 has no room: cpu, requested: 6, other pods: 500m, allocatable: 4"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -130,7 +131,7 @@ func TestNodeCapacity(t *testing.T) {
 			if tc.want == "" {
 				reason = ""
 			}
-			check(t, changeTo(tc.before, tc.after, &Surroundings{Node: tc.node, Neighbors: tc.neighbors}), reason, tc.want)
+			check(t, changeTo(tc.before, tc.after, &Surroundings{Room: node.Room{Node: tc.node, Neighbors: tc.neighbors}}), reason, tc.want)
 		})
 	}
 }
@@ -139,15 +140,15 @@ func countsRequestsLikeTheScheduler(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		pod  *corev1.Pod
-		want Resources
+		want node.Resources
 	}{
-		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), Resources{1500, 2 << 30}},
-		{"an init container that needs more", podWith(initContainer("init", list("cpu", "3"), nil)), Resources{3000, 0}},
-		{"resources that a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), Resources{3000, 1 << 30}},
-		{"no requests", podWith(app(nil, nil)), Resources{}},
+		{"containers and sidecars together", podWith(app(list("cpu", "1", "memory", "1Gi"), nil), second(list("cpu", "500m"), nil), sidecar(list("memory", "1Gi"), nil)), node.Resources{CPU: 1500, Memory: 2 << 30}},
+		{"an init container that needs more", podWith(initContainer("init", list("cpu", "3"), nil)), node.Resources{CPU: 3000, Memory: 0}},
+		{"resources that a shrinking pod still holds", podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizeInProgress})), node.Resources{CPU: 3000, Memory: 1 << 30}},
+		{"no requests", podWith(app(nil, nil)), node.Resources{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := Requests(pod.From(tc.pod)); got != tc.want {
+			if got := node.Requests(pod.From(tc.pod)); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
@@ -160,7 +161,7 @@ func returnsTheFirstVetoOfChange(t *testing.T) {
 	after := podWith(app(list("cpu", "2", "memory", "2Gi"), list("cpu", "2", "memory", "2Gi")))
 	s := &Surroundings{
 		Infeasible: []string{swapping},
-		Node:       nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}),
+		Room:       node.Room{Node: nodeWith(list("cpu", "1"), corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue})},
 		LimitRanges: []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{
 			{Type: corev1.LimitTypeContainer, Max: list("cpu", "1")},
 		}}}},
@@ -194,7 +195,7 @@ func vetoesNothingWithoutAChange(t *testing.T) {
 func doesNotModifyThePod(t *testing.T) {
 	before := podWith(app(list("cpu", "1"), nil), mid(corev1.PodCondition{Type: corev1.PodResizePending}))
 	same := before.DeepCopy()
-	s := &Surroundings{Node: nodeWith(list("cpu", "1")), Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}
+	s := &Surroundings{Room: node.Room{Node: nodeWith(list("cpu", "1"))}, Quotas: []*corev1.ResourceQuota{{Status: corev1.ResourceQuotaStatus{Hard: list("cpu", "1"), Used: list("cpu", "1")}}}}
 	check(t, changeTo(before, podWith(app(list("cpu", "2"), nil)), s), contract.NodeCapacity, "")
 	s.Node = nil
 	check(t, changeTo(before, podWith(app(list("cpu", "4"), nil)), s), contract.QuotaExceeded, "")

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -33,10 +34,11 @@ func demandOf(c *pod.Container, size sizing.Container, name corev1.ResourceName)
 
 // total returns the demand of the whole pod for the resource.
 func (s Sizes) total(p *pod.Pod, name corev1.ResourceName) demand {
-	return inTurn(p, func(c *pod.Container, i int) demand { return demandOf(c, s[i], name) })
+	return node.InTurn(p, func(c *pod.Container, i int) demand { return demandOf(c, s[i], name) })
 }
 
-func (d demand) plus(other demand) demand {
+// Plus returns the sum of both.
+func (d demand) Plus(other demand) demand {
 	// A copy of a very large quantity shares its digits.
 	d.request, d.limit = d.request.DeepCopy(), d.limit.DeepCopy()
 	d.request.Add(other.request)
@@ -46,8 +48,8 @@ func (d demand) plus(other demand) demand {
 	return d
 }
 
-// atLeast returns the maximum of both demands.
-func (d demand) atLeast(other demand) demand {
+// AtLeast returns the maximum of both demands.
+func (d demand) AtLeast(other demand) demand {
 	if other.request.Cmp(d.request) > 0 {
 		d.request = other.request
 	}

@@ -5,8 +5,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // charges lists the resources by which a quota counts a pod's cpu and memory. cpu and memory
@@ -35,7 +38,7 @@ func (c *change) beyondQuota() string {
 		if text := c.uncountable(quota); text != "" {
 			return fmt.Sprintf("ResourceQuota %s: %s", quota.Name, text)
 		}
-		if text := exceeding(quota, c.increase(requests), c.increase(limits)); text != "" {
+		if text := exceeding(quota, c.increase(node.RequestsWith), c.increase(node.LimitsWith)); text != "" {
 			return fmt.Sprintf("ResourceQuota %s has no room: %s", quota.Name, text)
 		}
 	}
@@ -64,13 +67,13 @@ func (c *change) uncountable(quota *corev1.ResourceQuota) string {
 
 // increase returns by how much the pod's requests or limits grow, as quotas count them:
 // quotas already charge what a resize in progress has allocated.
-func (c *change) increase(of func(p *pod.Pod, sizes Sizes, refused bool) Resources) Resources {
+func (c *change) increase(of func(p *pod.Pod, sizes []sizing.Container, refused bool) node.Resources) node.Resources {
 	refused := c.pod.RefusedForGood()
-	return of(c.pod, c.after, refused).minus(of(c.pod, c.before, refused))
+	return of(c.pod, c.after, refused).Minus(of(c.pod, c.before, refused))
 }
 
 // exceeding lists the resources for which the quota has no room.
-func exceeding(quota *corev1.ResourceQuota, requests, limits Resources) string {
+func exceeding(quota *corev1.ResourceQuota, requests, limits node.Resources) string {
 	var short []string
 	for _, charge := range charges {
 		hard, ok := quota.Status.Hard[charge.name]
@@ -81,7 +84,7 @@ func exceeding(quota *corev1.ResourceQuota, requests, limits Resources) string {
 		if charge.limit {
 			usage = limits
 		}
-		more := usage.of(charge.resource)
+		more := quantity(usage, charge.resource)
 		if more.Sign() <= 0 {
 			continue
 		}
@@ -93,4 +96,12 @@ func exceeding(quota *corev1.ResourceQuota, requests, limits Resources) string {
 		}
 	}
 	return strings.Join(short, "; ")
+}
+
+// quantity returns the quantity of cpu or memory.
+func quantity(of node.Resources, name corev1.ResourceName) *resource.Quantity {
+	if name == corev1.ResourceCPU {
+		return resource.NewMilliQuantity(of.CPU, resource.DecimalSI)
+	}
+	return resource.NewQuantity(of.Memory, resource.BinarySI)
 }

@@ -23,8 +23,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -46,14 +47,14 @@ func (p podList) Count(namespace string) (int, error) {
 }
 
 // Workloads returns the workloads of the only pod.
-func (p podList) Workloads(name types.NamespacedName) []safety.Workload {
+func (p podList) Workloads(name types.NamespacedName) []workload.Workload {
 	if _, ok := p[name]; !ok {
 		return nil
 	}
-	return []safety.Workload{{Kind: "ReplicaSet", Name: "web-1"}, {Kind: "Deployment", Name: "web"}}
+	return []workload.Workload{{Kind: "ReplicaSet", Name: "web-1"}, {Kind: "Deployment", Name: "web"}}
 }
 
-func (p podList) CountOf(namespace string, workload safety.Workload) (int, error) {
+func (p podList) CountOf(namespace string, workload workload.Workload) (int, error) {
 	n := 0
 	for pod := range p {
 		if pod.Namespace == namespace && slices.Contains(p.Workloads(pod), workload) {

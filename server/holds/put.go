@@ -10,7 +10,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -95,7 +95,7 @@ func (s *Service) put(ctx context.Context, h hold.Hold, request putRequest) (hol
 // count returns the number of pods that are in the scope now, nil while it is not known.
 func (s *Service) count(scope hold.Scope) *int64 {
 	n, err := s.config.Pods.Count(scope.Namespace)
-	if scope.Workload != (safety.Workload{}) {
+	if scope.Workload != (workload.Workload{}) {
 		n, err = s.config.Pods.CountOf(scope.Namespace, scope.Workload)
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) count(scope hold.Scope) *int64 {
 }
 
 // workloads returns the workloads of the pod if the scope is a pod; nil for other scopes.
-func (s *Service) workloads(scope hold.Scope) []safety.Workload {
+func (s *Service) workloads(scope hold.Scope) []workload.Workload {
 	if scope.Pod == "" {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -17,7 +17,7 @@ func scopeOf(scope *workloadresizerv1.HoldScope) (hold.Scope, error) {
 	case *workloadresizerv1.HoldScope_Namespace:
 		s.Namespace = scope.Namespace
 	case *workloadresizerv1.HoldScope_Workload:
-		s.Namespace, s.Workload = scope.Workload.GetNamespace(), safety.Workload{Kind: scope.Workload.GetKind(), Name: scope.Workload.GetName()}
+		s.Namespace, s.Workload = scope.Workload.GetNamespace(), workload.Workload{Kind: scope.Workload.GetKind(), Name: scope.Workload.GetName()}
 	case *workloadresizerv1.HoldScope_Pod:
 		s.Namespace, s.Pod = scope.Pod.GetNamespace(), scope.Pod.GetName()
 	default:
@@ -37,7 +37,7 @@ func scopeMessage(s hold.Scope) *workloadresizerv1.HoldScope {
 	switch {
 	case s.Pod != "":
 		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Pod{Pod: &workloadresizerv1.NamespacedPod{Namespace: s.Namespace, Name: s.Pod}}}
-	case s.Workload != (safety.Workload{}):
+	case s.Workload != (workload.Workload{}):
 		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{Workload: &workloadresizerv1.NamespacedWorkload{Namespace: s.Namespace, Kind: s.Workload.Kind, Name: s.Workload.Name}}}
 	case s.Namespace != "":
 		return &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: s.Namespace}}

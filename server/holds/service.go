@@ -9,7 +9,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
@@ -33,11 +33,11 @@ type Config struct {
 type Pods interface {
 	UID(types.NamespacedName) (types.UID, error)
 	// Workloads returns the known workloads of a pod, the narrowest first.
-	Workloads(types.NamespacedName) []safety.Workload
+	Workloads(types.NamespacedName) []workload.Workload
 	// Count counts the pods in a namespace, or all pods if it is empty.
 	Count(namespace string) (int, error)
 	// CountOf counts the pods of a workload.
-	CountOf(namespace string, workload safety.Workload) (int, error)
+	CountOf(namespace string, workload workload.Workload) (int, error)
 	// PauseProgress and RestoreProgress count pods by how far they are from what a hold
 	// requires; the UID selects one pod.
 	PauseProgress(context.Context, query.Selection, types.UID) (query.Progress, error)

@@ -16,7 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -154,7 +154,7 @@ func TestWait(t *testing.T) {
 				if first {
 					first = false
 					for _, namespace := range []string{"hidden", "seen"} {
-						if _, err := store.Put(soon(), hold.Hold{Kind: kind, Scope: hold.Scope{Namespace: namespace, Workload: safety.Workload{Kind: "Deployment", Name: "web"}}}); err != nil {
+						if _, err := store.Put(soon(), hold.Hold{Kind: kind, Scope: hold.Scope{Namespace: namespace, Workload: workload.Workload{Kind: "Deployment", Name: "web"}}}); err != nil {
 							t.Error(err)
 						}
 					}

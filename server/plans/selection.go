@@ -3,7 +3,7 @@ package plans
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 )
@@ -17,7 +17,7 @@ func selection(request *workloadresizerv1.PreviewPlansRequest, view access.View)
 		return of, err
 	}
 	if w := request.GetWorkload(); w != nil {
-		of.Workload = safety.Workload{Kind: w.GetKind(), Name: w.GetName()}
+		of.Workload = workload.Workload{Kind: w.GetKind(), Name: w.GetName()}
 	}
 	var err error
 	if request.GetLabelSelector() != "" {

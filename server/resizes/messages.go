@@ -5,7 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
@@ -15,7 +15,7 @@ func message(r *query.Resized) *workloadresizerv1.Resize {
 		ApplyTime: values.Timestamp(r.Applied), State: states[r.State], Message: r.Message,
 		Containers: make([]*workloadresizerv1.ResizedContainer, len(r.Containers)),
 	}
-	if r.Workload != (safety.Workload{}) {
+	if r.Workload != (workload.Workload{}) {
 		m.Workload = &workloadresizerv1.Workload{Kind: r.Workload.Kind, Name: r.Workload.Name}
 	}
 	for i := range r.Containers {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Namespaces by what happens in them: in shared, everything; in plain, only what makes
@@ -62,7 +63,7 @@ func (c *crashes) changeHold(t *testing.T, r *rand.Rand) {
 	case 0:
 	case 1:
 		if controller := metav1.GetControllerOf(c.created[key]); controller != nil {
-			scope.Workload = safety.Workload{Kind: controller.Kind, Name: controller.Name}
+			scope.Workload = workload.Workload{Kind: controller.Kind, Name: controller.Name}
 		}
 	default:
 		scope.Pod, scope.UID = key.Name, c.created[key].UID

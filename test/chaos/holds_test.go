@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // holds are set by tests; reconcilers follow them.
@@ -73,9 +74,9 @@ func (h *holds) releaseAll(kind hold.Kind) {
 
 // of returns the hold in effect for a pod, zero if there is none.
 func (h *holds) of(pod *corev1.Pod) hold.Hold {
-	var workloads []safety.Workload
+	var workloads []workload.Workload
 	if controller := metav1.GetControllerOf(pod); controller != nil {
-		workloads = append(workloads, safety.Workload{Kind: controller.Kind, Name: controller.Name})
+		workloads = append(workloads, workload.Workload{Kind: controller.Kind, Name: controller.Name})
 	}
 	decides, _ := h.table().Of(pod.Namespace, pod.Name, pod.UID, workloads...)
 	return decides

@@ -12,7 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 func TestResumeHint(t *testing.T) {
@@ -30,11 +30,11 @@ func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, Kind: kinds["pause"]}},
 		{"a restore of a namespace", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop"}},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Shop, Kind: kinds["restore"]}},
-		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: "web"}}},
+		{"a pause of a Deployment", reconcilerhold.Hold{Kind: reconcilerhold.Pause, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: workload.Workload{Kind: "Deployment", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Deployment", "web"), Kind: kinds["pause"]}},
 		{"a breaker of the cluster", reconcilerhold.Hold{Kind: reconcilerhold.Breaker},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.Everything, Kind: kinds["breaker"]}},
-		{"a restore of a third-party kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: safety.Workload{Kind: "Rollout", Name: "web"}}},
+		{"a restore of a third-party kind", reconcilerhold.Hold{Kind: reconcilerhold.Restore, Scope: reconcilerhold.Scope{Namespace: "shop", Workload: workload.Workload{Kind: "Rollout", Name: "web"}}},
 			&workloadresizerv1.ResumeRequest{Scope: cmdtest.WorkloadScope("shop", "Rollout", "web"), Kind: kinds["restore"]}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

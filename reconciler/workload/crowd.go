@@ -1,10 +1,11 @@
-package guard
+package workload
 
 import (
 	"hash/fnv"
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -26,7 +27,7 @@ func (c *Crowd) Places(asks *pod.Pod) (places int, next time.Time) {
 			continue
 		}
 		places--
-		if until := Until(other, c.Within); next.IsZero() || until.Before(next) {
+		if until := guard.Until(other, c.Within); next.IsZero() || until.Before(next) {
 			next = until
 		}
 	}
@@ -60,5 +61,5 @@ func (c *Crowd) Again(asks *pod.Pod, next time.Time) time.Time {
 
 // lowered reports whether the last resize of a pod lowered a size, within a time before now.
 func lowered(of *pod.Pod, within time.Duration, now time.Time) bool {
-	return Observed(of, within, now) && slices.ContainsFunc(Changes(of, within), func(c Change) bool { return c.Lowers() })
+	return guard.Observed(of, within, now) && slices.ContainsFunc(guard.Changes(of, within), func(c guard.Change) bool { return c.Lowers() })
 }

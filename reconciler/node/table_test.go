@@ -1,4 +1,4 @@
-package cluster
+package node_test
 
 import (
 	"testing"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-func TestReserved(t *testing.T) {
-	t.Run("keeps the room that resizes freed while they are observed", keepsTheRoomThatResizesFreedWhileTheyAreObserved)
+func TestTable(t *testing.T) {
+	t.Run("keeps room for pods whose resizes are observed", keepsRoomForPodsWhoseResizesAreObserved)
 	t.Run("keeps no room for a pod that is gone, moved or reverted", keepsNoRoomForAPodThatIsGoneMovedOrReverted)
 }
 
@@ -29,24 +30,30 @@ func lowered(name string, changes ...func(*corev1.Pod)) *pod.Pod {
 	}, changes...)...))
 }
 
-func fiveMinutes(*pod.Pod) time.Duration { return 5 * time.Minute }
+// proven returns when the last resize of a pod has proven itself.
+func proven(of *pod.Pod) time.Time { return guard.Until(of, 5*time.Minute) }
 
-func keepsTheRoomThatResizesFreedWhileTheyAreObserved(t *testing.T) {
-	r := newReserved()
+// set records a pod as the cluster does.
+func set(in *node.Table, of *pod.Pod, now time.Time) {
+	in.Set(of, guard.Keeps(of, policy.LongestWindow, now))
+}
+
+func keepsRoomForPodsWhoseResizesAreObserved(t *testing.T) {
+	r := node.NewTable()
 	for _, name := range []string{"a", "b", "c"} {
-		r.set(lowered(name), podtest.At(20))
+		set(r, lowered(name), podtest.At(20))
 	}
 	for _, tc := range []struct {
 		seconds int
 		kept    int64
 		until   int
 	}{{309, 800, 310}, {310, 0, 0}, {309, 0, 0}} { // A resize that has proven itself stays proven.
-		room, until := r.kept(lowered("a"), fiveMinutes, podtest.At(tc.seconds))
+		room, until := r.Kept(lowered("a"), proven, podtest.At(tc.seconds))
 		want := time.Time{}
 		if tc.until > 0 {
 			want = podtest.At(tc.until)
 		}
-		if room != (safety.Resources{CPU: tc.kept}) || !until.Equal(want) {
+		if room != (node.Resources{CPU: tc.kept}) || !until.Equal(want) {
 			t.Errorf("after %d seconds %v is kept until %v, want %dm until %v", tc.seconds, room, until, tc.kept, want)
 		}
 	}
@@ -56,30 +63,30 @@ func keepsNoRoomForAPodThatIsGoneMovedOrReverted(t *testing.T) {
 	other := lowered("other")
 	for _, tc := range []struct {
 		name   string
-		change func(r *reserved)
+		change func(r *node.Table)
 	}{
-		{"gone", func(r *reserved) { r.remove(lowered("a").UID) }},
-		{"finished", func(r *reserved) {
-			r.set(lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), podtest.At(20))
+		{"gone", func(r *node.Table) { r.Remove(lowered("a").UID) }},
+		{"finished", func(r *node.Table) {
+			set(r, lowered("a", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }), podtest.At(20))
 		}},
-		{"on another node", func(r *reserved) {
-			r.set(lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" }), podtest.At(20))
+		{"on another node", func(r *node.Table) {
+			set(r, lowered("a", func(p *corev1.Pod) { p.Spec.NodeName = "another" }), podtest.At(20))
 		}},
-		{"reverted", func(r *reserved) {
-			r.set(lowered("a", func(p *corev1.Pod) {
+		{"reverted", func(r *node.Table) {
+			set(r, lowered("a", func(p *corev1.Pod) {
 				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "", "1Gi", ""}.Requirements()
 			}), podtest.At(20))
 		}},
-		{"seen long after its resize", func(r *reserved) { r.set(lowered("a"), podtest.At(10).Add(policy.LongestWindow)) }},
+		{"seen long after its resize", func(r *node.Table) { set(r, lowered("a"), podtest.At(10).Add(policy.LongestWindow)) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := newReserved()
-			r.set(lowered("a"), podtest.At(20))
-			if room, _ := r.kept(other, fiveMinutes, podtest.At(20)); room.CPU != 400 {
+			r := node.NewTable()
+			set(r, lowered("a"), podtest.At(20))
+			if room, _ := r.Kept(other, proven, podtest.At(20)); room.CPU != 400 {
 				t.Fatalf("%v is kept", room)
 			}
 			tc.change(r)
-			if room, _ := r.kept(other, fiveMinutes, podtest.At(20)); room != (safety.Resources{}) {
+			if room, _ := r.Kept(other, proven, podtest.At(20)); room != (node.Resources{}) {
 				t.Errorf("%v is still kept", room)
 			}
 		})

@@ -1,49 +1,48 @@
-package loop
+package workload
 
 import (
 	"hash/maphash"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
-// places counts the pods that are getting a smaller size of which their groups have only some at the same
+// Places counts the pods that are getting a smaller size of which their groups have only some at the same
 // time. Plans count those that the cache shows, but the cache lags behind the writes, and workers plan several
 // pods of a group at the same time: without the count, too many would get it.
-type places struct {
+type Places struct {
 	mu sync.Mutex
 	// underWay has the groups of the pods whose resize the cache may not show yet, and counts has the number
 	// of these pods for each group.
-	underWay map[types.NamespacedName][]plan.Group
-	counts   map[plan.Group]int
-	shown    mark
+	underWay map[types.NamespacedName][]Group
+	counts   map[Group]int
+	shown    Mark
 	seed     maphash.Seed
 }
 
-// mark is what the cache showed of all groups at some time: how often such a pod has ended, by a hash of the
+// Mark is what the cache showed of all groups at some time: how often such a pod has ended, by a hash of the
 // group.
-type mark [256]uint64
+type Mark [256]uint64
 
-func newPlaces() *places {
-	return &places{underWay: map[types.NamespacedName][]plan.Group{}, counts: map[plan.Group]int{}, seed: maphash.MakeSeed()}
+// NewPlaces returns Places that are all free.
+func NewPlaces() *Places {
+	return &Places{underWay: map[types.NamespacedName][]Group{}, counts: map[Group]int{}, seed: maphash.MakeSeed()}
 }
 
-func (p *places) slot(of plan.Group) uint64 {
+func (p *Places) slot(of Group) uint64 {
 	return maphash.Comparable(p.seed, of) % uint64(len(p.shown))
 }
 
-// mark returns a mark of what the cache shows now.
-func (p *places) mark() mark {
+// Mark returns a mark of what the cache shows now.
+func (p *Places) Mark() Mark {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shown
 }
 
-// take reports whether a pod may take the places that a plan claims. The plan was made after the mark. If it
+// Take reports whether a pod may take the places that a plan claims. The plan was made after the mark. If it
 // is out of date, the pod must be planned again.
-func (p *places) take(pod types.NamespacedName, claims []plan.Claim, since *mark) bool {
+func (p *Places) Take(pod types.NamespacedName, claims []Claim, since *Mark) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, claim := range claims {
@@ -52,7 +51,7 @@ func (p *places) take(pod types.NamespacedName, claims []plan.Claim, since *mark
 			return false
 		}
 	}
-	groups := make([]plan.Group, len(claims))
+	groups := make([]Group, len(claims))
 	for i, claim := range claims {
 		groups[i] = claim.Group
 		p.counts[claim.Group]++
@@ -61,9 +60,9 @@ func (p *places) take(pod types.NamespacedName, claims []plan.Claim, since *mark
 	return true
 }
 
-// end records that the cache shows the last resize of the pod, that the resize failed, or that the pod
+// End records that the cache shows the last resize of the pod, that the resize failed, or that the pod
 // is gone.
-func (p *places) end(pod types.NamespacedName) {
+func (p *Places) End(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, group := range p.underWay[pod] {

@@ -1,4 +1,4 @@
-package safety
+package node
 
 import (
 	"maps"
@@ -13,7 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestResources(t *testing.T) {
+func TestRequests(t *testing.T) {
 	t.Run("computes requests and limits like the scheduler", computesRequestsAndLimitsLikeTheScheduler)
 }
 
@@ -97,7 +97,7 @@ func computesRequestsAndLimitsLikeTheScheduler(t *testing.T) {
 		if got, want := Requests(pod.From(p)), (Resources{sum.CPU.Request, sum.Memory.Request}); got != want {
 			t.Fatalf("requests %v, want %v of %+v", got, want, p)
 		}
-		if got, want := limits(pod.From(p), nil, refused), (Resources{sum.CPU.Limit, sum.Memory.Limit}); got != want {
+		if got, want := LimitsWith(pod.From(p), nil, refused), (Resources{sum.CPU.Limit, sum.Memory.Limit}); got != want {
 			t.Fatalf("limits %v, want %v of %+v", got, want, p)
 		}
 	}

@@ -1,4 +1,4 @@
-package guard
+package workload
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -134,7 +135,7 @@ func timesOf(pods []*pod.Pod, container string, m *sizing.Measure) (all int) {
 	for _, s := range pods {
 		for _, r := range s.Reverts() {
 			if r.Container == container && r.Measure == m {
-				most[r.Hurt] = max(most[r.Hurt], min(r.Times, mostDoublings+1))
+				most[r.Hurt] = max(most[r.Hurt], min(r.Times, guard.MostDoublings+1))
 			}
 		}
 	}
@@ -154,7 +155,7 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 			continue
 		}
 		r.Times = times
-		until, forbidden := Forbids(&r, to, t.Settings.Cooldown, t.Now)
+		until, forbidden := guard.Forbids(&r, to, t.Settings.Cooldown, t.Now)
 		if !forbidden {
 			continue
 		}
@@ -172,7 +173,7 @@ func (t *Trial) failed(s *pod.Pod, container string, m *sizing.Measure, to sizin
 		return why
 	}
 	if has, at := ended(s, container, t.Settings.Window); m == sizing.Memory && has.Request != 0 && within(to, has) {
-		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, killText(s, at), contract.OOMKilled)
+		why.Message = fmt.Sprintf("%s made pod %s fail: %s (%s)", m.Show(has), s.Name, guard.KillText(s, at), contract.OOMKilled)
 		return why
 	}
 	return Wait{}
@@ -212,13 +213,13 @@ func ended(of *pod.Pod, container string, window time.Duration) (has sizing.Amou
 	if of.Phase() != corev1.PodFailed || len(of.Kills()) == 0 || of.ResizedAt().IsZero() {
 		return has, at
 	}
-	for _, change := range Changes(of, window) {
+	for _, change := range guard.Changes(of, window) {
 		name := of.Containers[change.Index].Name()
 		if change.Measure != sizing.Memory || !change.Lowers() || container != "" && name != container {
 			continue
 		}
 		for _, kill := range of.Kills() {
-			if kill.Container == name && kill.At.After(of.ResizedAt()) && kill.At.Before(Until(of, window)) {
+			if kill.Container == name && kill.At.After(of.ResizedAt()) && kill.At.Before(guard.Until(of, window)) {
 				return change.To, kill.At
 			}
 		}
@@ -239,8 +240,8 @@ func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to s
 		if !within(has, to) || !c.Resized() || !c.Standings[m.Index].Ours() {
 			return time.Time{}, false
 		}
-		until = Until(s, t.Settings.Window)
-		for _, change := range Changes(s, t.Settings.Window) {
+		until = guard.Until(s, t.Settings.Window)
+		for _, change := range guard.Changes(s, t.Settings.Window) {
 			if change.Index == i && change.Measure == m && t.Settings.MaxChange < 1 && within(change.From, to) {
 				return t.Now, true // It got the next smaller size because this one had proven itself.
 			}

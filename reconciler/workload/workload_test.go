@@ -1,9 +1,10 @@
-package safety
+package workload
 
 import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -28,9 +29,7 @@ func TestAboveByName(t *testing.T) {
 		{"none", Workload{}, "", "66fb46dc94", Workload{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, ok := AboveByName(tc.workload, tc.group, pod.From(podWith(func(p *corev1.Pod) {
-				p.Labels = map[string]string{"pod-template-hash": tc.hash}
-			})))
+			got, ok := AboveByName(tc.workload, tc.group, pod.From(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pod-template-hash": tc.hash}}}))
 			if got != tc.want || ok != (tc.want != Workload{}) {
 				t.Errorf("got %v, %v; want %v", got, ok, tc.want)
 			}

@@ -1,4 +1,4 @@
-package guard_test
+package workload_test
 
 import (
 	"testing"
@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Three pods of a crowd may have a smaller size for five minutes. Pods got it at second 10.
@@ -35,7 +35,7 @@ func TestPlacesInACrowd(t *testing.T) {
 		{name: "a pod that got more", pods: []*corev1.Pod{resized(raised)}, places: 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := &guard.Crowd{Pods: authored(10, 20), Most: 3, Within: 5 * time.Minute, Now: podtest.At(max(tc.now, 100))}
+			c := &workload.Crowd{Pods: authored(10, 20), Most: 3, Within: 5 * time.Minute, Now: podtest.At(max(tc.now, 100))}
 			for n, p := range tc.pods {
 				c.Pods = append(c.Pods, sibling(n, p))
 			}
@@ -49,7 +49,7 @@ func TestPlacesInACrowd(t *testing.T) {
 		})
 	}
 	t.Run("the pod itself needs no second place", func(t *testing.T) {
-		c := &guard.Crowd{Pods: []*pod.Pod{sibling(0, resized())}, Most: 1, Within: 5 * time.Minute, Now: podtest.At(100)}
+		c := &workload.Crowd{Pods: []*pod.Pod{sibling(0, resized())}, Most: 1, Within: 5 * time.Minute, Now: podtest.At(100)}
 		if places, _ := c.Places(c.Pods[0]); places != 1 {
 			t.Errorf("%d places", places)
 		}
@@ -58,14 +58,14 @@ func TestPlacesInACrowd(t *testing.T) {
 
 // Every tenth pod of a crowd may get a smaller size within a minute.
 func TestCrowd(t *testing.T) {
-	crowd := func(n int) *guard.Crowd {
-		c := &guard.Crowd{Pods: authored(n/10, n), Most: n / 10, Within: time.Minute, Now: podtest.At(60)}
+	crowd := func(n int) *workload.Crowd {
+		c := &workload.Crowd{Pods: authored(n/10, n), Most: n / 10, Within: time.Minute, Now: podtest.At(60)}
 		for i := range c.Most {
 			c.Pods = append(c.Pods, sibling(i, resized()))
 		}
 		return c
 	}
-	ask := func(t *testing.T, c *guard.Crowd, asks *pod.Pod) (next, again time.Time) {
+	ask := func(t *testing.T, c *workload.Crowd, asks *pod.Pod) (next, again time.Time) {
 		t.Helper()
 		places, next := c.Places(asks)
 		if places != 0 || !next.Equal(podtest.At(70)) {

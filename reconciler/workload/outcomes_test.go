@@ -1,4 +1,4 @@
-package guard_test
+package workload_test
 
 import (
 	"fmt"
@@ -14,14 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-func workload(n int) guard.Workload {
-	return guard.Workload{Namespace: "shop", Workload: safety.Workload{Kind: "Deployment", Name: fmt.Sprintf("web-%04d", n)}}
+func web(n int) workload.Group {
+	return workload.Group{Namespace: "shop", Workload: workload.Workload{Kind: "Deployment", Name: fmt.Sprintf("web-%04d", n)}}
 }
 
 // seen is a pod that was resized at a second. If it was reverted, at the second after that.
@@ -58,7 +57,7 @@ const window = 5 * time.Minute
 var atTheEnd = podtest.At(10_000)
 
 // never is when a breaker was reset that never was.
-func never(guard.Workload) time.Time { return time.Time{} }
+func never(workload.Group) time.Time { return time.Time{} }
 
 // TestWorkloadBreaker has an outcome per letter, of a pod each: a resize (r), or one that is
 // reverted (R).
@@ -67,13 +66,13 @@ func TestWorkloadBreaker(t *testing.T) {
 		"": false, "r": false, "R": false, "RR": false, "RRrrr": false, "rRrRr": false,
 		"RRR": true, "RrRrR": true, "RRRrr": true, "rrrrrRRR": true, "RRRrrr": false, "RRRrrrRR": false, "RrRrRr": false, "RRRRRrr": true,
 	} {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i, c := range outcomes {
 			name := fmt.Sprintf("web-%d", i)
-			if first := o.See(workload(0), seen(name, 10*i), window, atTheEnd); first {
+			if first := o.See(web(0), seen(name, 10*i), window, atTheEnd); first {
 				t.Errorf("%s: a resize is a revert", outcomes)
 			}
-			if c == 'R' && (!o.See(workload(0), seen(name, 10*i, "cpu"), window, atTheEnd) || o.See(workload(0), seen(name, 10*i, "cpu"), window, atTheEnd)) {
+			if c == 'R' && (!o.See(web(0), seen(name, 10*i, "cpu"), window, atTheEnd) || o.See(web(0), seen(name, 10*i, "cpu"), window, atTheEnd)) {
 				t.Errorf("%s: outcome %d is not reported as a revert once", outcomes, i)
 			}
 		}
@@ -82,26 +81,26 @@ func TestWorkloadBreaker(t *testing.T) {
 			t.Errorf("%s: opens %v, want %t", outcomes, trips, opens)
 		}
 	}
-	three := func() *guard.Outcomes {
-		o := guard.NewOutcomes()
+	three := func() *workload.Outcomes {
+		o := workload.NewOutcomes()
 		for i := range 4 {
-			o.See(workload(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprintf("web-%d", i), 10*i, []string{"cpu"}[min(i, 1):]...), window, atTheEnd)
 		}
 		return o
 	}
 	t.Run("says why", func(t *testing.T) {
 		o := three()
-		o.See(workload(0), seen("web-1", 10, "memory"), window, atTheEnd)
-		o.See(workload(0), seen("web-2", 20, "cpu"), window, atTheEnd)
-		want := []guard.Trip{{Workload: workload(0), Reason: "3 of the last 4 resizes were reverted: web-0 (OOMKilled), web-1 (OOMKilled), web-2 (OOMKilled)", Known: podtest.At(21)}}
+		o.See(web(0), seen("web-1", 10, "memory"), window, atTheEnd)
+		o.See(web(0), seen("web-2", 20, "cpu"), window, atTheEnd)
+		want := []workload.Trip{{Group: web(0), Reason: "3 of the last 4 resizes were reverted: web-0 (OOMKilled), web-1 (OOMKilled), web-2 (OOMKilled)", Known: podtest.At(21)}}
 		if diff := cmp.Diff(want, o.Trips(podtest.At(1000), never)); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("names fit into a reason", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen(strings.Repeat("a", 250)+fmt.Sprint(i), 10*i, "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || trips[0].Reason != "3 of the last 3 resizes were reverted" {
 			t.Errorf("%v", trips)
@@ -110,34 +109,34 @@ func TestWorkloadBreaker(t *testing.T) {
 	t.Run("a resize of which everything is reverted, one by one, counts once", func(t *testing.T) {
 		o := three()
 		for i := range 2 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory"), window, atTheEnd)
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "memory"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "memory", "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("each revert of the same pod counts", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
 			if trips := o.Trips(podtest.At(10000), never); len(trips) > 0 {
 				t.Errorf("after %d: %v", i, trips)
 			}
-			o.See(workload(0), seen("web-0", 1000*i), window, atTheEnd)
-			o.See(workload(0), seen("web-0", 1000*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen("web-0", 1000*i), window, atTheEnd)
+			o.See(web(0), seen("web-0", 1000*i, "cpu"), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(10000), never); len(trips) != 1 {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 5 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
 		for at, opens := range map[int]bool{0: true, 20: true, 21: false, 41: false} {
-			since := func(of guard.Workload) time.Time {
-				if of == workload(0) {
+			since := func(of workload.Group) time.Time {
+				if of == web(0) {
 					return podtest.At(at)
 				}
 				return time.Time{}
@@ -148,18 +147,18 @@ func TestWorkloadBreaker(t *testing.T) {
 		}
 	})
 	t.Run("pods that must not count are forgotten", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
-		o.Forget(workload(0), seen("web-1", 10))
-		o.Forget(workload(1), seen("web-1", 10))
+		o.Forget(web(0), seen("web-1", 10))
+		o.Forget(web(1), seen("web-1", 10))
 		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("a pod that ended because of its resize counts as reverted", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		job := func(name string, kill, record string, changes ...func(*corev1.Pod)) *pod.Pod {
 			p := podtest.Pod(podtest.Amounts{"800m", "800m", "512Mi", "512Mi"},
 				podtest.Annotated("original-memory.app", "1Gi", "original-memory-limit.app", "1Gi", "applied-instance-type", "n4", "applied-at", podtest.At(10).Format(time.RFC3339), "applied-sizes", record),
@@ -176,23 +175,23 @@ func TestWorkloadBreaker(t *testing.T) {
 		}
 		lowered, raised := "app 0 cpu 800m/800m memory 1Gi/1Gi>512Mi/512Mi", "app 0 cpu 800m/800m memory 256Mi/256Mi>512Mi/512Mi"
 		for i := range 3 {
-			if o.See(workload(0), job(fmt.Sprint("failed-", i), "Error", lowered), window, atTheEnd) || o.See(workload(0), job(fmt.Sprint("raised-", i), "OOMKilled", raised), window, atTheEnd) ||
-				o.See(workload(0), job(fmt.Sprint("late-", i), "OOMKilled", lowered), 30*time.Second, atTheEnd) {
+			if o.See(web(0), job(fmt.Sprint("failed-", i), "Error", lowered), window, atTheEnd) || o.See(web(0), job(fmt.Sprint("raised-", i), "OOMKilled", raised), window, atTheEnd) ||
+				o.See(web(0), job(fmt.Sprint("late-", i), "OOMKilled", lowered), 30*time.Second, atTheEnd) {
 				t.Error("a different end counts as reverted")
 			}
 		}
 		for i := range 3 {
-			if killed := job(fmt.Sprint("killed-", i), "OOMKilled", lowered); !o.See(workload(0), killed, window, atTheEnd) || o.See(workload(0), killed, window, atTheEnd) {
+			if killed := job(fmt.Sprint("killed-", i), "OOMKilled", lowered); !o.See(web(0), killed, window, atTheEnd) || o.See(web(0), killed, window, atTheEnd) {
 				t.Error("it does not count once")
 			}
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || !trips[0].Known.Equal(podtest.At(40)) || !strings.Contains(trips[0].Reason, "killed-0 (OOMKilled)") {
 			t.Errorf("%v", trips)
 		}
-		o = guard.NewOutcomes()
+		o = workload.NewOutcomes()
 		recordedLater := podtest.Annotated("applied-at", podtest.At(50).Format(time.RFC3339))
 		for i := range 3 {
-			if o.See(workload(0), job("killed", "OOMKilled", lowered, recordedLater), window, atTheEnd) != (i == 0) {
+			if o.See(web(0), job("killed", "OOMKilled", lowered, recordedLater), window, atTheEnd) != (i == 0) {
 				t.Error("it counts again if it was killed before its resize was recorded")
 			}
 		}
@@ -201,39 +200,39 @@ func TestWorkloadBreaker(t *testing.T) {
 		}
 	})
 	t.Run("the future does not count", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(940))
+			o.See(web(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(940))
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
 			t.Errorf("%v", trips)
 		}
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(941))
+			o.See(web(0), seen(fmt.Sprint("web-", i), 1000, "cpu"), window, podtest.At(941))
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("the other pods of its workload are not forgotten", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 4 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
-		o.Forget(workload(0), seen("web-1", 10))
+		o.Forget(web(0), seen("web-1", 10))
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("a revert counts in the second in which the resize was recorded, or without that record", func(t *testing.T) {
 		for name, applied := range map[string]string{"the same second": podtest.At(20).Format(time.RFC3339), "no record": ""} {
-			o := guard.NewOutcomes()
+			o := workload.NewOutcomes()
 			for i := range 5 {
 				of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Annotated("original-cpu.app", "1", "applied-instance-type", "n4", "applied-at", applied,
 					"reverted", fmt.Sprintf(`[{"at":%q,"container":"app","resource":"cpu","hurt":"800m/800m","back":"1/1","times":1,"harm":"OOMKilled","message":""}]`, podtest.At(20).Format(time.RFC3339))),
 					podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(20, "app"), podtest.Managed(contract.FieldManager, "", 20, contract.AppliedAt, contract.Reverts, contract.OriginalPrefix+"cpu.app")))
 				of.UID = types.UID(fmt.Sprint(i))
-				if !o.See(workload(i), pod.From(of), window, atTheEnd) {
+				if !o.See(web(i), pod.From(of), window, atTheEnd) {
 					t.Errorf("%s: it is no revert", name)
 				}
 			}
@@ -243,22 +242,22 @@ func TestWorkloadBreaker(t *testing.T) {
 		}
 	})
 	t.Run("pods that were restored do not count", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
-			o.See(workload(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
+			o.See(web(0), seen(fmt.Sprint("web-", i), 10*i, "cpu"), window, atTheEnd)
 		}
 		for i := range 3 {
 			restored := podtest.Pod(podtest.Guaranteed, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(100+i, "app")))
 			restored.UID = types.UID(fmt.Sprint("restored-", i))
-			o.See(workload(0), pod.From(restored), window, atTheEnd)
+			o.See(web(0), pod.From(restored), window, atTheEnd)
 		}
 		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || !strings.HasPrefix(trips[0].Reason, "3 of the last 3") {
 			t.Errorf("%v", trips)
 		}
 	})
 	t.Run("pods that were not resized do not count", func(t *testing.T) {
-		o := guard.NewOutcomes()
-		if o.See(workload(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, atTheEnd) || len(o.Trips(podtest.At(1000), never)) > 0 {
+		o := workload.NewOutcomes()
+		if o.See(web(0), pod.From(podtest.Pod(podtest.Guaranteed, podtest.AsCreated)), window, atTheEnd) || len(o.Trips(podtest.At(1000), never)) > 0 {
 			t.Error("it counts")
 		}
 	})
@@ -269,7 +268,7 @@ func TestWorkloadBreaker(t *testing.T) {
 func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		first, later := guard.NewOutcomes(), guard.NewOutcomes()
+		first, later := workload.NewOutcomes(), workload.NewOutcomes()
 		var events, last []*pod.Pod
 		for i := range 12 {
 			name := fmt.Sprint("web-", i)
@@ -283,12 +282,12 @@ func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 		}
 		slices.SortStableFunc(events, func(a, b *pod.Pod) int { return a.ResizedAt().Compare(b.ResizedAt()) })
 		for _, of := range events {
-			first.See(workload(0), of, window, atTheEnd)
+			first.See(web(0), of, window, atTheEnd)
 		}
 		for range 2 {
 			random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
 			for _, of := range last {
-				later.See(workload(0), of, window, atTheEnd)
+				later.See(web(0), of, window, atTheEnd)
 			}
 		}
 		if diff := cmp.Diff(first.Trips(podtest.At(1000), never), later.Trips(podtest.At(1000), never)); diff != "" {
@@ -299,26 +298,26 @@ func TestOutcomesAreTheSameInAllReplicas(t *testing.T) {
 
 func TestNamespaceBreaker(t *testing.T) {
 	// of returns outcomes of workloads that were resized at a second, the first of which were reverted.
-	of := func(reverted, resized, at int) *guard.Outcomes {
-		o := guard.NewOutcomes()
+	of := func(reverted, resized, at int) *workload.Outcomes {
+		o := workload.NewOutcomes()
 		for i := range resized {
 			if i < reverted {
-				o.See(workload(i), seen("web", at, "cpu"), window, atTheEnd)
+				o.See(web(i), seen("web", at, "cpu"), window, atTheEnd)
 			} else {
-				o.See(workload(i), seen("web", at), window, atTheEnd)
+				o.See(web(i), seen("web", at), window, atTheEnd)
 			}
 		}
 		return o
 	}
-	shop := guard.Workload{Namespace: "shop"}
-	opens := func(o *guard.Outcomes, now int, reset time.Time) bool {
-		trips := o.Trips(podtest.At(now), func(of guard.Workload) time.Time {
+	shop := workload.Group{Namespace: "shop"}
+	opens := func(o *workload.Outcomes, now int, reset time.Time) bool {
+		trips := o.Trips(podtest.At(now), func(of workload.Group) time.Time {
 			if of == shop {
 				return reset
 			}
 			return time.Time{}
 		})
-		return len(trips) == 1 && trips[0].Workload == shop
+		return len(trips) == 1 && trips[0].Group == shop
 	}
 	for _, tc := range []struct {
 		reverted, resized, now int
@@ -333,20 +332,20 @@ func TestNamespaceBreaker(t *testing.T) {
 	}
 	t.Run("a resize counts for as long as it is observed", func(t *testing.T) {
 		for watched, want := range map[time.Duration]bool{time.Hour: false, 3 * time.Hour: true} {
-			o := guard.NewOutcomes()
+			o := workload.NewOutcomes()
 			for i := range 99 {
-				o.See(workload(i), seen("web", 1), watched, atTheEnd)
+				o.See(web(i), seen("web", 1), watched, atTheEnd)
 			}
 			if opens(o, 7200, time.Time{}) {
 				t.Errorf("window %v: it opens", watched)
 			}
 			for i := range 5 {
-				o.See(workload(i), revertedLater("web", 1, 7000), watched, atTheEnd)
+				o.See(web(i), revertedLater("web", 1, 7000), watched, atTheEnd)
 			}
 			if got := opens(o, 7200, time.Time{}); got != want {
 				t.Errorf("window %v: opens %t, want %t", watched, got, want)
 			}
-			o.Prune(podtest.At(7200), func(guard.Workload) bool { return false })
+			o.Prune(podtest.At(7200), func(workload.Group) bool { return false })
 			if got := opens(o, 7200, time.Time{}); got != want {
 				t.Errorf("window %v, without pods: opens %t, want %t", watched, got, want)
 			}
@@ -360,19 +359,19 @@ func TestNamespaceBreaker(t *testing.T) {
 	})
 	t.Run("says how many, and names nobody", func(t *testing.T) {
 		trips := of(5, 6, 1).Trips(podtest.At(100), never)
-		want := []guard.Trip{{Workload: shop, Reason: "of the 6 workloads that were resized lately, 5 had resizes that were reverted", Known: podtest.At(2)}}
+		want := []workload.Trip{{Group: shop, Reason: "of the 6 workloads that were resized lately, 5 had resizes that were reverted", Known: podtest.At(2)}}
 		if diff := cmp.Diff(want, trips); diff != "" {
 			t.Error(diff)
 		}
 	})
 	t.Run("the rate does not rise as resizes become old", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 500 { // 4% are reverted, one after the other in 50 minutes.
 			at := i * 6
 			if i%25 == 0 {
-				o.See(workload(i), seen("web", at, "cpu"), window, atTheEnd)
+				o.See(web(i), seen("web", at, "cpu"), window, atTheEnd)
 			} else {
-				o.See(workload(i), seen("web", at), window, atTheEnd)
+				o.See(web(i), seen("web", at), window, atTheEnd)
 			}
 		}
 		for now := 3000; now < 8000; now += 50 {
@@ -382,13 +381,13 @@ func TestNamespaceBreaker(t *testing.T) {
 		}
 	})
 	t.Run("workloads without pods are dropped after an hour, and no others", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 3 {
 			for k := range 3 {
-				o.See(workload(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"), window, atTheEnd)
+				o.See(web(i), seen(fmt.Sprint("web-", k), 10*k, "cpu"), window, atTheEnd)
 			}
 		}
-		gone := func(of guard.Workload) bool { return of != workload(1) }
+		gone := func(of workload.Group) bool { return of != web(1) }
 		if o.Prune(podtest.At(3619), gone); len(o.Trips(podtest.At(3619), never)) != 3 {
 			t.Error("dropped too early")
 		}
@@ -416,10 +415,10 @@ func TestClusterBreaker(t *testing.T) {
 		{"two namespaces", [][2]int{{200, 200}, {200, 200}}, []string{"", "a", "b"}},
 		{"two namespaces, of which one is small", [][2]int{{200, 200}, {4, 4}}, []string{"a"}},
 	} {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i, of := range tc.namespaces {
 			for k := range of[1] {
-				in := workload(k)
+				in := web(k)
 				in.Namespace = string(rune('a' + i))
 				var reverted []string
 				if k < of[0] {
@@ -430,22 +429,22 @@ func TestClusterBreaker(t *testing.T) {
 		}
 		var got []string
 		for _, trip := range o.Trips(podtest.At(100), never) {
-			got = append(got, trip.Workload.Namespace)
+			got = append(got, trip.Group.Namespace)
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: %s", tc.name, diff)
 		}
 	}
 	t.Run("nothing counts that became known before it was reset", func(t *testing.T) {
-		o := guard.NewOutcomes()
+		o := workload.NewOutcomes()
 		for i := range 10 {
-			in := workload(i)
+			in := web(i)
 			in.Namespace = fmt.Sprint("n", i)
 			o.See(in, seen("web", 1, "cpu"), window, atTheEnd)
 		}
 		for reset, want := range map[int]bool{1: true, 2: false} {
-			trips := o.Trips(podtest.At(100), func(of guard.Workload) time.Time {
-				if of == (guard.Workload{}) {
+			trips := o.Trips(podtest.At(100), func(of workload.Group) time.Time {
+				if of == (workload.Group{}) {
 					return podtest.At(reset)
 				}
 				return time.Time{}
@@ -464,12 +463,12 @@ func BenchmarkOutcomes(b *testing.B) {
 	for i := range pods {
 		pods[i] = seen(fmt.Sprint("web-", i), 10*i)
 	}
-	names := make([]guard.Workload, workloads)
+	names := make([]workload.Group, workloads)
 	for i := range names {
-		names[i] = workload(i)
+		names[i] = web(i)
 	}
-	filled := func() *guard.Outcomes {
-		o := guard.NewOutcomes()
+	filled := func() *workload.Outcomes {
+		o := workload.NewOutcomes()
 		for i := range workloads * each {
 			o.See(names[i%workloads], pods[i/workloads], window, atTheEnd)
 		}

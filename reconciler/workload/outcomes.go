@@ -1,4 +1,4 @@
-package guard
+package workload
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
 // When the breaker of a workload opens, and when that of a namespace or the cluster does.
@@ -25,12 +24,6 @@ const (
 	workloadsToOpen, oneIn = 5, 20
 )
 
-// Workload identifies the top owner of pods.
-type Workload struct {
-	Namespace string
-	safety.Workload
-}
-
 // Outcomes remembers what came of the last resizes, by workload. An outcome is a resize of a pod,
 // and a revert takes its place. So resizes count until they are reverted, and count once even if
 // several resources are reverted one after the other.
@@ -38,7 +31,7 @@ type Workload struct {
 // The pods show nearly all of it: if a process starts later, it misses only resizes that later
 // resizes have hidden, and those of deleted pods. Methods must not be called concurrently.
 type Outcomes struct {
-	of map[Workload]*record
+	of map[Group]*record
 }
 
 // record is what came of the last resizes of a workload.
@@ -64,11 +57,11 @@ type outcome struct {
 }
 
 // NewOutcomes returns Outcomes that remember nothing.
-func NewOutcomes() *Outcomes { return &Outcomes{of: map[Workload]*record{}} }
+func NewOutcomes() *Outcomes { return &Outcomes{of: map[Group]*record{}} }
 
 // See takes note of a pod of a workload, in any order and as often as it changes. window is how long its
 // resizes are observed. It reports whether it is the first to show a revert, so that a breaker may have to open.
-func (o *Outcomes) See(workload Workload, of *pod.Pod, window time.Duration, now time.Time) (reverted bool) {
+func (o *Outcomes) See(workload Group, of *pod.Pod, window time.Duration, now time.Time) (reverted bool) {
 	came, ok := outcomeOf(of, window)
 	if !ok || came.known > now.Add(mostAhead).Unix() {
 		return false // A time in the future comes from a wrong clock, and no reset would be later.
@@ -86,7 +79,7 @@ func (o *Outcomes) See(workload Workload, of *pod.Pod, window time.Duration, now
 const mostAhead = time.Minute
 
 // Forget drops the outcomes of a pod that must not count.
-func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
+func (o *Outcomes) Forget(workload Group, of *pod.Pod) {
 	r := o.of[workload]
 	if r == nil {
 		return
@@ -99,7 +92,7 @@ func (o *Outcomes) Forget(workload Workload, of *pod.Pod) {
 }
 
 // Prune drops the workloads without pods whose outcomes no longer count for others.
-func (o *Outcomes) Prune(now time.Time, exists func(Workload) bool) {
+func (o *Outcomes) Prune(now time.Time, exists func(Group) bool) {
 	for workload, r := range o.of {
 		if r.resized <= now.Unix()-r.lately && !exists(workload) {
 			delete(o.of, workload)
@@ -176,9 +169,9 @@ func compareOutcomes(a, b outcome) int {
 
 // Trip is a breaker that must open.
 type Trip struct {
-	// Workload has only a namespace for the breaker of a namespace, and is zero for that of the cluster.
-	Workload Workload
-	Reason   string
+	// Group is a workload, a namespace or all pods.
+	Group  Group
+	Reason string
 	// Known is when the last of the reverts became known.
 	Known time.Time
 }
@@ -206,7 +199,7 @@ func (t *tally) add(r *record, now time.Time, reset int64) {
 // reverted workloads count.
 func (t *tally) trip(namespace string, counts int64) (Trip, bool) {
 	reason := fmt.Sprintf("of the %d workloads that were resized lately, %d had resizes that were reverted", t.resized, t.reverted)
-	return Trip{Workload{Namespace: namespace}, reason, time.Unix(t.known, 0)}, counts >= workloadsToOpen && counts*oneIn > t.resized
+	return Trip{Group{Namespace: namespace}, reason, time.Unix(t.known, 0)}, counts >= workloadsToOpen && counts*oneIn > t.resized
 }
 
 // Trips returns which breakers must open, the cluster's first, and that of a namespace before those of its
@@ -215,10 +208,10 @@ func (t *tally) trip(namespace string, counts int64) (Trip, bool) {
 //
 // For the cluster, one namespace counts for no more workloads with reverts than all others together. Otherwise,
 // pods in a single namespace, which fail because of their users, could stop the sizing of all others.
-func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
+func (o *Outcomes) Trips(now time.Time, since func(Group) time.Time) []Trip {
 	var trips []Trip
 	var all tally
-	reset := unix(since(Workload{}))
+	reset := unix(since(Group{}))
 	type namespaceTally struct {
 		own, ofCluster tally
 		reset          int64
@@ -227,7 +220,7 @@ func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
 	for workload, r := range o.of {
 		in := namespaces[workload.Namespace]
 		if in == nil {
-			in = &namespaceTally{reset: unix(since(Workload{Namespace: workload.Namespace}))}
+			in = &namespaceTally{reset: unix(since(Group{Namespace: workload.Namespace}))}
 			namespaces[workload.Namespace] = in
 		}
 		in.own.add(r, now, in.reset)
@@ -250,12 +243,12 @@ func (o *Outcomes) Trips(now time.Time, since func(Workload) time.Time) []Trip {
 	if trip, ok := all.trip("", min(all.reverted, 2*(all.reverted-most))); ok {
 		trips = append(trips, trip)
 	}
-	slices.SortFunc(trips, func(a, b Trip) int { return a.Workload.compare(b.Workload) })
+	slices.SortFunc(trips, func(a, b Trip) int { return a.Group.compare(b.Group) })
 	return trips
 }
 
 // trip returns the breaker of a workload if it must open.
-func (r *record) trip(workload Workload, reset int64) (Trip, bool) {
+func (r *record) trip(workload Group, reset int64) (Trip, bool) {
 	var reverted []string
 	var known int64
 	for i := range r.last {
@@ -276,15 +269,6 @@ func (r *record) trip(workload Workload, reset int64) (Trip, bool) {
 
 // mostNames is how many bytes of names a reason has at most.
 const mostNames = 400
-
-func (w Workload) compare(other Workload) int {
-	return cmp.Or(cmp.Compare(w.Namespace, other.Namespace), cmp.Compare(w.Kind, other.Kind), cmp.Compare(w.Name, other.Name))
-}
-
-// clone returns a copy that keeps no text in memory that contains more.
-func (w Workload) clone() Workload {
-	return Workload{strings.Clone(w.Namespace), safety.Workload{Kind: strings.Clone(w.Kind), Name: strings.Clone(w.Name)}}
-}
 
 // hashOf returns a hash (FNV-1a) that is the same in all replicas.
 func hashOf(uid types.UID) uint64 {

@@ -1,4 +1,4 @@
-package guard_test
+package workload_test
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // sibling returns a pod of the same controller.
@@ -102,7 +102,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{name: "nobody has the size", places: 1},
 		{name: "a canary tries it", siblings: []*corev1.Pod{resized()}, reason: contract.WaitingForProof, again: 310},
-		{name: "a canary has proven it", siblings: []*corev1.Pod{resized()}, now: 310, places: guard.Unlimited},
+		{name: "a canary has proven it", siblings: []*corev1.Pod{resized()}, now: 310, places: workload.Unlimited},
 		{name: "a canary with only some of its sizes tries it", siblings: []*corev1.Pod{resized(partly)}, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary whose node defers the resize", siblings: []*corev1.Pod{resized(deferred)}, reason: contract.WaitingForProof, again: 310},
 		{name: "a canary whose node has deferred the resize all the time", siblings: []*corev1.Pod{resized(deferred)}, now: 310, places: 1},
@@ -140,7 +140,7 @@ func TestPlaces(t *testing.T) {
 				siblings = append(siblings, sibling(n, p))
 			}
 			siblings = append(siblings, authored(len(siblings), 10)...)
-			trial := guard.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(tc.now)}
+			trial := workload.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(tc.now)}
 			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
 			if places != tc.places || why.Reason != tc.reason || (why.Message == "") != (tc.reason == "") {
 				t.Errorf("%d places, %v; want %d, %v", places, why, tc.places, tc.reason)
@@ -156,7 +156,7 @@ func TestPlaces(t *testing.T) {
 	}
 	t.Run("the pod itself is not one of the others", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized())}, authored(1, 10)...)
-		trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
+		trial := workload.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
 		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != 1 {
 			t.Errorf("%d places, %v", places, why)
 		}
@@ -166,22 +166,22 @@ func TestPlaces(t *testing.T) {
 		for most, proven := range map[float64]bool{0.5: true, 1: false} {
 			steps := settings
 			steps.MaxChange = most
-			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), next), Settings: &steps, Now: podtest.At(100)}
+			trial := workload.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), next), Settings: &steps, Now: podtest.At(100)}
 			places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
-			if proven != (places == guard.Unlimited) || proven == (why.Reason == contract.WaitingForProof) {
+			if proven != (places == workload.Unlimited) || proven == (why.Reason == contract.WaitingForProof) {
 				t.Errorf("in steps of %v: %d places, %v", most, places, why)
 			}
 		}
 	})
 	t.Run("a canary with a limit has proven the size without one", func(t *testing.T) {
-		trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), sibling(0, resized())), Settings: &settings, Now: podtest.At(310)}
-		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20}); places != guard.Unlimited {
+		trial := workload.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: append(authored(1, 10), sibling(0, resized())), Settings: &settings, Now: podtest.At(310)}
+		if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20}); places != workload.Unlimited {
 			t.Errorf("%d places, %v", places, why)
 		}
 	})
 	t.Run("a killed canary says nothing of larger sizes", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized(killed))}, authored(1, 10)...)
-		trial := guard.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
+		trial := workload.Trial{Pod: siblings[9], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(100)}
 		for limit, places := range map[int64]int{256 << 20: 0, 512 << 20: 0, 513 << 20: 1, 0: 1} {
 			if got, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 256 << 20, Limit: limit}); got != places {
 				t.Errorf("with a limit of %d: %d places, %v; want %d", limit, got, why, places)
@@ -190,7 +190,7 @@ func TestPlaces(t *testing.T) {
 	})
 	t.Run("the reason is the same in any order of the pods", func(t *testing.T) {
 		a, b := sibling(0, resized(reverted("512Mi/512Mi"))), sibling(1, resized(reverted("512Mi/512Mi")))
-		trial := guard.Trial{Pod: authored(2, 3)[0], NodeType: "n4", Siblings: []*pod.Pod{a, b}, Settings: &settings, Now: podtest.At(100)}
+		trial := workload.Trial{Pod: authored(2, 3)[0], NodeType: "n4", Siblings: []*pod.Pod{a, b}, Settings: &settings, Now: podtest.At(100)}
 		to := sizing.Amount{Request: 512 << 20, Limit: 512 << 20}
 		_, first := trial.Places("app", sizing.Memory, to)
 		trial.Siblings = []*pod.Pod{b, a}
@@ -213,7 +213,7 @@ func TestPlaces(t *testing.T) {
 					p.Annotations[contract.Reverts] = strings.Replace(p.Annotations[contract.Reverts], `"times":1`, `"times":`+times, 1)
 				})))
 			}
-			trial := guard.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings}
+			trial := workload.Trial{Pod: siblings[0], NodeType: "n4", Siblings: siblings, Settings: &settings}
 			for seconds, want := range map[int]int{-1: 0, 0: 1} {
 				trial.Now = podtest.At(50 + 60*tc.minutes + seconds)
 				if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != want {
@@ -232,7 +232,7 @@ func TestPlaces(t *testing.T) {
 			"256Mi/256Mi made pod web-0 worse and was reverted there: killed (OOMKilled); 512Mi/512Mi is tried at 2026-11-21T00:10:50Z or later": resized(reverted("256Mi/256Mi")),
 			"512Mi/512Mi made pod web-0 worse and is not reverted there yet: killed (OOMKilled)":                                                 resized(blocked),
 		} {
-			trial := guard.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: []*pod.Pod{sibling(0, p)}, Settings: &settings, Now: podtest.At(100)}
+			trial := workload.Trial{Pod: authored(9, 10)[0], NodeType: "n4", Siblings: []*pod.Pod{sibling(0, p)}, Settings: &settings, Now: podtest.At(100)}
 			if _, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); why.Message != want {
 				t.Errorf("got  %s\nwant %s", why.Message, want)
 			}
@@ -257,18 +257,18 @@ func TestPlaces(t *testing.T) {
 			places  int
 			reason  contract.Reason
 		}{
-			{"an earlier version has proven the size", resized(old), by("rs-2", ""), 310, guard.Unlimited, ""},
-			{"an earlier revision has proven the size", resized(older), next, 310, guard.Unlimited, ""},
+			{"an earlier version has proven the size", resized(old), by("rs-2", ""), 310, workload.Unlimited, ""},
+			{"an earlier revision has proven the size", resized(older), next, 310, workload.Unlimited, ""},
 			{"an earlier version tries the size", resized(old), by("rs-2", ""), 309, 0, contract.WaitingForProof},
 			{"an earlier version with a different original has proven the size", resized(old, wrote("2Gi")), by("rs-2", ""), 310, 1, ""},
-			{"a pod of the same version whose original was changed has proven the size", resized(old, wrote("2Gi")), old, 310, guard.Unlimited, ""},
+			{"a pod of the same version whose original was changed has proven the size", resized(old, wrote("2Gi")), old, 310, workload.Unlimited, ""},
 			{"the size made an earlier version worse", resized(old, worse), by("rs-2", ""), 100, 1, ""},
 			{"the size made an earlier revision worse", resized(older, worse), next, 100, 1, ""},
 			{"the size made a pod of the same revision worse", resized(next, worse), next, 100, 0, contract.CanaryReverted},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.AsCreated, tc.of)
-				trial := guard.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: []*pod.Pod{sibling(0, tc.sibling)}, Settings: &settings, Now: podtest.At(tc.now)}
+				trial := workload.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: []*pod.Pod{sibling(0, tc.sibling)}, Settings: &settings, Now: podtest.At(tc.now)}
 				places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20})
 				if places != tc.places || why.Reason != tc.reason {
 					t.Errorf("%d places, %v; want %d, %v", places, why, tc.places, tc.reason)
@@ -278,7 +278,7 @@ func TestPlaces(t *testing.T) {
 		t.Run("pods of an earlier version have proven the size, and it made another one worse", func(t *testing.T) {
 			siblings := []*pod.Pod{sibling(0, resized(old)), sibling(1, resized(old)), sibling(2, resized(old, worse))}
 			of := podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.AsCreated, by("rs-2", ""))
-			trial := guard.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
+			trial := workload.Trial{Pod: sibling(9, of), NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
 			if places, why := trial.Places("app", sizing.Memory, sizing.Amount{Request: 512 << 20, Limit: 512 << 20}); places != 1 {
 				t.Errorf("%d places, %v; want a canary of its own", places, why)
 			}
@@ -286,7 +286,7 @@ func TestPlaces(t *testing.T) {
 	})
 	t.Run("the share counts all pods of the workload", func(t *testing.T) {
 		siblings := append([]*pod.Pod{sibling(0, resized()), sibling(1, resized())}, authored(2, 30)...)
-		trial := guard.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
+		trial := workload.Trial{Pod: siblings[29], NodeType: "n4", Siblings: siblings, Settings: &settings, Now: podtest.At(400)}
 		to := sizing.Amount{Request: 512 << 20, Limit: 512 << 20}
 		// Two pods have proven the size, but three must.
 		if places, _ := trial.Places("app", sizing.Memory, to); places != 1 {

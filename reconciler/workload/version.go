@@ -1,4 +1,4 @@
-package guard
+package workload
 
 import (
 	appsv1 "k8s.io/api/apps/v1"

@@ -31,8 +31,6 @@ func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) 
 			f.Add(path+"bounds."+r.name, "%smin %s > %smax %s", least, r.resource.Text(b.Min), most, r.resource.Text(b.Max))
 		}
 		at := "demand." + r.name
-		checkOrder(f, path, own, at, "lower", "target", r.demand.Lower, r.demand.Target)
-		checkOrder(f, path, own, at, "target", "upper", r.demand.Target, r.demand.Upper)
 		bounded := own.Sets(at+".min", at+".max")
 		if b := r.demand.Bounds; bounded && !b.Valid() {
 			f.Add(path+at, "min %s > max %s", r.resource.Text(b.Min), r.resource.Text(b.Max))
@@ -60,11 +58,4 @@ func owner(own *keys.Partial[Settings], key string) string {
 		return ""
 	}
 	return global
-}
-
-// checkOrder adds a fault if the first of two percentiles is above the second, and the section sets one of them.
-func checkOrder(f *reader.Faults, path string, own *keys.Partial[Settings], at, low, high string, a, b float64) {
-	if own.Sets(at+"."+low, at+"."+high) && a > b {
-		f.Add(path+at, "%s %v is above %s %v: set both", low, a, high, b)
-	}
 }

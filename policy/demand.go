@@ -23,26 +23,22 @@ type Demand struct {
 	CPU, Memory ResourceDemand
 	MinHistory  time.Duration
 	MinCoverage float64
-	Window      time.Duration
-	Windows     int
-	OOMBump     float64
-	OOMMinBump  int64
 	// Containers has the bounds of containers by name.
 	Containers map[string]keys.Partial[Bounds]
 }
 
 // ResourceDemand is the part of a Demand that differs between cpu and memory. Amounts are in
-// millicores and bytes, and percentiles such as 0.9.
+// millicores and bytes.
 type ResourceDemand struct {
-	Target, Lower, Upper float64
+	// Target is a percentile such as 0.9.
+	Target float64
 	// Floor may be FloorByLimit.
 	Floor int64
 	// Bounds limit each container.
 	Bounds  sizing.Range
 	RoundTo int64
 	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
-	Keep, Whole          bool
-	HalfLife, Confidence time.Duration
+	Keep, Whole bool
 	// Limit is one of DemandLimits. Multiple and Headroom are for the limit of memory that is a multiple.
 	Limit    string
 	Multiple float64
@@ -71,20 +67,25 @@ var (
 // FloorByLimit is the floor of memory that is lower if the limit does not follow the request.
 const FloorByLimit = -1
 
+// LongestHistory is how long history is kept. If a decrease needed more, there would be none.
+const LongestHistory = 8 * keys.Day
+
 // Keys implements keys.Section.
 func (d *Demand) Keys() []keys.Key {
 	const day = keys.Day
+	const kept = "remove it: history is kept for 8 days, in windows of a day"
+	const kills = "remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more"
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
 		keys.Of("mode", &d.Mode, mode, Observe, "recommendations are only shown; this version has no other mode"),
 		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
-		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, 31*day), day, "how much history must be known before a decrease"),
+		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
-		keys.Of("window", &d.Window, keys.Duration(time.Minute, 7*day), day, "length of the windows of memory peaks"),
-		keys.Of("windows", &d.Windows, keys.Count(31, 8), 8, "number of these windows. The product of `window` and `windows` is how long history is kept"),
-		keys.Of("oomBump", &d.OOMBump, keys.Between(1, 10, 1.2), 1.2, "how many times the usage a kill for lack of memory counts"),
-		keys.Of("oomMinBump", &d.OOMMinBump, keys.Memory.Amount(0), 100<<20, "by how much such a kill counts at least more than the usage"),
+		keys.Gone("window", kept),
+		keys.Gone("windows", kept),
+		keys.Gone("oomBump", kills),
+		keys.Gone("oomMinBump", kills),
 		keys.Of("containers", &d.Containers, containers, nil, "bounds of single containers"),
 	},
 		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "25m", "1m")...),
@@ -106,15 +107,16 @@ func (d *Demand) Keys() []keys.Key {
 // rounded up to, if they are not set.
 func (d *ResourceDemand) keys(of *keys.Resource, floor int64, least, unit string) []keys.Key {
 	percentile := keys.Number("above 0, up to 1", "must be a number above 0 and at most 1, such as 0.9", func(f float64) bool { return f > 0 && f <= 1 })
+	const bounds = "remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max"
 	return slices.Concat([]keys.Key{
 		keys.Of("target", &d.Target, percentile, 0.9, "percentile of the usage that the recommendation follows"),
-		keys.Of("lower", &d.Lower, percentile, 0.5, "percentile of the usage for the lower bound of the recommendation"),
-		keys.Of("upper", &d.Upper, percentile, 0.95, "percentile of the usage for the upper bound of the recommendation"),
+		keys.Gone("lower", bounds),
+		keys.Gone("upper", bounds),
 		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),
 	}, ends(&d.Bounds, of), []keys.Key{
 		keys.Of("roundTo", &d.RoundTo, of.Amount(1), 0, "requests are rounded up to multiples of it").Or(unit),
-		keys.Of("halfLife", &d.HalfLife, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time in which a sample loses half its weight"),
-		keys.Of("confidence", &d.Confidence, keys.Duration(time.Minute, 31*keys.Day), keys.Day, "time after which these bounds are trusted"),
+		keys.Gone("halfLife", "remove it: a sample loses half its weight in a day; resizectl backtest --half-life shows what a different time would change"),
+		keys.Gone("confidence", "remove it: the bounds are trusted after a day"),
 	})
 }
 

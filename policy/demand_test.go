@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -44,7 +43,7 @@ func aRuleHasTheValuesOfTheGlobalsThatItDoesNotSet(t *testing.T) {
 	const text = minimal + `
 demand:
   margin: 0.2
-  cpu: {target: 0.95, upper: 0.99, max: "4", halfLife: 2d, limit: none}
+  cpu: {target: 0.95, max: "4", limit: none}
   memory: {limit: multiple, multiple: 3, headroom: 100Mi}
   containers: {app: {cpu: {min: 100m, max: "2"}}}
 overrides:
@@ -53,7 +52,7 @@ overrides:
   demand: {from: usage, mode: observe, cpu: {min: 50m, target: 0.9, wholeCores: true}, memory: {neverLower: true}, containers: {app: {cpu: {max: "1"}}, sidecar: {memory: {max: 1Gi}}}}
 `
 	globals := keys.Defaults[policy.Demand]()
-	globals.Margin, globals.CPU.Target, globals.CPU.Upper, globals.CPU.Bounds.Max, globals.CPU.HalfLife, globals.CPU.Limit = 0.2, 0.95, 0.99, 4000, 48*time.Hour, "none"
+	globals.Margin, globals.CPU.Target, globals.CPU.Bounds.Max, globals.CPU.Limit = 0.2, 0.95, 4000, "none"
 	globals.Memory.Multiple, globals.Memory.Headroom = 3, 100<<20
 	app := policy.Bounds{CPU: sizing.Range{Min: 100, Max: 2000}}
 	sameDemand(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Demand, map[string]policy.Bounds{"app": app, "sidecar": {CPU: sizing.Range{Max: 4000}}})
@@ -93,17 +92,19 @@ func reportsFaultsOfADemand(t *testing.T) {
 		{"a source", "demand: {from: vpa}", `demand.from: line 4: must be one of author, usage, not "vpa"`},
 		{"a policy", "demand: {policy: magic}", `demand.policy: line 4: must be one of usage, pressure, week, peak, not "magic"`},
 		{"a percentage", "demand: {cpu: {target: 90}}", `demand.cpu.target: line 4: must be a number above 0 and at most 1, such as 0.9, not "90"`},
-		{"percentiles in the wrong order", "demand: {memory: {lower: 0.95}}", "demand.memory: lower 0.95 is above target 0.9: set both"},
-		{"percentiles of a rule and the globals", "demand: {cpu: {target: 0.99, upper: 0.99}}\npodLabels: {a: {b: {demand: {cpu: {upper: 0.98}}}}}", "podLabels.a.b.demand.cpu: target 0.99 is above upper 0.98: set both"},
-		{"a duration", "demand: {cpu: {halfLife: 24}}", `demand.cpu.halfLife: line 4: must be a duration from 1m to 31d, such as 24h or 8d, not "24"`},
-		{"a long duration", "demand: {minHistory: 32d}", `demand.minHistory: line 4: must be a duration from 0d to 31d, such as 24h or 8d, not "32d"`},
+		{"a duration", "demand: {minHistory: 24}", `demand.minHistory: line 4: must be a duration from 0d to 8d, such as 24h or 8d, not "24"`},
+		{"more history than is kept", "demand: {minHistory: 9d}", `demand.minHistory: line 4: must be a duration from 0d to 8d, such as 24h or 8d, not "9d"`},
+		{"the windows of memory peaks", "demand: {window: 12h, windows: 8}", "demand.window: line 4: no longer exists: remove it: history is kept for 8 days, in windows of a day; demand.windows: line 4: no longer exists: remove it: "},
+		{"what a kill counts", "demand: {oomBump: 1.5, oomMinBump: 200Mi}", "demand.oomBump: line 4: no longer exists: remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more; demand.oomMinBump: "},
+		{"percentiles of the bounds", "demand: {memory: {lower: 0.4, upper: 0.99}}", "demand.memory.lower: line 4: no longer exists: remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max; demand.memory.upper: "},
+		{"a half-life", "demand: {cpu: {halfLife: 24h}}", "demand.cpu.halfLife: line 4: no longer exists: remove it: a sample loses half its weight in a day; resizectl backtest --half-life shows"},
+		{"the confidence in bounds", "demand: {cpu: {confidence: 24h}}", "demand.cpu.confidence: line 4: no longer exists: remove it: the bounds are trusted after a day"},
 		{"a memory limit that is removed", "demand: {memory: {limit: none}}", `demand.memory.limit: line 4: must be one of follow, keep, multiple, not "none"`},
 		{"bounds", "demand: {cpu: {min: 2, max: 1}}", "demand.cpu: min 2 > max 1"},
 		{"bounds of a container", "demand: {containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}", "demand.containers.app.memory: min 2Gi > max 1Gi, with the bounds of all containers"},
 		{"bounds of a container and of all", "demand: {cpu: {min: 2}, containers: {app: {cpu: {max: 1}}}}", "demand.containers.app.cpu: min 2 > max 1, with the bounds of all containers"},
 		{"bounds of a rule and of a container of the globals", "demand: {containers: {app: {cpu: {max: 1}}}}\npodLabels: {a: {b: {demand: {cpu: {min: 2}}}}}", "podLabels.a.b.demand.containers.app.cpu: min 2 > max 1, with the bounds of all containers"},
 		{"a multiple of nothing", "demand: {cpu: {roundTo: 0}}", `demand.cpu.roundTo: line 4: "0" is too small; omit it for the default`},
-		{"part of a window", "demand: {windows: 1.5}", `demand.windows: line 4: must be a whole number from 1 to 31, such as 8, not "1.5"`},
 		{"a container", "demand: {containers: {App: {}}}", "demand.containers.App: line 4: not valid on a pod: "},
 		{"a flag", "demand: {memory: {neverLower: yes please}}", `demand.memory.neverLower: line 4: must be true or false, not "yes please"`},
 		{"an unknown key", "demand: {cpu: {neverLower: true}}", "demand.cpu.neverLower: line 4: unknown key"},
@@ -125,7 +126,7 @@ func reportsFaultsOfADemand(t *testing.T) {
 }
 
 func reportsAFaultOfTheGlobalsOnce(t *testing.T) {
-	const text = minimal + "demand: {cpu: {lower: 0.99, min: 2, max: 1}, containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}\npodLabels: {a: {b: {demand: {from: usage, cpu: {floor: 10m}}}}}"
+	const text = minimal + "demand: {cpu: {min: 2, max: 1}, containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}\npodLabels: {a: {b: {demand: {from: usage, cpu: {floor: 10m}}}}}"
 	_, err := config.Parse([]byte(text), ratios.Provenance{})
 	if err == nil || strings.Contains(err.Error(), "podLabels") {
 		t.Error(err)

@@ -17,18 +17,15 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	if guaranteed || d.Memory.Limit == followLimit {
 		o.Recommend = recommend.FollowOptions()
 	}
-	h, r := &o.History, &o.Recommend
+	r := &o.Recommend
 	for _, policy := range recommend.Policies() {
 		if policy.Name() == d.Policy {
 			r.Policy = policy
 		}
 	}
-	h.Hours = r.Policy == recommend.Week
-	h.Interval, h.Intervals, h.OOMBump, h.OOMMinBump = d.Window, d.Windows, d.OOMBump, d.OOMMinBump
-	h.CPUHalfLife, h.MemoryHalfLife = d.CPU.HalfLife, d.Memory.HalfLife
+	o.History.Hours = r.Policy == recommend.Week
 	r.Margin, r.MinHistory, r.MinCoverage = d.Margin, d.MinHistory, d.MinCoverage
-	r.CPUConfidence, r.MemoryConfidence = d.CPU.Confidence, d.Memory.Confidence
-	r.CPU, r.Memory = percentiles(&d.CPU), percentiles(&d.Memory)
+	r.CPU, r.Memory = r.CPU.At(d.CPU.Target), r.Memory.At(d.Memory.Target)
 	r.Floor.CPU = d.CPU.Floor
 	if d.Memory.Floor != policy.FloorByLimit {
 		r.Floor.Memory = d.Memory.Floor
@@ -45,10 +42,6 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	r.Min = recommend.Amounts{CPU: bounds.CPU.Min, Memory: bounds.Memory.Min}
 	r.Max = recommend.Amounts{CPU: bounds.CPU.Max, Memory: bounds.Memory.Max}
 	return o
-}
-
-func percentiles(d *policy.ResourceDemand) recommend.Percentiles {
-	return recommend.Percentiles{Target: d.Target, Lower: d.Lower, Upper: d.Upper}
 }
 
 // unconfigured is the demand while nothing is configured.

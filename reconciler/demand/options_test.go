@@ -21,7 +21,8 @@ import (
 func TestOptions(t *testing.T) {
 	t.Run("are the defaults unless configured", areTheDefaultsUnlessConfigured)
 	t.Run("follow the configuration", followTheConfiguration)
-	t.Run("have the percentiles with which a configuration is checked", haveThePercentilesWithWhichAConfigurationIsChecked)
+	t.Run("have bounds that include the target", haveBoundsThatIncludeTheTarget)
+	t.Run("keep as much history as a decrease may need", keepAsMuchHistoryAsADecreaseMayNeed)
 	t.Run("have the names of the recommender", haveTheNamesOfTheRecommender)
 }
 
@@ -61,20 +62,17 @@ func areTheDefaultsUnlessConfigured(t *testing.T) {
 func followTheConfiguration(t *testing.T) {
 	want := usage.Options{Containers: 1, History: history.DefaultOptions(), Recommend: recommend.DefaultOptions()}
 	h, r := &want.History, &want.Recommend
-	*h = history.Options{
-		CPUHalfLife: 12 * time.Hour, MemoryHalfLife: 48 * time.Hour, Interval: 6 * time.Hour, Intervals: 10,
-		OOMBump: 1.5, OOMMinBump: 200 << 20, Hours: true,
-	}
+	h.Hours = true
 	r.Policy, r.Margin = recommend.Week, 0
-	r.CPU, r.Memory = recommend.Percentiles{Target: 0.8, Lower: 0.4, Upper: 0.99}, recommend.Percentiles{Target: 1, Lower: 0.6, Upper: 1}
-	r.CPUConfidence, r.MemoryConfidence, r.MinHistory, r.MinCoverage = 6*time.Hour, 7*time.Hour, 3*time.Hour, 0.25
+	r.CPU, r.Memory = recommend.Percentiles{Target: 0.8, Lower: 0.5, Upper: 0.95}, recommend.Percentiles{Target: 1, Lower: 0.5, Upper: 1}
+	r.MinHistory, r.MinCoverage = 3*time.Hour, 0.25
 	r.Floor, r.Round = recommend.Amounts{CPU: 10, Memory: 32 << 20}, recommend.Amounts{CPU: 5, Memory: 1 << 20}
 	r.Min, r.Max = recommend.Amounts{CPU: 20, Memory: 64 << 20}, recommend.Amounts{CPU: 3000, Memory: 2 << 30}
 	r.IntegerCPU, r.KeepMemory = true, true
 	r.Limits = need.Limits{CPU: need.None, Memory: need.Multiple, MemoryMultiple: 3, MemoryHeadroom: 100 << 20}
-	d := demandOf(t, `{policy: week, margin: 0, minHistory: 3h, minCoverage: 0.25, window: 6h, windows: 10, oomBump: 1.5, oomMinBump: 200Mi,
-  cpu: {target: 0.8, lower: 0.4, upper: 0.99, floor: 10m, min: 20m, max: 4, roundTo: 5m, halfLife: 12h, confidence: 6h, limit: none, wholeCores: true},
-  memory: {target: 1, lower: 0.6, upper: 1, floor: 32Mi, min: 64Mi, max: 4Gi, roundTo: 1Mi, halfLife: 2d, confidence: 7h, limit: multiple, multiple: 3, headroom: 100Mi, neverLower: true},
+	d := demandOf(t, `{policy: week, margin: 0, minHistory: 3h, minCoverage: 0.25,
+  cpu: {target: 0.8, floor: 10m, min: 20m, max: 4, roundTo: 5m, limit: none, wholeCores: true},
+  memory: {target: 1, floor: 32Mi, min: 64Mi, max: 4Gi, roundTo: 1Mi, limit: multiple, multiple: 3, headroom: 100Mi, neverLower: true},
   containers: {app: {cpu: {max: 3}, memory: {max: 2Gi}}}}`)
 	if diff := cmp.Diff(want, optionsOf(d, "app", false, 1)); diff != "" {
 		t.Error(diff)
@@ -85,24 +83,20 @@ func followTheConfiguration(t *testing.T) {
 	}
 }
 
-func haveThePercentilesWithWhichAConfigurationIsChecked(t *testing.T) {
-	o := recommend.DefaultOptions()
-	for resource, of := range map[string]recommend.Percentiles{"cpu": o.CPU, "memory": o.Memory} {
-		for _, tc := range []struct {
-			key   string
-			value float64
-			valid bool
-		}{
-			{"lower", of.Target, true}, {"lower", of.Target + 0.001, false},
-			{"upper", of.Target, true}, {"upper", of.Target - 0.001, false},
-			{"target", of.Lower, true}, {"target", of.Lower - 0.001, false},
-			{"target", of.Upper, true}, {"target", of.Upper + 0.001, false},
-		} {
-			text := fmt.Sprintf("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\ndemand: {%s: {%s: %v}}", resource, tc.key, tc.value)
-			if _, err := config.Parse([]byte(text), ratios.Provenance{}); (err == nil) != tc.valid {
-				t.Errorf("%s: %v", text, err)
-			}
+func haveBoundsThatIncludeTheTarget(t *testing.T) {
+	for target, want := range map[float64]recommend.Percentiles{
+		0.3: {Target: 0.3, Lower: 0.3, Upper: 0.95}, 0.6: {Target: 0.6, Lower: 0.5, Upper: 0.95}, 0.99: {Target: 0.99, Lower: 0.5, Upper: 0.99},
+	} {
+		o := optionsOf(demandOf(t, fmt.Sprintf("{cpu: {target: %v}, memory: {target: %v}}", target, target)), "app", false, 1)
+		if o.Recommend.CPU != want || o.Recommend.Memory != want {
+			t.Errorf("%v: cpu %+v, memory %+v, want %+v", target, o.Recommend.CPU, o.Recommend.Memory, want)
 		}
+	}
+}
+
+func keepAsMuchHistoryAsADecreaseMayNeed(t *testing.T) {
+	if o := history.DefaultOptions(); o.Kept() != policy.LongestHistory {
+		t.Errorf("history is kept for %v, but %v may be needed", o.Kept(), policy.LongestHistory)
 	}
 }
 

@@ -153,7 +153,7 @@ type verdict struct {
 
 // because adds a reason to the verdict.
 func (v *verdict) because(code contract.Reason, message string) {
-	v.reasons = append(v.reasons, Reason{code, bounded(message)})
+	v.reasons = append(v.reasons, Reason{code, message})
 }
 
 // skips returns the verdict of a stage that skips the pod.

@@ -319,7 +319,7 @@ func (p *Plan) With(more Reason) *Plan {
 // skip makes the plan leave the pod as it is.
 func (p *Plan) skip(why Reason) {
 	p.Vetoed = p.Vetoed || p.differs()
-	p.Reasons = []Reason{why}
+	p.Reasons = []Reason{{why.Code, bounded(why.Message)}}
 	p.Decision, p.Claims = Skip, nil
 	p.keepSizes()
 }

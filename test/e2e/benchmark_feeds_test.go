@@ -27,7 +27,7 @@ data:
   coremark.csv: %[3]q
   benchmarks.yaml: |
     nodeTypes: {t2d: {mode: apply}}
-    aggregation: {minSamples: 1, minMachines: 1, minBenchmarks: 1}
+    aggregation: {minMachines: 1, minBenchmarks: 1}
     changes: {windows: 1, maxStepPerHour: 1}
     feeds:
     - {name: table, format: cloud-csv, benchmark: coremark, configMap: {name: %[1]s, key: coremark.csv}}

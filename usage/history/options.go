@@ -26,12 +26,26 @@ type Options struct {
 	Hours bool
 }
 
+// These are the values of the VPA, so that its recommendations and ours can be compared. Experiments change them in
+// a replay of recorded usage.
+const (
+	// halfLife lets yesterday count half as much as today: short enough to follow a workload that has changed, long
+	// enough that a quiet night does not outweigh the day.
+	halfLife = 24 * time.Hour
+	// interval has one peak of memory per day, the usual period of load, and intervals remembers the same day of
+	// the week before.
+	interval, intervals = 24 * time.Hour, 8
+	// The demand of a killed container is unknown, but above what it had. oomBump is what it gets more, and oomMinBump
+	// spares small containers many kills on the way.
+	oomBump, oomMinBump = 1.2, 100 << 20
+)
+
 // DefaultOptions returns the VPA's options, without Compat.
 func DefaultOptions() Options {
 	return Options{
-		CPUHalfLife: 24 * time.Hour, MemoryHalfLife: 24 * time.Hour,
-		Interval: 24 * time.Hour, Intervals: 8,
-		OOMBump: 1.2, OOMMinBump: 100 << 20,
+		CPUHalfLife: halfLife, MemoryHalfLife: halfLife,
+		Interval: interval, Intervals: intervals,
+		OOMBump: oomBump, OOMMinBump: oomMinBump,
 	}
 }
 

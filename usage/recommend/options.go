@@ -11,6 +11,11 @@ type Percentiles struct {
 	Target, Lower, Upper float64
 }
 
+// At returns the percentiles with a different target, which the bounds include.
+func (p Percentiles) At(target float64) Percentiles {
+	return Percentiles{Target: target, Lower: min(p.Lower, target), Upper: max(p.Upper, target)}
+}
+
 // Options are how recommendations for a container follow from its history.
 type Options struct {
 	// Policy turns usage into estimates.
@@ -62,12 +67,21 @@ func FollowOptions() Options {
 	return o
 }
 
+const (
+	// lowerBound and upperBound are the percentiles of the bounds between which a request stays as it is. They are
+	// far enough apart that a request is not changed for the noise of a day. The VPA hides them, too.
+	lowerBound, upperBound = 0.5, 0.95
+	// confidence is the time after which the bounds are trusted: before it, not even one day was seen, and with it the
+	// hours in which most workloads have their peak.
+	confidence = 24 * time.Hour
+)
+
 // CompatOptions returns the VPA's recommendations and decisions. Limits follow requests.
 func CompatOptions() Options {
-	percentiles := Percentiles{Target: 0.9, Lower: 0.5, Upper: 0.95}
+	percentiles := Percentiles{Target: 0.9, Lower: lowerBound, Upper: upperBound}
 	return Options{
 		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15,
-		CPUConfidence: 24 * time.Hour, MemoryConfidence: 24 * time.Hour,
+		CPUConfidence: confidence, MemoryConfidence: confidence,
 		Floor: Amounts{CPU: 25, Memory: 250 << 20},
 		Rules: need.Rules{Updates: need.Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute}},
 	}

@@ -44,9 +44,7 @@ func (c *changes) any() bool { return *c != unchanged() }
 
 // apply changes options.
 func (c *changes) apply(h *history.Options, o *recommend.Options) {
-	o.CPU.Target, o.Memory.Target = c.cpuPercentile, c.memoryPercentile
-	o.CPU.Upper, o.Memory.Upper = max(o.CPU.Upper, o.CPU.Target), max(o.Memory.Upper, o.Memory.Target)
-	o.CPU.Lower, o.Memory.Lower = min(o.CPU.Lower, o.CPU.Target), min(o.Memory.Lower, o.Memory.Target)
+	o.CPU, o.Memory = o.CPU.At(c.cpuPercentile), o.Memory.At(c.memoryPercentile)
 	o.Margin, o.Limits.MemoryMultiple = c.margin, c.memoryMultiple
 	h.CPUHalfLife, h.MemoryHalfLife = c.halfLife, c.halfLife
 }

@@ -40,16 +40,31 @@ type Settings struct {
 	Prior float64
 }
 
+const (
+	// minSamples is the smallest number that shows whether one of the samples is odd.
+	minSamples = 3
+	// maxModelSpread is twice the usual dead band: with a larger one, the ratio of a type could be right for none of its
+	// CPU models.
+	maxModelSpread = 1.1
+	// outliersFrom is the smallest number of samples that has a majority without two odd ones, and outlierDeviations the
+	// usual distance of outliers (Iglewicz and Hoaglin).
+	outliersFrom, outlierDeviations = 5, 3.5
+	// maxAgePublished is about how long clouds offer a machine type as the latest, and maxAgeMeasured is a quarter: within
+	// it, clouds replace most hosts of a type, and nodes their kernel.
+	maxAgePublished, maxAgeMeasured = 3 * 365 * 24 * time.Hour, 90 * 24 * time.Hour
+	// confidence is the usual level. What a user chooses is how wide the interval may be.
+	confidence = 0.95
+)
+
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
-	const day = 24 * time.Hour
 	return Settings{
-		MinSamples: 3, MinMachines: 8, MinBenchmarks: 2,
-		TolerancePublished: 0.1, ToleranceMeasured: 0.03, MaxModelSpread: 1.1,
-		OutliersFrom: 5, OutlierDeviations: 3.5,
-		MaxAgePublished: 3 * 365 * day, MaxAgeMeasured: 90 * day,
+		MinSamples: minSamples, MinMachines: 8, MinBenchmarks: 2,
+		TolerancePublished: 0.1, ToleranceMeasured: 0.03, MaxModelSpread: maxModelSpread,
+		OutliersFrom: outliersFrom, OutlierDeviations: outlierDeviations,
+		MaxAgePublished: maxAgePublished, MaxAgeMeasured: maxAgeMeasured,
 		Weights:    suite.Weights(),
-		Confidence: 0.95, Prior: machineNoise,
+		Confidence: confidence, Prior: machineNoise,
 	}
 }
 

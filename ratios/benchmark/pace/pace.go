@@ -20,9 +20,12 @@ type Settings struct {
 	Min, Max float64
 }
 
+// window is long enough for new samples of several nodes, and short enough that a confirmed change takes hours, not days.
+const window = time.Hour
+
 // Defaults returns conservative settings.
 func Defaults() Settings {
-	return Settings{DeadBand: 0.05, Windows: 2, Window: time.Hour, MaxStepPerHour: 0.1, Min: 0.5, Max: 2}
+	return Settings{DeadBand: 0.05, Windows: 2, Window: window, MaxStepPerHour: 0.1, Min: 0.5, Max: 2}
 }
 
 // State is the memory of one node type between windows. It is stored as this JSON.

@@ -16,6 +16,14 @@ type key[T any] struct {
 	read                      func(v reader.Value, into *T)
 }
 
+// gone returns a key that no longer exists. instead is the advice in the fault. The reference does not have it.
+func gone(name, instead string) key[Settings] {
+	return key[Settings]{name: name, read: func(v reader.Value, _ *Settings) { v.Fault("no longer exists: %s", instead) }}
+}
+
+// isGone reports whether the key no longer exists.
+func (k *key[T]) isGone() bool { return k.meaning == "" }
+
 // readKeys reads the keys of a mapping and of its sections, and reports whether there was no
 // fault.
 func readKeys[T any](v reader.Value, keys []key[T], into *T) bool {

@@ -24,6 +24,9 @@ func table[T any](keys []key[T]) string {
 	var b strings.Builder
 	b.WriteString("| Key | Default | Values | Meaning |\n|---|---|---|---|\n")
 	for _, k := range keys {
+		if k.isGone() {
+			continue
+		}
 		standard := ""
 		if k.standard != "" {
 			standard = "`" + k.standard + "`"
@@ -103,7 +106,7 @@ func readsTheExampleOfTheReferenceAsDescribed(t *testing.T) {
 	}
 	want := Defaults()
 	want.Modes = map[string]Mode{"n4": Apply, "e2@Intel-6-79": Apply, "t2d": Observe}
-	want.Estimate.MinMachines, want.Estimate.MaxAgeMeasured = 12, 720*time.Hour
+	want.Estimate.MinMachines = 12
 	want.Estimate.Loads = map[string]float64{"*": 0.4}
 	want.Estimate.Weights = suite.Weights()
 	want.Estimate.Weights["coremark"] = 2

@@ -7,7 +7,7 @@
 //   - Budget is a PodDisruptionBudget, and Members are the pods that budgets select.
 //   - Outcomes says when so many resizes of pods were reverted that sizing must stop.
 //
-// What came of the resize of a single pod is a question for package guard.
+// Package guard judges the resize of a single pod.
 //
 // The package must not know clients, caches or clocks, nor what else a plan consists of.
 package workload

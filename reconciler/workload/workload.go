@@ -15,7 +15,7 @@ import (
 // Workload names an object in the pod's namespace that creates pods: their controller,
 // the controller's controller, and so on.
 type Workload struct {
-	// The tags are those of stored holds.
+	// Stored holds have these names.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 }

@@ -174,7 +174,7 @@ func (s *apiServer) reverts(t *testing.T) {
 			p.Status.Conditions = append(p.Status.Conditions, tc.condition)
 			p = s.status(t, p)
 			planned := s.planAs(t, p, "big")
-			if planned.Kind != plan.PutBack || planned.Reasons[0].Message != tc.condition.Message {
+			if planned.Kind != plan.RevertRefused || planned.Reasons[0].Message != tc.condition.Message {
 				t.Fatalf("%v because of %v", planned.Decision, planned.Reasons)
 			}
 			refused := &plan.Refusal{Reason: planned.Reasons[0], Wanted: planned.Wanted}

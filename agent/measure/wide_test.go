@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +31,9 @@ func measureWide(t *testing.T, threads int, limit int64) wide {
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", wideEnv, threads, limit))
 	child.Stderr = os.Stderr
+	// In a session of its own, as in a container, the kernel schedules it apart from other tests. Its threads have the
+	// lowest priority next to threads of the same session only.
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := child.Output()
 	if err != nil {
 		t.Fatal(err)

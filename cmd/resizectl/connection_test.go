@@ -47,7 +47,7 @@ func selectsTheServer(t *testing.T) {
 		{"an address for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", address}, ""},
 		{"an address without a server for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", cmdtest.Nobody(t)}, "or set another address with --server\n"},
 		{"an empty address for kubectl", "kubectl-workload_resizer", "", kubeconfig, []string{"--server", ""}, "--server is empty; set it to an address, or omit it for the server of the cluster\n"},
-		{"no cluster", "kubectl-workload_resizer", "", none, nil, "no kubeconfig with a cluster found"},
+		{"no cluster", "kubectl-workload_resizer", "", none, nil, "no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG, or the server's address with --server"},
 		{"no current context", "resizectl", "", undecided, []string{"--service", "a/b"}, "the kubeconfig has no current context: set --context to one of d, e\n"},
 		{"no current context for kubectl", "kubectl-workload_resizer", "", undecided, nil, "the kubeconfig has no current context: set --context to one of d, e\n"},
 		{"a context of a cluster that is missing", "resizectl", "", undecided, []string{"--context", "e"}, "context \"e\" names the cluster \"gone\", which the kubeconfig does not have\n"},

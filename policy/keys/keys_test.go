@@ -198,7 +198,7 @@ func TestKinds(t *testing.T) {
 		check(t, keys.Memory.Amount(0), "1025Ti", 0, false, `"1025Ti" is more than 1Pi, which no machine has`)
 		check(t, keys.Memory.Amount(0), "1023Ki", 0, false, `"1023Ki" is less than 1Mi`)
 		check(t, keys.Memory.Amount(0), "1Mi", 1<<20, true, "")
-		for bytes, want := range map[int64]string{64 << 20: "64Mi", 3 << 29: "1536Mi", 32_000_000_000: "32G", 1_500_000: "1500k"} {
+		for bytes, want := range map[int64]string{64 << 20: "64Mi", 3 << 29: "1536Mi", 1500 << 10: "1500Ki", 1536 << 10: "1536Ki", 32_000_000_000: "32G", 64_000_000: "64M", 1_500_000: "1500k", 1<<20 + 1: "1048577"} {
 			if got := keys.Memory.Text(bytes); got != want {
 				t.Errorf("%d bytes are %s, want %s", bytes, got, want)
 			}

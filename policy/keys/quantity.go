@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/internal/reader"
@@ -27,12 +29,15 @@ var (
 	Memory = Resource{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`, (*resource.Quantity).Value, memoryText}
 )
 
-// memoryText keeps the decimal suffixes of an amount that has no binary ones, such as 32G.
+// memoryText returns an amount with the suffix that its author most likely wrote, which is that of the smaller
+// number: 1500Ki is 1536k, too, and 32G is 31250000Ki.
 func memoryText(bytes int64) string {
-	if bytes%(1<<20) == 0 {
-		return sizing.MemoryText(bytes)
+	number := func(text string) string { return strings.TrimRight(text, "EPTGMKki") }
+	binary, decimal := sizing.MemoryText(bytes), resource.NewQuantity(bytes, resource.DecimalSI).String()
+	if b, d := number(binary), number(decimal); len(d) < len(b) || len(d) == len(b) && d < b {
+		return decimal
 	}
-	return resource.NewQuantity(bytes, resource.DecimalSI).String()
+	return binary
 }
 
 // Bound is an amount in millicores or bytes whose sign is at least leastSign. 0 means that there is no bound.

@@ -42,8 +42,9 @@ const (
 type Traits struct {
 	// Waits is where something must change before a pod that was skipped for the reason can be resized.
 	Waits Where
-	// Part means that only a part of the pod may stay because of it, while the rest has its desired size.
-	Part bool
+	// Stays means that a resource may keep its size, or be reverted, because of it although its desired size
+	// was computed. Part means that only a part of the pod may stay, while the rest has its desired size.
+	Stays, Part bool
 	// Restless means that its message changes with other pods, so that a different message is not new.
 	Restless bool
 	// Urgency ranks what a node says of a resize: a higher value requires action sooner. It is 0 for all others.
@@ -67,7 +68,7 @@ var reasons = []Info{
 		Remedy:  "nothing, or change `bounds` in config.yaml if this size is not intended",
 	},
 	{
-		Reason: ResizeFailed, Severity: Warning,
+		Reason: ResizeFailed, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff, up to an hour if an admission policy or webhook denies it, and after a day if one changes it.",
 		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
 		See:     "docs/operations.md#workloadresizerresizesfailing",
@@ -83,13 +84,13 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the restore: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
-		Reason: Reverted, Severity: Warning, Traits: Traits{Part: true},
+		Reason: Reverted, Severity: Warning, Traits: Traits{Stays: true, Part: true},
 		Meaning: "A resize made the pod worse, as the message says. Each resource that it lowered has its former size again, or only its former limit while the node has no room for the request, and keeps it until its desired size changes.",
 		Remedy:  "nothing, or correct the ratio of node type TYPE or the requests of the workload; a new desired size is tried after a cooldown",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: RevertBlocked, Severity: Warning, Traits: Traits{Waits: OnNode, Restless: true},
+		Reason: RevertBlocked, Severity: Warning, Traits: Traits{Stays: true, Waits: OnNode, Restless: true},
 		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node no longer has room. It is retried when that may have changed.",
 		Remedy:  "make room on node NODE, or delete the pod so that it starts elsewhere with its original requests: `kubectl delete pod POD -n NAMESPACE`",
 		See:     "docs/operations.md#workloadresizerrevertblocked",
@@ -100,23 +101,23 @@ var reasons = []Info{
 		Remedy:  "nothing",
 	},
 	{
-		Reason: ResizeInProgress, Severity: Silent, Traits: Traits{Urgency: 1, Restless: true},
+		Reason: ResizeInProgress, Severity: Silent, Traits: Traits{Stays: true, Urgency: 1, Restless: true},
 		Meaning: "The node has accepted the resize but not completed it.",
 		Remedy:  "nothing; after five minutes, check the kubelet: `kubectl describe node NODE`",
 	},
 	{
-		Reason: ResizeDeferred, Severity: Normal, Traits: Traits{Urgency: 2, Restless: true},
+		Reason: ResizeDeferred, Severity: Normal, Traits: Traits{Stays: true, Urgency: 2, Restless: true},
 		Meaning: "The node has no room for the resize now and retries it by itself.",
 		Remedy:  "nothing; the kubelet retries it",
 	},
 	{
-		Reason: ResizeInfeasible, Severity: Warning, Traits: Traits{Urgency: 4, Waits: OnNode},
+		Reason: ResizeInfeasible, Severity: Warning, Traits: Traits{Stays: true, Urgency: 4, Waits: OnNode},
 		Meaning: "The node can never satisfy the resize; the pod is reverted. The same resize is retried when the pod, its node or its ratio changes, or after a day.",
 		Remedy:  "nothing, or set `bounds`, or change the CPU manager policy of the node and reboot it",
 		See:     "docs/reference.md#after-a-resize",
 	},
 	{
-		Reason: ResizeError, Severity: Warning, Traits: Traits{Urgency: 3, Waits: OnNode},
+		Reason: ResizeError, Severity: Warning, Traits: Traits{Stays: true, Urgency: 3, Waits: OnNode},
 		Meaning: "The node accepted the resize but cannot complete it; the part that blocks the pod is reverted, and retried with backoff.",
 		Remedy:  "nothing; it is reverted, and retried with backoff; usually, the container uses more memory than the new limit",
 	},
@@ -194,12 +195,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#implausible-ratios",
 	},
 	{
-		Reason: InvalidAnnotation, Severity: Warning,
+		Reason: InvalidAnnotation, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "An original is missing, unreadable or not trustworthy; the request or limit that depends on it stays unchanged.",
 		Remedy:  "let the controller of the pod recreate it with its originals: `kubectl delete pod POD -n NAMESPACE`",
 	},
 	{
-		Reason: QOSClassChange, Severity: Warning,
+		Reason: QOSClassChange, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "The resize would change the pod's QoS class, which the API server forbids.",
 		Remedy:  "change `bounds` in config.yaml, or the requests and limits of the workload",
 	},
@@ -214,32 +215,32 @@ var reasons = []Info{
 		Remedy:  "nothing",
 	},
 	{
-		Reason: NodeCapacity, Severity: Warning, Traits: Traits{Waits: OnNode, Restless: true},
+		Reason: NodeCapacity, Severity: Warning, Traits: Traits{Stays: true, Waits: OnNode, Restless: true},
 		Meaning: "The node has no room for the increase next to its other pods; the resize is retried when there is room.",
 		Remedy:  "nothing; it is retried when there is room",
 	},
 	{
-		Reason: NodePressure, Severity: Warning, Traits: Traits{Waits: OnNode},
+		Reason: NodePressure, Severity: Warning, Traits: Traits{Stays: true, Waits: OnNode},
 		Meaning: "The node is under pressure, so nothing is increased until the pressure ends.",
 		Remedy:  "relieve the node, whose conditions `kubectl describe node NODE` shows; it is retried then",
 	},
 	{
-		Reason: LimitRangeViolation, Severity: Warning, Traits: Traits{Waits: InNamespace},
+		Reason: LimitRangeViolation, Severity: Warning, Traits: Traits{Stays: true, Waits: InNamespace},
 		Meaning: "A LimitRange of the namespace forbids the sizes, or would add default requests or limits to them.",
 		Remedy:  "change the LimitRange (`kubectl describe limitrange -n NAMESPACE`), or `bounds` in config.yaml",
 	},
 	{
-		Reason: QuotaExceeded, Severity: Warning, Traits: Traits{Waits: InNamespace, Restless: true},
+		Reason: QuotaExceeded, Severity: Warning, Traits: Traits{Stays: true, Waits: InNamespace, Restless: true},
 		Meaning: "A ResourceQuota of the namespace has no room for the increase; the resize is retried when there is room.",
 		Remedy:  "raise the quota (`kubectl describe quota -n NAMESPACE`); it is retried when there is room",
 	},
 	{
-		Reason: ActiveVPA, Severity: Normal, Traits: Traits{Part: true},
+		Reason: ActiveVPA, Severity: Normal, Traits: Traits{Stays: true, Part: true},
 		Meaning: "A VerticalPodAutoscaler sizes the same workload, or the resources in the message, and the two would conflict. One that only boosts the start sizes cpu until the boost ends.",
 		Remedy:  "nothing, or remove the VerticalPodAutoscaler, change its update mode to `Off` or `Initial`, or limit its `controlledResources`",
 	},
 	{
-		Reason: ExternallyResized, Severity: Normal,
+		Reason: ExternallyResized, Severity: Normal, Traits: Traits{Stays: true},
 		Meaning: "Another actor set a request or limit of the pod, which stays unless `--externally-resized` says otherwise.",
 		Remedy:  "nothing, or start the server with `--externally-resized=override`, which resizes from known originals again, or `--externally-resized=adopt`, which treats the size as right for this node",
 		See:     "docs/reference.md#pods-that-another-actor-resizes",
@@ -256,37 +257,37 @@ var reasons = []Info{
 		Remedy:  "nothing, or end the pause: `resizectl resume SCOPE`; `resizectl holds` shows its scope",
 	},
 	{
-		Reason: Degraded, Severity: Warning,
+		Reason: Degraded, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "Too many resizes of the workload, or of workloads in the namespace or the cluster, made pods worse and were reverted, so no pod of it is sized until someone resets the breaker (`resizectl resume`). Reverts and restores go on.",
 		Remedy:  "find out why the resizes hurt, then reset the breaker: `resizectl resume SCOPE --kind breaker`; `resizectl holds` shows its scope",
 		See:     "docs/reference.md#circuit-breaker",
 	},
 	{
-		Reason: OutsideSchedule, Severity: Silent,
+		Reason: OutsideSchedule, Severity: Silent, Traits: Traits{Stays: true},
 		Meaning: "The schedule of the configuration (`guard.schedule`) resizes the pod at other times.",
 		Remedy:  "nothing; the message says when it is resized; or change `guard.schedule` in config.yaml",
 		See:     "docs/reference.md#guard",
 	},
 	{
-		Reason: WaitingForProof, Severity: Silent, Traits: Traits{Part: true, Restless: true},
+		Reason: WaitingForProof, Severity: Silent, Traits: Traits{Stays: true, Part: true, Restless: true},
 		Meaning: "A smaller size must prove itself first: on other pods of the workload, its canaries; on as many pods of the workload or of the node as `guard.maxPods` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
 		Remedy:  "nothing: the pod is resized after that; or change `guard.canary`, `guard.maxPods` or `guard.maxChange` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: CanaryReverted, Severity: Normal, Traits: Traits{Part: true, Restless: true},
+		Reason: CanaryReverted, Severity: Normal, Traits: Traits{Stays: true, Part: true, Restless: true},
 		Meaning: "The smaller size made another pod of the same version of the workload worse, so the pod keeps its size.",
 		Remedy:  "the message says what it did to the other pod: correct the ratio, or the requests and limits of the workload; a different size is tried after `guard.cooldown`",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: AwaitingReadiness, Severity: Silent,
+		Reason: AwaitingReadiness, Severity: Silent, Traits: Traits{Stays: true},
 		Meaning: "The last resize lowered a size, and the pod became unready after it. It is not resized again until it is ready, or until the resize is reverted.",
 		Remedy:  "nothing; if the pod is still not ready after `guard.unready`, the resize is reverted",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: DisruptionBudget, Severity: Silent, Traits: Traits{Part: true, Restless: true, Waits: InNamespace},
+		Reason: DisruptionBudget, Severity: Silent, Traits: Traits{Stays: true, Part: true, Restless: true, Waits: InNamespace},
 		Meaning: "A PodDisruptionBudget allows no more disruptions of the workload's pods now, and a smaller size may disrupt the pod.",
 		Remedy:  "nothing: the pod is resized when the budget allows a disruption; if it never does, set `guard.disruptionBudgets: false` in config.yaml for the workload",
 		See:     "docs/reference.md#observed-resizes",
@@ -314,12 +315,12 @@ var reasons = []Info{
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{
-		Reason: RestartRequired, Severity: Normal, Traits: Traits{Part: true},
+		Reason: RestartRequired, Severity: Normal, Traits: Traits{Stays: true, Part: true},
 		Meaning: "A resource stays unchanged because its resizePolicy would restart the container.",
 		Remedy:  "nothing, or set the resizePolicy `NotRequired` in the workload if the container does not need a restart",
 	},
 	{
-		Reason: MemoryLimitKept, Severity: Normal, Traits: Traits{Part: true},
+		Reason: MemoryLimitKept, Severity: Normal, Traits: Traits{Stays: true, Part: true},
 		Meaning: "A memory limit stays unchanged because the API server or the node's kubelet (before Kubernetes 1.34) cannot lower it safely.",
 		Remedy:  "nothing, or upgrade the API server and the node to Kubernetes 1.34 or later",
 	},

@@ -195,7 +195,7 @@ func aSizeThatAdmissionChangedIsNotCalledResized(t *testing.T) {
 
 // A restore that a user requested must not wait for a day, or for another leader.
 func aRestoreIsTriedAgainSoon(t *testing.T) {
-	for _, kind := range []plan.Kind{plan.Restore, plan.PutBack} {
+	for _, kind := range []plan.Kind{plan.Restore, plan.RevertRefused} {
 		for _, err := range []error{errDenied, &actuate.MutatedError{How: "cpu"}} {
 			l, now := newLedger(testMetrics()), podtest.Start
 			p := planFor(t, podtest.Amounts{"1", "", "", ""})

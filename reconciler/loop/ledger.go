@@ -354,7 +354,7 @@ func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) 
 			e.trouble.undone = backOff{}
 		}
 	}
-	if p.Kind == plan.PutBack {
+	if p.Kind == plan.RevertRefused {
 		e.refuse(p, now)
 	}
 }

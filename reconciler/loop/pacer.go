@@ -151,7 +151,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.moves[pod]++
 		p.freed.spend(t, p.clock.Now())
 	case is[*actuate.StoppedError](err), actuate.Outdated(err):
-		p.giveBack(t)
+		p.restoreOriginals(t)
 		t.missed()
 	case inTrouble(err):
 		// Do not send requests to the API server faster because of this, nor
@@ -159,7 +159,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.due = later(p.due, p.clock.Now())
 		t.missed()
 	default:
-		p.giveBack(t)
+		p.restoreOriginals(t)
 		t.failed = true
 	}
 	p.over(t)
@@ -182,7 +182,7 @@ func (p *pacer) release(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.byPod[pod]; t != nil && t.taken {
-		p.giveBack(t)
+		p.restoreOriginals(t)
 		t.missed()
 		p.over(t)
 	}
@@ -197,7 +197,7 @@ func (p *pacer) forget(pod types.NamespacedName) {
 		return
 	}
 	if t.came {
-		p.giveBack(t)
+		p.restoreOriginals(t)
 		p.over(t)
 	}
 	p.lines.remove(t)
@@ -212,9 +212,9 @@ func (p *pacer) gone(pod types.NamespacedName) {
 	delete(p.moves, pod)
 }
 
-// giveBack makes the next turn begin immediately. Pods that failed before do not return their
+// restoreOriginals makes the next turn begin immediately. Pods that failed before do not return their
 // turns: otherwise the API server would receive little else than their retries.
-func (p *pacer) giveBack(t *turn) {
+func (p *pacer) restoreOriginals(t *turn) {
 	if !t.failed {
 		p.due = p.due.Add(-p.pause)
 	}

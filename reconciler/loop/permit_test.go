@@ -52,10 +52,10 @@ func permitsTheWritesThatMatchLeaderAndHolds(t *testing.T) {
 		{"forbids sizes in a paused cluster", plan.Sizes, []hold.Hold{pause(hold.Scope{})}, false, true},
 		{"permits sizes if another pod of the name was paused", plan.Sizes, []hold.Hold{pause(hold.Scope{Namespace: "shop", Pod: "web", UID: "2"})}, false, false},
 		{"forbids sizes during a restore", plan.Sizes, []hold.Hold{restored(hold.Scope{})}, false, true},
-		{"forbids reverts during a pause", plan.PutBack, []hold.Hold{pause(hold.Scope{})}, false, true},
+		{"forbids reverts during a pause", plan.RevertRefused, []hold.Hold{pause(hold.Scope{})}, false, true},
 		{"forbids sizes while a breaker is open", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Scope: hold.Scope{Namespace: "shop", Workload: deployment}}}, false, true},
 		{"permits sizes after it was reset", plan.Sizes, []hold.Hold{{Kind: hold.Breaker, Reset: time.Unix(1, 0)}}, false, false},
-		{"permits to revert a refused size while a breaker is open", plan.PutBack, []hold.Hold{{Kind: hold.Breaker}}, false, false},
+		{"permits to revert a refused size while a breaker is open", plan.RevertRefused, []hold.Hold{{Kind: hold.Breaker}}, false, false},
 		{"permits reverts while a breaker is open", plan.Revert, []hold.Hold{{Kind: hold.Breaker}}, false, false},
 		{"permits a restore while its hold is in effect and a breaker is open", plan.Restore, []hold.Hold{{Kind: hold.Breaker}, restored(hold.Scope{})}, false, false},
 		{"forbids a restore if only a breaker is left", plan.Restore, []hold.Hold{{Kind: hold.Breaker}}, false, true},
@@ -82,7 +82,7 @@ func aFreezeStopsEveryWriteButTheRecord(t *testing.T) {
 	r := ruled(t)
 	frozen := clustertest.Frozen(hold.Freeze{}, hold.Hold{Kind: hold.Restore, Scope: hold.Scope{Namespace: "shop"}})
 	r.Holds, r.Cluster.Holds = frozen, frozen
-	for _, kind := range []plan.Kind{plan.Sizes, plan.PutBack, plan.Restore} {
+	for _, kind := range []plan.Kind{plan.Sizes, plan.RevertRefused, plan.Restore} {
 		p := &plan.Plan{Kind: kind}
 		p.Pod.Namespace, p.Pod.Name = "shop", "web"
 		for _, step := range plan.Steps {

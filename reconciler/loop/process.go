@@ -93,7 +93,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		// The pod is queued again when this process leads. A refusal by a node
 		// is visible only until the pod is reverted, and the next leader must
 		// not try the same size again.
-		if p.Kind == plan.PutBack {
+		if p.Kind == plan.RevertRefused {
 			l.ledger.refusedBy(p, l.Clock.Now())
 		}
 		return

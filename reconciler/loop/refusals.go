@@ -10,7 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
 
-// refusedBy records the refusal by the node that a PutBack plan reverts.
+// refusedBy records the refusal by the node that a RevertRefused plan reverts.
 func (l *ledger) refusedBy(p *plan.Plan, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

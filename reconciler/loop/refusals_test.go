@@ -19,11 +19,11 @@ func TestRefusals(t *testing.T) {
 
 func keepsRefusalsAcrossAChangeOfLeaders(t *testing.T) {
 	l := newLedger(testMetrics())
-	l.refusedBy(&plan.Plan{Kind: plan.PutBack, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
+	l.refusedBy(&plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
 	if refused, _ := l.refusal(types.NamespacedName{}, "", podtest.Start); refused != nil {
 		t.Errorf("a refusal of any size prevents a smaller size: %+v", refused)
 	}
-	p := &plan.Plan{Kind: plan.PutBack, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeError, Message: "below usage"}}}
+	p := &plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeError, Message: "below usage"}}}
 	// A replica that does not lead sees the refusal twice before the leader reverts the pod.
 	l.refusedBy(p, podtest.Start)
 	l.refusedBy(p, podtest.Start.Add(time.Second))
@@ -49,7 +49,7 @@ func doesNotTryARefusedSizeAgainUntilSomethingChanges(t *testing.T) {
 	planner := plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}
 	refusedPod := podtest.Pod(sized, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized)
 	p := planner.Plan(alone(t, refusedPod, podtest.Node("n4")))
-	if p.Kind != plan.PutBack || p.Containers[0].Desired != podtest.Guaranteed.Container() {
+	if p.Kind != plan.RevertRefused || p.Containers[0].Desired != podtest.Guaranteed.Container() {
 		t.Fatalf("%v to %v because of %v", p.Decision, p.Containers[0].Desired, p.Reasons)
 	}
 	l.succeeded(p, "9", podtest.Start)

@@ -19,7 +19,7 @@ func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
 	}
 	for _, reason := range said {
-		if p.Kind != plan.PutBack && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
+		if p.Kind != plan.RevertRefused && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)
 		}
 	}

@@ -22,9 +22,9 @@ const (
 	StepRecord Step = "record"
 	// StepInfeasible records what the node refuses for any size, that a refused size is reverted, or
 	// what the API server did not accept.
-	// StepPutBack reverts the pod to the sizes that its node still has.
-	StepInfeasible Step = "infeasible"
-	StepPutBack    Step = "putBack"
+	// StepRevertRefused reverts the pod to the sizes that its node still has.
+	StepInfeasible    Step = "infeasible"
+	StepRevertRefused Step = "revertRefused"
 	// StepReverted records why a resize is reverted, and StepRevert reverts it.
 	StepReverted Step = "reverted"
 	StepRevert   Step = "revert"
@@ -36,7 +36,7 @@ const (
 )
 
 // Steps lists all steps.
-var Steps = []Step{StepOriginals, StepResize, StepApplied, StepRecord, StepInfeasible, StepPutBack, StepReverted, StepRevert, StepRestore, StepClean, StepPreview}
+var Steps = []Step{StepOriginals, StepResize, StepApplied, StepRecord, StepInfeasible, StepRevertRefused, StepReverted, StepRevert, StepRestore, StepClean, StepPreview}
 
 // Action is one request to the API server that a plan needs.
 type Action struct {
@@ -58,7 +58,7 @@ type Action struct {
 
 // Resizes reports whether the step applies the sizes of the plan to the pod.
 func (s Step) Resizes() bool {
-	return s == StepResize || s == StepPutBack || s == StepRevert || s == StepRestore || s == StepPreview
+	return s == StepResize || s == StepRevertRefused || s == StepRevert || s == StepRestore || s == StepPreview
 }
 
 // At returns the action as it is made at a time.
@@ -113,8 +113,8 @@ func (p *Plan) Actions() []Action {
 	}
 	var all []Action
 	switch d := p.made; {
-	case d.Kind == PutBack:
-		all = []Action{{Step: StepInfeasible, Annotations: d.refused()}, d.resizing(StepPutBack)}
+	case d.Kind == RevertRefused:
+		all = []Action{{Step: StepInfeasible, Annotations: d.refused()}, d.resizing(StepRevertRefused)}
 	case d.Kind == Revert:
 		all = []Action{d.recordReverts(), d.resizing(StepRevert)}
 	case d.Kind == Restore:

@@ -16,7 +16,7 @@ import (
 const blockedFor = time.Minute
 
 // decide returns the verdict on reverts: they are made as far as there is room for them.
-func (c *containment) decide(d *draft, s *Snapshot) *verdict {
+func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
 	if d.state == open && s.Around.Infeasible != nil {
 		v.again = sooner(v.again, s.InfeasibleUntil)
@@ -29,10 +29,10 @@ func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 	full := d.fork()
 	full.Kind = Revert
 	full.set("", v.sets)
-	if c.undoes() || full.causedAny(ByNode) {
+	if c.hurts() || full.causedAny(ByNode) {
 		v.recounted = c.recount(full, s.Pod) // A revert may have been blocked for long, while the container failed again and again.
 	}
-	urgent := c.undoes() || !c.completes()
+	urgent := c.hurts() || !c.completes()
 	part, veto := full.agree(s, urgent)
 	if veto == nil && part == nil {
 		return v
@@ -65,7 +65,7 @@ func (c *containment) decide(d *draft, s *Snapshot) *verdict {
 // rest returns the sizes of all resources: the former size of those that are reverted, and the present size of all
 // others. A node makes all of a resize or nothing. So a part of the last resize that it has not made is reverted, too:
 // it would prevent the revert.
-func (c *containment) rest(d *draft) []Derived {
+func (c *reversal) rest(d *draft) []Derived {
 	var all []Derived
 	code := d.now.code
 	unmade := code == contract.ResizeDeferred || code == contract.ResizeInfeasible
@@ -94,7 +94,7 @@ func (d *draft) causedAny(cause Cause) bool {
 }
 
 // textsOf says what a draft with a part of the reverts reverts.
-func (c *containment) textsOf(d *draft) (texts []string) {
+func (c *reversal) textsOf(d *draft) (texts []string) {
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			of := &d.Containers[i]
@@ -108,7 +108,7 @@ func (c *containment) textsOf(d *draft) (texts []string) {
 
 // limits reverts only the limits that made the pod worse, which needs no room on its node, and says so; there are no
 // texts if there are none. Later plans complete the revert.
-func (c *containment) limits(full *draft, s *Snapshot, veto string, urgent bool) (sets []Derived, texts []string) {
+func (c *reversal) limits(full *draft, s *Snapshot, veto string, urgent bool) (sets []Derived, texts []string) {
 	for i := range full.Containers {
 		of := &full.Containers[i]
 		for _, m := range sizing.Measures {
@@ -150,7 +150,7 @@ func (c *containment) limits(full *draft, s *Snapshot, veto string, urgent bool)
 
 // recount returns the record of the pod with the restarts until now, which must not count against what
 // the resize lowered besides what is reverted, and without what the node has not made; empty if it is the same.
-func (c *containment) recount(full *draft, of *pod.Pod) string {
+func (c *reversal) recount(full *draft, of *pod.Pod) string {
 	record := of.Record()
 	for k := range record {
 		i := full.container(record[k].Name)
@@ -158,7 +158,7 @@ func (c *containment) recount(full *draft, of *pod.Pod) string {
 			continue
 		}
 		is := &full.Containers[i]
-		if c.undoes() && (c.of(i, sizing.CPU) != nil || c.of(i, sizing.Memory) != nil) {
+		if c.hurts() && (c.of(i, sizing.CPU) != nil || c.of(i, sizing.Memory) != nil) {
 			record[k].Restarts = full.parts[i].of.RestartCount()
 		}
 		for _, m := range sizing.Measures {
@@ -177,17 +177,17 @@ func (c *containment) recount(full *draft, of *pod.Pod) string {
 type blockedRevert struct {
 	// plan skips the pod because of it.
 	plan Plan
-	// undoes means that the pod still has a size that made it worse.
-	undoes bool
-	found  *containment
+	// hurts means that the pod still has a size that made it worse.
+	hurts bool
+	found *reversal
 }
 
 // blocked returns the revert as it is if the pod gets no other size.
-func (c *containment) blocked(d *draft, s *Snapshot) *blockedRevert {
+func (c *reversal) blocked(d *draft, s *Snapshot) *blockedRevert {
 	then := d.fork()
 	v := c.decide(then, s)
 	then.apply("revert", v)
-	return &blockedRevert{*then.Plan, c.undoes(), c}
+	return &blockedRevert{*then.Plan, c.hurts(), c}
 }
 
 // settleBlocked makes a blocked revert the plan, unless the pod gets a size that eases it, or only a request of the
@@ -197,7 +197,7 @@ func (p *Planner) settleBlocked(d *draft, _ *Snapshot) *verdict {
 	switch {
 	case b == nil:
 		return nil
-	case !b.undoes || b.eased(d):
+	case !b.hurts || b.eased(d):
 		return &verdict{again: b.plan.ReplanAt}
 	}
 	return &verdict{becomes: &b.plan}

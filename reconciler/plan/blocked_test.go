@@ -118,7 +118,7 @@ func recordsThatARefusedResizeWasReverted(t *testing.T) {
 		podtest.WithStatus(podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1", "1", "1Gi", "1Gi"}), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20))
 	doubled := func(s *Snapshot) { s.Around.Node, s.Table = podtest.Node("n4"), tableOf(t, 2, 0.5, nil) }
 	p := contained(t, raised, 30, doubled)
-	if p.Kind != PutBack {
+	if p.Kind != RevertRefused {
 		t.Fatalf("kind %v, reasons %v", p.Kind, p.Reasons)
 	}
 	record := annotation(p, contract.AppliedSizes)

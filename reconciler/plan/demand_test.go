@@ -109,11 +109,11 @@ func TestDemand(t *testing.T) {
 		{name: "does not add requests", size: podtest.Amounts{"1", "2", "", ""}, node: "n4", want: podtest.Amounts{"400m", "800m", "", ""}, cpu: ByDemand},
 		{name: "does not size what a VerticalPodAutoscaler sizes", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) {
 			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
-		}, want: podtest.Burstable, cpu: LeftAlone},
+		}, want: podtest.Burstable, cpu: NotOurs},
 		{name: "of other containers does not matter", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
 			d.needs["other"], d.needs["app"] = d.needs["app"], nil
 		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
-		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: LeftAlone},
+		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: NotOurs},
 		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
 	} {

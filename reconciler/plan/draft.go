@@ -33,7 +33,7 @@ type draft struct {
 	proof    proof
 	restore  restoring
 	// note is the annotation to write if the node refuses any size; empty if it does not, or if the annotation
-	// exists already. recounted is the record of the last resize, as a revert or a PutBack changes it; empty if
+	// exists already. recounted is the record of the last resize, as a revert or a RevertRefused changes it; empty if
 	// it need not be written.
 	note, recounted string
 	// blocked is the revert that the node has no room for; nil if there is none.
@@ -340,7 +340,7 @@ func (d *draft) assignCauses() {
 			case *m.Of(&c.Desired) != *m.Of(&c.Current):
 				cause = d.last(i, m).Cause
 			case !d.ours(i, m):
-				cause = LeftAlone
+				cause = NotOurs
 			}
 			c.Causes[m.Index] = cause
 		}

@@ -29,7 +29,7 @@ func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
 	s := snapshotOf(t, refusedPod, podtest.Booted("v1.36.3", "boot-1"))
 	s.Now = podtest.Start.Add(time.Minute)
 	plan := planner.Plan(s)
-	if plan.Kind != PutBack || noted(plan) != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+podtest.StaticCPU {
+	if plan.Kind != RevertRefused || noted(plan) != "2026-11-21T00:01:00Z v1.36.3/boot-1 "+podtest.StaticCPU {
 		t.Fatalf("%v because of %v, and records %q", plan.Decision, plan.Reasons, noted(plan))
 	}
 	// After a stop between the two writes, the first one is not repeated.
@@ -37,7 +37,7 @@ func learnsFromOnePodForAllPodsOfItsNode(t *testing.T) {
 	podtest.Annotated("infeasible", noted(plan))(recorded)
 	podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Infeasible))(recorded)
 	s.Pod, s.Now = pod.From(recorded), podtest.Start.Add(2*time.Minute)
-	if again := planner.Plan(s); again.Kind != PutBack || noted(again) != "" {
+	if again := planner.Plan(s); again.Kind != RevertRefused || noted(again) != "" {
 		t.Errorf("stopped and planned again: %v, and records %q", again.Decision, noted(again))
 	}
 	// Another pod of the node, in another process.
@@ -115,7 +115,7 @@ func keepsTheQoSClassInARevert(t *testing.T) {
 	s := snapshotOf(t, p, podtest.Node("n2d"))
 	s.Now = podtest.At(100)
 	plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: OverrideExternal}).Plan(s)
-	if c := &plan.Containers[0]; plan.Kind == PutBack || c.Desired != c.Current {
+	if c := &plan.Containers[0]; plan.Kind == RevertRefused || c.Desired != c.Current {
 		t.Errorf("%v becomes %v, which is %s", c.Current, c.Desired, sizing.QOSClass([]sizing.Container{c.Desired}))
 	}
 }

@@ -2,8 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -215,39 +213,4 @@ type keeping struct {
 	// left means that a size stays because another actor set it or its original is unknown;
 	// lost means that at least one original is unknown.
 	left, lost bool
-}
-
-// originals checks what the pod records about its originals.
-func (p *Planner) originals(d *draft, s *Snapshot) *verdict {
-	v := d.says()
-	found := keeping{vouches: vouching(d, s.Pod)}
-	for i := range d.parts {
-		for _, message := range d.parts[i].of.Ignored() {
-			v.because(contract.AnnotationIgnored, message)
-			found.corrected = true
-		}
-	}
-	if found != (keeping{}) {
-		kept := found // Only a copy escapes to the heap.
-		v.keep = &kept
-		return v
-	}
-	return nil
-}
-
-// vouching returns the managers whose originals are trusted, to write while managedFields still prove it; empty
-// if they need not be written.
-func vouching(d *draft, of *pod.Pod) string {
-	var predecessors []string
-	for i := range d.parts {
-		predecessors = append(predecessors, d.parts[i].of.Predecessors()...)
-	}
-	if len(predecessors) == 0 {
-		return ""
-	}
-	if of.OriginalsBy() != "" {
-		predecessors = append(predecessors, of.OriginalsBy())
-	}
-	slices.Sort(predecessors)
-	return strings.Join(slices.Compact(predecessors), ",")
 }

@@ -364,7 +364,7 @@ func TestLives(t *testing.T) {
 			if s.Demand != nil && plan.classAfter(s.Pod) != plan.QOSClass {
 				t.Fatalf("seed %d: the pod does not remain %s: %s", seed, plan.QOSClass, told(plan))
 			}
-			if plan.Kind == PutBack {
+			if plan.Kind == RevertRefused {
 				refused = &Refusal{Reason: plan.Reasons[0], Wanted: plan.Wanted, Waiting: a.oneIn(2), Retry: a.oneIn(3)}
 			}
 			if plan.Decision == Resize && a.oneIn(4) {

@@ -11,7 +11,7 @@ import (
 // Outcome returns the reasons to report after a plan was applied.
 func (p *Plan) Outcome() []Reason {
 	switch {
-	case p.Kind == Revert && (p.Decision == Align || p.causedBy(ByRevert)), p.Kind == PutBack:
+	case p.Kind == Revert && (p.Decision == Align || p.causedBy(ByRevert)), p.Kind == RevertRefused:
 		return p.Reasons[:1]
 	case p.Kind == Revert && p.causedBy(ByCompletion):
 		return []Reason{{contract.Resized, p.Reasons[0].Message}}
@@ -85,7 +85,7 @@ func (p *Plan) takes(step *Derived) bool {
 // Deed returns the log message for what was done to the pod.
 func (p *Plan) Deed(said []Reason) string {
 	switch {
-	case p.Kind == PutBack, p.Kind == Revert && p.Decision == Resize:
+	case p.Kind == RevertRefused, p.Kind == Revert && p.Decision == Resize:
 		return "Pod reverted"
 	case len(said) > 0 && said[0].Code == contract.Restored:
 		return "Pod restored"

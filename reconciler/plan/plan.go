@@ -118,8 +118,8 @@ type Kind uint8
 const (
 	// Sizes sizes the pod for its node.
 	Sizes Kind = iota
-	// PutBack reverts a size that the node cannot satisfy.
-	PutBack
+	// RevertRefused reverts a size that the node cannot satisfy.
+	RevertRefused
 	// Restore returns the pod to its originals and removes our annotations.
 	Restore
 	// Revert reverts what a resize lowered, because it made the pod worse.
@@ -160,8 +160,8 @@ type Cause uint8
 const (
 	// Unchanged: it has its desired size already, or keeps its size for now.
 	Unchanged Cause = iota
-	// LeftAlone: it may not be changed, because another actor set it or its original is unknown.
-	LeftAlone
+	// NotOurs: it may not be changed, because another actor set it or its original is unknown.
+	NotOurs
 	// ByRatio: what its author wrote is scaled for the node. ByDemand: what it needs according to usage is.
 	ByRatio
 	ByDemand
@@ -259,7 +259,7 @@ func (p *Plan) causedBy(cause Cause) bool {
 func (p *Plan) resized() bool {
 	for i := range p.Containers {
 		for _, m := range sizing.Measures {
-			if c := &p.Containers[i]; c.Causes[m.Index] != LeftAlone && *m.Of(&c.Desired) != *m.Of(&c.Original) {
+			if c := &p.Containers[i]; c.Causes[m.Index] != NotOurs && *m.Of(&c.Desired) != *m.Of(&c.Original) {
 				return true
 			}
 		}
@@ -289,7 +289,7 @@ func (p *Plan) Skipped(why Reason) *Plan {
 	skipped.skip(why)
 	for i := range skipped.Containers {
 		for k, cause := range skipped.Containers[i].Causes {
-			if cause != LeftAlone {
+			if cause != NotOurs {
 				skipped.Containers[i].Causes[k] = Unchanged
 			}
 		}

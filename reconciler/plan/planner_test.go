@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,7 @@ func TestPlanner(t *testing.T) {
 	t.Run("plans several containers with an init container", plansSeveralContainersWithAnInitContainer)
 	t.Run("determines what remains to be written", determinesWhatRemainsToBeWritten)
 	t.Run("limits the length of a reason", limitsTheLengthOfAReason)
+	t.Run("the trait Stays agrees with the stages", theTraitStaysAgreesWithTheStages)
 }
 
 func namesTheLabelsThatDetermineTheNodeType(t *testing.T) {
@@ -479,6 +481,26 @@ func TestReasonsAreCutOnce(t *testing.T) {
 		v := verdict{alone: true, reasons: []Reason{before}}
 		if d.apply("restore", &v); d.Reasons[0] != before {
 			t.Errorf("%d bytes: the reason ends with %q, before with %q", length, d.Reasons[0].Message[len(d.Reasons[0].Message)-40:], before.Message[len(before.Message)-40:])
+		}
+	}
+}
+
+// The trait Stays must agree with the table of stages: what a stage says of a pod after its sizes were computed leaves a
+// resource as it is, except for reasons that only inform.
+func theTraitStaysAgreesWithTheStages(t *testing.T) {
+	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}
+	sizing, _ := Checks()
+	computed := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == stageKeep })
+	ends := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == "retry" })
+	stays := map[contract.Reason]bool{}
+	for _, stage := range sizing[computed:ends] {
+		for _, reason := range stage.Reasons {
+			stays[reason] = !slices.Contains(informs, reason)
+		}
+	}
+	for _, info := range contract.Reasons() {
+		if info.Stays != stays[info.Reason] {
+			t.Errorf("%s: Stays is %v, want %v", info.Reason, info.Stays, stays[info.Reason])
 		}
 	}
 }

@@ -136,7 +136,7 @@ func revertsAPodOnlyToSizesThatItMayHaveHad(t *testing.T) {
 			p := podtest.Pod(podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, podtest.WithStatus(tc.allocated, tc.allocated), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized)
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			plan := planner.Plan(snapshotOf(t, p, podtest.Node("n4")))
-			if got := plan.Kind == PutBack; got != tc.want {
+			if got := plan.Kind == RevertRefused; got != tc.want {
 				t.Errorf("reverted: %v, to %v; want %v", got, plan.Containers[0].Desired, tc.want)
 			}
 			if memory := plan.Containers[0].Desired.Memory.Request; memory != 1<<30 {

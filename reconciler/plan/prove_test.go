@@ -70,7 +70,7 @@ func TestSchedule(t *testing.T) {
 			if p.Decision != tc.decision || tc.reason != "" && p.Reasons[0].Code != tc.reason {
 				t.Errorf("decision %v, reasons %v", p.Decision, p.Reasons)
 			}
-			if p.Kind == PutBack {
+			if p.Kind == RevertRefused {
 				return // It is planned again when it has that size.
 			}
 			if opens := p.ReplanAt.Equal(podtest.At(day)); opens != (tc.reason == contract.OutsideSchedule) || opens == p.Pending() {
@@ -340,7 +340,7 @@ func TestDegraded(t *testing.T) {
 		{"a revert", leaky(), "big", nil, Resize, Revert, contract.Reverted},
 		{"a size that a revert raised for a moment", leaky(sized(podtest.Amounts{"500m", "500m", "1025Mi", "1025Mi"}), memoryReverted("1")), "big", nil, Resize, Revert, contract.Reverted},
 		{"a restore", leaky(), "big", func(s *Snapshot) { s.Restore = true }, Resize, Restore, contract.Restored},
-		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, PutBack, contract.ResizeInfeasible},
+		{"a size that its node refuses", podtest.Pod(ofN4, podtest.WithStatus(podtest.Guaranteed, podtest.Guaranteed), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 20), podtest.SizedForN4, podtest.AsResized), "n2d", nil, Resize, RevertRefused, contract.ResizeInfeasible},
 		{"a frozen cluster", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) { s.Frozen = "frozen" }, Skip, Sizes, contract.Frozen},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -408,6 +408,15 @@ func TestStep(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the message names the key, and when the next step is", func(t *testing.T) {
+		s := snapshotOf(t, stepped("800m", "820Mi"), podtest.Node("big"))
+		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{Canary: 1, MaxChange: 0.2})
+		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+		want := "container app: cpu 800m/800m instead of 500m/500m: guard.maxChange lowers it in steps, and the next one is at " + podtest.At(310).UTC().Format(time.RFC3339) + " or later"
+		if !strings.Contains(p.Reasons[0].Message, want) {
+			t.Errorf("reasons %v, want %s", p.Reasons, want)
+		}
+	})
 	t.Run("a bound does not explain a step", func(t *testing.T) {
 		table, err := ratios.Merge([]*ratios.Layer{{
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},

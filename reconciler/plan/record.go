@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -125,4 +127,39 @@ func amountOf(c *sizing.Container, which contract.Original) (amount int64, text 
 		return c.Memory.Request, sizing.MemoryText(c.Memory.Request)
 	}
 	return c.Memory.Limit, sizing.MemoryText(c.Memory.Limit)
+}
+
+// originals checks what the pod records about its originals.
+func (p *Planner) originals(d *draft, s *Snapshot) *verdict {
+	v := d.says()
+	found := keeping{vouches: vouching(d, s.Pod)}
+	for i := range d.parts {
+		for _, message := range d.parts[i].of.Ignored() {
+			v.because(contract.AnnotationIgnored, message)
+			found.corrected = true
+		}
+	}
+	if found != (keeping{}) {
+		kept := found // Only a copy escapes to the heap.
+		v.keep = &kept
+		return v
+	}
+	return nil
+}
+
+// vouching returns the managers whose originals are trusted, to write while managedFields still prove it; empty
+// if they need not be written.
+func vouching(d *draft, of *pod.Pod) string {
+	var predecessors []string
+	for i := range d.parts {
+		predecessors = append(predecessors, d.parts[i].of.Predecessors()...)
+	}
+	if len(predecessors) == 0 {
+		return ""
+	}
+	if of.OriginalsBy() != "" {
+		predecessors = append(predecessors, of.OriginalsBy())
+	}
+	slices.Sort(predecessors)
+	return strings.Join(slices.Compact(predecessors), ",")
 }

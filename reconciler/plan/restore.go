@@ -43,8 +43,8 @@ func asWritten(d *draft) *verdict {
 	return d.skips(decided, contract.Restored, "the pod has its originals and keeps them")
 }
 
-// giveBack gives each resource its original, or says why it stays.
-func (p *Planner) giveBack(d *draft, s *Snapshot) *verdict {
+// restoreOriginals gives each resource its original, or says why it stays.
+func (p *Planner) restoreOriginals(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	for i := range d.Containers {
 		c := &d.Containers[i]

@@ -35,21 +35,21 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 	if !settings.Enabled || !observed && !unrecorded && len(s.Pod.Reverts()) == 0 {
 		return nil
 	}
-	found := d.contain(s, observed, true)
+	found := d.reversal(s, observed, true)
 	if !found.reverting() {
 		return found.keeps(d)
 	}
 	v := found.decide(d, s)
-	if v.skip.Code == "" || !found.undoes() && !found.completes() || len(found.reverts) > 0 {
+	if v.skip.Code == "" || !found.hurts() && !found.completes() || len(found.reverts) > 0 {
 		return v
 	}
 	// The size before does not fit, perhaps for days. By now, a smaller one may be desired that fits. While only
 	// requests do not fit, the pod is sized like all others.
-	again := d.contain(s, observed, false)
+	again := d.reversal(s, observed, false)
 	switch {
 	case !again.reverting():
 		v = again.keeps(d)
-	case found.undoes():
+	case found.hurts():
 		return v
 	default:
 		w := again.decide(d, s)
@@ -60,8 +60,8 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
-// containment is what must be reverted, and what stays because it was.
-type containment struct {
+// reversal is what must be reverted, and what stays because it was.
+type reversal struct {
 	proof
 	// sets are the resources that are reverted or stay, and reasons say why.
 	sets    []Derived
@@ -70,22 +70,22 @@ type containment struct {
 	again   time.Time
 }
 
-func (c *containment) reverting() bool {
-	return c.undoes() || c.completes() || c.causes(ByNudge)
+func (c *reversal) reverting() bool {
+	return c.hurts() || c.completes() || c.causes(ByNudge)
 }
 
-// undoes reports whether a size that made the pod worse changes. Otherwise, the node only notices an earlier revert.
-func (c *containment) undoes() bool { return c.causes(ByRevert) }
+// hurts reports whether the pod still has a size that made it worse. Otherwise, the node only notices an earlier revert.
+func (c *reversal) hurts() bool { return c.causes(ByRevert) }
 
 // completes reports whether a request changes whose limit was reverted alone.
-func (c *containment) completes() bool { return c.causes(ByCompletion) }
+func (c *reversal) completes() bool { return c.causes(ByCompletion) }
 
-func (c *containment) causes(cause Cause) bool {
+func (c *reversal) causes(cause Cause) bool {
 	return slices.ContainsFunc(c.sets, func(step Derived) bool { return step.Cause == cause })
 }
 
 // of returns the step of a resource that is reverted; nil if it is not.
-func (c *containment) of(container int, m *sizing.Measure) *Derived {
+func (c *reversal) of(container int, m *sizing.Measure) *Derived {
 	for i := range c.sets {
 		if step := &c.sets[i]; step.Container == container && step.Measure == m && step.Cause != Unchanged {
 			return step
@@ -95,7 +95,7 @@ func (c *containment) of(container int, m *sizing.Measure) *Derived {
 }
 
 // keeps returns the verdict if there is nothing to revert.
-func (c *containment) keeps(d *draft) *verdict {
+func (c *reversal) keeps(d *draft) *verdict {
 	v := &verdict{proof: &c.proof, tested: c.tested, again: c.again}
 	if d.state == open {
 		v.sets, v.reasons = c.sets, c.reasons
@@ -103,10 +103,10 @@ func (c *containment) keeps(d *draft) *verdict {
 	return v
 }
 
-// contain finds what to revert. finishing means that reverts are finished that were recorded, but not made.
-func (d *draft) contain(s *Snapshot, observed, finishing bool) *containment {
+// reversal finds what to revert. finishing means that reverts are finished that were recorded, but not made.
+func (d *draft) reversal(s *Snapshot, observed, finishing bool) *reversal {
 	settings := &d.rule.profile.Guard
-	c := &containment{}
+	c := &reversal{}
 	c.compare(d, s, settings.Window, observed)
 	c.keepReverted(d, s, settings.Cooldown, finishing)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
@@ -123,7 +123,7 @@ func (d *draft) contain(s *Snapshot, observed, finishing bool) *containment {
 
 // compare notes what the last resize changed, for the next record: sizes that have not proven
 // themselves are recorded with the sizes before them again.
-func (c *containment) compare(d *draft, s *Snapshot, window time.Duration, observed bool) {
+func (c *reversal) compare(d *draft, s *Snapshot, window time.Duration, observed bool) {
 	record, changes := s.Pod.Record(), guard.Changes(s.Pod, window)
 	c.tested = make([]tested, len(d.parts))
 	for i := range d.parts {
@@ -148,7 +148,7 @@ func (c *containment) compare(d *draft, s *Snapshot, window time.Duration, obser
 }
 
 // keepReverted keeps the sizes that were reverted, or finishes a revert that the node has not made.
-func (c *containment) keepReverted(d *draft, s *Snapshot, cooldown time.Duration, finishing bool) {
+func (c *reversal) keepReverted(d *draft, s *Snapshot, cooldown time.Duration, finishing bool) {
 	for _, r := range s.Pod.Reverts() {
 		m, i := r.Measure, d.container(r.Container)
 		if i < 0 || !d.ours(i, m) || d.parts[i].standings[m.Index].Adopted != 0 {
@@ -156,10 +156,10 @@ func (c *containment) keepReverted(d *draft, s *Snapshot, cooldown time.Duration
 		}
 		of := &d.Containers[i]
 		current, desired, back := *m.Of(&of.Current), *m.Of(&of.Desired), d.believed(i, m, r.Back)
-		undone := asBefore(of.Name, m, current, back, r.Message, r.Harm)
+		why := asBefore(of.Name, m, current, back, r.Message, r.Harm)
 		if finishing && current == r.Hurt && back != current {
 			// It is not back yet. The size that is desired by now does not matter: sizing may wait, or be stopped.
-			c.undo(Derived{Container: i, Measure: m, To: back, Cause: ByRevert, Why: undone, Harm: &r.Harm})
+			c.adds(Derived{Container: i, Measure: m, To: back, Cause: ByRevert, Why: why, Harm: &r.Harm})
 			continue
 		}
 		until, forbidden := guard.Forbids(&r, desired, cooldown, s.Now)
@@ -175,7 +175,7 @@ func (c *containment) keepReverted(d *draft, s *Snapshot, cooldown time.Duration
 		limit, lowered := r.LimitBack()
 		half := lowered && current == limit // There was no room for the request.
 		if half && finishing && back != current {
-			c.undo(Derived{Container: i, Measure: m, To: back, Cause: ByCompletion, Why: asBefore(of.Name, m, current, back, r.Message, r.Harm)})
+			c.adds(Derived{Container: i, Measure: m, To: back, Cause: ByCompletion, Why: asBefore(of.Name, m, current, back, r.Message, r.Harm)})
 			continue
 		}
 		got := back
@@ -190,7 +190,7 @@ func (c *containment) keepReverted(d *draft, s *Snapshot, cooldown time.Duration
 			m.Show(back), m.Show(desired), whenRetried(until), r.Message, r.Harm)
 		// A pushed size must become smaller again even if no pod may be sized now.
 		if current == pushed(got, m) {
-			c.undo(Derived{Container: i, Measure: m, To: got, Cause: ByNudge, Why: stays})
+			c.adds(Derived{Container: i, Measure: m, To: got, Cause: ByNudge, Why: stays})
 			continue
 		}
 		c.reasons = append(c.reasons, Reason{contract.Reverted, bounded(stays)})
@@ -200,21 +200,21 @@ func (c *containment) keepReverted(d *draft, s *Snapshot, cooldown time.Duration
 
 // push raises a reverted resource by one unit, since the pod as a whole did not get it back.
 // The next plan lowers it again, once the node has applied that.
-func (c *containment) push(i int, m *sizing.Measure, of *ContainerPlan) {
+func (c *reversal) push(i int, m *sizing.Measure, of *ContainerPlan) {
 	current := *m.Of(&of.Current)
 	more := pushed(current, m)
-	c.undo(Derived{Container: i, Measure: m, To: more, Cause: ByNudge, Why: fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
+	c.adds(Derived{Container: i, Measure: m, To: more, Cause: ByNudge, Why: fmt.Sprintf("container %s: %s %s → %s for a moment: the container did not run when its size was reverted, so its node still limits the pod to less",
 		of.Name, m.Name, m.Show(current), m.Show(more))})
 }
 
-// undo gives a resource a size to revert its resize.
-func (c *containment) undo(step Derived) {
+// adds gives a resource a size to revert its resize.
+func (c *reversal) adds(step Derived) {
 	c.reasons = append(c.reasons, Reason{contract.Reverted, bounded(step.Why)})
 	c.sets = append(c.sets, step)
 }
 
 // revert reverts a resource that made the pod worse, if it can.
-func (c *containment) revert(d *draft, s *Snapshot, h *guard.Harm) {
+func (c *reversal) revert(d *draft, s *Snapshot, h *guard.Harm) {
 	name, m := s.Pod.Containers[h.Index].Name(), h.Measure
 	i := d.container(name)
 	if i < 0 || c.of(i, m) != nil {
@@ -229,7 +229,7 @@ func (c *containment) revert(d *draft, s *Snapshot, h *guard.Harm) {
 		times = before.Times + 1
 	}
 	c.reverts = append(c.reverts, pod.Revert{Container: name, Measure: m, Hurt: current, Back: back, Times: times, Harm: h.Kind, Message: h.Message})
-	c.undo(Derived{Container: i, Measure: m, To: back, Cause: ByRevert, Why: asBefore(name, m, current, back, h.Message, h.Kind), Harm: &h.Kind})
+	c.adds(Derived{Container: i, Measure: m, To: back, Cause: ByRevert, Why: asBefore(name, m, current, back, h.Message, h.Kind), Harm: &h.Kind})
 }
 
 // believed returns a recorded size that a container may have had, or else a larger original, or
@@ -276,14 +276,4 @@ func whenRetried(until time.Time) string {
 // asBefore says that a resource of a container gets its size before the resize, and why.
 func asBefore(container string, m *sizing.Measure, has, back sizing.Amount, why string, harm contract.Harm) string {
 	return fmt.Sprintf("container %s: %s %s → %s as before the resize: %s (%s)", container, m.Name, m.Show(has), m.Show(back), why, harm)
-}
-
-// await skips a pod that may yet show that its last resize made it worse. After another resize, it would look as if
-// the pod had not been ready before.
-func (p *Planner) await(d *draft, s *Snapshot) *verdict {
-	if d.proof.judgedAt.IsZero() || s.InTheEnd || !d.differs() {
-		return nil
-	}
-	return d.skips(stays, contract.AwaitingReadiness, fmt.Sprintf("the pod became unready after its last resize at %s, which is reverted at %s unless the pod is ready by then",
-		s.Pod.ResizedAt().UTC().Format(time.RFC3339), d.proof.judgedAt.UTC().Format(time.RFC3339)))
 }

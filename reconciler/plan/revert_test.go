@@ -21,7 +21,7 @@ import (
 
 func TestContain(t *testing.T) {
 	t.Run("reverts only what a resize lowered and hurts", revertsOnlyWhatAResizeLoweredAndHurts)
-	t.Run("keeps what was reverted until the desired size changes", keepsWhatWasPutBackUntilTheDesiredSizeChanges)
+	t.Run("keeps what was reverted until the desired size changes", keepsAfterARevertUntilTheDesiredSizeChanges)
 	t.Run("counts restarts from a revert on", countsRestartsFromARevertOn)
 	t.Run("pushes a limit of the pod that lags behind", pushesALimitOfThePodThatLagsBehind)
 	t.Run("waits longer after each revert", waitsLongerAfterEachRevert)
@@ -255,7 +255,7 @@ func pushesALimitOfThePodThatLagsBehind(t *testing.T) {
 	}
 }
 
-func keepsWhatWasPutBackUntilTheDesiredSizeChanges(t *testing.T) {
+func keepsAfterARevertUntilTheDesiredSizeChanges(t *testing.T) {
 	back := leaky(sized(podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}), memoryReverted("1"))
 	for _, tc := range []struct {
 		name    string

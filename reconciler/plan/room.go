@@ -139,27 +139,6 @@ func (p *Plan) unlike(sizes func(i int) *sizing.Container) []string {
 	return names
 }
 
-// breaker skips pods whose sizing a breaker stops. Reverts and restores pass.
-func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
-	if s.Degraded == "" || !d.differs() {
-		return nil
-	}
-	return d.skips(stays, contract.Degraded, s.Degraded)
-}
-
-// schedule skips pods that are resized at other times. Without a time, as in a preview without a cluster, no schedule
-// applies.
-func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
-	windows := d.rule.profile.Guard.Schedule
-	if s.Now.IsZero() || windows.Contains(s.Now) || !d.differs() {
-		return nil
-	}
-	opens := windows.Next(s.Now)
-	v := d.skips(stays, contract.OutsideSchedule, "the schedule of the configuration resizes this pod from "+opens.UTC().Format(time.RFC3339))
-	v.again = opens
-	return v
-}
-
 // hearsOfBudgets returns when a pod is planned again if a part of it waits for a budget, but the pod as a whole for
 // something else: changes to budgets do not queue it then.
 func hearsOfBudgets(reasons []Reason, now time.Time) time.Time {

@@ -3,9 +3,28 @@ package plan
 import (
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 )
+
+// DefaultOwnerKinds are the kinds of controllers whose pods are resized.
+var DefaultOwnerKinds = []string{"ReplicaSet", "StatefulSet", "DaemonSet", "Job"}
+
+// Planner plans pods. It is pure: the same snapshot gives the same plan.
+type Planner struct {
+	// OwnerKinds name the kinds of controllers whose pods are resized, as safety.Names reads them.
+	OwnerKinds []string
+	// NodeTypes determines the type of a node.
+	NodeTypes nodetype.Resolver
+	// KeepMemoryLimits means that the API server does not allow a memory limit to shrink
+	// without a restart (Kubernetes 1.33).
+	KeepMemoryLimits bool
+	// Sidecars means that restartable init containers are resized too.
+	Sidecars bool
+	// External selects how to handle sizes that another actor set.
+	External External
+}
 
 // stage is one step of planning: a function from a draft, which it does not change, and the snapshot to a verdict.
 type stage struct {
@@ -99,7 +118,7 @@ var sizingStages = []stage{
 	},
 	{
 		"refused", "A size that the node refuses is reverted, if the pod keeps its sizes.", open | stays,
-		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).putBack,
+		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).revertRefused,
 	},
 	{
 		"align", "A pod without anything to change is aligned, or says what its node does.", open,
@@ -127,7 +146,7 @@ var restoringStages = []stage{
 	},
 	{
 		"originals", "Each resource gets its original.", open,
-		[]contract.Reason{contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).giveBack,
+		[]contract.Reason{contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).restoreOriginals,
 	},
 	{
 		"fit", "What cannot change without a restart stays.", open,

@@ -53,7 +53,7 @@ func (p *Planner) step(d *draft, s *Snapshot) *verdict {
 				next = guard.Until(s.Pod, settings.Window)
 				v.again = sooner(v.again, next)
 			}
-			v.because(contract.WaitingForProof, fmt.Sprintf("container %s: %s %s instead of %s: the next step is at %s or later",
+			v.because(contract.WaitingForProof, fmt.Sprintf("container %s: %s %s instead of %s: guard.maxChange lowers it in steps, and the next one is at %s or later",
 				c.Name, m.Name, m.Show(step.To), m.Show(wanted), next.UTC().Format(time.RFC3339)))
 		}
 	}

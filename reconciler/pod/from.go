@@ -226,7 +226,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		crossesNamespaces: crossesNamespaces(spec.Affinity),
 		answer:            answerOf(object, h),
 		conditions:        conditionsOf(object, p),
-		kills:             Kills(object),
+		kills:             killsOf(object, h.entries),
 		reverts:           revertsOf(object, h),
 		long:              long,
 		originalsBy:       handleOf(h.vouched),

@@ -33,13 +33,19 @@ var evictedUsing = regexp.MustCompile(`Container (\S+) was using (\S+), request 
 // Kills returns the kills that the status of a pod shows: of the current and of the last state of
 // each container, and of an eviction because of memory. The same kill is in the status until the
 // container ends again.
-func Kills(p *corev1.Pod) (kills []Kill) {
+func Kills(p *corev1.Pod) []Kill {
+	return killsOf(p, entriesOf(p))
+}
+
+// killsOf is like Kills, with the entries of the pod's managedFields. They are read once: all containers of a pod may
+// have been killed.
+func killsOf(p *corev1.Pod, entries []entry) (kills []Kill) {
 	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for i := range statuses {
 			s := &statuses[i]
 			for _, ended := range []*corev1.ContainerStateTerminated{s.LastTerminationState.Terminated, s.State.Terminated} {
 				if ended != nil && ended.Reason == "OOMKilled" {
-					kill := killOf(p, s.Name, ended.FinishedAt.Time, 0)
+					kill := killOf(p, entries, s.Name, ended.FinishedAt.Time, 0)
 					if !ended.StartedAt.IsZero() {
 						kill.Ran = kill.At.Sub(ended.StartedAt.Time)
 					}
@@ -57,7 +63,7 @@ func Kills(p *corev1.Pod) (kills []Kill) {
 		used, err := sizing.ParseMemory(found[2])
 		if name := found[1]; err == nil && placeOf(p, name) >= 0 && !named[name] {
 			named[name] = true
-			kills = append(kills, killOf(p, name, evictedAt(p), used))
+			kills = append(kills, killOf(p, entries, name, evictedAt(p), used))
 		}
 	}
 	return kills
@@ -79,7 +85,7 @@ func placeOf(p *corev1.Pod, name string) int {
 }
 
 // killOf returns a kill with the resources of its container.
-func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
+func killOf(p *corev1.Pod, entries []entry, name string, at time.Time, used int64) Kill {
 	k := Kill{Container: name, At: at, Used: used}
 	set := func(r *corev1.ResourceRequirements) {
 		k.Limit, k.Request = r.Limits.Memory().Value(), r.Requests.Memory().Value()
@@ -97,7 +103,7 @@ func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 			}
 		}
 	}
-	if place >= 0 && resizedSince(p, place, contract.MemoryLimit, at) {
+	if place >= 0 && resizedSince(entries, place, contract.MemoryLimit, at) {
 		k.Limit = 0
 	}
 	return k
@@ -106,8 +112,8 @@ func killOf(p *corev1.Pod, name string, at time.Time, used int64) Kill {
 // resizedSince reports whether an amount of the i-th container may have changed since a time. A manager
 // that changes an amount takes it from all others, but the time of its entry may be that of a
 // later change to a different amount.
-func resizedSince(p *corev1.Pod, i int, which contract.Original, at time.Time) bool {
-	return slices.ContainsFunc(entriesOf(p), func(e entry) bool {
+func resizedSince(entries []entry, i int, which contract.Original, at time.Time) bool {
+	return slices.ContainsFunc(entries, func(e entry) bool {
 		return (e.resize || e.anybodys()) && e.setsAmount(i, which) && e.seconds >= at.Unix()
 	})
 }

@@ -55,8 +55,6 @@ type journey struct {
 	// each.
 	steps  []string
 	states []state
-	// enough is the number of steps after which a new process finds nothing left to do.
-	enough int
 }
 
 // journeys are all of them, except for the revert of a resize that a node refuses.
@@ -65,30 +63,25 @@ var journeys = []journey{
 		"a new pod", "n4", false, nil,
 		[]string{"originals", "resize", "applied"},
 		[]state{{asCreated, false, ""}, {asCreated, true, ""}, {asSized, true, ""}, {asSized, true, "n4"}},
-		3,
 	},
 	{
 		"a new pod with nothing to resize", "n2d", false, nil,
 		[]string{"record"},
 		[]state{{asCreated, false, ""}, {asCreated, true, "n2d"}},
-		1,
 	},
 	{
 		"a ratio changes", "n4", true, func(w *world, _ hold.Scope) { w.setTable(simpleTable("2")) },
 		[]string{"resize", "applied"},
 		[]state{{asSized, true, "n4"}, {asResized, true, "n4"}, {asResized, true, "n4"}},
-		1, // The annotation already says n4.
 	},
 	{
 		"a pod is restored", "n4", true, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
 		[]string{"resize", "clean"},
 		[]state{{asSized, true, "n4"}, {asCreated, true, "n4"}, {asCreated, false, ""}},
-		2,
 	},
 	{
 		"a pod that was not resized is restored", "n2d", true, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
 		[]string{"clean"},
 		[]state{{asCreated, true, "n2d"}, {asCreated, false, ""}},
-		1,
 	},
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
 
 // right returns an error unless a pod is as it should be in the end, given the ratios and
@@ -46,6 +47,9 @@ func (w *world) right(key types.NamespacedName) error {
 	}
 	if err := compareAnnotations(pod.Annotations, annotations); err != nil {
 		return fmt.Errorf("%s on %s: %w", key, nodeType, err)
+	}
+	if recorded, ok := recordedSizes(pod); ok && recorded != sizes {
+		return fmt.Errorf("%s on %s has %q, but the record of the last resize says %q", key, nodeType, sizes, recorded)
 	}
 	return nil
 }
@@ -122,6 +126,16 @@ func compareAnnotations(got, want map[string]string) error {
 		return fmt.Errorf("annotation %s: present is %v, want %v", contract.AppliedAt, ok, applied)
 	}
 	return nil
+}
+
+// recordedSizes returns the sizes that the last resize led to, according to its record; false if there is none.
+func recordedSizes(of *corev1.Pod) (string, bool) {
+	text, ok := of.Annotations[contract.AppliedSizes]
+	record := pod.ParseRecord(text)
+	return oracle.Text(resizable(of), func(c *corev1.Container) (cpu, memory oracle.Amount) {
+		has, _ := record.Of(c.Name)
+		return oracle.Amount(has.To.CPU), oracle.Amount(has.To.Memory)
+	}), ok
 }
 
 func equalQuantities(a, b string) bool {

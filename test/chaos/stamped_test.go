@@ -47,18 +47,15 @@ var stampedJourneys = slices.Concat([]journey{
 		"a new pod", "n4", false, nil,
 		[]string{"resize", "applied"},
 		[]state{{asCreated, true, ""}, {asSized, true, ""}, {asSized, true, "n4"}},
-		2,
 	},
 	{
 		"a new pod with nothing to resize", "n2d", false, nil,
 		[]string{"applied"},
 		[]state{{asCreated, true, ""}, {asCreated, true, "n2d"}},
-		1,
 	},
 	{
 		"a new pod is restored", "n4", false, func(w *world, pod hold.Scope) { w.holds.put(hold.Restore, pod) },
 		[]string{"clean"},
 		[]state{{asCreated, true, ""}, {asCreated, false, ""}},
-		1,
 	},
 }, journeys[2:])

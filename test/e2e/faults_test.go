@@ -153,11 +153,23 @@ func (c *cluster) awaitWritten(t *testing.T, namespace string, n int) {
 // goneFor is how long the API server is down: longer than a Lease lasts.
 const goneFor = lease + 5*time.Second
 
+// TestOutage has a cluster of its own, because it mostly waits.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	t.Run("the server survives an outage of the API server", apiServerGone)
+}
+
 // apiServerGone calls a server that authenticates callers by itself. The Deployment's
 // servers need the API server for that.
-func (c *cluster) apiServerGone(t *testing.T) {
+func apiServerGone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(localcluster.ForTest(t, "n4=1"))
+	c.install(t)
+	c.apply(t, promptConfig(), deployment("before-outage", "app"))
+	c.awaitRunning(t, "before-outage", 1)
+	before := c.pods(t, "before-outage")[0].Name
 	s := c.servePlain(t)
-	c.awaitSettled(t, s, ns)
+	c.awaitSettled(t, s, "before-outage")
 	if err := c.Stop(t.Context(), "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +184,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 			t.Fatal("the server ended")
 		case <-tick.C:
 			// It still answers from its caches.
-			if _, err := s.api.PreviewPod(t.Context(), ns, "db-0"); err != nil {
+			if _, err := s.api.PreviewPod(t.Context(), "before-outage", before); err != nil {
 				t.Errorf("preview while the API server is gone: %v", err)
 			}
 			if code, body := get(t, "http://"+s.HTTPAddress+"/livez"); code != http.StatusOK {
@@ -200,7 +212,7 @@ func (c *cluster) apiServerGone(t *testing.T) {
 		}
 		return nil
 	})
-	c.awaitSettled(t, s, ns)
+	c.awaitSettled(t, s, "")
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

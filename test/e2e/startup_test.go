@@ -138,6 +138,7 @@ func (y *yard) measuredByAgent(t *testing.T, s *server, node string) {
 	}
 	defer func() { _ = output.Close() }()
 	agent.Stdout, agent.Stderr = output, output
+	agent.SysProcAttr = asContainer
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}

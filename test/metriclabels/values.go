@@ -21,7 +21,7 @@ func Values(nodeTypes ...string) map[string][]string {
 		"reason": reasons, "result": {"resized", "refused", "failed", "counted", "rejected"}, "decision": {"resize", "aligned", "skip"},
 		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark", "push", "metrics.k8s.io", "prometheus"},
 		"recommendation": {"known", "unknown"},
-		"step":           {"originals", "resize", "applied", "record", "infeasible", "putBack", "reverted", "revert", "restore", "clean", "preview"},
+		"step":           {"originals", "resize", "applied", "record", "infeasible", "revertRefused", "reverted", "revert", "restore", "clean", "preview"},
 		"code":           {"0", "200", "403", "404", "409", "422", "429", "500", "503"},
 		"node_type":      nodeTypes,
 		"kind":           owners.DefaultResources,

@@ -18,6 +18,7 @@ import (
 )
 
 func TestLive(t *testing.T) {
+	t.Parallel()
 	t.Run("a real Prometheus monitors a real server", aRealPrometheusMonitorsARealServer)
 }
 

@@ -16,6 +16,7 @@ import (
 // TestMeasured checks that Go tests get clusters whose containers work and are measured. The
 // tests of the test cluster check what is measured.
 func TestMeasured(t *testing.T) {
+	t.Parallel()
 	cluster := localcluster.ForTestWith(t, localcluster.Options{
 		Nodes: "n4=1:speed=2", Work: []string{"measured/works/app={cpu: 500m, memory: [{leak: 64Mi, every: 1m, upTo: 64Mi}]}"},
 		TimeScale: 60, MetricsServer: true, Prometheus: true,

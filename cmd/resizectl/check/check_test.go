@@ -335,9 +335,11 @@ func TestReport(t *testing.T) {
 func TestCommand(t *testing.T) {
 	t.Run("needs a cluster", func(t *testing.T) {
 		t.Setenv("KUBECONFIG", "no/such")
-		code, stdout, stderr := program.Shell(t.Context(), "check")
-		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "no kubeconfig with a cluster found") {
-			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+		for _, args := range [][]string{{"check"}, {"check", "--server", cmdtest.Nobody(t)}} {
+			code, stdout, stderr := program.Shell(t.Context(), args...)
+			if want := "error: no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG\n"; code != command.ExitError || stdout != "" || stderr != want {
+				t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", args, code, stdout, stderr, want)
+			}
 		}
 	})
 	t.Run("cannot check a cluster that does not answer", func(t *testing.T) {

@@ -149,6 +149,9 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 		opts = append(opts, client.WithTokenAudience(c.audience))
 	}
 	config, err := c.kube.restConfig()
+	if errors.Is(err, errNoCluster) {
+		return nil, fmt.Errorf("%w, or the server's address with --server", err)
+	}
 	if err != nil {
 		return nil, err
 	}

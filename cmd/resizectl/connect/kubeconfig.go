@@ -34,6 +34,9 @@ func (k *kubeconfigFlags) loader() clientcmd.ClientConfig {
 	})
 }
 
+// errNoCluster is the error if no kubeconfig names a cluster.
+var errNoCluster = errors.New("no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG")
+
 // restConfig returns the configuration for the cluster.
 func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
 	loader := k.loader()
@@ -45,7 +48,7 @@ func (k *kubeconfigFlags) restConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("--kubeconfig %s names no cluster: set it to a kubeconfig file with one", k.file)
 	}
 	if len(kubeconfig.Clusters) == 0 {
-		return nil, errors.New("no kubeconfig with a cluster found: set --kubeconfig or KUBECONFIG, or the server's address with --server")
+		return nil, errNoCluster
 	}
 	if err := k.selects(&kubeconfig); err != nil {
 		return nil, err

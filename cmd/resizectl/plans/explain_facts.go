@@ -6,6 +6,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -213,12 +214,10 @@ func (f *facts) restored() bool {
 
 // because reports whether the plan has one of the reasons.
 func (f *facts) because(codes ...string) bool {
-	for _, reason := range f.plan.GetReasons() {
-		for _, code := range codes {
-			if reason.GetCode() == code {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.plan.GetReasons(), func(r *workloadresizerv1.PlanReason) bool { return slices.Contains(codes, r.GetCode()) })
+}
+
+// stays reports whether a resource may stay as it is although its size was computed.
+func (f *facts) stays() bool {
+	return slices.ContainsFunc(f.plan.GetReasons(), func(r *workloadresizerv1.PlanReason) bool { return resizes.Stays(r.GetCode()) })
 }

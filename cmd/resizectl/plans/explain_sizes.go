@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -67,7 +66,7 @@ func (f *facts) sizedText(p print.Painter, name string, original, current, desir
 		by, bounds = f.plan.GetMemoryFactor(), f.bounds.GetMemory()
 	}
 	comes := arithmetic{original, by, bounds, roundings[name]}
-	stays := f.because(resizes.LeavesAsIs...) && !f.boundsUnknown()
+	stays := f.stays() && !f.boundsUnknown()
 	switch {
 	case stays && desired == current && !comes.toRequest(desired):
 		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
@@ -103,7 +102,7 @@ func (f *facts) worked() bool {
 	if f.plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
 		return true
 	}
-	return f.because("Restored") || f.because(resizes.LeavesAsIs...)
+	return f.because("Restored") || f.stays()
 }
 
 // boundsUnknown reports whether a bound took effect that the caller may not see.

@@ -116,6 +116,13 @@ func TestExplain(t *testing.T) {
 			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0")}
 			return s, "api-0"
 		}, nil},
+		{"explain-failed.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
+			has := cmdtest.Resources("450m", "64Mi", "", "")
+			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("500m", "64Mi", "", ""), Current: has, Desired: has}}
+			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ResizeFailed", Message: "resize: an admission policy or webhook changes it: container api: cpu request is 450m instead of 400m"}}
+			return explained(plan), "api-0"
+		}, nil},
 		{"explain-rule.table", func() (*cmdtest.Server, string) {
 			plan := cmdtest.Unsteady()
 			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", new(1.04)

@@ -41,7 +41,7 @@ is one row per container. CPU and MEMORY are its requests, "current → desired"
 they would change. DECISION is
 
   resize   the pod does not have its desired size
-  aligned  the pod has its desired size
+  aligned  the pod has its desired size, except for parts that REASON names
   skip     the pod is left unchanged; REASON says why
 
 REASON lists the reasons of the pod, and is the same for all of its containers;
@@ -49,7 +49,8 @@ REASON lists the reasons of the pod, and is the same for all of its containers;
 them for one pod.
 
 The --what-if flags plan with different ratios, bounds or node types, or as if no
-pod were paused, restored or frozen.
+pod were paused, restored or frozen. They show the size that a pod gets in the end,
+however long it waits for other pods, budgets or steps (see "guard" in config.yaml).
 
 With -f, plan shows the pods that manifests would create, for each node type or
 for the types in --node-type. These pods do not have to be in the cluster. In a

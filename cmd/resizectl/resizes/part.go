@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // Partly reports whether only some of a pod's sizes were applied: the server reports a node
@@ -71,7 +71,7 @@ func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workl
 func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 	var why []*workloadresizerv1.PlanReason
 	for _, reason := range plan.GetReasons() {
-		if slices.Contains(LeavesAsIs, reason.GetCode()) {
+		if Stays(reason.GetCode()) {
 			why = append(why, reason)
 		}
 	}
@@ -99,11 +99,6 @@ func WhyStays(plan *workloadresizerv1.Plan) string {
 	return strings.Join(codes, ", ")
 }
 
-// LeavesAsIs are the reasons why a resource may stay as it is, or be reverted, although its
-// size was computed. All other reasons to skip a pod are known before that.
-var LeavesAsIs = []string{
-	"ResizeInfeasible", "ResizeError", "ResizeInProgress", "ResizeDeferred",
-	"QOSClassChange", "LimitRangeViolation", "NodePressure", "NodeCapacity", "QuotaExceeded",
-	"ActiveVPA", "ExternallyResized", "InvalidAnnotation", "RestartRequired", "MemoryLimitKept", "Reverted", "RevertBlocked", "Degraded", "OutsideSchedule", "AwaitingReadiness",
-	"WaitingForProof", "CanaryReverted", "DisruptionBudget",
-}
+// Stays reports whether a resource may stay as it is, or be reverted, because of a reason, although its size
+// was computed. All other reasons to skip a pod are known before that.
+func Stays(code string) bool { return contract.Reason(code).Traits().Stays }

@@ -9,9 +9,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// putBack reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
+// revertRefused reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
 // and no other resource of the pod stays blocked. The spec must not keep a size that the node refuses.
-func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
+func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 	if d.state == open && d.differs() || !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (p *Planner) putBack(d *draft, s *Snapshot) *verdict {
 		v.sets = nil
 		return v
 	}
-	v.kind, v.next, v.decision = PutBack, decided, Resize
+	v.kind, v.next, v.decision = RevertRefused, decided, Resize
 	v.wanted = d.asksFor(s, current)
 	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
 	if before := s.Pod.Record(); before != nil {
@@ -75,8 +75,11 @@ func toRecord(s *Snapshot, now progress) string {
 
 // credible reports whether a container may have had a size: the size is the original, the
 // current size, or within bounds. A writer of a pod's status need not be its kubelet, and must
-// not be able to set any other size.
+// not be able to set any other size. No resize can add or remove a limit.
 func (d *draft) credible(i int, m *sizing.Measure, has, wanted sizing.Amount) bool {
+	if (wanted.Limit == 0) != (has.Limit == 0) {
+		return false
+	}
 	c := &d.Containers[i]
 	original, n := *m.Of(&c.Original), &c.Needs[m.Index]
 	if wanted == has || wanted == original {

@@ -1,7 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/policy/schedule"
@@ -20,15 +23,12 @@ type Guard struct {
 	Unready time.Duration
 	// Cooldown is the time before a different size is tried after a revert, for the first time.
 	Cooldown time.Duration
-	// Canary is the share of a workload's pods on a node type that try a smaller size before the others
-	// get it, above 0 and at most 1. 1 means that no pod waits.
-	Canary float64
+	// MaxUnproven is how many of a workload's pods on nodes of one type, or which percentage of them, may have a
+	// smaller size before it has proven itself. AllPods means that no pod waits.
+	MaxUnproven intstr.IntOrString
 	// MaxChange is the share by which a resize may lower a request or limit, above 0 and at most 1. The rest
 	// follows when the resize has proven itself. 1 means no limit.
 	MaxChange float64
-	// MaxPods is how many pods of a workload, and MaxPodsOnNode how many of a node, may have a smaller size
-	// at the same time that has not proven itself. 0 means no limit.
-	MaxPods, MaxPodsOnNode int
 	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
 	// disruption.
 	DisruptionBudgets bool
@@ -52,6 +52,22 @@ const LongestWindow = 24 * time.Hour
 // mostPods is the largest number of pods that a limit may have. Kubernetes supports no more in a cluster.
 const mostPods = 150_000
 
+// AllPods is the MaxUnproven with which no pod waits.
+var AllPods = intstr.FromString("100%")
+
+// LimitsUnproven reports whether only some pods of a workload may have a smaller size that has not proven itself.
+func (g *Guard) LimitsUnproven() bool { return g.MaxUnproven != AllPods }
+
+// Unproven returns how many of a workload's pods may have a smaller size that has not proven itself: at least one.
+// Like a percentage of maxUnavailable, it is rounded down.
+func (g *Guard) Unproven(pods int) int {
+	n, err := intstr.GetScaledValueFromIntOrPercent(&g.MaxUnproven, pods, false)
+	if err != nil {
+		panic(fmt.Sprintf("policy: maxUnproven: %v", err)) // No key accepts anything else.
+	}
+	return max(1, n)
+}
+
 // Keys implements keys.Section.
 func (g *Guard) Keys() []keys.Key {
 	return []keys.Key{
@@ -65,10 +81,10 @@ func (g *Guard) Keys() []keys.Key {
 		keys.Of("pressure.memory", &g.MemoryPressure, keys.Share, 0.2, "share of the time in which a task may wait for memory (`some` of PSI)"),
 		keys.Of("memoryUse", &g.MemoryUse, keys.Share, 0.95, "share of a lowered memory limit that the working set may use"),
 		keys.Of("objectives", &g.Objectives, objectives, nil, "queries whose values show whether pods are well").Or("none"),
-		keys.Of("canary", &g.Canary, keys.Share, 0.1, "the share of a workload's pods on each node type, rounded down, but at least one, that try a smaller size before the others get it; new pods do not wait. With `100%`, no pod waits"),
+		keys.Of("maxUnproven", &g.MaxUnproven, keys.CountOrPercentage(mostPods, 3), intstr.FromString("10%"), "how many of a workload's pods on nodes of one type, or which percentage of them, may have a smaller size before it has proven itself. A percentage is rounded down, but is at least one pod. New pods do not wait. With `100%`, no pod waits"),
+		keys.Gone("canary", "use guard.maxUnproven, such as 10%"),
+		keys.Gone("maxPods", "use guard.maxUnproven, such as 3, which limits the pods of a workload until the size has proven itself; nothing limits those of a node"),
 		keys.Of("maxChange", &g.MaxChange, keys.Share, 1, "the share by which a resize may lower a request or limit. The rest follows in further steps, each after the one before was observed"),
-		keys.Of("maxPods.workload", &g.MaxPods, keys.Count(mostPods, 10), 0, "how many pods of a workload may have a smaller size at the same time that is still observed; new pods count, but do not wait").Or("no limit"),
-		keys.Of("maxPods.node", &g.MaxPodsOnNode, keys.Count(mostPods, 10), 0, "the same, for the pods of a node").Or("no limit"),
 		keys.Of("disruptionBudgets", &g.DisruptionBudgets, keys.Flag, true, "whether a pod that is not new gets a smaller size only while its PodDisruptionBudgets allow a disruption"),
 		keys.Gone("keepSingletonLimits", "remove it; to keep the size of a workload with one pod, annotate its pods with workload-resizer.io/skip: \"true\""),
 		keys.Of("breaker", &g.Breaker, keys.Flag, true, "whether reverts of the pods count for the [circuit breaker](#circuit-breaker)"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
@@ -58,9 +59,8 @@ guard:
   restarts: 3
   unready: 90s
   cooldown: 30m
-  canary: 20%
+  maxUnproven: 20%
   maxChange: 30%
-  maxPods: {workload: 20, node: 3}
   disruptionBudgets: false
   breaker: false
   throttling: 0.4
@@ -77,12 +77,11 @@ guard:
 overrides:
 - name: shop
   match: {namespace: shop}
-  guard: {enabled: false, restarts: 1, canary: 1, maxChange: 0.5, maxPods: {node: 7}, disruptionBudgets: true, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
+  guard: {enabled: false, restarts: 1, maxUnproven: 7, maxChange: 0.5, disruptionBudgets: true, breaker: true, pressure: {memory: 0.3}, schedule: [{from: 12:00, to: 13:00}]}
 `
 	globals := policy.Guard{
-		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, Canary: 0.2,
-		MaxChange: 0.3, MaxPods: 20, MaxPodsOnNode: 3,
-		Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
+		Enabled: true, Window: 10 * time.Minute, Restarts: 3, Unready: 90 * time.Second, Cooldown: 30 * time.Minute, MaxUnproven: intstr.FromString("20%"),
+		MaxChange: 0.3, Throttling: 0.4, CPUPressure: 0.5, MemoryPressure: 0.1, MemoryUse: 0.9,
 		Objectives: []policy.Objective{
 			{Name: "errors", Prometheus: "http://prometheus.monitoring:9090", Query: "sum by (namespace, pod) (rate(errors[1m]))", Above: new(0.01)},
 			{Name: "requests", Prometheus: "https://prometheus.example.com/team", Query: "up", Below: new(-2.5)},
@@ -94,8 +93,8 @@ overrides:
 	}
 	sameSettings(t, globals, profile(t, text, ratiotest.Subject{In: "other"}).Guard)
 	shop := globals
-	shop.Enabled, shop.Restarts, shop.Canary, shop.Breaker, shop.MemoryPressure = false, 1, 1, true, 0.3
-	shop.MaxChange, shop.MaxPodsOnNode, shop.DisruptionBudgets = 0.5, 7, true
+	shop.Enabled, shop.Restarts, shop.MaxUnproven, shop.Breaker, shop.MemoryPressure = false, 1, intstr.FromInt32(7), true, 0.3
+	shop.MaxChange, shop.DisruptionBudgets = 0.5, true
 	shop.Schedule = schedule.Schedule{window(t, 0, 12*60, 13*60, "UTC")}
 	sameSettings(t, shop, profile(t, text, ratiotest.Subject{In: "shop"}).Guard)
 }
@@ -165,6 +164,7 @@ func objective(more string) string {
 func reportsFaultsOfAGuard(t *testing.T) {
 	const name = "{prometheus: http://a, query: up, above: 1, name: "
 	const share = "must be a number above 0 and at most 1, such as 0.1 or 10%"
+	const pods = "must be a whole number from 1 to 150000 or a percentage from 1% to 100%, such as 3 or 10%"
 	for _, tc := range []struct{ name, text, want string }{
 		{"a list", "guard: []", "guard: line 4: must be a mapping, not a list"},
 		{"an unknown key", "guard: {timeout: 1m}", "guard.timeout: line 4: unknown key"},
@@ -179,15 +179,17 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"the same, with the globals", "guard: {unready: 10m, window: 1h}\npodLabels: {a: {b: {guard: {window: 10m}}}}", "podLabels.a.b.guard: unready 10m is not shorter than window 10m: set both"},
 		{"no restart", "guard: {restarts: 0}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "0"`},
 		{"part of a restart", "guard: {restarts: 1.5}", `guard.restarts: line 4: must be a whole number from 1 to 100, such as 2, not "1.5"`},
-		{"no canary", "guard: {canary: 0}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "0"`},
-		{"more canaries than pods", "guard: {canary: 10}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "10"`},
-		{"more canaries than pods, as a percentage", "guard: {canary: 101%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "101%"`},
-		{"a percentage without a number", "guard: {canary: a%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "a%"`},
-		{"a percentage that is no number", "guard: {canary: NaN%}", `guard.canary: line 4: must be a number above 0 and at most 1, such as 0.1 or 10%, not "NaN%"`},
+		{"no pods", "guard: {maxUnproven: 0}", "guard.maxUnproven: line 4: " + pods + `, not "0"`},
+		{"no percentage of the pods", "guard: {maxUnproven: 0%}", "guard.maxUnproven: line 4: " + pods + `, not "0%"`},
+		{"more pods than a cluster has", "guard: {maxUnproven: 150001}", "guard.maxUnproven: line 4: " + pods + `, not "150001"`},
+		{"part of a pod", "guard: {maxUnproven: 0.1}", "guard.maxUnproven: line 4: " + pods + `, not "0.1"`},
+		{"part of a percent of the pods", "guard: {maxUnproven: 2.5%}", "guard.maxUnproven: line 4: " + pods + `, not "2.5%"`},
+		{"more than all pods", "guard: {maxUnproven: 101%}", "guard.maxUnproven: line 4: " + pods + `, not "101%"`},
+		{"a percentage without a number", "guard: {maxUnproven: a%}", "guard.maxUnproven: line 4: " + pods + `, not "a%"`},
+		{"a quoted number of pods", `guard: {maxUnproven: "3"}`, "guard.maxUnproven: line 4: " + pods + ", not a string: write 3 without quotes"},
+		{"canaries", "guard: {canary: 5%}", "guard.canary: line 4: no longer exists: use guard.maxUnproven, such as 10%"},
+		{"pods of a workload or of a node", "guard: {maxPods: {workload: 3, node: 2}}", "guard.maxPods: line 4: no longer exists: use guard.maxUnproven, such as 3, which limits the pods of a workload until the size has proven itself; nothing limits those of a node"},
 		{"no change", "guard: {maxChange: 0}", "guard.maxChange: line 4: " + share + `, not "0"`},
-		{"no pods", "guard: {maxPods: {workload: 0}}", `guard.maxPods.workload: line 4: must be a whole number from 1 to 150000, such as 10, not "0"`},
-		{"pods of a workload or of a node", "guard: {maxPods: 10}", `guard.maxPods: line 4: must be a mapping, not "10"`},
-		{"pods of something else", "guard: {maxPods: {cluster: 5}}", "guard.maxPods.cluster: line 4: unknown key"},
 		{"budgets", "guard: {disruptionBudgets: 1}", `guard.disruptionBudgets: line 4: must be true or false, not "1"`},
 		{"a share of nothing", "guard: {throttling: 0}", "guard.throttling: line 4: " + share + `, not "0"`},
 		{"more than all", "guard: {memoryUse: 1.1}", "guard.memoryUse: line 4: " + share + `, not "1.1"`},
@@ -251,7 +253,7 @@ func acceptsGuardsUpToTheLimits(t *testing.T) {
 	windows := func(n int) string { return "schedule: [" + strings.Repeat("{to: 06:00}, ", n) + "]" }
 	for text, want := range map[string]string{
 		"window: 30s, unready: 5s": "", "window: 24h, unready: 1h": "", "cooldown: 1m": "", "cooldown: 1d": "", "restarts: 1": "", "restarts: 100": "",
-		"throttling: 1": "", "pressure: {cpu: 100%}": "", "memoryUse: 1.01": "guard.memoryUse: ",
+		"throttling: 1": "", "maxUnproven: 1": "", "maxUnproven: 150000": "", "maxUnproven: 1%": "", "maxUnproven: 100%": "", "pressure: {cpu: 100%}": "", "memoryUse: 1.01": "guard.memoryUse: ",
 		"cooldown: 59s": "guard.cooldown: ", "restarts: 101": "guard.restarts: ", "unready: 61m": "guard.unready: ",
 		objectives(10): "", objectives(11): "guard.objectives: line 3: has 11 objectives, but must have at most 10",
 		windows(20): "", windows(21): "guard.schedule: line 3: has 21 windows, but must have at most 20",

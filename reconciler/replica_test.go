@@ -36,7 +36,7 @@ import (
 )
 
 // everyPod makes no pod wait for canaries: the pods of these tests have the same controller.
-var everyPod = policy.Guard{Canary: 1}
+var everyPod = policy.Guard{MaxUnproven: policy.AllPods}
 
 // replicas is a cluster in which several reconcilers run.
 type replicas struct {

@@ -111,6 +111,9 @@ func Spot(ctx context.Context, kernels []kernel.Kernel, l Limits, budget time.Du
 	return scores, nil
 }
 
+// outOfTime is why a kernel has no score if the budget was too short for it.
+const outOfTime = "time ran out before 3 repetitions"
+
 // run measures the kernels. Each memory kernel uses that much memory.
 func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, budget time.Duration) ([]Score, []Skip, error) {
 	if len(kernels) == 0 {
@@ -123,12 +126,17 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 	defer tune(len(l.CPUs), heap.most(kernels, data))()
 	threads := newCrew(l.CPUs)
 	defer threads.dismiss()
-	trials := make([]*trial, len(kernels))
-	for i, k := range kernels {
-		if ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx) // Data for the kernels takes seconds to create.
+	var trials []*trial
+	for _, k := range kernels {
+		// Data for the kernels takes seconds to create, and far longer next to other processes.
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		case within.Err() != nil:
+			skipped = append(skipped, Skip{k.Name, outOfTime})
+		default:
+			trials = append(trials, newTrial(threads, k, l.kinds(), int(memory)))
 		}
-		trials[i] = newTrial(threads, k, l.kinds(), int(memory))
 	}
 	if len(trials) == 0 {
 		return nil, skipped, nil
@@ -145,7 +153,7 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 		if s, ok := t.score(); ok {
 			scores = append(scores, s)
 		} else {
-			skipped = append(skipped, Skip{t.kernel.Name, "time ran out before 3 repetitions"})
+			skipped = append(skipped, Skip{t.kernel.Name, outOfTime})
 		}
 	}
 	return scores, skipped, nil

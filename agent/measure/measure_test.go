@@ -43,6 +43,7 @@ func TestMeasure(t *testing.T) {
 	t.Run("scores use CPU time regardless of other load", scoresUseCPUTimeRegardlessOfOtherLoad)
 	t.Run("waiting does not change the score", waitingDoesNotChangeTheScore)
 	t.Run("full stays within its budget and names skipped kernels", fullStaysWithinItsBudgetAndNamesSkippedKernels)
+	t.Run("full creates no more data when its budget is used up", fullCreatesNoMoreDataWhenItsBudgetIsUsedUp)
 	t.Run("full rejects a quota that is too low", fullRejectsAQuotaThatIsTooLow)
 	t.Run("full ends immediately when its context ends", fullEndsImmediatelyWhenItsContextEnds)
 	t.Run("a wrong result is an error", aWrongResultIsAnError)
@@ -99,6 +100,24 @@ func fullStaysWithinItsBudgetAndNamesSkippedKernels(t *testing.T) {
 	switch {
 	case err != nil && len(skipped) == 2: // On a very busy machine.
 	case err != nil, len(skipped) == 0, skipped[len(skipped)-1].Kernel != "slow", len(scores)+len(skipped) != 2:
+		t.Errorf("got %v, %v, %v", scores, skipped, err)
+	}
+}
+
+func fullCreatesNoMoreDataWhenItsBudgetIsUsedUp(t *testing.T) {
+	const budget = 10 * time.Millisecond
+	slow, unused := spinning("slow"), spinning("unused")
+	create := slow.New
+	slow.New = func(bytes int) kernel.Work {
+		time.Sleep(2 * budget)
+		return create(bytes)
+	}
+	unused.New = func(int) kernel.Work {
+		t.Error("it creates data without time to use it")
+		return create(0)
+	}
+	scores, skipped, err := Full(t.Context(), []kernel.Kernel{slow, unused}, thisMachine(t), budget)
+	if len(scores) != 0 || len(skipped) != 2 || err == nil || !strings.Contains(err.Error(), "no kernel was measured within 10ms") {
 		t.Errorf("got %v, %v, %v", scores, skipped, err)
 	}
 }

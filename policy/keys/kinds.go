@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+
 	"github.com/workload-resizer/workload-resizer/internal/reader"
 )
 
@@ -83,6 +85,28 @@ func Count(most, example int) Kind[int] {
 		Read: func(v reader.Value) (int, bool) {
 			f, ok := v.ValidNumber(must, func(f float64) bool { return f >= 1 && f <= float64(most) && f == math.Trunc(f) })
 			return int(f), ok
+		},
+	}
+}
+
+// CountOrPercentage is a whole number from 1, or a percentage without fractions, as for the maxUnavailable of Kubernetes.
+func CountOrPercentage(most, example int) Kind[intstr.IntOrString] {
+	must := fmt.Sprintf("must be a whole number from 1 to %d or a percentage from 1%% to 100%%, such as %d or 10%%", most, example)
+	return Kind[intstr.IntOrString]{
+		Values: fmt.Sprintf("1 to %d, or 1%% to 100%%", most), Text: func(v intstr.IntOrString) string { return v.String() },
+		Read: func(v reader.Value) (intstr.IntOrString, bool) {
+			text, _ := v.Text()
+			number, isPercentage := strings.CutSuffix(text, "%")
+			if !isPercentage {
+				f, ok := v.ValidNumber(must, func(f float64) bool { return f >= 1 && f <= float64(most) && f == math.Trunc(f) })
+				return intstr.FromInt32(int32(f)), ok
+			}
+			percent, err := strconv.Atoi(number)
+			if err != nil || percent < 1 || percent > 100 {
+				v.Fault("%s, not %s", must, v)
+				return intstr.IntOrString{}, false
+			}
+			return intstr.FromString(strconv.Itoa(percent) + "%"), true
 		},
 	}
 }

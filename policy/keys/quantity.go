@@ -29,8 +29,8 @@ var (
 	Memory = Resource{resource.MustParse("1Mi"), resource.MustParse("1Pi"), "byte", `bytes, such as "64Mi" or "32Gi"`, (*resource.Quantity).Value, memoryText}
 )
 
-// memoryText returns an amount with the suffix that its author most likely wrote, which is that of the smaller
-// number: 1500Ki is 1536k, too, and 32G is 31250000Ki.
+// memoryText returns an amount with the suffix that its author most likely wrote. The smaller number has it:
+// 1500Ki is 1536k, too, and 32G is 31250000Ki.
 func memoryText(bytes int64) string {
 	number := func(text string) string { return strings.TrimRight(text, "EPTGMKki") }
 	binary, decimal := sizing.MemoryText(bytes), resource.NewQuantity(bytes, resource.DecimalSI).String()

@@ -20,7 +20,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("? {a: b}\n: c"))
 	f.Add([]byte(published + "overrides: &o [*o, {name: a, match: &m {computeClass: *m}, nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}}]"))
 	f.Add([]byte(published + "podLabels: {a: &v {b: {bounds: {cpu: {min: 16, max: 16}}}}, c: *v}\n---\n"))
-	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, restarts: 3, canary: 5%, throttling: 10%, pressure: {cpu: 0.5}}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
+	f.Add([]byte(published + "guard: &g {window: 1m, unready: 5s, restarts: 3, maxUnproven: 5%, throttling: 10%, pressure: {cpu: 0.5}}\npodLabels: {a: {b: {guard: {<<: *g, unready: 1h}}}}"))
 	f.Add([]byte(published + "guard: {enabled: false, objectives: [{name: a, prometheus: http://a, query: up, below: -.5}], schedule: [{days: [Fri-Mon], from: 22:00, to: 06:00, zone: Europe/Berlin}]}"))
 	f.Add([]byte(published + "pace: {resizesPerSecond: 0.5, freedPerHour: 10%}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -85,7 +85,7 @@ func valid(t *testing.T, p *ratios.Profile) {
 
 func guarded(t *testing.T, p *ratios.Profile) {
 	s := p.Guard
-	for _, share := range []float64{s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse, s.Canary} {
+	for _, share := range []float64{s.Throttling, s.CPUPressure, s.MemoryPressure, s.MemoryUse} {
 		if !(share > 0 && share <= 1) {
 			t.Errorf("profile %q: a share of %v in %+v", p.Name, share, s)
 		}

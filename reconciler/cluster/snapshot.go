@@ -78,7 +78,6 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
-		OnNode:      func() []*pod.Pod { return c.On(of.Node()) },
 		Budgets:     func() []plan.Budget { return around.budgets.of(c, of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 

@@ -17,7 +17,7 @@ func Published() *ratios.Layer {
 	return &ratios.Layer{
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
-		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}}, Guard: policy.Guard{Canary: 1}}),
+		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}}, Guard: policy.Guard{MaxUnproven: policy.AllPods}}),
 
 		Cluster: keys.Some(policy.Cluster{}, "pace"),
 	}

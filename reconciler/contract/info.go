@@ -270,8 +270,8 @@ var reasons = []Info{
 	},
 	{
 		Reason: WaitingForProof, Severity: Silent, Traits: Traits{Stays: true, Part: true, Restless: true},
-		Meaning: "A smaller size must prove itself first: on other pods of the workload, its canaries; on as many pods of the workload or of the node as `guard.maxPods` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
-		Remedy:  "nothing: the pod is resized after that; or change `guard.canary`, `guard.maxPods` or `guard.maxChange` in config.yaml",
+		Meaning: "A smaller size must prove itself first: on as many other pods of the workload, its canaries, as `guard.maxUnproven` allows; or on the pod itself, one step of `guard.maxChange` after the other. The message says which, and until when.",
+		Remedy:  "nothing: the pod is resized after that; or change `guard.maxUnproven` or `guard.maxChange` in config.yaml",
 		See:     "docs/reference.md#observed-resizes",
 	},
 	{

@@ -36,20 +36,13 @@ type Wait struct {
 	Again time.Time
 }
 
-// Canaries returns how many of a number of pods try a size first: a share of them, rounded down, and
-// at least one.
-func Canaries(pods int, share float64) int {
-	const lost = 1e-9 // 57% of 100 is less than 57 as a float64.
-	return max(1, int(share*float64(pods)+lost))
-}
-
 // Places returns how many more pods of the workload may get a size now, this pod included: all if
 // enough of them have proven the size on nodes of the type. If there is no place, it says why.
 //
 // A pod of a different version counts if its author wrote the same size, and the size made no pod of that version
 // worse.
 func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (places int, why Wait) {
-	if t.Settings.Canary >= 1 {
+	if !t.Settings.LimitsUnproven() {
 		return Unlimited, Wait{}
 	}
 	own := versionOf(t.Pod)
@@ -74,7 +67,7 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 			}
 		}
 	}
-	canaries := Canaries(pods, t.Settings.Canary)
+	canaries := t.Settings.Unproven(pods)
 	switch places = canaries - proven - trying; {
 	case proven >= canaries:
 		return Unlimited, Wait{}
@@ -88,7 +81,7 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 // Reverted says why a pod must not get a size: it made another pod of the same version worse. It is zero if
 // it did not. A new version may have corrected what made the size too small.
 func (t *Trial) Reverted(container string, m *sizing.Measure, to sizing.Amount) (why Wait) {
-	if t.Settings.Canary >= 1 {
+	if !t.Settings.LimitsUnproven() {
 		return Wait{}
 	}
 	return t.revertedIn(versionOf(t.Pod), container, m, to)

@@ -18,18 +18,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestCanariesOfAWorkload(t *testing.T) {
-	for _, tc := range []struct {
-		pods  int
-		share float64
-		want  int
-	}{{20, 0.1, 2}, {3, 0.1, 1}, {1, 0.1, 1}, {29, 0.1, 2}, {30, 0.1, 3}, {10, 1, 10}, {7, 0.5, 3}, {5000, 0.1, 500}, {100, 0.57, 57}} {
-		if got := guard.Canaries(tc.pods, tc.share); got != tc.want {
-			t.Errorf("%d pods have %d canaries, want %d", tc.pods, got, tc.want)
-		}
-	}
-}
-
 // sibling returns a pod of the same controller.
 func sibling(n int, p *corev1.Pod) *pod.Pod {
 	p.Name, p.UID = fmt.Sprintf("web-%d", n), types.UID(fmt.Sprint("uid-", n))

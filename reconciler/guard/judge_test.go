@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -17,7 +18,7 @@ import (
 )
 
 // settings apply to all tests. Their pods are resized at second 10.
-var settings = policy.Guard{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, Canary: 0.1}
+var settings = policy.Guard{Enabled: true, Window: 5 * time.Minute, Restarts: 2, Unready: time.Minute, Cooldown: 10 * time.Minute, MaxUnproven: intstr.FromString("10%")}
 
 // resized is a pod whose cpu and memory were lowered.
 func resized(changes ...func(*corev1.Pod)) *corev1.Pod {

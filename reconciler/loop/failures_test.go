@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -33,6 +35,7 @@ func TestFailures(t *testing.T) {
 	t.Run("a plan says what its last write met, until it is tried again", aPlanSaysWhatItsLastWriteMet)
 	t.Run("a denied write is repeated ever more seldom", aDeniedWriteIsRepeatedEverMoreSeldom)
 	t.Run("a failure is reported once, no matter how often it repeats", aFailureIsReportedOnce)
+	t.Run("a failure is reported again after the pod was well", aFailureIsReportedAgain)
 	t.Run("a denied revert is reported once, too", aDeniedRevertIsReportedOnce)
 	t.Run("a size that admission changed is not called resized", aSizeThatAdmissionChangedIsNotCalledResized)
 	t.Run("a restore is tried again soon after a policy is gone", aRestoreIsTriedAgainSoon)
@@ -121,6 +124,24 @@ func aFailureIsReportedOnce(t *testing.T) {
 	}
 	if got := l.Status().Pods; len(got) != 1 || got[0].Reason != contract.ResizeFailed {
 		t.Errorf("the status counts %v", got)
+	}
+}
+
+// A failure is new if the pod was well since the same plan failed before.
+func aFailureIsReportedAgain(t *testing.T) {
+	l := newLedger(testMetrics())
+	p, failed := planFor(t, podtest.Amounts{"1", "", "", ""}), plan.Reason{Code: contract.ResizeFailed, Message: "a policy says no"}
+	well := *p
+	well.Decision, well.Reasons = plan.Align, []plan.Reason{{Code: contract.AlreadyAligned}}
+	well.Containers = slices.Clone(p.Containers)
+	well.Containers[0].Desired = well.Containers[0].Current
+	for i := range 2 {
+		l.planned(p, cluster.Rules{}, difference{}, podtest.Start)
+		l.attempted(p, errDenied, failed, podtest.Start)
+		if !l.news(p.Pod, p.UID, failed) || l.news(p.Pod, p.UID, failed) {
+			t.Errorf("failure %d is not reported once", i+1)
+		}
+		l.planned(&well, cluster.Rules{}, difference{}, podtest.Start)
 	}
 }
 

@@ -70,7 +70,7 @@ type trouble struct {
 	// delay after a plan that failed.
 	undone, failed backOff
 	// failure is what the plan met that failed; zero if the API server gave no answer. warned is
-	// the last warning since then.
+	// the last warning since then, while the pod has had no plan but that and the node's progress.
 	failure, warned plan.Reason
 	// refused is the last refusal of the node and refusedAt its time. refusals is
 	// the delay before the next attempt that needs more than the pod has.
@@ -214,6 +214,9 @@ func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, que
 	}
 	if (e.reason != reason || reason == "") && reason != e.told.Code && !e.repeats(p) {
 		e.told = plan.Reason{} // The next report is new.
+		if e.trouble != nil && reason != e.trouble.warned.Code && reason.Traits().Urgency == 0 {
+			e.trouble.warned = plan.Reason{} // The pod is no longer in the same trouble.
+		}
 	}
 	l.count(p.Pod, e, -1)
 	e.decision, e.reason, e.node = p.Decision, reason, p.Node

@@ -35,16 +35,16 @@ func TestPlaces(t *testing.T) {
 	})
 	t.Run("a pod needs a place in all of its groups", func(t *testing.T) {
 		p := newPlaces()
-		on := func(node string, places int) plan.Claim {
-			return plan.Claim{Group: plan.Group{Kind: plan.OnOneNode, Name: node}, Places: places}
+		in := func(budget string, places int) plan.Claim {
+			return plan.Claim{Group: plan.Group{Kind: plan.Budgeted, Namespace: "shop", Name: budget}, Places: places}
 		}
-		if !take(p, pod("web-0"), append(of("shop", "web", 3), on("a", 1))) {
+		if !take(p, pod("web-0"), append(of("shop", "web", 3), in("a", 1))) {
 			t.Error("a pod with two places must not begin")
 		}
-		if take(p, pod("web-1"), append(of("shop", "web", 3), on("a", 1))) {
-			t.Error("a second pod takes the place on the node")
+		if take(p, pod("web-1"), append(of("shop", "web", 3), in("a", 1))) {
+			t.Error("a second pod takes the place of the budget")
 		}
-		if !take(p, pod("web-1"), append(of("shop", "web", 2), on("b", 1))) {
+		if !take(p, pod("web-1"), append(of("shop", "web", 2), in("b", 1))) {
 			t.Error("a pod that could not begin keeps the place of others")
 		}
 	})

@@ -17,7 +17,7 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	v.next, v.decision = decided, Align
 	unfinished := d.sized && d.unrecordedApplied() || d.unrecordedBesides() || d.note != ""
-	resized := d.sizedUnlikeOriginals()
+	resized := d.differsFromOriginals(d.ours)
 	switch {
 	case d.keep.left && !unfinished:
 		// Everything possible is done; the reasons say what is not.
@@ -47,18 +47,6 @@ func orKubeletSaysNothing(message string) string {
 		return "the kubelet gives no details"
 	}
 	return message
-}
-
-// sizedUnlikeOriginals reports whether the sizes differ from the pod's originals, as far as they are ours.
-func (d *draft) sizedUnlikeOriginals() bool {
-	for i := range d.Containers {
-		for _, m := range sizing.Measures {
-			if c := &d.Containers[i]; d.ours(i, m) && *m.Of(&c.Desired) != *m.Of(&c.Original) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // resize decides to resize the pod.

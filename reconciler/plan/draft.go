@@ -127,6 +127,8 @@ type verdict struct {
 	reasons []Reason
 	alone   bool
 	first   Reason
+	// rest means that the pod is skipped because the rest of its sizes wait: reasons why others stay are kept.
+	rest bool
 	// vetoed, partial and without are as in Plan, unless they are empty. claims replace those of the plan, unless
 	// they are nil.
 	vetoed  bool
@@ -150,7 +152,7 @@ type verdict struct {
 
 // because adds a reason to the verdict.
 func (v *verdict) because(code contract.Reason, message string) {
-	v.reasons = append(v.reasons, Reason{code, bounded(message)})
+	v.reasons = append(v.reasons, Reason{code, message})
 }
 
 // skips returns the verdict of a stage that skips the pod.
@@ -236,6 +238,7 @@ func (d *draft) apply(stage string, v *verdict) {
 		d.Vetoed = false // Nothing prevents the revert.
 	}
 	d.Vetoed = d.Vetoed || v.vetoed
+	before := d.Reasons
 	if v.skip.Code != "" {
 		d.skip(v.skip)
 	}
@@ -244,6 +247,13 @@ func (d *draft) apply(stage string, v *verdict) {
 	}
 	for _, r := range v.reasons {
 		d.addReason(r)
+	}
+	if v.rest {
+		for _, r := range before {
+			if r.Code.Traits().Stays && r.Code != contract.WaitingForProof { // A step is not made now.
+				d.addReason(r)
+			}
+		}
 	}
 	if v.first.Code != "" {
 		d.Reasons = append([]Reason{v.first}, d.Reasons...)

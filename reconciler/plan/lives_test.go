@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
@@ -45,16 +46,10 @@ func (a arbitrary) settings() keys.Partial[policy.Settings] {
 	var g policy.Guard
 	var off []string
 	if a.oneIn(2) {
-		g.Canary = at(a, 0.1, 0.3, 0.5, 1)
+		g.MaxUnproven = at(a, intstr.FromString("30%"), intstr.FromString("50%"), policy.AllPods, intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromInt32(3))
 	}
 	if a.oneIn(3) {
 		g.MaxChange = at(a, 0.1, 0.2, 0.5, 1)
-	}
-	if a.oneIn(3) {
-		g.MaxPods = at(a, 1, 2, 3)
-	}
-	if a.oneIn(4) {
-		g.MaxPodsOnNode = at(a, 1, 2)
 	}
 	if a.oneIn(6) {
 		off = append(off, "guard.enabled")
@@ -130,7 +125,6 @@ func (a arbitrary) lifeSnapshot(p *corev1.Pod, others []*corev1.Pod, table *rati
 			siblings = append(siblings, pod.From(o))
 		}
 		s.Siblings = func() []*pod.Pod { return siblings }
-		s.OnNode = s.Siblings
 		s.NodeOf = func(*pod.Pod) *corev1.Node { return node }
 		if a.oneIn(3) {
 			n, allowed := a.IntN(3), a.IntN(3)

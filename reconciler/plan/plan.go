@@ -257,9 +257,14 @@ func (p *Plan) causedBy(cause Cause) bool {
 
 // resized reports whether the plan's sizes differ from the pod's originals, as far as the sizes are ours.
 func (p *Plan) resized() bool {
+	return p.differsFromOriginals(func(i int, m *sizing.Measure) bool { return p.Containers[i].Causes[m.Index] != NotOurs })
+}
+
+// differsFromOriginals reports whether the size of any of the resources of containers differs from its original.
+func (p *Plan) differsFromOriginals(of func(container int, m *sizing.Measure) bool) bool {
 	for i := range p.Containers {
 		for _, m := range sizing.Measures {
-			if c := &p.Containers[i]; c.Causes[m.Index] != NotOurs && *m.Of(&c.Desired) != *m.Of(&c.Original) {
+			if c := &p.Containers[i]; of(i, m) && *m.Of(&c.Desired) != *m.Of(&c.Original) {
 				return true
 			}
 		}
@@ -307,7 +312,7 @@ func (p *Plan) With(more Reason) *Plan {
 // skip makes the plan leave the pod as it is.
 func (p *Plan) skip(why Reason) {
 	p.Vetoed = p.Vetoed || p.differs()
-	p.Reasons = []Reason{why}
+	p.Reasons = []Reason{{why.Code, bounded(why.Message)}}
 	p.Decision, p.Claims = Skip, nil
 	p.keepSizes()
 }

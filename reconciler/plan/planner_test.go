@@ -485,15 +485,27 @@ func TestReasonsAreCutOnce(t *testing.T) {
 	}
 }
 
+// A message of another program, such as a policy, may have any length.
+func TestReasonsAreBounded(t *testing.T) {
+	long := Reason{contract.Reverted, strings.Repeat("a long message ", 1000)}
+	p := &Plan{Reasons: []Reason{{contract.NodeCapacity, "no room"}}}
+	d := draft{Plan: p}
+	d.apply("revert", &verdict{alone: true, reasons: []Reason{long, long}})
+	for _, r := range append(p.Reasons, p.Skipped(long).Reasons...) {
+		if most := mostOfAReason + len(andMore); len(r.Message) > most {
+			t.Errorf("%d bytes, more than %d", len(r.Message), most)
+		}
+	}
+}
+
 // The trait Stays must agree with the table of stages: what a stage says of a pod after its sizes were computed leaves a
-// resource as it is, except for reasons that only inform.
+// resource as it is, except for reasons that only inform, or that concern the pod as a whole.
 func theTraitStaysAgreesWithTheStages(t *testing.T) {
-	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}
+	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization, contract.ResizeUnsupported}
 	sizing, _ := Checks()
 	computed := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == stageKeep })
-	ends := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == "retry" })
 	stays := map[contract.Reason]bool{}
-	for _, stage := range sizing[computed:ends] {
+	for _, stage := range sizing[computed:] {
 		for _, reason := range stage.Reasons {
 			stays[reason] = !slices.Contains(informs, reason)
 		}

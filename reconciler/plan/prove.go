@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -17,18 +16,17 @@ import (
 type GroupKind int
 
 const (
-	// OfOneWorkload pods have the same workload, OnOneNode pods the same node, and Budgeted pods the same
-	// PodDisruptionBudget.
+	// OfOneWorkload pods have the same workload, and Budgeted pods the same PodDisruptionBudget.
 	OfOneWorkload GroupKind = iota
-	OnOneNode
 	Budgeted
 )
 
 // Group is pods of which only some may have a smaller size that has not proven itself.
 type Group struct {
-	Kind GroupKind
-	// Namespace is empty for the pods of a node. Name is a name, or the UID of a workload's controller.
-	Namespace, Name string
+	Kind      GroupKind
+	Namespace string
+	// Name is a name, or the UID of a workload's controller.
+	Name string
 }
 
 // Claim is a place in a group. Places is how many more of its pods may get a smaller size now, this pod
@@ -39,8 +37,8 @@ type Claim struct {
 }
 
 // prove keeps each resource that would be lowered to a size that too few pods of the workload have
-// tried, unless the pod is one of them. It also keeps it while too many pods have smaller sizes that have not
-// proven themselves. It skips the pod if nothing else would change.
+// tried, unless the pod is one of them. It also keeps it while a PodDisruptionBudget allows no disruption. It
+// skips the pod if nothing else would change.
 //
 // Increases do not wait: they make no pod worse. A new pod waits only if its first size made
 // another pod of its version worse.
@@ -51,7 +49,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	}
 	v := d.says()
 	t := &trial{Trial: guard.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now}, begins: d.Begins()}
-	t.crowded = sync.OnceValue(func() guard.Wait { return t.crowd(s) })
+	t.disrupted = sync.OnceValue(func() guard.Wait { return t.disrupt(s) })
 	waits, others := verdict{}, false
 	for i := range d.Containers {
 		c := &d.Containers[i]
@@ -61,7 +59,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 				others = others || to != has
 				continue
 			}
-			if settings.Canary < 1 && t.Siblings == nil {
+			if settings.LimitsUnproven() && t.Siblings == nil {
 				t.Siblings = p.alike(d, s)
 			}
 			why := t.try(s, c.Name, m, to)
@@ -82,7 +80,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	default:
 		v.skip, v.next, v.sets, v.claims = waits.reasons[0], stays, nil, nil
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
-		v.reasons = waits.reasons[1:]
+		v.reasons, v.rest = waits.reasons[1:], true
 		if v.skip.Code.Traits().Waits == contract.Nowhere {
 			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}
@@ -93,9 +91,9 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 // trial is a guard.Trial of the sizes of a pod, and the places that it takes.
 type trial struct {
 	guard.Trial
-	begins  bool
-	crowded func() guard.Wait
-	claims  []Claim
+	begins    bool
+	disrupted func() guard.Wait
+	claims    []Claim
 }
 
 // try claims what the pod takes to get a size, or says why it must wait.
@@ -105,7 +103,7 @@ func (t *trial) try(s *Snapshot, container string, m *sizing.Measure, to sizing.
 	}
 	places, why := t.Places(container, m, to)
 	if places > 0 {
-		why = t.crowded()
+		why = t.disrupted()
 	}
 	if why.Reason == "" {
 		t.claim(s.ofWorkload(), places)
@@ -113,28 +111,11 @@ func (t *trial) try(s *Snapshot, container string, m *sizing.Measure, to sizing.
 	return why
 }
 
-// crowd claims a place for the pod wherever too many pods must not have smaller sizes at the same time.
-// It says why the pod must wait if there is none.
-func (t *trial) crowd(s *Snapshot) guard.Wait {
-	settings := t.Settings
-	observed := func(n int, of string) string {
-		return fmt.Sprintf("as many pods of the %s as guard.maxPods allows (%d) have smaller sizes that have not proven themselves", of, n)
+// disrupt claims a place in each PodDisruptionBudget of the pod, or says why it must wait.
+func (t *trial) disrupt(s *Snapshot) guard.Wait {
+	if !t.Settings.DisruptionBudgets || s.Budgets == nil {
+		return guard.Wait{}
 	}
-	var why guard.Wait
-	if n := settings.MaxPods; n > 0 {
-		why = t.take(s.ofWorkload(), n, settings.Window, s.Siblings, contract.WaitingForProof, observed(n, "workload"))
-	}
-	if n := settings.MaxPodsOnNode; n > 0 && why.Reason == "" {
-		why = t.take(Group{OnOneNode, "", s.Pod.Node()}, n, settings.Window, s.OnNode, contract.WaitingForProof, observed(n, "node"))
-	}
-	if why.Reason != "" || !settings.DisruptionBudgets || s.Budgets == nil {
-		return why
-	}
-	return t.disrupt(s, settings)
-}
-
-// disrupt claims a place in each PodDisruptionBudget of the pod.
-func (t *trial) disrupt(s *Snapshot, settings *policy.Guard) guard.Wait {
 	budgets := s.Budgets()
 	if n := len(budgets); n > MostBudgets {
 		return guard.Wait{Reason: contract.DisruptionBudget, Message: fmt.Sprintf("%d PodDisruptionBudgets select the pod, more than %d", n, MostBudgets)}
@@ -145,22 +126,22 @@ func (t *trial) disrupt(s *Snapshot, settings *policy.Guard) guard.Wait {
 			full = fmt.Sprintf("PodDisruptionBudget %s allows disruptions (%d), but as many of its pods have just got smaller sizes", b.Name, b.Allowed)
 		}
 		// After that time, the budget knows whether they are ready.
-		if why := t.take(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, settings.Unready, b.Pods, contract.DisruptionBudget, full); why.Reason != "" {
+		if why := t.take(Group{Budgeted, s.Pod.Namespace(), b.Name}, b.Allowed, b.Pods, full); why.Reason != "" {
 			return why
 		}
 	}
 	return guard.Wait{}
 }
 
-// take claims a place in a group of which most pods may have smaller sizes within a time, or says why there is none.
-func (t *trial) take(group Group, most int, within time.Duration, pods func() []*pod.Pod, reason contract.Reason, full string) guard.Wait {
+// take claims a place in a group of which most pods may have smaller sizes, or says why there is none.
+func (t *trial) take(group Group, most int, pods func() []*pod.Pod, full string) guard.Wait {
 	if most == 0 { // A budget may have very many pods.
-		return guard.Wait{Reason: reason, Message: full}
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: full}
 	}
-	crowd := guard.Crowd{Pods: pods(), Most: most, Within: within, Now: t.Now}
+	crowd := guard.Crowd{Pods: pods(), Most: most, Within: t.Settings.Unready, Now: t.Now}
 	places, next := crowd.Places(t.Pod)
 	if places == 0 {
-		return guard.Wait{Reason: reason, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(t.Pod, next)}
+		return guard.Wait{Reason: contract.DisruptionBudget, Message: full + ", the first until " + next.UTC().Format(time.RFC3339), Again: crowd.Again(t.Pod, next)}
 	}
 	t.claim(group, places)
 	return guard.Wait{}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
@@ -125,12 +126,21 @@ func TestTryOut(t *testing.T) {
 		p.Spec.NodeName = node
 		return p
 	}
-	// The controller of the pods, their node and their budget.
-	controlled, onNode := Group{OfOneWorkload, "default", "rs-uid"}, Group{OnOneNode, "", "node"}
+	controlled := Group{OfOneWorkload, "default", "rs-uid"}
 	canary, all := Claim{controlled, 1}, podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}
 	limited := func(g policy.Guard, off ...string) func(*Snapshot) {
-		g.Canary = 1
+		g.MaxUnproven = policy.AllPods
 		return func(s *Snapshot) { s.Table = guardedBy(t, 2, g, off...) }
+	}
+	unproven := func(most int32) func(*Snapshot) {
+		return func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: intstr.FromInt32(most)}) }
+	}
+	// The second pod was resized at second 260.
+	second := func(s *Snapshot) {
+		next := calm.DeepCopy()
+		next.Name, next.UID, next.ManagedFields = "web-1", "uid-1", nil
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(260, "app"), podtest.Managed(contract.FieldManager, "", 261, contract.AppliedAt, contract.AppliedSizes))(next)
+		s.Siblings()[1] = pod.From(next)
 	}
 	budgeted := func(allowed int, g policy.Guard, off ...string) func(*Snapshot) {
 		return func(s *Snapshot) {
@@ -141,7 +151,7 @@ func TestTryOut(t *testing.T) {
 	// starting makes the pod start so many seconds ago, while a budget allows no disruption.
 	starting := func(ago int, changes ...func(*corev1.Pod)) func(*Snapshot) {
 		return func(s *Snapshot) {
-			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{MaxPods: 1, MaxPodsOnNode: 1}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
+			s.Table, s.Budgets = guardedBy(t, 2, policy.Guard{}), func() []Budget { return []Budget{{"web", 0, s.Siblings}} }
 			p := authored(9)
 			p.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Duration(ago) * time.Second))
 			for _, change := range changes {
@@ -167,30 +177,26 @@ func TestTryOut(t *testing.T) {
 		{name: "the first pod tries it", first: calm, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "the first pod has proven it", first: calm, seconds: 310, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "the first pod tries it on another node type", first: on(elsewhere.Name, calm.DeepCopy()), decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}, claims: []Claim{canary}},
+		{name: "one of three pods has proven it", first: calm, seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
+		{name: "a pod on another node type has proven it", first: on(elsewhere.Name, calm.DeepCopy()), seconds: 310, change: unproven(3), decision: Resize, desired: all, claims: []Claim{{controlled, 3}}},
 		{name: "an increase does not wait", first: calm, change: func(s *Snapshot) { s.Around.Node = podtest.Node("slow") }, decision: Resize, desired: podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}},
 		{name: "an increase of cpu does not wait for a decrease of memory", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 0.5, policy.Guard{}) },
 			decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
 		{name: "memory made the first pod worse, and cpu is tried there", first: hurt, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, which the plan says while cpu is tried", first: hurt, decision: Skip, reason: contract.CanaryReverted, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
-		{name: "canaries are all pods", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 1}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
-		{name: "one pod of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "the only pod that may have less has proven it", first: calm, seconds: 310, change: limited(policy.Guard{MaxPods: 1}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "one pod of the workload may have less, and ten of the node", first: calm, change: limited(policy.Guard{MaxPods: 1, MaxPodsOnNode: 10}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "two pods of the workload may have less", first: calm, change: limited(policy.Guard{MaxPods: 2}), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
-		{name: "two of five canaries may have less", first: authored(0), change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Canary: 0.5, MaxPods: 2}) }, decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
-		{name: "one pod of the node may have less", first: calm, change: limited(policy.Guard{MaxPodsOnNode: 1}), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
-		{name: "ten pods of the node may have less, and three of the workload", first: calm, change: limited(policy.Guard{MaxPods: 3, MaxPodsOnNode: 10}), decision: Resize, desired: all, claims: []Claim{{controlled, 2}, {onNode, 9}}},
-		{name: "an increase of cpu does not wait for other pods", first: calm, change: func(s *Snapshot) {
-			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1, MaxPods: 1})
-		}, decision: Resize, reason: contract.WaitingForProof, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}, replan: 310},
+		{name: "all pods may have less", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "one pod of the workload may have less", first: calm, change: unproven(1), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
+		{name: "two pods of the workload may have less", first: calm, change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 1}}},
+		{name: "two pods may try it first", first: authored(0), change: unproven(2), decision: Resize, desired: all, claims: []Claim{{controlled, 2}}},
+		{name: "the first pod has proven it, and the second just got it", first: calm, seconds: 310, change: second, decision: Resize, desired: all},
 		{name: "an increase of cpu does not wait for a budget", first: calm, change: func(s *Snapshot) {
 			budgeted(0, policy.Guard{})(s)
-			s.Table = guardedBy(t, 0.5, policy.Guard{Canary: 1})
+			s.Table = guardedBy(t, 0.5, policy.Guard{MaxUnproven: policy.AllPods})
 		}, decision: Resize, reason: contract.DisruptionBudget, desired: podtest.Amounts{"2", "2", "1Gi", "1Gi"}},
 		{name: "a budget is heard of although the node has no room", first: calm, change: func(s *Snapshot) {
 			budgeted(0, policy.Guard{})(s)
-			s.Table, s.Around.Node = guardedBy(t, 0.5, policy.Guard{Canary: 1}), roomFor("big", "1", "4Gi")
+			s.Table, s.Around.Node = guardedBy(t, 0.5, policy.Guard{MaxUnproven: policy.AllPods}), roomFor("big", "1", "4Gi")
 		}, decision: Skip, reason: contract.NodeCapacity, desired: podtest.Guaranteed, replan: 160},
 		{name: "a budget allows no disruption", first: authored(0), change: budgeted(0, policy.Guard{}), decision: Skip, reason: contract.DisruptionBudget, desired: podtest.Guaranteed},
 		{name: "a budget allows no disruption, and is not asked for its pods", first: calm, change: func(s *Snapshot) {
@@ -225,6 +231,11 @@ func TestTryOut(t *testing.T) {
 		{name: "budgets do not count", first: calm, change: budgeted(0, policy.Guard{}, "guard.disruptionBudgets"), decision: Resize, desired: all},
 		{name: "the guard is disabled", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{}, "guard.enabled") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 		{name: "a preview without a time", first: calm, change: func(s *Snapshot) { s.Now = time.Time{} }, decision: Resize, desired: all},
+		{name: "one resource waits, and the other stays for another reason", first: calm, change: func(s *Snapshot) {
+			p := authored(9)
+			restarts(corev1.ResourceCPU)(p)
+			s.Pod = pod.From(p)
+		}, decision: Skip, reason: contract.RestartRequired, desired: podtest.Guaranteed, replan: 310},
 		{name: "an imagined node", first: calm, change: func(s *Snapshot) { s.Imagine("big") }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -238,7 +249,6 @@ func TestTryOut(t *testing.T) {
 			}
 			s := snapshotOf(t, authored(9), podtest.Node("big"))
 			s.Now, s.Siblings = podtest.At(tc.seconds), func() []*pod.Pod { return siblings }
-			s.OnNode = s.Siblings
 			nodes := map[string]*corev1.Node{"node": s.Around.Node, elsewhere.Name: elsewhere}
 			s.NodeOf = func(of *pod.Pod) *corev1.Node { return nodes[of.Node()] }
 			if tc.change != nil {
@@ -267,7 +277,6 @@ func TestTryOut(t *testing.T) {
 		s := snapshotOf(t, authored(9), podtest.Node("big"))
 		siblings := []*pod.Pod{pod.From(hurt), pod.From(authored(1))}
 		s.Now, s.Siblings, s.NodeOf = podtest.At(100), func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
-		s.OnNode = s.Siblings
 		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 		if said := p.Reasons[0]; said.Code != contract.WaitingForProof || !strings.Contains(said.Message, "cpu stays") || strings.Contains(said.Message, "memory stays") {
 			t.Errorf("reasons %v", p.Reasons)
@@ -332,7 +341,7 @@ func TestDegraded(t *testing.T) {
 		{"the first resize", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a pod that its budget would let wait", podtest.Pod(podtest.Guaranteed, podtest.AsCreated), "big", func(s *Snapshot) {
 			s.Siblings = func() []*pod.Pod { return nil }
-			s.NodeOf, s.OnNode, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, s.Siblings, func() []Budget { return []Budget{{"web", 0, nil}} }
+			s.NodeOf, s.Budgets = func(*pod.Pod) *corev1.Node { return nil }, func() []Budget { return []Budget{{"web", 0, nil}} }
 		}, Skip, Sizes, contract.Degraded},
 		{"a later resize", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "big", nil, Skip, Sizes, contract.Degraded},
 		{"a resize to the originals", podtest.Pod(ofN4, podtest.SizedForN4, podtest.AsResized), "n2d", nil, Skip, Sizes, contract.Degraded},
@@ -395,7 +404,7 @@ func TestStep(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := snapshotOf(t, tc.pod, podtest.Node("big"))
-			s.Now, s.Siblings, s.Table = podtest.At(max(tc.seconds, 100)), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{Canary: 1, MaxChange: tc.most})
+			s.Now, s.Siblings, s.Table = podtest.At(max(tc.seconds, 100)), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods, MaxChange: tc.most})
 			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 			if p.Decision != tc.decision || p.Containers[0].Desired != tc.desired.Container() {
 				t.Errorf("decision %v, desired %v, reasons %v", p.Decision, p.Containers[0].Desired, p.Reasons)
@@ -410,7 +419,7 @@ func TestStep(t *testing.T) {
 	}
 	t.Run("the message names the key, and when the next step is", func(t *testing.T) {
 		s := snapshotOf(t, stepped("800m", "820Mi"), podtest.Node("big"))
-		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{Canary: 1, MaxChange: 0.2})
+		s.Now, s.Siblings, s.Table = podtest.At(100), func() []*pod.Pod { return nil }, guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods, MaxChange: 0.2})
 		p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
 		want := "container app: cpu 800m/800m instead of 500m/500m: guard.maxChange lowers it in steps, and the next one is at " + podtest.At(310).UTC().Format(time.RFC3339) + " or later"
 		if !strings.Contains(p.Reasons[0].Message, want) {
@@ -420,7 +429,7 @@ func TestStep(t *testing.T) {
 	t.Run("a bound does not explain a step", func(t *testing.T) {
 		table, err := ratios.Merge([]*ratios.Layer{{
 			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}},
-			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 600}}, Guard: policy.Guard{Canary: 1, MaxChange: 0.2}}),
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Min: 600}}, Guard: policy.Guard{MaxUnproven: policy.AllPods, MaxChange: 0.2}}),
 		}})
 		if err != nil {
 			t.Fatal(err)

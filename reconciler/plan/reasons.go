@@ -22,24 +22,24 @@ func (p *Plan) withheld() bool {
 // Reasons appear in events, logs and responses, and a pod may have a thousand containers.
 const (
 	mostOfAReason = 4096
-	andMore       = "; and more"
+	separator     = "; "
+	andMore       = separator + "and more"
 )
 
 // because adds a reason. Each code has one reason with the details of all containers.
-func (p *Plan) because(code contract.Reason, message string) {
-	p.addReason(Reason{code, bounded(message)})
-}
+func (p *Plan) because(code contract.Reason, message string) { p.addReason(Reason{code, message}) }
 
-// addReason adds a reason whose message is bounded.
+// addReason is like because.
 func (p *Plan) addReason(more Reason) {
+	more.Message = bounded(more.Message)
 	for i := range p.Reasons {
 		r := &p.Reasons[i]
 		switch {
 		case r.Code != more.Code:
 			continue
 		case strings.HasSuffix(r.Message, andMore):
-		case len(r.Message)+len(more.Message) <= mostOfAReason:
-			r.Message += "; " + more.Message
+		case len(r.Message)+len(separator)+len(more.Message) <= mostOfAReason:
+			r.Message += separator + more.Message
 		default:
 			r.Message += andMore
 		}
@@ -48,9 +48,9 @@ func (p *Plan) addReason(more Reason) {
 	p.Reasons = append(p.Reasons, more)
 }
 
-// bounded returns a message up to the maximum length of a reason.
+// bounded returns a message up to the maximum length of a reason. Bounded again, it is the same.
 func bounded(message string) string {
-	if len(message) > mostOfAReason {
+	if len(message) > mostOfAReason+len(andMore) || len(message) > mostOfAReason && !strings.HasSuffix(message, andMore) {
 		return strings.ToValidUTF8(message[:mostOfAReason], "") + andMore
 	}
 	return message
@@ -66,12 +66,12 @@ func merged(reasons []Reason) Reason {
 }
 
 // joined joins the texts with separators, up to the maximum length of a reason.
-func joined(texts []string, separator string) string {
+func joined(texts []string, by string) string {
 	bytes := 0
 	for i, text := range texts {
-		if bytes += len(separator) + len(text); i > 0 && bytes > mostOfAReason {
-			return strings.Join(texts[:i], separator) + andMore
+		if bytes += len(by) + len(text); i > 0 && bytes > mostOfAReason {
+			return strings.Join(texts[:i], by) + andMore
 		}
 	}
-	return strings.Join(texts, separator)
+	return strings.Join(texts, by)
 }

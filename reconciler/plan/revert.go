@@ -193,7 +193,7 @@ func (c *reversal) keepReverted(d *draft, s *Snapshot, cooldown time.Duration, f
 			c.adds(Derived{Container: i, Measure: m, To: got, Cause: ByNudge, Why: stays})
 			continue
 		}
-		c.reasons = append(c.reasons, Reason{contract.Reverted, bounded(stays)})
+		c.reasons = append(c.reasons, Reason{contract.Reverted, stays})
 		c.sets = append(c.sets, Derived{Container: i, Measure: m, To: back, Why: stays})
 	}
 }
@@ -209,7 +209,7 @@ func (c *reversal) push(i int, m *sizing.Measure, of *ContainerPlan) {
 
 // adds gives a resource a size to revert its resize.
 func (c *reversal) adds(step Derived) {
-	c.reasons = append(c.reasons, Reason{contract.Reverted, bounded(step.Why)})
+	c.reasons = append(c.reasons, Reason{contract.Reverted, step.Why})
 	c.sets = append(c.sets, step)
 }
 

@@ -36,6 +36,17 @@ func TestContain(t *testing.T) {
 	t.Run("counts a revert once", countsARevertOnce)
 	t.Run("does nothing in a frozen cluster", doesNothingInAFrozenCluster)
 	t.Run("does nothing on an imagined node", doesNothingOnAnImaginedNode)
+	t.Run("removes no limit, whatever is recorded", removesNoLimit)
+}
+
+// A resize can neither add nor remove a limit, so no resize has lowered a size without one to a size with one.
+func removesNoLimit(t *testing.T) {
+	burstable := sized(podtest.Amounts{"500m", "1", "512Mi", "1Gi"})
+	p := contained(t, calm(burstable, podtest.Annotated("original-cpu-limit.app", "2", "original-memory-limit.app", "2Gi"),
+		podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"512Mi/1Gi","back":"256Mi","times":1,"harm":"OOMKilled","message":"killed"}]`)), 60)
+	if c := p.Containers[0]; c.Desired.Memory.Limit == 0 || c.Desired.Memory.Request < c.Current.Memory.Request {
+		t.Errorf("%v becomes %v because of %v", c.Current, c.Desired, p.Reasons)
+	}
 }
 
 // leaky is a pod on a node of type big, which halves cpu and memory. It was resized at second 10,

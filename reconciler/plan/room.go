@@ -118,7 +118,7 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 		}
 		if still, _ := r.draft.objection(s, urgent); still == nil {
 			r.without = r.draft.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })
-			r.reason = Reason{veto.Reason, bounded(veto.Message + "; the rest is resized, except " + joined(r.without, ", "))}
+			r.reason = Reason{veto.Reason, veto.Message + "; the rest is resized, except " + joined(r.without, ", ")}
 			return &r, nil
 		}
 	}

@@ -34,8 +34,6 @@ type Snapshot struct {
 	// because only decreases need them. NodeOf returns the node of such a pod; nil if it is unknown.
 	Siblings func() []*pod.Pod
 	NodeOf   func(*pod.Pod) *corev1.Node
-	// OnNode returns the pods on the pod's node; nil if Siblings is.
-	OnNode func() []*pod.Pod
 	// Budgets returns the PodDisruptionBudgets that select the pod, by name; nil if disruptions are not
 	// limited. It is a function because only decreases need them.
 	Budgets func() []Budget
@@ -94,7 +92,7 @@ type Budget struct {
 
 // Imagine turns the snapshot into a snapshot of the pod on an unknown node of the type.
 func (s *Snapshot) Imagine(nodeType string) {
-	s.NodeType, s.Siblings, s.OnNode, s.Budgets = nodeType, nil, nil, nil
+	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
 	s.Around.Node, s.Around.Neighbors, s.Around.Kept, s.Around.Infeasible, s.Refused, s.Failed = nil, safety.Resources{}, nil, nil, nil, nil
 }
 

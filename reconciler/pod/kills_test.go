@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 // TestLimitAtTheKill looks at kills of a pod that was resized.
@@ -144,4 +147,24 @@ func TestKills(t *testing.T) {
 			}
 		})
 	}
+}
+
+// All containers of a pod may be killed, and each change to the status is read while other pods wait.
+func TestManyKills(t *testing.T) {
+	const containers = 1000
+	var fields []string
+	p := &corev1.Pod{}
+	for i := range containers {
+		name := fmt.Sprint("container-", i)
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: name})
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: name, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled"}}})
+		fields = append(fields, `"k:{\"name\":\"`+name+`\"}":{"f:resources":{"f:limits":{"f:memory":{}}}}`)
+	}
+	text := `{"f:spec":{"f:containers":{` + strings.Join(fields, ",") + `}}}`
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "vpa", Subresource: "resize", FieldsV1: metav1.NewFieldsV1(text)}}
+	footprint.CheckAllocated(t, len(text), func() {
+		if kills := From(p).Kills(); len(kills) != containers {
+			t.Errorf("%d kills", len(kills))
+		}
+	})
 }

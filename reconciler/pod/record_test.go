@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,7 +85,14 @@ func keepsReverts(t *testing.T) {
 	if got := read(pod.RevertsText(all)); !reflect.DeepEqual(got, all) {
 		t.Errorf("got %v, want %v", got, all)
 	}
-	for _, text := range []string{"", "x", "{}", `[{"container":"app","resource":"disk","hurt":"1","back":"2"}]`, `[{"container":"app","resource":"cpu","hurt":"1"}]`} {
+	long := pod.Revert{At: podtest.At(7), Container: "app", Measure: sizing.CPU, Hurt: sizing.Amount{Request: 1}, Back: sizing.Amount{Request: 2}, Harm: contract.NotReady, Message: strings.Repeat("long", 10_000)}
+	if got := read(pod.RevertsText([]pod.Revert{long})); len(got) != 1 || len(got[0].Message) > 2000 {
+		t.Errorf("a long message is read as %v", got)
+	}
+	for _, text := range []string{"", "x", "{}", `[{"container":"app","resource":"disk","hurt":"1","back":"2"}]`, `[{"container":"app","resource":"cpu","hurt":"1"}]`,
+		`[{"at":"9999-12-31T23:00:00-02:00","container":"app","resource":"cpu","hurt":"1","back":"2","harm":"NotReady"}]`,
+		`[{"at":"0000-01-01T01:00:00+02:00","container":"app","resource":"cpu","hurt":"1","back":"2","harm":"NotReady"}]`,
+		`[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"1","back":"2","harm":"any"}]`} {
 		if got := read(text); len(got) != 0 {
 			t.Errorf("%q is read as %v", text, got)
 		}

@@ -3,6 +3,7 @@ package pod
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,11 +59,15 @@ func RevertsText(all []Revert) string {
 	return string(text)
 }
 
+// writable reports whether JSON can express a time in UTC. In a different zone, its year may be one that JSON can express.
+func writable(at time.Time) bool { return at.UTC().Year() >= 0 && at.UTC().Year() <= 9999 }
+
 // mostReverts limits the entries that are read, which are at most two for each container.
 const mostReverts = 2048
 
 // revertsOf returns the reverts that a pod records. Only those count that we recorded: users may
-// annotate the pods that they create.
+// annotate the pods that they create. Where no policy prevents it, they may also write in our name. So the
+// annotation may have any content, and no more of it counts than we can have written: harms, for example, are in metrics.
 func revertsOf(object *corev1.Pod, h *history) []Revert {
 	text := object.Annotations[contract.Reverts]
 	if text == "" || !h.reverts {
@@ -78,8 +83,8 @@ func revertsOf(object *corev1.Pod, h *history) []Revert {
 		for _, m := range sizing.Measures {
 			hurt, ok := parseAmount(m, t.Hurt)
 			back, too := parseAmount(m, t.Back)
-			if m.Name == t.Resource && ok && too {
-				all = append(all, Revert{t.At, t.Container, m, hurt, back, t.Times, t.Harm, t.Message})
+			if m.Name == t.Resource && ok && too && slices.Contains(contract.Harms, t.Harm) && writable(t.At) {
+				all = append(all, Revert{t.At, t.Container, m, hurt, back, t.Times, t.Harm, Bounded(t.Message)})
 			}
 		}
 	}

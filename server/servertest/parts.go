@@ -34,7 +34,7 @@ var Written = time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 func Layer() *ratios.Layer {
 	from := ratios.Provenance{Source: "configmap", UpdateTime: Written, Author: "kubectl"}
 	return &ratios.Layer{
-		Settings: keys.Some(policy.Settings{Guard: policy.Guard{Canary: 1}, Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}}), // The pods of most tests have the same controller.
+		Settings: keys.Some(policy.Settings{Guard: policy.Guard{MaxUnproven: policy.AllPods}, Bounds: policy.Bounds{CPU: sizing.Range{Min: 50, Max: 16000}, Memory: sizing.Range{Min: 64 << 20}}}), // The pods of most tests have the same controller.
 		Cluster:  keys.Some(policy.Cluster{}, "pace"),
 		Baseline: "n2d",
 		Ratios:   map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: from}, "n4": {CPUPerf: 1.25, MemoryPerf: 1, Provenance: from}},

@@ -27,7 +27,7 @@ const (
 	// defaults are ratios and no other settings, so that only new pods are resized immediately.
 	defaults = "baselineNodeType: n2d\nnodeTypes:\n  n2d: {cpuPerf: 1, memPerf: 1}\n" + fastOnly
 	// allAtOnce resizes all pods as fast as the server can, and ratios do so.
-	allAtOnce = "guard: {canary: 100%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\n"
+	allAtOnce = "guard: {maxUnproven: 100%}\npace: {resizesPerSecond: 0, freedPerHour: 0}\n"
 	ratios    = allAtOnce + defaults
 )
 

@@ -71,7 +71,7 @@ func (t *table) update() ratios.Update {
 		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
-		}, Guard: policy.Guard{Canary: 1}}),
+		}, Guard: policy.Guard{MaxUnproven: policy.AllPods}}),
 
 		Cluster:       keys.Some(policy.Cluster{}, "pace"),
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.

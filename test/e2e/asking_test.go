@@ -17,7 +17,7 @@ import (
 // promptConfig returns the sample configuration for journeys that change ratios: running pods do not wait for
 // canaries, nor until they may free more, so that all of them are resized within seconds.
 func promptConfig() []byte {
-	return append(deploy.SampleConfig(), "    guard: { canary: 100% }\n    pace: { freedPerHour: 0 }\n"...)
+	return append(deploy.SampleConfig(), "    guard: { maxUnproven: 100% }\n    pace: { freedPerHour: 0 }\n"...)
 }
 
 // withRules returns the sample configuration with more lines in its config.yaml.

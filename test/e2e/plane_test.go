@@ -57,7 +57,7 @@ data:
     nodeTypes:
       n2d: {cpuPerf: 1, memPerf: 1}
       n4: {cpuPerf: 1.25, memPerf: 1}
-    guard: {canary: 100%}
+    guard: {maxUnproven: 100%}
     pace: {freedPerHour: 0}
 `
 

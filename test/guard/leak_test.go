@@ -33,7 +33,7 @@ func TestMemoryGrows(t *testing.T) {
 	for name, reports := range map[string]bool{"with agents": true, "without agents": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSuite(t, localcluster.Options{Nodes: "n4=1"}, configOf(1.25, fmt.Sprintf("guard: {window: 10m, unready: %v, canary: 100%%, breaker: false}", unready)))
+			s := newSuite(t, localcluster.Options{Nodes: "n4=1"}, configOf(1.25, fmt.Sprintf("guard: {window: 10m, unready: %v, maxUnproven: 100%%, breaker: false}", unready)))
 			server := s.serve(t, nil)
 			for _, g := range growths {
 				s.apply(t, (&workload{name: g.name, replicas: pods, work: g.work()}).manifest("grows"))

@@ -21,7 +21,7 @@ const unready = 5 * time.Second
 // everyPod observes resizes. No pod waits for canaries, and no breaker opens although many resizes hurt.
 // Pods that fail again and again are not ready for long, which is not what they test. On a busy machine, it may take
 // minutes until all pods of a workload are resized, and only then harm is injected.
-var everyPod = fmt.Sprintf(`guard: {window: 15m, unready: %v, canary: 100%%, breaker: false}
+var everyPod = fmt.Sprintf(`guard: {window: 15m, unready: %v, maxUnproven: 100%%, breaker: false}
     podLabels:
       app:
         crash-loop: {guard: {unready: 1m}}`, unready)

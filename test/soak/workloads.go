@@ -90,7 +90,7 @@ data:
 %s    bounds:
       cpu: { min: "%dm", max: "%dm" }
       memory: { min: "%d", max: "%d" }
-    guard: { canary: 100%% }
+    guard: { maxUnproven: 100%% }
     pace: { freedPerHour: 0 }
 `, nodeTypes[0], types.String(), cpuBounds.Min, cpuBounds.Max, memoryBounds.Min, memoryBounds.Max)
 }

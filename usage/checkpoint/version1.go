@@ -193,8 +193,9 @@ func (r *version1) histogram(shape *histogram.Shape) histogram.Histogram {
 // windows takes the windows, one property of all after the other.
 func (r *version1) windows(s *history.State) {
 	const hasPast, hasHoles, hasKill, hasSources, flags = 1, 2, 4, 8, 16 // what others do not have
+	const least = 10                                                     // bytes of a window
 	all, types, has := []*history.Window{}, []int{}, []int{}
-	for n := r.count(len(r.rest)); n > len(all); {
+	for n := r.count(len(r.rest) / least); n > len(all); {
 		head := r.count(math.MaxInt)
 		if head/flags >= len(s.Types) {
 			r.fail()

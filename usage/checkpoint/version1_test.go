@@ -114,6 +114,20 @@ func TestVersion1(t *testing.T) {
 			}
 		}
 	})
+	t.Run("takes little memory for windows that say nothing", func(t *testing.T) {
+		const n = 1 << 20
+		form := []byte{0, 1, 0, 0, 0, 0, 2, 2}          // no ratios, the version, no names, and the half-lives
+		form = append(form, make([]byte, 2+24)...)      // the hours of cpu
+		form = append(form, 2, 2)                       // those of memory are the same
+		form = append(form, 2)                          // one node type
+		form = append(form, make([]byte, 1+3+1+3+2)...) // which has nothing
+		form = append(binary.AppendUvarint(form, n), make([]byte, n)...)
+		footprint.CheckAllocated(t, len(form), func() {
+			if _, err := version1Container(form); err == nil {
+				t.Error("no error")
+			}
+		})
+	})
 	t.Run("takes little memory, whatever it says", func(t *testing.T) {
 		for _, n := range []int{0, 1 << 10, 1 << 20} {
 			form := append(binary.AppendUvarint(nil, uint64(n)), make([]byte, n)...)

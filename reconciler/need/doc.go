@@ -2,7 +2,7 @@
 // baseline, and where that comes from: from their authors, or from usage. The planner scales needs; originals
 // are what a restore returns a pod to.
 //
-// What usage shows changes all the time, and a resize is cheap, but not free. The rules of this package say which
+// Recommendations change all the time, and a resize is cheap, but not free. The rules of this package say which
 // size a container keeps nevertheless: see State.Settle.
 //
 // The package is pure: it must not depend on clients, clocks or pods, or on how usage is measured.

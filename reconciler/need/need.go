@@ -5,7 +5,7 @@ import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 // Need is what one resource of a container needs: what its author wrote, unless a recommendation says otherwise.
 type Need struct {
 	// Authored is the request and the limit that the author wrote, or that stand for an adopted size, in
-	// millicores or bytes. What is unknown is 0.
+	// millicores or bytes. Unknown amounts are 0.
 	Authored sizing.Amount
 	// Recommended is what the resource needs according to usage; nil if it needs what its author wrote.
 	Recommended *Recommendation

@@ -6,7 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Replayed returns an imagined pod as it would be if its i-th container had another size and these kills. Nobody
+// Replayed returns an imagined pod as it would be if its i-th container had a different size and these kills. Nobody
 // resized it: replays have no record.
 func (p *Pod) Replayed(i int, size sizing.Container, kills []Kill) *Pod {
 	after := *p

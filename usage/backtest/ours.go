@@ -78,6 +78,6 @@ func (s *sizer) Decide(replica int, p Pod, now time.Time) (request, limit recomm
 		return request, limit, false
 	}
 	of := &s.replicas[replica]
-	of.update(p, options.Need(&recommendation))
+	of.update(p, s.pods[replica].NodeType, options.Need(&recommendation))
 	return s.nodes.plan(of, s.pods[replica].NodeType, now)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -74,12 +75,12 @@ type sized struct {
 }
 
 // update makes the replica that of a state.
-func (s *sized) update(p Pod, shown need.Container) {
+func (s *sized) update(p Pod, nodeType string, shown need.Container) {
 	before := s.is
 	s.is, s.shown = p, shown
 	switch {
 	case s.pod == nil:
-		s.pod = newPod(&p)
+		s.pod = newPod(&p, nodeType)
 	case before.Request == p.Request && before.Limit == p.Limit && before.Killed.Equal(p.Killed):
 		return
 	}
@@ -107,10 +108,12 @@ func (s *sized) Resized(string) need.Resized {
 }
 
 // newPod returns the pod of a replica as it was given. Unless it is Guaranteed, another container without requests makes
-// it Burstable, whatever the limits of the machine are.
-func newPod(p *Pod) *pod.Pod {
+// it Burstable, whatever the limits of the machine are. It says that it was planned for its node before, so that plans
+// that change nothing have nothing to write.
+func newPod(p *Pod, nodeType string) *pod.Pod {
 	given := sizeOf(p.Authored.Request, p.Authored.Limit)
 	object := &corev1.Pod{}
+	object.Annotations = map[string]string{contract.AppliedInstanceType: nodeType}
 	object.CreationTimestamp = metav1.NewTime(p.ResizedCPU)
 	object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: container, Controller: new(true)}}
 	object.Spec.Containers = []corev1.Container{{Name: container, Resources: corev1.ResourceRequirements{

@@ -5,8 +5,8 @@
 // millicore and the byte. With several node types, the distributions of all types are united in
 // baseline units when they are read, with the speeds that the caller passes.
 //
-// A recommendation is for a workload's container. What becomes of a pod, which has a size, uses memory now and
-// may have been killed, is decided by planners: see Options.Need.
+// A recommendation is for a workload's container. A planner decides about each pod, which has a size, uses memory
+// now and may have been killed: see Options.Need.
 //
 // It must not know clocks, clients, pods or ratios: times and speeds are arguments.
 package recommend

@@ -9,7 +9,7 @@ type Authored struct {
 	Guaranteed bool
 }
 
-// Need returns the recommendation as planners know it. The rules are those of the options, which must not change.
+// Need returns the recommendation as planners know it. It has the rules of the options, which must not change.
 func (o *Options) Need(r *Recommendation) need.Container {
 	return need.Container{
 		CPU: need.Recommendation{

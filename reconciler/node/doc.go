@@ -1,5 +1,5 @@
-// Package node says how much room a pod has on its node: what the node has for pods, what its other pods request, and
-// how much of the rest is kept for pods whose last resize is still observed, because they may need it again.
+// Package node says how much room a pod has on its node: what the node has for pods, less what its other pods request,
+// and less the room that is kept. Room is kept for pods whose last resize is still observed: they may need it again.
 //
 // Requests are added up as the scheduler and the kubelet do. A Table remembers the sums, so that a plan does not have to
 // look at the pod's neighbors.

@@ -101,7 +101,7 @@ func (t *Table) replace(before, is request) {
 }
 
 // Kept returns the room that is kept on a pod's node for its other pods, and until when all of it is; zero if there is
-// none. proven returns when the resize of a pod has proven itself: then no room is kept for it anymore.
+// none. proven returns when the resize of a pod has proven itself: then its room is no longer kept.
 func (t *Table) Kept(of *pod.Pod, proven func(*pod.Pod) time.Time, now time.Time) (room Resources, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -499,8 +499,8 @@ func TestReasonsAreBounded(t *testing.T) {
 	}
 }
 
-// The trait Stays must agree with the table of stages: what a stage says of a pod after its sizes were computed leaves a
-// resource as it is, except for reasons that only inform, or that concern the pod as a whole.
+// The trait Stays must agree with the table of stages. After the sizes of a pod were computed, the reasons of
+// stages leave resources as they are. Only reasons that inform, or that concern the pod as a whole, do not.
 func theTraitStaysAgreesWithTheStages(t *testing.T) {
 	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization, contract.ResizeUnsupported}
 	sizing, _ := Checks()

@@ -25,7 +25,7 @@ func (c *Cluster) Rules() (Rules, bool) {
 	return Rules{table, holds}, err == nil && table != nil
 }
 
-// proven returns when the last resize of a pod has proven itself: at once, unless it is observed.
+// proven returns when the last resize of a pod has proven itself: immediately, unless it is observed.
 func (r Rules) proven(of *pod.Pod) time.Time {
 	settings := &r.Table.Profile(of).Guard
 	if !settings.Enabled {

@@ -130,9 +130,8 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 	return changes, complete
 }
 
-// Keeps returns the room that the node of a pod keeps for it while its last resize is observed, so that there is room
-// to revert it: how much less the pod takes of the node since.
-// It still takes what the node has not released yet.
+// Keeps returns the room that the node of a pod keeps for it while its last resize is observed: how much less the pod
+// takes of the node since. A revert needs this room. The pod still takes what the node has not released yet.
 func Keeps(of *pod.Pod, window time.Duration, now time.Time) (room node.Resources) {
 	if !Observed(of, window, now) {
 		return room

@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/workload-resizer/workload-resizer/policy/keys"
+import (
+	"strconv"
+
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+)
 
 // Pace is how quickly pods are resized that can wait. It has no part in the sizes.
 type Pace struct {
@@ -12,8 +16,12 @@ type Pace struct {
 	FreedPerHour float64
 }
 
-// PaceOfProgram is the rate of resizes if the configuration does not set it.
+// PaceOfProgram means that the configuration does not set the rate of resizes: the program decides.
 const PaceOfProgram = -1
+
+// DefaultResizesPerSecond is that rate in the server. It leaves most of the requests that the API server allows it for
+// reads, new pods and reverts.
+const DefaultResizesPerSecond = 20
 
 // DefaultFreedPerHour leaves time to notice a wrong ratio before autoscalers have removed the nodes that
 // the pods need again.
@@ -25,7 +33,7 @@ func (p *Pace) Keys() []keys.Key {
 		func(f float64) bool { return f == 0 || f >= 0.001 && f <= 100_000 })
 	freed := keys.Percentage("up to 1 or 100%, or 0 for no limit", "must be a number from 0 to 1, such as 0.25 or 25%, where 0 means no limit", keys.Within(0, 1))
 	return []keys.Key{
-		keys.Of("resizesPerSecond", &p.ResizesPerSecond, rate, PaceOfProgram, "how many pods are resized per second").Or("`--realign-rate`"),
+		keys.Of("resizesPerSecond", &p.ResizesPerSecond, rate, PaceOfProgram, "how many pods are resized per second").Or(strconv.Itoa(DefaultResizesPerSecond)),
 		keys.Of("freedPerHour", &p.FreedPerHour, freed, DefaultFreedPerHour, "how much their requests may shrink in total within an hour, as a share of what all nodes have for pods (allocatable); for cpu and memory separately"),
 	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // usageError returns an error about a command line, with a pointer to the help.
@@ -11,10 +13,20 @@ func usageError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee \"%s --help\"", err, cmd.CommandPath())
 }
 
+// goneFlags says what to do instead of each flag that serve no longer has.
+var goneFlags = map[string]string{
+	"realign-rate": "set pace.resizesPerSecond in config.yaml",
+}
+
 // flagError explains an invalid flag. All flags belong to commands, none to the program.
 func flagError(cmd *cobra.Command, err error) error {
 	if !cmd.HasParent() {
 		err = fmt.Errorf("%w before the command: flags follow it, as in %s serve --dry-run", err, cmd.Name())
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && cmd.Name() == "serve" {
+		if instead := goneFlags[unknown.GetSpecifiedName()]; instead != "" {
+			err = fmt.Errorf("--%s no longer exists: %s", unknown.GetSpecifiedName(), instead)
+		}
 	}
 	return usageError(cmd, err)
 }

@@ -34,7 +34,6 @@ type options struct {
 	workloadKinds     []string
 	sidecars          bool
 	externallyResized string
-	realignRate       float64
 	startupTaint      bool
 	grpcAddress       string
 	tlsCertFile       string
@@ -81,7 +80,6 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod, and manifests of them are planned. The server reads their metadata and needs the right to list and watch each of them")
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
-	flags.Float64Var(&o.realignRate, "realign-rate", 20, "how many pods that are not new are resized per second: restores first, then the pods furthest from their desired size; 0 means no limit; the key pace of the configuration overrides it")
 	flags.BoolVar(&o.startupTaint, "startup-taint", false, "remove the taint "+contract.StartupTaint+" from nodes when they are measured, and at the latest 30 seconds after they are ready; needs the right to patch nodes")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS or --insecure-plaintext, the host must be a loopback address, where any program on this machine can do anything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
@@ -164,9 +162,6 @@ func (o *options) validate() error {
 	}
 	if !slices.Contains(plan.Externals, plan.External(o.externallyResized)) {
 		reject("externally-resized", "must be leave, adopt or override, not %q", o.externallyResized)
-	}
-	if !(o.realignRate >= 0) || math.IsInf(o.realignRate, 0) {
-		reject("realign-rate", "must be a number of pods per second, or 0 for no limit, not %v", o.realignRate)
 	}
 	o.validateAccess(reject)
 	o.tracing.validate(reject)

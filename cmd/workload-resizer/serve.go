@@ -126,7 +126,7 @@ func serve(ctx context.Context, o *options) error {
 		Events:      events,
 		Metrics:     registry,
 		Workers:     o.workers,
-		RealignRate: o.realignRate,
+		RealignRate: loop.DefaultRealignRate,
 		Objectives:  newObjectives(&o.usage),
 		DryRun:      o.dryRun,
 	}

@@ -25,7 +25,7 @@ func invalidValuesAreRefused(t *testing.T) {
 		{"an unknown log format", "log: {format: xml}", "at '/log/format': value must be one of 'json', 'text'"},
 		{"an invalid digest", "image: {digest: latest}", "at '/image/digest': 'latest' does not match pattern"},
 		{"an unknown pull policy", "image: {pullPolicy: Sometimes}", "at '/image/pullPolicy': value must be one of"},
-		{"an argument that is not a flag", "extraArgs: [realign-rate=5]", "at '/extraArgs/0'"},
+		{"an argument that is not a flag", "extraArgs: [workers=5]", "at '/extraArgs/0'"},
 		{"an unknown TLS mode", "tls: {mode: none}", "at '/tls/mode': value must be one of"},
 		{"an existing Secret without a name", "tls: {mode: existingSecret}", "at '/tls/secretName'"},
 		{"additional names for an existing certificate", "tls: {mode: existingSecret, secretName: serving, dnsNames: [resizer.example.com]}", "at '/tls/dnsNames': maxItems: got 1, want 0"},

@@ -34,7 +34,7 @@ func TestPacerRules(t *testing.T) {
 // the good pods then go at 50/s, because each takes two requests, and the last of 2,000
 // goes after another 40 s. The total is 110 s, and 7,000 + 2·2,000 requests could not be
 // made any faster. With up to 4 refused pods for each good one, the requests take at most
-// 1.2 times as long as the good pods alone take at --realign-rate.
+// 1.2 times as long as the good pods alone take at that rate.
 func refusedPodsDoNotDelayOtherPods(t *testing.T) {
 	recovering := func(after time.Duration, _ int) error {
 		if after < 20*time.Second {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pacedRate is the default of --realign-rate, pacedQPS the default of --kube-api-qps.
+	// pacedRate is the default of pace.resizesPerSecond, pacedQPS the default of --kube-api-qps.
 	pacedRate, pacedQPS, pacedBurst = 20, 100, 200
 	pacedWorkers                    = 10
 	pacedLatency                    = 20 * time.Millisecond

@@ -44,21 +44,6 @@ func restarts(count, code int32) func(*corev1.Pod) {
 	}
 }
 
-// killed makes the container have been killed for lack of memory.
-func killed(seconds int) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.At(seconds))}
-	}
-}
-
-// has makes the node run the container with these requests and limits.
-func has(cpu, memory string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		r := podtest.Amounts{cpu, cpu, memory, memory}.Requirements()
-		p.Status.ContainerStatuses[0].Resources, p.Status.ContainerStatuses[0].AllocatedResources = &r, r.Requests
-	}
-}
-
 // memoryBack puts memory back at second 60.
 func memoryBack(p *corev1.Pod) {
 	p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}.Requirements()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,6 +22,11 @@ podLabels:
     much: { nodeTypes: { n4: { cpuPerf: %s, memPerf: 1.0 } } }
 `
 
+// paced returns a configuration with a number of resizes per second.
+func paced(rate int, config []byte) []byte {
+	return bytes.Replace(config, []byte("    pace: {"), fmt.Appendf(nil, "    pace: { resizesPerSecond: %d,", rate), 1)
+}
+
 // pacedRealignment changes the desired sizes of twelve pods that have been sized. They
 // are resized again at the configured rate, the most wrong pods first.
 func (c *cluster) pacedRealignment(t *testing.T) {
@@ -40,12 +46,13 @@ func (c *cluster) pacedRealignment(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	c.configure(t, paced(rate, withRules(fmt.Sprintf(pacedRules, "1.25", "1.25"))))
 	resized := &resizes{namespace: namespace}
 	proxy := localcluster.ProxyForTest(t, c.Config(), resized.see)
-	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)), fmt.Sprintf("--realign-rate=%d", rate))
+	s := c.serve(t, c.serviceAccount(t, localcluster.WithServer(proxy.URL, proxy.CA)))
 	awaitReadyz(t, s, http.StatusOK, "ok")
 	begin := time.Now()
-	c.reconfigure(t, s, withRules(fmt.Sprintf(pacedRules, "1.3", "2.0")))
+	c.reconfigure(t, s, paced(rate, withRules(fmt.Sprintf(pacedRules, "1.3", "2.0"))))
 	localcluster.Eventually(t, "pods to wait for their turn", func() error {
 		if waiting := s.metric(t, "workload_resizer_realign_backlog"); waiting < each {
 			return fmt.Errorf("%v are waiting", waiting)

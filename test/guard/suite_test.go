@@ -41,7 +41,7 @@ data:
       n4: {cpuPerf: %[1]g, memPerf: %[1]g}
       c3: {cpuPerf: %[1]g, memPerf: %[1]g}
       t2d: {cpuPerf: %[1]g, memPerf: %[1]g}
-    pace: {freedPerHour: 0}
+    pace: {resizesPerSecond: 0, freedPerHour: 0}
     %[2]s
 `, perf, guard)
 }
@@ -112,7 +112,7 @@ func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{"--realign-rate", "0"}})
+	started := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig})
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
 	if err := started.WaitReady(ctx); err != nil {

@@ -191,7 +191,7 @@ func aPodThatIsNotSizedInTimeIsAProblem(t *testing.T) {
 	}
 }
 
-// At --realign-rate, a population of 20 is sized again within a second.
+// At this rate, a population of 20 is sized again within a second.
 func podsThatHaveBeenSizedWaitForTheirTurn(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 const (
-	// realignRate is the servers' --realign-rate, which deploy/base does not set: the
-	// number of pods per second that are sized again after they have been sized once.
-	realignRate = 20
+	// realignRate is the number of pods per second that are sized again after they have been sized once.
+	realignRate = policy.DefaultResizesPerSecond
 	// sweepPeriod is the interval at which pods are checked without an event.
 	sweepPeriod = time.Second
 )

@@ -29,9 +29,9 @@ func TestWatch(t *testing.T) {
 }
 
 // changing is a server that lists api-0 and web, and from the second question on only web, aligned.
-func changing(t *testing.T) (address string, asked *atomic.Int32) {
+func changing(t *testing.T) (address string) {
 	t.Helper()
-	asked = &atomic.Int32{}
+	asked := &atomic.Int32{}
 	server := cmdtest.Cluster()
 	aligned := cmdtest.Web()
 	aligned.Decision = workloadresizerv1.Decision_DECISION_ALIGNED
@@ -46,7 +46,7 @@ func changing(t *testing.T) (address string, asked *atomic.Int32) {
 		}
 		return append(all, cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(plans))}))
 	}
-	return cmdtest.Serve(t, server), asked
+	return cmdtest.Serve(t, server)
 }
 
 func printsThePlansThatHaveChanged(t *testing.T) {
@@ -55,7 +55,7 @@ func printsThePlansThatHaveChanged(t *testing.T) {
 		{"custom-columns=POD:.pod,DECISION:.decision", "api-0" + strings.Repeat(" ", 18) + "DECISION_ALIGNED\n"},
 		{"name", "pod/web-6d4cf56db6-x2x7p\npod/api-0\n"},
 	} {
-		address, _ := changing(t)
+		address := changing(t)
 		_, stdout, stderr := program.WatchUntil(t, tc.last, "plan", "-n", "shop", "-w", "-o", tc.output, "--server", address)
 		if stderr != "" {
 			t.Errorf("-o %s: stderr %q", tc.output, stderr)
@@ -104,7 +104,7 @@ func goesOnAfterAServerDidNotAnswer(t *testing.T) {
 
 func endsAfterTheTimeout(t *testing.T) {
 	for timeout := 300 * time.Millisecond; ; timeout *= 2 {
-		address, _ := changing(t)
+		address := changing(t)
 		code, stdout, stderr := program.Shell(t.Context(), "plan", "-n", "shop", "-w", "--timeout", timeout.String(), "--server", address)
 		if !strings.Contains(stdout, "modified") && timeout < time.Minute {
 			continue // The machine is busy.

@@ -81,7 +81,7 @@ type GetStatusResponse struct {
 	// The number of pods that are queued for planning now.
 	QueueLength int64 `protobuf:"varint,9,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The number of pods that wait for their turn to be resized (pace.resizesPerSecond of the
-	// configuration, or --realign-rate).
+	// configuration).
 	RealignBacklog int64 `protobuf:"varint,10,opt,name=realign_backlog,json=realignBacklog,proto3" json:"realign_backlog,omitempty"`
 	// The number of holds in effect.
 	Holds int64 `protobuf:"varint,11,opt,name=holds,proto3" json:"holds,omitempty"`

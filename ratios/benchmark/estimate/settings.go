@@ -52,7 +52,7 @@ const (
 	// maxAgePublished is about how long clouds offer a machine type as the latest, and maxAgeMeasured is a quarter: within
 	// it, clouds replace most hosts of a type, and nodes their kernel.
 	maxAgePublished, maxAgeMeasured = 3 * 365 * 24 * time.Hour, 90 * 24 * time.Hour
-	// confidence is the usual level. What a user chooses is how wide the interval may be.
+	// confidence is the usual level. Users choose how wide the interval may be.
 	confidence = 0.95
 )
 

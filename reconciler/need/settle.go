@@ -83,7 +83,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 		follows = r.KeepsLimit // The limit is lowered with the request.
 	}
 	memory.hold(u.DecreaseMemory, follows)
-	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed) < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
+	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
 		cpu.unlessDue(u, false)
 		memory.unlessDue(u, killed)
@@ -107,12 +107,13 @@ func (s *State) limit(c *change) int64 {
 	return c.need.limit(c.measure, c.to, s.Factors[c.measure.Index], s.Guaranteed)
 }
 
-// since returns the time since something changed.
+// since returns the time since something changed. Another clock may be ahead, but a time in the far future counts as
+// long ago: it must not prevent changes forever.
 func (s *State) since(at time.Time) time.Duration {
 	if s.Now.IsZero() {
 		return math.MaxInt64
 	}
-	return s.Now.Sub(at)
+	return s.Now.Sub(at).Abs()
 }
 
 // change is a possible change to one request.
@@ -142,7 +143,7 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 		return c
 	}
 	f := s.Factors[m.Index]
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request()}, f, *c.need.Bounds)
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, *c.need.Bounds)
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, r.Max, f)
 	c.since, c.now = s.since(changed), s.Now
@@ -155,6 +156,7 @@ func (c *change) inUse(amount int64) {
 	if c.need.Recommended == nil {
 		return
 	}
+	amount = min(amount, c.measure.Most)
 	least := amount
 	if c.most > 0 {
 		least = min(amount, c.most)

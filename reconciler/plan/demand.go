@@ -52,6 +52,9 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		found := state.Settle()
 		v.again = sooner(v.again, found.Again)
 		for _, m := range sizing.Measures {
+			if state.Needs[m.Index].Recommended == nil {
+				continue // For example, it was adopted, and scales from its original.
+			}
 			has := *m.Of(&c.Current)
 			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
 			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {

@@ -128,6 +128,29 @@ func TestDemand(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of one resource does not keep the other from scaling, if that was adopted", func(t *testing.T) {
+		p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", ""}), "n2d")
+		s, d := snapshotOf(t, p, podtest.Node("n4")), showing()
+		d.needs["app"].Memory.Target = 2048 * mib
+		s.Now, s.Demand = podtest.At(100*hours), d
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
+		if c := plan.Containers[0]; c.Desired.CPU.Request != 1600 || c.Desired.Memory.Request != 2048*mib || c.Causes != [2]Cause{ByRatio, ByDemand} {
+			t.Errorf("%+v because of %v: %v", c.Desired, c.Causes, plan.Reasons)
+		}
+	})
+	t.Run("of one container does not block that of another whose memory limit must not shrink", func(t *testing.T) {
+		p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated, podtest.WithSecond(podtest.Guaranteed))
+		s, d := snapshotOf(t, p, podtest.Node("n2d")), showing()
+		more := *d.needs["app"]
+		more.Memory.Target, more.Memory.Lower, more.Memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower, d.needs["app"].Memory.Upper = 512*mib, 512*mib, 512*mib
+		d.needs["second"] = &more
+		s.Now, s.Demand = podtest.At(100*hours), d
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: true}).Plan(s)
+		if c := plan.Containers; c[0].Desired.Memory != c[0].Current.Memory || c[1].Desired.Memory != (sizing.Amount{Request: 2048 * mib, Limit: 2048 * mib}) {
+			t.Errorf("%+v and %+v: %v", c[0].Desired, c[1].Desired, plan.Reasons)
+		}
+	})
 	t.Run("leaves a pod aligned whose size is near enough", func(t *testing.T) {
 		plan := planned(t, podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}, "n4", nil)
 		if plan.Decision != Align || plan.Reasons[0].Code != contract.AlreadyAligned || plan.Vetoed || !plan.ReplanAt.IsZero() {

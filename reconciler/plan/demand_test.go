@@ -72,6 +72,7 @@ func TestDemand(t *testing.T) {
 		return podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(seconds, "app"), podtest.Managed(contract.FieldManager, "", seconds, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
 	}
 	written := podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339))
+	unknown := func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Keeps = "too little is known" }
 	memoryLater := func(_ *Snapshot, d *shown, _ *Planner) {
 		d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 50, Rules: d.needs["app"].CPU.Rules}
 	}
@@ -100,7 +101,10 @@ func TestDemand(t *testing.T) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours - 60))}}}}
 		}}, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}},
 		{name: "never lowers memory below what is in use", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.uses = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
-		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Keeps = "too little is known" }, want: podtest.Burstable},
+		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: unknown, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Burstable},
+		{name: "until then, scales what the author wrote if the pod was never sized", size: podtest.Burstable, node: "n4", change: unknown, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "does so on a slow node, too", size: podtest.Burstable, node: "slow", change: unknown, want: podtest.Amounts{"1250m", "2500m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "of cpu does not lower the memory limit of a request that stays", size: podtest.Amounts{"1", "2", "1Gi", "4Gi"}, node: "n4", want: podtest.Amounts{"400m", "800m", "1Gi", "4Gi"}, cpu: ByDemand},
 		{name: "never keeps a size beyond the bounds of the configuration", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, d *shown, _ *Planner) {
 			d.needs["app"].CPU.Keeps = "too little is known"
 			s.Table = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Max: 700}})

@@ -53,7 +53,10 @@ func (l *Limits) limit(mode LimitMode, request int64, authored sizing.Amount) in
 	limit := authored.Limit
 	switch mode {
 	case Follow:
-		if authored.Request > 0 {
+		switch {
+		case authored.Limit == authored.Request:
+			limit = request // Exactly: the QoS class may depend on it.
+		case authored.Request > 0:
 			limit = times(limit, float64(request)/float64(authored.Request))
 		}
 	case Multiple:

@@ -26,6 +26,7 @@ func TestLimits(t *testing.T) {
 		{"do not exist without the author's", need.Limits{Memory: need.Multiple, MemoryMultiple: 2}, authored{Request: written.Request}, amounts{100, 100 * mib}, amounts{}},
 		{"of an author without requests stay", need.Limits{}, authored{Limit: written.Limit}, amounts{100, 100 * mib}, written.Limit},
 		{"of Guaranteed pods equal the requests", need.Limits{CPU: need.None, Memory: need.Multiple, MemoryMultiple: 2}, authored{Request: written.Request, Limit: written.Request, Guaranteed: true}, amounts{123, 456 * mib}, amounts{123, 456 * mib}},
+		{"of Guaranteed pods equal the requests, however large", need.Limits{}, authored{Request: amounts{1, 73072303604883308}, Limit: amounts{1, 73072303604883308}, Guaranteed: true}, amounts{21, 73072303604883308}, amounts{21, 73072303604883308}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wrote := size(test.authored.Request, test.authored.Limit)

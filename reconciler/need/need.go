@@ -14,11 +14,11 @@ type Need struct {
 }
 
 // Request returns the request on the baseline; 0 if nothing is known.
-func (n *Need) Request() int64 {
+func (n *Need) Request(m *sizing.Measure) int64 {
 	if n.Recommended == nil {
 		return n.Authored.Request
 	}
-	return max(1, n.Recommended.Target) // A resize cannot remove a request.
+	return min(max(1, n.Recommended.Target), m.Most) // A resize cannot remove a request.
 }
 
 // On returns the size of the need on a node whose factor is f, and whether a bound determined its request.
@@ -27,7 +27,7 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.Request()}, f, *n.Bounds)
+	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, *n.Bounds)
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }
@@ -70,6 +70,6 @@ func (n *Need) MayHave(m *sizing.Measure, size sizing.Amount, f sizing.Factor, g
 
 // alone returns an amount on a node.
 func alone(m *sizing.Measure, amount int64, f sizing.Factor) int64 {
-	size, _ := m.Scale(sizing.Amount{Request: amount}, f, sizing.Range{})
+	size, _ := m.Scale(sizing.Amount{Request: max(0, amount)}, f, sizing.Range{})
 	return size.Request
 }

@@ -16,6 +16,8 @@ type State struct {
 	Size    sizing.Container
 	// Guaranteed means that the class of the pod requires limits equal to requests.
 	Guaranteed bool
+	// Unsized means that the size is what its author wrote, which was never scaled for the node.
+	Unsized bool
 	// Uses is how much memory it uses now; 0 if that is unknown.
 	Uses    int64
 	Resized Resized
@@ -64,11 +66,13 @@ func (s *State) Settle() Settled {
 	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
-	if cpu.to == cpu.from && memory.to == memory.from && !low {
-		return to
+	// Otherwise, a limit changes with its request alone.
+	if cpu.to != cpu.from {
+		to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}
 	}
-	to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}
-	to.Size.Memory = sizing.Amount{Request: memory.to, Limit: limits[sizing.Memory.Index]}
+	if memory.to != memory.from || low {
+		to.Size.Memory = sizing.Amount{Request: memory.to, Limit: limits[sizing.Memory.Index]}
+	}
 	return to
 }
 
@@ -83,7 +87,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 		follows = r.KeepsLimit // The limit is lowered with the request.
 	}
 	memory.hold(u.DecreaseMemory, follows)
-	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed) < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
+	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
 		cpu.unlessDue(u, false)
 		memory.unlessDue(u, killed)
@@ -107,12 +111,13 @@ func (s *State) limit(c *change) int64 {
 	return c.need.limit(c.measure, c.to, s.Factors[c.measure.Index], s.Guaranteed)
 }
 
-// since returns the time since something changed.
+// since returns the time since something changed. Another clock may be ahead, but a time in the far future counts as
+// long ago: it must not prevent changes forever.
 func (s *State) since(at time.Time) time.Duration {
 	if s.Now.IsZero() {
 		return math.MaxInt64
 	}
-	return s.Now.Sub(at)
+	return s.Now.Sub(at).Abs()
 }
 
 // change is a possible change to one request.
@@ -121,6 +126,8 @@ type change struct {
 	need         *Need
 	from, to     int64
 	lower, upper int64
+	// kept is the request that stays while it must not be lowered: from, or what the author wrote, scaled for the node.
+	kept int64
 	// most is the most that is recommended; 0 means any amount.
 	most int64
 	// since is the time since the last change, and now the present time; zero if everything happened long ago.
@@ -136,13 +143,16 @@ type change struct {
 // change returns the change to what a resource needs.
 func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
-	c.to = c.from
+	c.to, c.kept = c.from, c.from
 	r := c.need.Recommended
 	if r == nil {
 		return c
 	}
 	f := s.Factors[m.Index]
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request()}, f, *c.need.Bounds)
+	if s.Unsized {
+		c.kept = alone(m, c.need.Authored.Request, f)
+	}
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, *c.need.Bounds)
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, r.Max, f)
 	c.since, c.now = s.since(changed), s.Now
@@ -155,6 +165,7 @@ func (c *change) inUse(amount int64) {
 	if c.need.Recommended == nil {
 		return
 	}
+	amount = min(amount, c.measure.Most)
 	least := amount
 	if c.most > 0 {
 		least = min(amount, c.most)
@@ -166,7 +177,7 @@ func (c *change) inUse(amount int64) {
 // hold prevents a decrease while its effect is unknown, and for a time since the last change. follows is why the limit
 // must not be lowered with the request; empty if it is not, or may be.
 func (c *change) hold(decrease time.Duration, follows string) {
-	if c.to >= c.from {
+	if c.to >= c.kept {
 		return
 	}
 	c.why = c.need.Recommended.Keeps
@@ -177,7 +188,7 @@ func (c *change) hold(decrease time.Duration, follows string) {
 		c.again = c.now.Add(decrease - c.since)
 	}
 	if c.why != "" || c.since < decrease {
-		c.to = c.from
+		c.to = c.kept
 	}
 }
 

@@ -142,6 +142,9 @@ func TestSettle(t *testing.T) {
 		{"lowers CPU if as many samples are throttled as may exceed the target", recommend.DefaultOptions(), []change{request(1000, 1000), func(o *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 1 - o.CPU.Target }}, amounts{500, 1000}},
 
 		{"keeps a request on target", recommend.DefaultOptions(), nil, amounts{500, 1000}},
+		{"lowers CPU that another clock resized in the far future", recommend.DefaultOptions(), []change{request(1000, 1000), since(-100*365*day, 0)}, amounts{500, 1000}},
+		{"lowers no CPU that a clock resized that is a little ahead", recommend.DefaultOptions(), []change{request(1000, 1000), since(-time.Minute, 0)}, amounts{1000, 1000}},
+		{"as in the VPA, ignores a kill in the far future", recommend.CompatOptions(), []change{request(510, 990), since(0, 0), killed(-day, 0)}, amounts{510, 990}},
 		{"corrects CPU and memory separately", recommend.DefaultOptions(), []change{request(399, 1010), since(0, 0)}, amounts{500, 1010}},
 		{"corrects a request within the bounds after 12 hours if it differs by 10%", recommend.DefaultOptions(), []change{request(454, 1112), since(12*time.Hour, 12*time.Hour)}, amounts{500, 1000}},
 		{"not if it differs by less", recommend.DefaultOptions(), []change{request(456, 1111)}, amounts{456, 1111}},

@@ -47,11 +47,15 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}
-		state.Resized = resizedAt(s.Pod, s.Demand.Resized(c.Name))
+		known := s.Demand.Resized(c.Name)
+		state.Resized, state.Unsized = d.resizedAt(known), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = sooner(v.again, found.Again)
 		for _, m := range sizing.Measures {
+			if state.Needs[m.Index].Recommended == nil {
+				continue // For example, it was adopted, and scales from its original.
+			}
 			has := *m.Of(&c.Current)
 			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
 			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {
@@ -67,11 +71,11 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 }
 
 // resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was
-// resized last, or began.
-func resizedAt(of *pod.Pod, known need.Resized) need.Resized {
-	last := of.ResizedAt()
-	if last.IsZero() {
-		last = of.StartedAt()
+// resized last, or began. A new pod has not done any work yet with the size that it would lose.
+func (d *draft) resizedAt(known need.Resized) need.Resized {
+	last := d.of.ResizedAt()
+	if last.IsZero() && !d.Begins() {
+		last = d.of.StartedAt()
 	}
 	for _, at := range [...]*time.Time{&known.CPU, &known.Memory, &known.MemoryLimit} {
 		if at.IsZero() {

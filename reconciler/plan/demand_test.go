@@ -72,6 +72,7 @@ func TestDemand(t *testing.T) {
 		return podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(seconds, "app"), podtest.Managed(contract.FieldManager, "", seconds, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
 	}
 	written := podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339))
+	unknown := func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Keeps = "too little is known" }
 	memoryLater := func(_ *Snapshot, d *shown, _ *Planner) {
 		d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 50, Rules: d.needs["app"].CPU.Rules}
 	}
@@ -100,7 +101,10 @@ func TestDemand(t *testing.T) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours - 60))}}}}
 		}}, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}},
 		{name: "never lowers memory below what is in use", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.uses = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
-		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Keeps = "too little is known" }, want: podtest.Burstable},
+		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: unknown, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Burstable},
+		{name: "until then, scales what the author wrote if the pod was never sized", size: podtest.Burstable, node: "n4", change: unknown, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "does so on a slow node, too", size: podtest.Burstable, node: "slow", change: unknown, want: podtest.Amounts{"1250m", "2500m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "of cpu does not lower the memory limit of a request that stays", size: podtest.Amounts{"1", "2", "1Gi", "4Gi"}, node: "n4", want: podtest.Amounts{"400m", "800m", "1Gi", "4Gi"}, cpu: ByDemand},
 		{name: "never keeps a size beyond the bounds of the configuration", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, d *shown, _ *Planner) {
 			d.needs["app"].CPU.Keeps = "too little is known"
 			s.Table = tableOf(t, 1.25, 1, &policy.Bounds{CPU: sizing.Range{Max: 700}})
@@ -128,6 +132,29 @@ func TestDemand(t *testing.T) {
 			}
 		})
 	}
+	t.Run("of one resource does not keep the other from scaling, if that was adopted", func(t *testing.T) {
+		p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", ""}), "n2d")
+		s, d := snapshotOf(t, p, podtest.Node("n4")), showing()
+		d.needs["app"].Memory.Target = 2048 * mib
+		s.Now, s.Demand = podtest.At(100*hours), d
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
+		if c := plan.Containers[0]; c.Desired.CPU.Request != 1600 || c.Desired.Memory.Request != 2048*mib || c.Causes != [2]Cause{ByRatio, ByDemand} {
+			t.Errorf("%+v because of %v: %v", c.Desired, c.Causes, plan.Reasons)
+		}
+	})
+	t.Run("of one container does not block that of another whose memory limit must not shrink", func(t *testing.T) {
+		p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated, podtest.WithSecond(podtest.Guaranteed))
+		s, d := snapshotOf(t, p, podtest.Node("n2d")), showing()
+		more := *d.needs["app"]
+		more.Memory.Target, more.Memory.Lower, more.Memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower, d.needs["app"].Memory.Upper = 512*mib, 512*mib, 512*mib
+		d.needs["second"] = &more
+		s.Now, s.Demand = podtest.At(100*hours), d
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, KeepMemoryLimits: true}).Plan(s)
+		if c := plan.Containers; c[0].Desired.Memory != c[0].Current.Memory || c[1].Desired.Memory != (sizing.Amount{Request: 2048 * mib, Limit: 2048 * mib}) {
+			t.Errorf("%+v and %+v: %v", c[0].Desired, c[1].Desired, plan.Reasons)
+		}
+	})
 	t.Run("leaves a pod aligned whose size is near enough", func(t *testing.T) {
 		plan := planned(t, podtest.Amounts{"430m", "860m", "1Gi", "2Gi"}, "n4", nil)
 		if plan.Decision != Align || plan.Reasons[0].Code != contract.AlreadyAligned || plan.Vetoed || !plan.ReplanAt.IsZero() {

@@ -47,12 +47,14 @@ func (p *Planner) fit(d *draft, s *Snapshot) *verdict {
 	if then.classAfter(s.Pod) == d.QOSClass {
 		return v
 	}
-	// With an unchanged limit, a smaller request would change the class, so all memory of
-	// the pod stays.
+	// With an unchanged limit, a smaller request would change the class, so all memory that would be lowered stays. A
+	// container that needs more gets it.
 	for i := range d.Containers {
-		v.sets = append(v.sets, Derived{Container: i, Measure: sizing.Memory, To: d.Containers[i].Current.Memory})
+		if has := d.Containers[i].Current.Memory; grows(d.Containers[i].Desired.Memory, has) {
+			v.sets = append(v.sets, Derived{Container: i, Measure: sizing.Memory, To: has})
+		}
 	}
-	v.because(contract.MemoryLimitKept, fmt.Sprintf("the memory of all containers stays, so that the pod remains %s", d.QOSClass))
+	v.because(contract.MemoryLimitKept, fmt.Sprintf("the memory of all containers stays that would be lowered, so that the pod remains %s", d.QOSClass))
 	return v
 }
 

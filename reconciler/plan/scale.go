@@ -16,7 +16,7 @@ func (p *Planner) scale(d *draft, _ *Snapshot) *verdict {
 	v.sets = d.Derivation[len(d.Derivation):] // There is room for them.
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
-			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request() != 0 || m.Of(&c.Current).Request != 0) {
+			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request(m) != 0 || m.Of(&c.Current).Request != 0) {
 				v.sets = append(v.sets, d.scaled(i, m, d.parts[i].standings[m.Index], &c.Needs[m.Index]))
 			}
 		}
@@ -95,7 +95,7 @@ func (v *verdict) explainBounds(d *draft) {
 		for _, m := range sizing.Measures {
 			if last := d.last(i, m); last != nil && last.Clamped {
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, m.Name,
-					m.Text(c.Needs[m.Index].Request()), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
+					m.Text(c.Needs[m.Index].Request(m)), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
 			}
 		}
 	}

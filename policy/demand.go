@@ -51,11 +51,12 @@ const (
 	FromUsage  = "usage"
 )
 
-// What happens to a pod whose demand from usage differs from its size. Only Observe exists yet.
+// What happens to a pod whose demand from usage differs from its size.
 const (
+	// Observe only shows it.
 	Observe = "observe"
-	Initial = "initial"
-	Apply   = "apply"
+	// Apply resizes the pod.
+	Apply = "apply"
 )
 
 // The values of a Demand that are names. The recommender has the policies and limits of these names.
@@ -77,7 +78,7 @@ func (d *Demand) Keys() []keys.Key {
 	const kills = "remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more"
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
-		keys.Of("mode", &d.Mode, mode, Observe, "recommendations are only shown; this version has no other mode"),
+		keys.Of("mode", &d.Mode, mode, Observe, "whether recommendations are only shown (`observe`), or pods are resized by them (`apply`). With `from: author`, it has no effect"),
 		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
@@ -120,17 +121,17 @@ func (d *ResourceDemand) keys(of *keys.Resource, floor int64, least, unit string
 	})
 }
 
-// mode is a mode. Those that resize do not exist yet.
-var mode = keys.Kind[string]{Values: keys.Code(Observe), Text: keys.Code, Read: func(v reader.Value) (string, bool) {
-	text, _ := v.Text()
-	switch text {
-	case Observe:
-	case Initial, Apply:
-		v.Fault("%s does not exist yet: this version only observes; use %s", text, Observe)
+// mode is a mode. The one that sizes pods only at their creation does not exist yet.
+var mode = keys.Kind[string]{Values: keys.Code(Observe) + ", " + keys.Code(Apply), Text: keys.Code, Read: func(v reader.Value) (string, bool) {
+	switch text, _ := v.Text(); text {
+	case Observe, Apply:
+		return text, true
+	case "initial":
+		v.Fault("initial does not exist yet: use %s or %s", Observe, Apply)
 	default:
-		v.Fault("must be %s, not %s", Observe, v)
+		v.Fault("must be %s or %s, not %s", Observe, Apply, v)
 	}
-	return text, text == Observe
+	return "", false
 }}
 
 // containers are the bounds of containers by name.

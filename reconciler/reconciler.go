@@ -19,11 +19,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Config configures a Reconciler. All fields must be set unless their comment names a
@@ -126,7 +128,7 @@ func New(config Config) (*Reconciler, error) {
 		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
 		r.objectives.Register(config.Metrics)
 	}
-	of.Hear(r.signals)
+	of.Hear(r.signals, r.demand)
 	if config.Nodes != nil && !config.DryRun {
 		r.Gate = startup.New(startup.Config{Nodes: config.Nodes, Node: of.NodeNamed, Leads: leads, Clock: now})
 		of.WatchNodes(r.Gate.Changed)
@@ -145,6 +147,14 @@ func (r *Reconciler) signals(of *pod.Pod) guard.Signals {
 		s.Objectives = r.objectives.Of(of)
 	}
 	return s
+}
+
+// demand returns what usage says about a pod; nil if its sizes do not follow usage.
+func (r *Reconciler) demand(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
+	if r.Demands == nil {
+		return nil
+	}
+	return r.Demands.NeedsOf(of, owners, table)
 }
 
 // Run reads the cluster and reconciles until ctx is done. It returns when all writes in

@@ -24,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -80,6 +81,8 @@ type Cluster struct {
 	changes Changes
 	// signals returns how a pod fares; nil if nobody knows.
 	signals func(*pod.Pod) guard.Signals
+	// demand returns what usage says about a pod, given its owners; nil if the sizes of pods follow no usage.
+	demand func(*pod.Pod, []workload.Workload, *ratios.Table) need.Demand
 	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
 	// failed returns what the last writes to the pod met; nil if they succeeded.
@@ -161,8 +164,11 @@ func (c *Cluster) Serve(changes Changes, refused func(types.NamespacedName, type
 // it is what the pod records.
 func (c *Cluster) Heed(failed func(*pod.Pod) *plan.Failure) { c.failed = failed }
 
-// Hear sets the function that returns how a pod fares. Call it before Read.
-func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals) { c.signals = signals }
+// Hear sets the functions that return how a pod fares, and what it needs according to usage: the latter returns nil if its
+// sizes do not follow usage. Call it before Read.
+func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals, demand func(*pod.Pod, []workload.Workload, *ratios.Table) need.Demand) {
+	c.signals, c.demand = signals, demand
+}
 
 // Read reads the cluster and follows it until ctx is done. It returns once everything is
 // read. If ctx is done earlier, it returns the error of ctx.

@@ -84,6 +84,9 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	if c.signals != nil {
 		s.Signals = c.signals(of)
 	}
+	if c.demand != nil {
+		s.Demand = c.demand(of, workloads, in.Table)
+	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	s.Failed = c.failed(of)
 	if f := in.Holds.Freeze(); f != nil {

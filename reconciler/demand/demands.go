@@ -64,6 +64,7 @@ type Demands struct {
 	signals *signal.Signals
 	gone    gone
 	survey  atomic.Pointer[survey]
+	needs   atomic.Pointer[needs]
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast
@@ -140,6 +141,7 @@ func (d *Demands) publish(ctx context.Context) {
 	}
 	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
 	d.counts.Store(s.count(demands, now))
+	d.apply(s, demands)
 	d.published.Notify()
 }
 

@@ -93,11 +93,11 @@ func (d *Demands) Report(ctx context.Context, of Selection) iter.Seq2[*Item, err
 	return d.reportNeeds(ctx, of, d.Table().Demand)
 }
 
-// needs returns what a container needs, and whether this is known.
-type needs func(usage.Key) (recommend.Recommendation, bool)
+// lookup returns what a container needs, and whether this is known.
+type lookup func(usage.Key) (recommend.Recommendation, bool)
 
 // reportNeeds is Report, given what containers need.
-func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) iter.Seq2[*Item, error] {
+func (d *Demands) reportNeeds(ctx context.Context, of Selection, need lookup) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		table := d.Ratios.Table()
 		if table == nil {
@@ -119,7 +119,7 @@ func (d *Demands) reportNeeds(ctx context.Context, of Selection, need needs) ite
 }
 
 // report returns the items of a namespace.
-func (d *Demands) report(namespace string, selector labels.Selector, chosen *chosen, table *ratios.Table, need needs) []*Item {
+func (d *Demands) report(namespace string, selector labels.Selector, chosen *chosen, table *ratios.Table, need lookup) []*Item {
 	type itemKey struct {
 		of usage.Workload
 		usage.Key
@@ -166,7 +166,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	return all
 }
 
-func newItem(key usage.Key, from string, s *survey, need needs) *Item {
+func newItem(key usage.Key, from string, s *survey, need lookup) *Item {
 	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
 	if item.Recommendation, item.Known = need(key); item.Known {
 		item.explainKept(s.options(key.Container).Recommend)

@@ -24,7 +24,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	t := &workload.Turn{
 		Trial:  workload.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now},
-		Begins: d.Begins(), Limits: s.Budgets,
+		Limits: s.Budgets,
 	}
 	waits, others := verdict{}, false
 	for i := range d.Containers {
@@ -38,6 +38,8 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 			if settings.LimitsUnproven() && t.Siblings == nil {
 				t.Siblings = p.alike(d, s)
 			}
+			// Nobody has tried what usage shows: a new pod of a version tries what its author wrote.
+			t.Begins = d.Begins() && c.Needs[m.Index].Recommended == nil
 			why := t.Try(c.Name, m, to)
 			if why.Reason == "" {
 				others = true
@@ -67,10 +69,10 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 // alike returns the siblings of a pod on nodes of the same type; for a new pod, only those that may show harm. The node
 // counts, not the type that a sibling records: a pod with only some of its sizes records none.
 func (p *Planner) alike(d *draft, s *Snapshot) []*pod.Pod {
-	siblings, nodes := s.Siblings(), map[string]bool{}
+	siblings, nodes, authored := s.Siblings(), map[string]bool{}, d.Begins() && s.Demand == nil
 	found := make([]*pod.Pod, 0, len(siblings))
 	for _, sibling := range siblings {
-		if d.Begins() && !workload.MayShowHarm(sibling) {
+		if authored && !workload.MayShowHarm(sibling) {
 			continue
 		}
 		name := sibling.Node()

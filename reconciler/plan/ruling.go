@@ -51,7 +51,8 @@ func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType st
 // judges resizes in the same way.
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	// A pod without a ratio is still reverted, as its guard and within its bounds.
-	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds {
+	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds ||
+		r.profile.AppliesUsage() != o.profile.AppliesUsage() {
 		return false
 	}
 	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor

@@ -186,6 +186,19 @@ func containerOf(of *pod.Pod, name string) *pod.Container {
 	return nil
 }
 
+// Memory returns the most memory that a container has used within the last minutes, in bytes; 0 if it is unknown.
+func (s *Signals) Memory(of *pod.Pod, container string, now time.Time) int64 {
+	key := s.key(of, container)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.usual[key]
+	strain := u.before(now)
+	if o := s.observed[key]; o != nil {
+		strain = strain.Max(&o.Since)
+	}
+	return int64(strain.Memory.N)
+}
+
 // Of returns how a container of a pod fared.
 func (s *Signals) Of(of *pod.Pod, container string) guard.Fared {
 	key, resized := s.key(of, container), of.ResizedAt()

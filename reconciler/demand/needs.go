@@ -1,0 +1,132 @@
+package demand
+
+import (
+	"cmp"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// needs are what the containers of workloads need whose sizes follow usage. They are immutable.
+type needs map[usage.Key]*need.Container
+
+// still is by which share of an amount a need may move before pods are planned again: sizes that differ by less stay
+// anyway.
+const still = 0.02
+
+// needs returns what the containers need whose rules apply recommendations, and the workloads whose needs have moved, or are
+// new or gone. What has not moved stays as it was, so that it costs nothing.
+func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
+	now, moved = needs{}, map[usage.Workload]bool{}
+	applied := map[string]bool{}
+	for _, profile := range s.table.Profiles() {
+		applied[profile.Name] = profile.AppliesUsage()
+	}
+	for key, r := range demands.All() {
+		if !applied[key.Ratios] {
+			continue
+		}
+		o := s.options(key.Container).Recommend
+		to, was := o.Need(&r), before[key]
+		if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
+			now[key] = withReasons(was, &to)
+			continue
+		}
+		now[key] = &to
+		moved[ownerOf(key.Container)] = true
+	}
+	for key := range before {
+		if now[key] == nil {
+			moved[ownerOf(key.Container)] = true
+		}
+	}
+	return now, moved
+}
+
+// unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
+func unmoved(was, is *need.Recommendation) bool {
+	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
+	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) &&
+		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
+}
+
+// withReasons returns what was needed with the reasons of what is: how long something is known changes each hour.
+func withReasons(was, is *need.Container) *need.Container {
+	now := *was
+	now.CPU.Keeps, now.CPU.KeepsLimit = is.CPU.Keeps, is.CPU.KeepsLimit
+	now.Memory.Keeps, now.Memory.KeepsLimit = is.Memory.Keeps, is.Memory.KeepsLimit
+	if now == *was {
+		return was
+	}
+	return &now
+}
+
+// apply publishes what containers need, and has the pods planned again whose needs have moved.
+func (d *Demands) apply(s *survey, demands *usage.Table) {
+	var before needs
+	if p := d.needs.Load(); p != nil {
+		before = *p
+	}
+	now, moved := s.needs(before, demands)
+	d.needs.Store(&now)
+	if len(moved) == 0 {
+		return
+	}
+	for _, p := range d.Cluster.Pods("").List() {
+		if w, ok := d.workloadOf(p); ok && moved[w] {
+			d.Cluster.Changed(p)
+		}
+	}
+}
+
+// NeedsOf returns what the containers of a pod need according to usage, given the owners of the pod, the narrowest first.
+// It is nil if the sizes of the pod do not follow usage.
+func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
+	profile := table.Profile(of)
+	published := d.needs.Load()
+	if published == nil || !profile.AppliesUsage() {
+		return nil
+	}
+	w, ok := d.countsFor(of, owners)
+	if !ok {
+		return nil
+	}
+	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+}
+
+// podNeeds is what usage says about one pod.
+type podNeeds struct {
+	demands   *Demands
+	published needs
+	of        *pod.Pod
+	owner     usage.Workload
+	rule      string
+}
+
+// unknownUse is why memory is not lowered if nobody knows how much is in use, as when a source is silent.
+const unknownUse = "how much memory the container uses now is not known"
+
+// Of implements need.Demand, as do the other methods.
+func (p *podNeeds) Of(container string) *need.Container {
+	shown := p.published[usage.Key{
+		Container: history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}, Ratios: p.rule,
+	}]
+	if shown == nil || p.Uses(container) != 0 {
+		return shown
+	}
+	kept := *shown
+	kept.Memory.Keeps, kept.Memory.KeepsLimit = cmp.Or(kept.Memory.Keeps, unknownUse), cmp.Or(kept.Memory.KeepsLimit, unknownUse)
+	return &kept
+}
+
+// Uses implements need.Demand.
+func (p *podNeeds) Uses(container string) int64 {
+	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+}
+
+// Resized implements need.Demand. Pods record only their last resize.
+func (p *podNeeds) Resized(string) need.Resized { return need.Resized{} }

@@ -1,0 +1,120 @@
+package demand
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// following returns ratios with which the sizes of all pods follow usage.
+func following() *ratios.Layer {
+	layer := clustertest.Published()
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Apply}})
+	return layer
+}
+
+// needsOf returns what the container app of a pod needs; nil if its size does not follow usage.
+func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
+	t.Helper()
+	p := f.of.Pods("shop").Get(name)
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	if of == nil {
+		return nil
+	}
+	return of.Of("app")
+}
+
+func TestNeeds(t *testing.T) {
+	t.Run("no size follows usage unless so configured", noSizeFollowsUsageUnlessSoConfigured)
+	t.Run("pods of a workload share what it needs", podsOfAWorkloadShareWhatItNeeds)
+	t.Run("pods are planned again when their needs have moved", podsArePlannedAgainWhenTheirNeedsHaveMoved)
+	t.Run("the memory that a container uses is known for some minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
+}
+
+func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
+	usage := clustertest.Published()
+	usage.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage}})
+	author := clustertest.Published()
+	author.Settings = keys.Some(policy.Settings{Demand: policy.Demand{Mode: policy.Apply}})
+	for name, layer := range map[string]*ratios.Layer{"by default": clustertest.Published(), "observed": usage, "by the author": author} {
+		f := newFixture(t, layer)
+		f.round(t)
+		if got := f.needsOf(t, "web-1-x"); got != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func podsOfAWorkloadShareWhatItNeeds(t *testing.T) {
+	f := newFixture(t, following())
+	if got := f.needsOf(t, "web-1-x"); got != nil {
+		t.Errorf("before anything was measured: %+v", got)
+	}
+	f.round(t)
+	x := f.needsOf(t, "web-1-x")
+	if x == nil || x.CPU.Target != f.target(t, "").CPU || x.Memory.Target != f.target(t, "").Memory || x.CPU.Keeps == "" || x != f.needsOf(t, "web-1-y") {
+		t.Errorf("%+v, want %v", x, f.target(t, ""))
+	}
+	clustertest.Clock(f.of).Step(time.Minute)
+	f.round(t)
+	if again := f.needsOf(t, "web-1-x"); again.CPU.Target != x.CPU.Target || again.CPU.Keeps == x.CPU.Keeps {
+		t.Errorf("%+v, before %+v", again, x)
+	}
+	x = f.needsOf(t, "web-1-x")
+	clustertest.Clock(f.of).Step(time.Minute)
+	f.round(t)
+	if again := f.needsOf(t, "web-1-x"); again != x {
+		t.Errorf("%+v is not shared with %+v", again, x)
+	}
+}
+
+func podsArePlannedAgainWhenTheirNeedsHaveMoved(t *testing.T) {
+	f := newFixture(t, following())
+	again := &changes{}
+	f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	f.round(t)
+	if len(again.pods) != 2 {
+		t.Errorf("planned again with the first recommendation: %v", again.pods)
+	}
+	again.pods = nil
+	clustertest.Clock(f.of).Step(time.Minute)
+	f.round(t)
+	if len(again.pods) != 0 {
+		t.Errorf("planned again although nothing has moved: %v", again.pods)
+	}
+	f.source.cpu = map[string]int64{"web-1-x": 4000, "web-1-y": 3200}
+	clustertest.Clock(f.of).Step(5 * time.Hour)
+	f.round(t)
+	if len(again.pods) != 2 {
+		t.Errorf("planned again after more was used: %v", again.pods)
+	}
+	again.pods = nil
+	f.Ratios = clustertest.Store(t, clustertest.Published())
+	f.publish(t.Context())
+	if len(again.pods) != 2 || f.needsOf(t, "web-1-x") != nil {
+		t.Errorf("planned again when sizes no longer follow usage: %v", again.pods)
+	}
+}
+
+func theMemoryThatAContainerUsesIsKnownForSomeMinutes(t *testing.T) {
+	f := newFixture(t, following())
+	f.round(t)
+	p := f.of.Pods("shop").Get("web-1-x")
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	if got := of.Uses("app"); got < 100<<20 || got > 101<<20 {
+		t.Errorf("%d bytes are in use", got)
+	}
+	clustertest.Clock(f.of).SetTime(podtest.Start.Add(20 * time.Minute))
+	if got, shown := of.Uses("app"), of.Of("app"); got != 0 || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
+		t.Errorf("%d bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
+	}
+}

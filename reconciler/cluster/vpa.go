@@ -29,14 +29,17 @@ type vpas struct {
 	absent atomic.Bool
 	// err is why the autoscalers are unknown; nil if no error is known.
 	err atomic.Pointer[error]
+	// policies are called after each change to the policy of an autoscaler.
+	policies []func()
 }
 
-var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
+// VPAResource is the resource of VerticalPodAutoscalers.
+var VPAResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
 // newVPAs returns vpas whose informer does not run yet. changed is called with the
 // namespace of each autoscaler that is added or deleted, or that sizes something else than before.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
-	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
+	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, VPAResource, "", 0,
 		cache.Indexers{byTarget: indexVPA}, nil).Informer()}
 	err := errors.Join(
 		v.informer.SetTransform(readVPA),
@@ -55,17 +58,48 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 	if _, err = v.informer.AddEventHandler(handler(func(old, obj any) {
 		before, _ := old.(*vpa.Object)
 		now, _ := obj.(*vpa.Object)
-		switch {
-		case now == nil:
-			changed(before.Namespace())
-		case before == nil || before.Target != now.Target || !reflect.DeepEqual(before.Sizes, now.Sizes):
+		if before == nil || now == nil || before.Target != now.Target || !reflect.DeepEqual(before.Sizes, now.Sizes) {
 			// Recommenders write the status every minute.
-			changed(now.Namespace())
+			changed(namespaceOf(old, obj))
+		}
+		if !before.SaysAs(now) {
+			v.policyChanged()
 		}
 	})); err != nil {
 		return nil, fmt.Errorf("watch VerticalPodAutoscalers: %w", err)
 	}
 	return v, nil
+}
+
+// policyChanged reports a change to a policy.
+func (v *vpas) policyChanged() {
+	for _, changed := range v.policies {
+		changed()
+	}
+}
+
+// WatchPolicies calls changed after each change to a VerticalPodAutoscaler that says what its target needs. Call it before
+// Read.
+func (c *Cluster) WatchPolicies(changed func()) {
+	if c.VPAPolicies {
+		c.vpas.policies = append(c.vpas.policies, changed)
+	}
+}
+
+// KnowPolicy adds a VerticalPodAutoscaler as if it had been read, for tests.
+func (c *Cluster) KnowPolicy(o *vpa.Object) error { return c.vpas.informer.GetStore().Add(o) }
+
+// Policies returns the VerticalPodAutoscalers that say what their targets need, in any order.
+func (c *Cluster) Policies() (all []*vpa.Object) {
+	if !c.VPAPolicies {
+		return nil
+	}
+	for _, obj := range c.vpas.informer.GetStore().List() {
+		if o := obj.(*vpa.Object); o.Policy != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // wait returns once the autoscalers are known, or the kind is known not to exist. It fails

@@ -27,12 +27,16 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 		applied[profile.Name] = profile.AppliesUsage()
 	}
 	for key, r := range demands.All() {
-		if !applied[key.Ratios] {
+		f := s.workloads[ownerOf(key.Container)]
+		if !f.applies(applied[key.Ratios]) {
 			continue
 		}
 		o := s.options(key.Container).Recommend
 		to, was := o.Need(&r), before[key]
-		if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
+		if !f.follow(key.Name, &to) {
+			continue
+		}
+		if was != nil && *was.Rules() == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
 			now[key] = withReasons(was, &to)
 			continue
 		}
@@ -87,12 +91,12 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 // It is nil if the sizes of the pod do not follow usage.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
-	published := d.needs.Load()
-	if published == nil || !profile.AppliesUsage() {
+	published, s := d.needs.Load(), d.survey.Load()
+	if published == nil || !profile.AppliesUsage() && s.policies == nil {
 		return nil
 	}
 	w, ok := d.countsFor(of, owners)
-	if !ok {
+	if !ok || !s.workloads[w].applies(profile.AppliesUsage()) {
 		return nil
 	}
 	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}

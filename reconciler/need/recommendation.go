@@ -1,6 +1,7 @@
 package need
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -19,16 +20,30 @@ type Recommendation struct {
 	Rules *Rules
 }
 
-// Container is what both resources of a container need according to usage.
+// Container is what the resources of a container need according to usage. One without rules needs what its author wrote.
 type Container struct{ CPU, Memory Recommendation }
 
-// Of returns what a resource needs.
+// Of returns what a resource needs; nil if that is what its author wrote.
 func (c *Container) Of(m *sizing.Measure) *Recommendation {
+	r := c.of(m)
+	if r.Rules == nil {
+		return nil
+	}
+	return r
+}
+
+func (c *Container) of(m *sizing.Measure) *Recommendation {
 	if m == sizing.CPU {
 		return &c.CPU
 	}
 	return &c.Memory
 }
+
+// Forget makes what the author wrote what a resource needs.
+func (c *Container) Forget(m *sizing.Measure) { *c.of(m) = Recommendation{} }
+
+// Rules returns the rules of the resources; nil if both need what their author wrote.
+func (c *Container) Rules() *Rules { return cmp.Or(c.CPU.Rules, c.Memory.Rules) }
 
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {

@@ -2,9 +2,11 @@ package vpa
 
 import (
 	"cmp"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -17,11 +19,15 @@ type Object struct {
 	Target workload.Workload
 	// Sizes is what the updater of the VerticalPodAutoscaler sizes.
 	Sizes safety.VPA
+	// Policy is what the object says about its target; nil unless it names Recommender.
+	Policy *Policy
+	// Status is the status of an object with a policy.
+	Status Status
 }
 
 // From reads a VerticalPodAutoscaler. Fields of other types count as missing.
 func From(o *unstructured.Unstructured) *Object {
-	return &Object{
+	read := &Object{
 		meta: metav1.ObjectMeta{
 			Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(),
 			Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(),
@@ -29,6 +35,10 @@ func From(o *unstructured.Unstructured) *Object {
 		Target: workload.Workload{Kind: textIn(o.Object, "spec", "targetRef", "kind"), Name: textIn(o.Object, "spec", "targetRef", "name")},
 		Sizes:  sizesOf(o),
 	}
+	if read.Policy = readPolicy(o, &read.Sizes); read.Policy != nil {
+		read.Status = statusOf(o)
+	}
+	return read
 }
 
 // GetObjectMeta implements metav1.ObjectMetaAccessor, which caches use to identify objects.
@@ -37,12 +47,27 @@ func (o *Object) GetObjectMeta() metav1.Object { return &o.meta }
 // Namespace returns the namespace of the object.
 func (o *Object) Namespace() string { return o.meta.Namespace }
 
+// UID returns the UID of the object.
+func (o *Object) UID() types.UID { return o.meta.UID }
+
 // Name returns the name of the object.
 func (o *Object) Name() string { return o.meta.Name }
 
 // Compare orders objects as the updater does if several have the same target: only the first one counts.
 func (o *Object) Compare(other *Object) int {
 	return cmp.Or(o.meta.CreationTimestamp.Compare(other.meta.CreationTimestamp.Time), cmp.Compare(o.meta.Name, other.meta.Name))
+}
+
+// SaysAs reports whether two states of an object say the same about their target. Nil does not exist, and says nothing.
+func (o *Object) SaysAs(other *Object) bool {
+	policy := func(o *Object) *Policy {
+		if o == nil {
+			return nil
+		}
+		return o.Policy
+	}
+	a, b := policy(o), policy(other)
+	return a == nil && b == nil || a != nil && b != nil && o.Target == other.Target && reflect.DeepEqual(a, b)
 }
 
 // sizesOf returns what the updater sizes.
@@ -54,19 +79,24 @@ func sizesOf(o *unstructured.Unstructured) safety.VPA {
 		read.Boosts = read.Boosts || boosts
 		resources, _, _ := unstructured.NestedStringSlice(policy, "controlledResources")
 		read.Policies = append(read.Policies, safety.VPAPolicy{
-			Container: textIn(policy, "containerName"), Off: textIn(policy, "mode") == "Off", Resources: resources,
+			Container: textIn(policy, "containerName"), Off: textIn(policy, "mode") == off, Resources: resources,
 		})
 	}
 	return read
 }
 
 // policiesOf returns the policies for containers.
-func policiesOf(o *unstructured.Unstructured) (all []map[string]any) {
-	policies, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "resourcePolicy", "containerPolicies")
-	list, _ := policies.([]any)
+func policiesOf(o *unstructured.Unstructured) []map[string]any {
+	return listIn(o.Object, "spec", "resourcePolicy", "containerPolicies")
+}
+
+// listIn returns a field that is a list of objects. Items of other types are nil.
+func listIn(o map[string]any, path ...string) (all []map[string]any) {
+	field, _, _ := unstructured.NestedFieldNoCopy(o, path...)
+	list, _ := field.([]any)
 	for i := range list {
-		policy, _ := list[i].(map[string]any)
-		all = append(all, policy)
+		item, _ := list[i].(map[string]any)
+		all = append(all, item)
 	}
 	return all
 }

@@ -15,6 +15,7 @@ serviceAccount: {name: resizer}
 benchNode: {enabled: true, labelNode: true}
 reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
+vpaObjects: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
 monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}

@@ -57,7 +57,7 @@ func TestPolicies(t *testing.T) {
 	t.Run("a policy outranks the mode of the rule", aPolicyOutranksTheModeOfTheRule)
 	t.Run("sizes follow only what a policy controls", sizesFollowOnlyWhatAPolicyControls)
 	t.Run("bounds of a policy count within those of the rule", boundsOfAPolicyCountWithinThoseOfTheRule)
-	t.Run("limits and kills are those of the policy", limitsAndKillsAreThoseOfThePolicy)
+	t.Run("limits and kills follow the policy", limitsAndKillsFollowThePolicy)
 	t.Run("of several policies for a pod none counts", ofSeveralPoliciesForAPodNoneCounts)
 	t.Run("a policy without pods has the history of its target", aPolicyWithoutPodsHasTheHistoryOfItsTarget)
 	t.Run("a target has what its newest pod runs", aTargetHasWhatItsNewestPodRuns)
@@ -148,7 +148,7 @@ func boundsOfAPolicyCountWithinThoseOfTheRule(t *testing.T) {
 	}
 }
 
-func limitsAndKillsAreThoseOfThePolicy(t *testing.T) {
+func limitsAndKillsFollowThePolicy(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.tune(t, "web", deployment, "apply", `, resourcePolicy: {containerPolicies: [{containerName: app, controlledValues: RequestsOnly, oomBumpUpRatio: "2", oomMinBumpUp: 1Gi}]}`)
 	f.round(t)

@@ -27,7 +27,7 @@ type Policy struct {
 // Fault is why an object counts for nothing.
 type Fault struct{ Reason, Message string }
 
-// The reasons of faults. They are those of the condition ConfigUnsupported.
+// The reasons of faults, as the condition ConfigUnsupported has them.
 const (
 	// NotOff: the updater of the VerticalPodAutoscaler would follow the recommendation, too.
 	NotOff = "UpdateModeNotOff"

@@ -82,7 +82,7 @@ func (o *Object) StatusFor(found *Found, now time.Time) Status {
 	provided := Condition{Type: RecommendationProvided, Status: "False"}
 	fault, known := found.Fault, found.Containers
 	if fault == nil && len(known) == 0 {
-		known = o.stillFollows() // What is known of usage may not be read yet.
+		known = o.stillFollows() // After a start, the history may not be read yet.
 	}
 	switch {
 	case fault != nil:
@@ -206,7 +206,7 @@ func (a *Amounts) texts() map[string]string {
 	return all
 }
 
-// statusOf reads the status of an object. What cannot be read is missing, so that it is written again.
+// statusOf reads the status of an object. Fields of other types count as missing, so that they are written again.
 func statusOf(o *unstructured.Unstructured) (s Status) {
 	s.Generation, _, _ = unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	for _, c := range listIn(o.Object, "status", "conditions") {

@@ -64,6 +64,9 @@ func (s *State) Settle() Settled {
 	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || memory.need.Recommended.KeepsLimit != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
+	if limit := &limits[sizing.Memory.Index]; rules.Updates.InUse && !s.follows() && *limit > 0 {
+		*limit = max(*limit, min(withRoom(s.Uses), s.Size.Memory.Limit))
+	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
 	// Otherwise, a limit changes with its request alone.
@@ -78,14 +81,14 @@ func (s *State) Settle() Settled {
 
 // requests decides on the requests.
 func (s *State) requests(u *Updates, cpu, memory *change) {
+	needed, follows := s.Uses, ""
+	if s.follows() { // The limit is lowered with the request.
+		needed, follows = withRoom(s.Uses), memory.need.Recommended.KeepsLimit
+	}
 	if u.InUse {
-		memory.inUse(s.Uses)
+		memory.inUse(s.Uses, needed)
 	}
 	cpu.hold(u.DecreaseCPU, "")
-	follows := ""
-	if r := memory.need.Recommended; r != nil && memory.need.Authored.Limit > 0 && r.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow {
-		follows = r.KeepsLimit // The limit is lowered with the request.
-	}
 	memory.hold(u.DecreaseMemory, follows)
 	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
@@ -102,6 +105,15 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	cpu.to, memory.to = cpu.from, memory.from
 }
+
+// follows reports whether there is a memory limit that is lowered with its request.
+func (s *State) follows() bool {
+	n := &s.Needs[sizing.Memory.Index]
+	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
+}
+
+// withRoom returns the least limit next to memory in use: the kubelet refuses one that the page cache exceeds, too.
+func withRoom(inUse int64) int64 { return times(inUse, 1.1) }
 
 // limit returns the limit for a new request; the present one if the resource keeps its size.
 func (s *State) limit(c *change) int64 {
@@ -154,14 +166,14 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	}
 	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, *c.need.Bounds)
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
-	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, r.Max, f)
+	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
 	c.since, c.now = s.since(changed), s.Now
 	return c
 }
 
-// inUse raises the new request, and the upper bound with it, to what is in use: up to a maximum, if
-// any, and in any case as far as this prevents a decrease.
-func (c *change) inUse(amount int64) {
+// inUse raises the new request, and the upper bound with it, to what is in use, up to a maximum, if any. It prevents a
+// decrease below what is needed for that in any case.
+func (c *change) inUse(amount, needed int64) {
 	if c.need.Recommended == nil {
 		return
 	}
@@ -170,7 +182,7 @@ func (c *change) inUse(amount int64) {
 	if c.most > 0 {
 		least = min(amount, c.most)
 	}
-	least = max(least, min(amount, c.from))
+	least = max(least, min(needed, c.from))
 	c.to, c.upper = max(c.to, least), max(c.upper, least)
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
-// is adopted, says itself what the pod needs. A request that the author did not write is not added.
+// is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
+// needs nothing.
 func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Container) {
 	if shown == nil {
 		return
@@ -19,7 +20,7 @@ func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Con
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && p.External == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 {
+		if sizes && m.Of(&c.Current).Request != 0 && shown.Of(m).Target > 0 {
 			c.Needs[m.Index].Recommended = shown.Of(m)
 		}
 	}

@@ -11,6 +11,17 @@ type Need struct {
 	Recommended *Recommendation
 	// Bounds limit the request on any node.
 	Bounds *sizing.Range
+	// Largest is what the largest node has; 0 if that is unknown, or is not less than what is needed.
+	Largest int64
+}
+
+// within returns the bounds of a request according to usage on any node.
+func (n *Need) within() sizing.Range {
+	within := *n.Bounds
+	if n.Largest > 0 && (within.Max == 0 || n.Largest < within.Max) {
+		within.Max = max(n.Largest, within.Min)
+	}
+	return within
 }
 
 // Request returns the request on the baseline; 0 if nothing is known.
@@ -53,7 +64,7 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, *n.Bounds)
+	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, n.within())
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }
@@ -100,7 +111,7 @@ func (n *Need) MayHave(m *sizing.Measure, size sizing.Amount, f sizing.Factor, g
 	}
 	most := size.Request
 	if n.Recommended.Rules.Limits.mode(m, guaranteed) == Multiple {
-		if most = n.Bounds.Max; most == 0 {
+		if most = n.Bounds.Max; most == 0 { // The largest node may have been larger.
 			return true
 		}
 	}

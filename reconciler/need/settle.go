@@ -18,6 +18,8 @@ type State struct {
 	Guaranteed bool
 	// Unsized means that the size is what its author wrote, which was never scaled for the node.
 	Unsized bool
+	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
+	KnowsLimit bool
 	// Uses is how much memory it uses now; 0 if that is unknown.
 	Uses    int64
 	Resized Resized
@@ -61,7 +63,7 @@ func (s *State) Settle() Settled {
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
 	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
-	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || memory.need.Recommended.KeepsLimit != "") {
+	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || s.keepsLimit() != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
 	if limit := &limits[sizing.Memory.Index]; rules.Updates.InUse && !s.follows() && *limit > 0 {
@@ -83,7 +85,7 @@ func (s *State) Settle() Settled {
 func (s *State) requests(u *Updates, cpu, memory *change) {
 	needed, follows := s.Uses, ""
 	if s.follows() { // The limit is lowered with the request.
-		needed, follows = withRoom(s.Uses), memory.need.Recommended.KeepsLimit
+		needed, follows = withRoom(s.Uses), s.keepsLimit()
 	}
 	if u.InUse {
 		memory.inUse(s.Uses, needed)
@@ -110,6 +112,14 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 func (s *State) follows() bool {
 	n := &s.Needs[sizing.Memory.Index]
 	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
+}
+
+// keepsLimit returns why a memory limit that follows from the request is not lowered; empty if it may be.
+func (s *State) keepsLimit() string {
+	if s.KnowsLimit {
+		return "its process read the memory limit when it started"
+	}
+	return s.Needs[sizing.Memory.Index].Recommended.KeepsLimit
 }
 
 // withRoom returns the least limit next to memory in use: the kubelet refuses one that the page cache exceeds, too.
@@ -164,7 +174,7 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	if s.Unsized {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, *c.need.Bounds)
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, c.need.within())
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
 	c.since, c.now = s.since(changed), s.Now
@@ -221,7 +231,7 @@ func (c *change) bound() {
 	if c.need.Recommended == nil {
 		return
 	}
-	size, clamped := c.measure.Scale(sizing.Amount{Request: c.to}, sizing.Factor{Num: 1, Den: 1}, *c.need.Bounds)
+	size, clamped := c.measure.Scale(sizing.Amount{Request: c.to}, sizing.Factor{Num: 1, Den: 1}, c.need.within())
 	c.to, c.clamped = size.Request, clamped || c.clamped && size.Request == c.target
 }
 

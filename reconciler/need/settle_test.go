@@ -38,6 +38,7 @@ type pod struct {
 	Authored                                authored
 	ResizedCPU, ResizedMemory, ResizedLimit time.Time
 	Killed                                  time.Time
+	KnowsLimit                              bool
 	Ran                                     time.Duration
 }
 
@@ -51,7 +52,7 @@ func (p *pod) state(o *recommend.Options, r *recommend.Recommendation, now time.
 			{Authored: wrote.Memory, Recommended: &shown.Memory, Bounds: unbounded},
 		},
 		Factors: [2]sizing.Factor{one, one}, Size: size(p.Request, p.Limit), Guaranteed: p.Authored.Guaranteed,
-		Uses: p.MemoryInUse, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
+		Uses: p.MemoryInUse, KnowsLimit: p.KnowsLimit, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
 		Killed: p.Killed, Ran: p.Ran, Now: now,
 	}
 }
@@ -194,6 +195,7 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
+	knows := func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.KnowsLimit = true }
 	once := func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) {
 		o.Limits.MemoryMultiple, o.Limits.MemoryHeadroom = 1, 0
 	}
@@ -216,6 +218,9 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
 		{"keeps a limit with room for what is in use", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), once}, 1650},
 		{"raises no limit for the same reason", recommend.DefaultOptions(), []change{request(500, 1500), limit(1600, 72*time.Hour), inUse(1500), once}, 1600},
+		{"keeps a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), knows}, 4000},
+		{"keeps a limit that a process knows and that follows", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), knows}, 2000},
+		{"raises a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 500), limit(1000, 0), knows}, 2000},
 		{"adds no limit", recommend.DefaultOptions(), []change{limit(0, 0)}, 0},
 		{"keeps a limit that follows if the request stays", recommend.FollowOptions(), []change{limit(900, 0)}, 900},
 		{"lowers a limit that follows with its request", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0)}, 1000},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -197,6 +198,33 @@ func TestDemand(t *testing.T) {
 			t.Errorf("%+v %+v", plan.Containers[0].Desired, plan.Reasons)
 		}
 	})
+	for _, tc := range []struct {
+		name    string
+		largest int64
+		reason  contract.Reason
+		message string
+		want    int64
+	}{
+		{"is at most what the largest node has", 3800, contract.DemandExceedsNodes, "container app: cpu 5 × 0.8 is more than any node has, and is clamped to 3800m", 3800},
+		{"is more than the pod's own node has, but not more than another one", 4000, contract.NodeCapacity, "", 1000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				outgrown(s, d, nil)
+				d.needs["app"].CPU.Rules.MaxGrowth = 0
+				s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3800m"), corev1.ResourceMemory: resource.MustParse("9Gi")}
+				if tc.want == 1000 {
+					s.Around.Node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2")
+				}
+				s.Largest = func() node.Resources { return node.Resources{CPU: tc.largest, Memory: 9 << 30} }
+			})
+			if got := plan.Containers[0].Desired.CPU.Request; got != tc.want || !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+				return r.Code == tc.reason && (tc.message == "" || r.Message == tc.message)
+			}) {
+				t.Errorf("%dm, want %dm: %v", got, tc.want, plan.Reasons)
+			}
+		})
+	}
 	t.Run("says that it is more than a pod may grow to", func(t *testing.T) {
 		plan := planned(t, podtest.Burstable, "n4", outgrown)
 		if !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {

@@ -98,7 +98,13 @@ func (v *verdict) explainBounds(d *draft) {
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s that is needed is clamped from %s to %s, %.4g times the original (demand.maxGrowth)", c.Name, m.Name,
 					m.Text(n.Recommended.Target), m.Text(n.Request(m)), n.Recommended.Rules.MaxGrowth))
 			}
-			if last := d.last(i, m); last != nil && last.Clamped {
+			last := d.last(i, m)
+			switch {
+			case last == nil || !last.Clamped:
+			case n.Largest > 0 && last.To.Request == n.Largest:
+				v.because(contract.DemandExceedsNodes, fmt.Sprintf("container %s: %s %s × %.4g is more than any node has, and is clamped to %s", c.Name, m.Name,
+					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(n.Largest)))
+			default:
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, m.Name,
 					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
 			}

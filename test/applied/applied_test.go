@@ -75,7 +75,7 @@ func TestApplied(t *testing.T) {
 	}
 	s.seen.await(t, "the new pods to run", func(c *course) error {
 		if want := s.of(c.pod).nodeType(); c.pod.Annotations["on"] != want {
-			return fmt.Errorf("it is to run on %s", want)
+			return fmt.Errorf("it must run on %s", want)
 		}
 		return c.runs()
 	}, len(s.workloads)**replicasFlag)
@@ -163,7 +163,7 @@ func (s *suite) measured(t *testing.T) {
 	})
 }
 
-// settled waits until no pod is to be resized, and none waits for others to prove a size.
+// settled waits until no pod will be resized, and none waits for others to prove a size.
 func (s *suite) settled(t *testing.T) {
 	t.Helper()
 	localcluster.Eventually(t, "all pods to be settled", func() error {
@@ -175,7 +175,7 @@ func (s *suite) settled(t *testing.T) {
 			}
 			n++
 			if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
-				return fmt.Errorf("pod %s is to be resized: %v", plan.GetPod(), plan.GetReasons())
+				return fmt.Errorf("pod %s will be resized: %v", plan.GetPod(), plan.GetReasons())
 			}
 			for _, r := range plan.GetReasons() {
 				if slices.Contains([]string{"WaitingForProof", "WaitingForTurn", "ResizeInProgress", "AwaitingReadiness"}, r.GetCode()) {

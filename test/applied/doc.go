@@ -1,7 +1,6 @@
-// Package applied lets a real server size the pods of a real cluster by their usage, which metrics-server measures. It checks
-// that every pod gets what its workload was seen to need, also on nodes where it never ran, or says why it does not; that no
-// container restarts and no QoS class changes; and that pods get back exactly what their authors wrote when sizes no longer
-// follow usage.
+// Package applied lets a server size the pods in a cluster by their usage, which metrics-server measures. Each pod must get
+// what its workload was seen to need, even on nodes where it never ran, or the server must say why it does not. No container
+// restarts, and no QoS class changes. When sizes no longer follow usage, pods get back exactly what their authors wrote.
 //
 // "make soak-applied" does so with 500 pods of 50 workloads.
 //

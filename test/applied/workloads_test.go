@@ -84,7 +84,7 @@ const proxy = "{requests: {cpu: 10m, memory: 16Mi}}"
 
 const namespace = "shop"
 
-// config returns a configuration with the mode. Usage counts at once: a test has no day to wait.
+// config returns a configuration with the mode. Usage counts immediately: a test has no day to wait.
 func config(mode string) string {
 	return strings.ReplaceAll(`apiVersion: v1
 kind: ConfigMap
@@ -96,7 +96,7 @@ data:
       n2d: {cpuPerf: 1, memPerf: 1}
       n4: {cpuPerf: 1.25, memPerf: 1}
     demand: {from: usage, mode: MODE, minHistory: 0s, minCoverage: 0}
-    guard: {window: 30s}
+    guard: {window: 30s, unready: 20s}
     pace: {resizesPerSecond: 50, freedPerHour: 100%}
 ---
 apiVersion: v1

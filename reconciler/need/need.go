@@ -9,6 +9,9 @@ type Need struct {
 	Authored sizing.Amount
 	// Recommended is what the resource needs according to usage; nil if it needs what its author wrote.
 	Recommended *Recommendation
+	// Withheld is why a recommendation does not count, so that the resource needs what its author wrote; empty if there is
+	// none, or if it counts.
+	Withheld string
 	// Bounds limit the request on any node.
 	Bounds *sizing.Range
 }

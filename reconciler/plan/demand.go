@@ -1,26 +1,37 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
-// is adopted, says itself what the pod needs. A request that the author did not write is not added.
-func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Container) {
+// is adopted, says itself what the pod needs. A request that the author did not write is not added. What a
+// HorizontalPodAutoscaler compares with usage stays what the author wrote.
+func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Container, scaledBy []*autoscalingv2.HorizontalPodAutoscaler) {
 	if shown == nil {
 		return
 	}
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && p.External == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 {
-			c.Needs[m.Index].Recommended = shown.Of(m)
+		if !sizes || m.Of(&c.Current).Request == 0 {
+			continue
+		}
+		n := &c.Needs[m.Index]
+		for _, hpa := range scaledBy {
+			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
+		}
+		if n.Withheld == "" {
+			n.Recommended = shown.Of(m)
 		}
 	}
 }

@@ -18,13 +18,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
-	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -33,10 +31,14 @@ import (
 // sizedBy is the label of pods whose sizes follow usage.
 const sizedBy = "sized-by"
 
-// byUsage is the rule for these pods.
+// byUsage is the rule for these pods. What their author wrote is less than a container may get by usage: such a size is
+// corrected immediately, no matter when it was set.
 var byUsage = ratios.Rule{
 	Name: "usage", Match: policy.Criteria{Labels: map[string]string{sizedBy: "usage"}},
-	Settings: keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Apply}}),
+	Settings: keys.Some(policy.Settings{Demand: policy.Demand{
+		From: policy.FromUsage, Mode: policy.Apply,
+		CPU: policy.ResourceDemand{Bounds: sizing.Range{Min: 90}}, Memory: policy.ResourceDemand{Bounds: sizing.Range{Min: 180 << 20}},
+	}}),
 }
 
 // These pods request 50m and 100Mi, and use twice as much.
@@ -117,7 +119,6 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: v1 }, max
 `, noCPU},
 		{"rollout", strings.NewReplacer("apps/v1", "argoproj.io/v1alpha1", "Deployment", "Rollout").Replace(scaler("rollout", `{ type: Resource, resource: { name: cpu, `+percent+` } }`)), noCPU},
 	}
-	paused := s.hold(t, hold.Pause, ns, workload.Workload{})
 	pods := map[string]types.NamespacedName{}
 	for _, w := range workloads {
 		if w.autoscalers != "" {
@@ -127,7 +128,7 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: v1 }, max
 	}
 	for _, w := range workloads {
 		localcluster.Eventually(t, "the preview of "+w.name, func() error {
-			p, err := s.r.Preview(t.Context(), pods[w.name], query.PreviewOptions{WithoutHolds: true})
+			p, err := s.r.Preview(t.Context(), pods[w.name], query.PreviewOptions{})
 			if err != nil {
 				return err
 			}
@@ -140,12 +141,9 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: v1 }, max
 			return errors.Join(err, w.want.problem(func(i int) sizing.Container { return p.Containers[i].Desired }))
 		})
 	}
-	s.release(t, paused)
 	for _, w := range workloads {
 		s.awaitSized(t, pods[w.name], w.want)
 	}
-
-	// Memory is raised to what is in use, no matter when it was resized last.
 	s.autoscale(t, ns, scaler("average", `{ type: Resource, resource: { name: memory, `+percent+` } }`))
 	s.awaitSized(t, pods["average"], noMemory)
 	s.autoscale(t, ns, scaler("average", `{ type: Resource, resource: { name: memory, `+average+` } }`))

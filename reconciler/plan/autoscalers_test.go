@@ -189,14 +189,20 @@ func TestAutoscalersAndUsage(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	})
-	t.Run("nor does what nobody measured, or the author did not request", func(t *testing.T) {
-		for name, plan := range map[string]*Plan{
-			"not measured":  planned(t, lowered, byCPU, func(s *Snapshot) { s.Demand = &shown{} }),
-			"not requested": planned(t, podtest.Pod(podtest.Amounts{"", "", "3Gi", "6Gi"}, podtest.AsCreated), byCPU),
-		} {
-			if got := ofAutoscalers(plan); strings.Contains(got, "usage:") {
-				t.Errorf("%s: %s", name, got)
-			}
+	t.Run("nor does what the author did not request", func(t *testing.T) {
+		plan := planned(t, podtest.Pod(podtest.Amounts{"", "", "3Gi", "6Gi"}, podtest.AsCreated), byCPU)
+		if got := ofAutoscalers(plan); got != "" {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("what is not measured keeps its size, except for what the autoscaler compares with usage", func(t *testing.T) {
+		unknown := func(s *Snapshot) { s.Demand = need.Unknown{} }
+		if plan := planned(t, lowered, unknown); plan.Decision != Align {
+			t.Fatalf("without an autoscaler: %v because of %v", plan.Decision, plan.Reasons)
+		}
+		plan := planned(t, lowered, byCPU, unknown)
+		if c := plan.Containers[0]; c.Desired != bothResources.Container() || !strings.HasPrefix(ofAutoscalers(plan), why) {
+			t.Errorf("%+v: %v", c.Desired, plan.Reasons)
 		}
 	})
 	t.Run("a size that is adopted needs no reason", func(t *testing.T) {

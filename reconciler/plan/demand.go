@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,22 +9,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
-// needs nothing.
+// needs nothing. What a HorizontalPodAutoscaler compares with usage needs what the author wrote, even while nothing is known
+// of the container.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown := s.Demand.Of(c.Name)
-	if shown == nil {
-		return
-	}
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 && shown.Of(m).Target > 0 {
-			n := &c.Needs[m.Index]
+		if !sizes || m.Of(&c.Current).Request == 0 {
+			continue
+		}
+		n := &c.Needs[m.Index]
+		for _, hpa := range d.scaledBy {
+			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
+		}
+		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
@@ -68,7 +74,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		}
 		if s.Demand.Of(c.Name) == nil && !d.First() {
 			for _, m := range sizing.Measures {
-				if has := *m.Of(&c.Current); d.ours(i, m) && *m.Of(&c.Desired) != has {
+				if has := *m.Of(&c.Current); d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
 					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
 				}
 			}

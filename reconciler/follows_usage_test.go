@@ -110,17 +110,17 @@ func follow(t *testing.T, guard policy.Guard, rate float64) *following {
 	return f
 }
 
-// pods creates a pod on each node with these sizes, which belong to one workload.
-func (f *following) pods(t *testing.T, idle, busy podtest.Amounts, nodes ...string) (all []*corev1.Pod) {
+// pods creates a pod on each node with these sizes, which belong to the workload of the namespace.
+func (f *following) pods(t *testing.T, namespace string, idle, busy podtest.Amounts, nodes ...string) (all []*corev1.Pod) {
 	t.Helper()
-	controller, namespace := true, f.namespace(t)
+	controller := true
 	owner, err := f.client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, node := range nodes {
 		p := f.podIn(t, namespace, idle, func(p *corev1.Pod) {
-			p.Name, p.Spec.NodeName, p.Spec.Containers[0].Name = fmt.Sprintf("pod-%d", i), node, "idle"
+			p.Name, p.Spec.NodeName, p.Spec.Containers[0].Name = fmt.Sprintf("%s-%s-%d", idle[0], node, i), node, "idle"
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "busy", Image: "none", Resources: busy.Requirements()})
 			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: namespace, UID: owner.UID, Controller: &controller}}
 		})
@@ -132,14 +132,49 @@ func (f *following) pods(t *testing.T, idle, busy podtest.Amounts, nodes ...stri
 	return all
 }
 
-// sizedByUsage waits until both containers of the pods have the sizes that usage shows.
+// warm returns the namespace of a workload whose needs are known. A size that is known later is not lowered for a day.
+func (f *following) warm(t *testing.T, guard policy.Guard) (namespace string) {
+	t.Helper()
+	namespace = f.namespace(t)
+	first := f.pods(t, namespace, podtest.Amounts{"2", "", "1Gi", ""}, podtest.Amounts{"2", "", "1Gi", ""}, "a")
+	f.ratios.Set(demands(byUsage, guard))
+	localcluster.Eventually(t, "what the workload needs", func() error {
+		planned, err := f.Preview(t.Context(), types.NamespacedName{Namespace: namespace, Name: first[0].Name}, query.PreviewOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range planned.Containers {
+			if c.Unmeasured || c.Needs[0].Recommended == nil {
+				return fmt.Errorf("of container %s nothing is known", c.Name)
+			}
+		}
+		return nil
+	})
+	return namespace
+}
+
+// delete deletes all pods.
+func (f *following) delete(t *testing.T) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.of {
+		if err := f.client.CoreV1().Pods(p.Namespace).Delete(t.Context(), p.Name, *metav1.NewDeleteOptions(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.of = nil
+}
+
+// sizedByUsage waits until the containers of the pods have the sizes that usage shows: the memory of new pods is not lowered
+// before anyone knows how much they use.
 func (f *following) sizedByUsage(t *testing.T, pods []*corev1.Pod) {
 	t.Helper()
 	for _, p := range pods {
 		localcluster.Eventually(t, "sizes from usage", func() error {
 			now := f.get(t, p)
 			idle, busy := now.Spec.Containers[0].Resources.Requests, now.Spec.Containers[1].Resources.Requests
-			if idle.Cpu().MilliValue() > 400 || busy.Cpu().MilliValue() < 400 || idle.Memory().Value() > 400<<20 || busy.Memory().Value() < 400<<20 || now.Annotations[contract.AppliedDemand] == "" {
+			if idle.Cpu().MilliValue() > 400 || busy.Cpu().MilliValue() < 400 || busy.Memory().Value() < 400<<20 || now.Annotations[contract.AppliedDemand] == "" {
 				return fmt.Errorf("it has %v and %v, %v", idle, busy, now.Annotations)
 			}
 			return nil
@@ -159,14 +194,13 @@ func originalsAgain(t *testing.T) {
 	t.Parallel()
 	f := follow(t, everyPod, 0)
 	idle := map[string]podtest.Amounts{"Burstable": {"1", "2", "1Gi", "2Gi"}, "Guaranteed": {"1", "1", "1073741825", "1073741825"}}
-	busy := map[string]podtest.Amounts{"Burstable": {"101m", "203m", "100000001", "200000003"}, "Guaranteed": {"101m", "101m", "100000001", "100000001"}}
+	busy := map[string]podtest.Amounts{"Burstable": {"301m", "603m", "300000001", "600000003"}, "Guaranteed": {"301m", "301m", "300000001", "300000001"}}
 	for name, to := range map[string]policy.Demand{
 		"observe": {From: policy.FromUsage, Mode: policy.Observe}, "initial": {From: policy.FromUsage, Mode: policy.Initial},
 		"author": {From: policy.FromAuthor, Mode: policy.Apply}, "default": {},
 	} {
 		for class := range idle {
-			f.ratios.Set(demands(byUsage, everyPod))
-			pods := f.pods(t, idle[class], busy[class], "a", "b")
+			pods := f.pods(t, f.warm(t, everyPod), idle[class], busy[class], "a", "b")
 			f.sizedByUsage(t, pods)
 			f.ratios.Set(demands(to, everyPod))
 			for i, p := range pods {
@@ -193,6 +227,7 @@ func originalsAgain(t *testing.T) {
 					return nil
 				})
 			}
+			f.delete(t)
 		}
 	}
 }
@@ -220,7 +255,7 @@ func (f *following) reasonsOf(t *testing.T, pods []*corev1.Pod, waiting contract
 func modeIsTriedFirst(t *testing.T) {
 	t.Parallel()
 	f := follow(t, policy.Guard{}, 0)
-	pods := f.pods(t, podtest.Amounts{"100m", "", "64Mi", ""}, podtest.Amounts{"100m", "", "64Mi", ""}, "a", "a", "a", "a")
+	pods := f.pods(t, f.namespace(t), podtest.Amounts{"100m", "", "64Mi", ""}, podtest.Amounts{"100m", "", "64Mi", ""}, "a", "a", "a", "a")
 	localcluster.Eventually(t, "larger sizes from usage", func() error {
 		for _, p := range pods {
 			if now := f.get(t, p); now.Spec.Containers[1].Resources.Requests.Cpu().MilliValue() < 400 || now.Annotations[contract.AppliedDemand] == "" {
@@ -247,11 +282,11 @@ func modeIsTriedFirst(t *testing.T) {
 func modeIsPaced(t *testing.T) {
 	t.Parallel()
 	f := follow(t, everyPod, 0.001)
-	pods := f.pods(t, podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"100m", "", "64Mi", ""}, "a", "a", "a", "a")
+	pods := f.pods(t, f.warm(t, everyPod), podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"200m", "", "200Mi", ""}, "a", "a", "a", "a")
 	f.sizedByUsage(t, pods) // New pods need no turn.
 	f.ratios.Set(demands(policy.Demand{From: policy.FromUsage, Mode: policy.Observe}, everyPod))
-	localcluster.Eventually(t, "all pods but the first to wait for their turn", func() error {
-		if aligned, waits := f.reasonsOf(t, pods, contract.WaitingForTurn); aligned != 1 || waits != 3 {
+	localcluster.Eventually(t, "all pods except one or none to wait for their turn", func() error {
+		if aligned, waits := f.reasonsOf(t, pods, contract.WaitingForTurn); aligned > 1 || aligned+waits != 4 {
 			return fmt.Errorf("%d pods have their sizes, and %d wait", aligned, waits)
 		}
 		return nil

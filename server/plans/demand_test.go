@@ -107,9 +107,6 @@ func TestDemands(t *testing.T) {
 				t.Errorf("in mode %v: %v", mode, c)
 			}
 		}
-		if plan, c := planOf(t, client, "bare", 0); c.GetDemands() != nil {
-			t.Errorf("of a pod without a workload: %v", plan)
-		}
 		response, err := client.PreviewPod(t.Context(), &workloadresizerv1.PreviewPodRequest{Namespace: "bank", Pod: "db"})
 		if err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func Following() *workloadresizerv1.Plan {
 		},
 		{
 			Name: "proxy", Original: Resources("100m", "", "", ""), Current: Resources("80m", "", "", ""), Desired: Resources("80m", "", "", ""),
-			Demands: map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: byAuthor, Request: "100m", Message: "nothing is known of the usage of this container yet"}},
+			Demands: map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: byAuthor, Request: "100m", Message: "it is not known what the container needs"}},
 		},
 	}
 	return plan

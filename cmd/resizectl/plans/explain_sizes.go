@@ -46,11 +46,15 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 	if byUsage(demand) {
 		return name + " " + f.usageText(p, name, demand, original, current, desired)
 	}
-	text := name + " " + f.sizedText(p, name, original, current, desired)
-	if why := demand.GetMessage(); why != "" {
-		text += " (" + print.OneLine(why) + ")"
+	why := print.OneLine(demand.GetMessage())
+	by, bounds := f.scale(name)
+	switch comes := (arithmetic{original, by, bounds, roundings[name]}); {
+	case why == "":
+		return name + " " + f.sizedText(p, name, original, current, desired)
+	case desired == current && !comes.toRequest(desired) && !f.boundsUnknown():
+		return fmt.Sprintf("%s stays %s: %s", name, current, why)
 	}
-	return text
+	return fmt.Sprintf("%s %s (%s)", name, f.sizedText(p, name, original, current, desired), why)
 }
 
 // restoredText returns e.g. "1, limit 2, as its author wrote it".

@@ -56,6 +56,8 @@ func TestExplain(t *testing.T) {
 			plan := cmdtest.Following()
 			app := plan.GetContainers()[0]
 			app.Current, app.Desired = cmdtest.Resources("1", "2Gi", "2", "4Gi"), cmdtest.Resources("800m", "2Gi", "1600m", "4Gi")
+			proxy := plan.GetContainers()[1]
+			proxy.Current, proxy.Desired = cmdtest.Resources("60m", "", "", ""), cmdtest.Resources("60m", "", "", "")
 			app.GetDemands()["cpu"].Message, app.GetDemands()["memory"].Message = "10 minutes of CPU known, and 24 hours needed (minHistory)", ""
 			return explained(plan), "web-6d4cf56db6-x2x7p"
 		}, nil},

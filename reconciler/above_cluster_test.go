@@ -131,7 +131,7 @@ func (s *above) start(t *testing.T, resources ...string) {
 	restricted := rest.CopyConfig(s.config)
 	restricted.Impersonate.UserName = reader
 	configured := performance(1.25)
-	configured.Layer.Rules = []ratios.Rule{byUsage}
+	configured.Layer.Rules = []ratios.Rule{ruleByUsage}
 	store := ratios.NewStore(ratiotest.NewMemory("memory", configured))
 	s.holds = hold.New(s.client, "default", "holds")
 	source := &busy{pods: func() []*pod.Pod { return s.r.Cluster.Pods("").List() }}

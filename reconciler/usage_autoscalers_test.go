@@ -31,9 +31,9 @@ import (
 // sizedBy is the label of pods whose sizes follow usage.
 const sizedBy = "sized-by"
 
-// byUsage is the rule for these pods. What their author wrote is less than a container may get by usage: such a size is
+// ruleByUsage is the rule for these pods. What their author wrote is less than a container may get by usage: such a size is
 // corrected immediately, no matter when it was set.
-var byUsage = ratios.Rule{
+var ruleByUsage = ratios.Rule{
 	Name: "usage", Match: policy.Criteria{Labels: map[string]string{sizedBy: "usage"}},
 	Settings: keys.Some(policy.Settings{Demand: policy.Demand{
 		From: policy.FromUsage, Mode: policy.Apply,

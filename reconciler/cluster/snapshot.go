@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -104,6 +105,14 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		}
 	}
 	return s
+}
+
+// Assume turns a snapshot into one in which another table is in effect.
+func (c *Cluster) Assume(s *plan.Snapshot, table *ratios.Table) {
+	s.Table = table
+	if c.demand != nil {
+		s.Demand = c.demand(s.Pod, s.Workloads, table)
+	}
 }
 
 // all returns everything that a lister lists. A lister over a cache returns no error.

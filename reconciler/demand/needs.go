@@ -2,6 +2,8 @@ package demand
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -36,6 +38,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 			now[key] = withReasons(was, &to)
 			continue
 		}
+		revise(&to)
 		now[key] = &to
 		moved[ownerOf(key.Container)] = true
 	}
@@ -52,6 +55,16 @@ func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
 	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
+}
+
+// revise gives both recommendations their revisions. Only what has moved has a new one, so that this costs what the few
+// that have moved cost.
+func revise(c *need.Container) {
+	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
+		h := fnv.New64a()
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		r.Revision = h.Sum64()
+	}
 }
 
 // withReasons returns what was needed with the reasons of what is: how long something is known changes each hour.
@@ -77,6 +90,7 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 	}
 	now, moved := s.needs(before, demands)
 	d.needs.Store(&now)
+	d.assumed.Store(nil)
 	if len(moved) == 0 {
 		return
 	}
@@ -88,7 +102,7 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 }
 
 // NeedsOf returns what the containers of a pod need according to usage, given the owners of the pod, the narrowest first.
-// It is nil if the sizes of the pod do not follow usage.
+// It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
 	if !profile.AppliesUsage() {
@@ -99,7 +113,11 @@ func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios
 	if published == nil || !ok {
 		return need.Unknown{}
 	}
-	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	if table != d.Ratios.Table() {
+		p.assumes = &profileOf{profile, d.under(table)}
+	}
+	return p
 }
 
 // podNeeds is what usage says about one pod.
@@ -109,6 +127,8 @@ type podNeeds struct {
 	of        *pod.Pod
 	owner     usage.Workload
 	rule      string
+	// assumes is the profile of the pod in a table that is not in effect; nil for the one that is.
+	assumes *profileOf
 }
 
 // unknownUse is why memory is not lowered if nobody knows how much is in use, as when a source is silent.
@@ -116,9 +136,13 @@ const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
 func (p *podNeeds) Of(container string) *need.Container {
-	shown := p.published[usage.Key{
+	key := usage.Key{
 		Container: history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}, Ratios: p.rule,
-	}]
+	}
+	shown := p.published[key]
+	if p.assumes != nil {
+		shown = p.demands.assume(key, p.assumes)
+	}
 	if shown == nil || p.Uses(container) != 0 {
 		return shown
 	}

@@ -238,8 +238,76 @@ func TestDemand(t *testing.T) {
 	})
 	t.Run("is named when it sized a pod", func(t *testing.T) {
 		said := planned(t, podtest.Burstable, "n4", nil).Outcome()
-		if want := "for node type n4 (as usage shows, in units of n2d): app: cpu 1 → 400m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 400m, memory 1Gi; demand from usage: app cpu 500m × 0.8"; len(said) == 0 || said[0].Message != want {
 			t.Errorf("%+v, want %q", said, want)
+		}
+	})
+	t.Run("is not named when the size does not follow it", func(t *testing.T) {
+		said := planned(t, podtest.Burstable, "n4", unknown).Outcome()
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 800m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+			t.Errorf("%+v, want %q", said, want)
+		}
+	})
+	t.Run("says for each resource why the size does not follow it", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			plan        *Plan
+			cpu, memory string
+		}{
+			"follows, and near enough": {planned(t, podtest.Burstable, "n4", nil), "", nearEnough},
+			"no decrease":              {planned(t, podtest.Burstable, "n4", unknown), "too little is known", nearEnough},
+			"not measured":             {planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }), unknownNeed, unknownNeed},
+			"a rule without usage":     {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }), "", ""},
+			"a restore":                {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Restore = true }, written, resized(10)), "", ""},
+		} {
+			if cpu, memory := tc.plan.Ignores(0, sizing.CPU), tc.plan.Ignores(0, sizing.Memory); cpu != tc.cpu || memory != tc.memory {
+				t.Errorf("%s: %q and %q, want %q and %q", name, cpu, memory, tc.cpu, tc.memory)
+			}
+		}
+	})
+	t.Run("is recorded on the pod", func(t *testing.T) {
+		record := func(text string) func(*corev1.Pod) {
+			return func(p *corev1.Pod) {
+				podtest.Annotated("applied-demand", text, "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi")(p)
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(p)
+			}
+		}
+		withoutUsage := func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }
+		more := func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower, d.needs["app"].Memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		}
+		for name, tc := range map[string]struct {
+			plan *Plan
+			want string
+		}{
+			"of a first size":                  {planned(t, podtest.Burstable, "n4", nil), "app cpu 500m"},
+			"but not if the author's is kept":  {planned(t, podtest.Burstable, "n4", unknown), ""},
+			"nor without usage":                {planned(t, podtest.Burstable, "n4", withoutUsage), ""},
+			"and stays for what does not move": {planned(t, podtest.Amounts{"390m", "780m", "1Gi", "2Gi"}, "n4", more, written, record("app cpu 490m")), "app cpu 490m memory 2Gi"},
+			"and stays while nothing is known": {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n2d"), record("app cpu 500m")), "app cpu 500m"},
+			"and goes without usage":           {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 500m")), "removed"},
+		} {
+			got := ""
+			for _, a := range tc.plan.Actions() {
+				if text, ok := a.Annotations[contract.AppliedDemand]; ok && text != nil {
+					got = *text
+				} else if ok {
+					got = "removed"
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%s: %q, want %q; %v", name, got, tc.want, tc.plan.Describe())
+			}
+		}
+	})
+	t.Run("that moves gives the same reasons to a pod that waits", func(t *testing.T) {
+		waiting := func(target int64) []Reason {
+			return planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				d.needs["app"].CPU.Target = target
+				s.Paused = &Stop{Scope: "the cluster"}
+			}).Reasons
+		}
+		if a, b := waiting(500), waiting(520); !slices.Equal(a, b) {
+			t.Errorf("%+v, then %+v", a, b)
 		}
 	})
 	// sibling returns another pod that got a size of CPU at a time.

@@ -178,6 +178,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	d.NodeType, d.NodeTypeLabel, d.Rule = r.NodeType, r.Label, r.profile.Name
 	d.guard = &r.profile.Guard
 	d.Baseline, d.Revision = r.profile.Baseline, s.Table.Revision
+	d.FollowsUsage = s.Demand != nil && !s.Restore
 	d.failed, d.of, d.rule, d.now = FailureOf(of), of, r, s.progress()
 	d.state, d.sized = open, !of.ResizedAt().IsZero()
 	d.Containers, d.Derivation = into.containers[:0], into.derivation[:0]
@@ -226,7 +227,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	c.Needs = [2]need.Need{{Authored: of.Original.CPU, Bounds: &bounds.CPU}, {Authored: of.Original.Memory, Bounds: &bounds.Memory}}
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
-	if s.Demand != nil && !s.Restore {
+	if d.FollowsUsage {
 		d.recommend(c, of, s, p.External)
 	}
 }

@@ -158,7 +158,9 @@ type Recommendation struct {
 	// Sums over all pods.
 	Sums *UsageSums `protobuf:"bytes,8,opt,name=sums,proto3" json:"sums,omitempty"`
 	// The sizes on the types of nodes where the pods run, most pods first.
-	NodeTypes     []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	NodeTypes []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	// How usage determines the sizes of the pods, as configured.
+	DemandMode    DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,6 +256,13 @@ func (x *Recommendation) GetNodeTypes() []*SizeOnNodeType {
 		return x.NodeTypes
 	}
 	return nil
+}
+
+func (x *Recommendation) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // The size that a container needs.
@@ -2223,10 +2232,10 @@ var File_workloadresizer_v1_usage_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
+	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\x9b\x03\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xdc\x03\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2238,7 +2247,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0funknown_message\x18\a \x01(\tR\x0eunknownMessage\x121\n" +
 	"\x04sums\x18\b \x01(\v2\x1d.workloadresizer.v1.UsageSumsR\x04sums\x12A\n" +
 	"\n" +
-	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\"\xe3\x04\n" +
+	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\x12?\n" +
+	"\vdemand_mode\x18\n" +
+	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
+	"demandMode\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2474,78 +2486,80 @@ var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(*ReportUsageResponse)(nil),          // 26: workloadresizer.v1.ReportUsageResponse
 	(*UsageError)(nil),                   // 27: workloadresizer.v1.UsageError
 	(*Workload)(nil),                     // 28: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil),        // 29: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 30: workloadresizer.v1.WatchEventType
-	(*durationpb.Duration)(nil),          // 31: google.protobuf.Duration
+	(DemandMode)(0),                      // 29: workloadresizer.v1.DemandMode
+	(*timestamppb.Timestamp)(nil),        // 30: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 31: workloadresizer.v1.WatchEventType
+	(*durationpb.Duration)(nil),          // 32: google.protobuf.Duration
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	28, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
 	3,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
 	4,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
 	5,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	1,  // 4: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 5: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 6: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 7: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 8: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 9: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 10: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 11: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 12: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 13: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 14: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	28, // 15: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 16: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	28, // 17: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	10, // 18: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	2,  // 19: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	11, // 20: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	12, // 21: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	29, // 22: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	29, // 23: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	1,  // 24: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 25: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	28, // 26: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	30, // 27: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	2,  // 28: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	28, // 29: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	17, // 30: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	28, // 31: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	29, // 32: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	29, // 33: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	18, // 34: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	18, // 35: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	21, // 36: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	22, // 37: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	31, // 38: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	29, // 39: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	29, // 40: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	29, // 41: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	29, // 42: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	23, // 43: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	29, // 44: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	29, // 45: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	31, // 46: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	24, // 47: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	27, // 48: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	0,  // 49: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	6,  // 50: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	8,  // 51: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	13, // 52: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	15, // 53: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	19, // 54: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	25, // 55: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	7,  // 56: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	9,  // 57: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	14, // 58: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	16, // 59: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	20, // 60: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	26, // 61: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	56, // [56:62] is the sub-list for method output_type
-	50, // [50:56] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	29, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	1,  // 5: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 6: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 7: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 8: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 9: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 10: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 11: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 12: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 13: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 14: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 15: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	28, // 16: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 17: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	28, // 18: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	10, // 19: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	2,  // 20: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	11, // 21: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	12, // 22: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	30, // 23: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	30, // 24: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	1,  // 25: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	1,  // 26: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	28, // 27: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	31, // 28: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	2,  // 29: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	28, // 30: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	17, // 31: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	28, // 32: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	30, // 33: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	30, // 34: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	18, // 35: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	18, // 36: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	21, // 37: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	22, // 38: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	32, // 39: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	30, // 40: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	30, // 41: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	30, // 42: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	30, // 43: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	23, // 44: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	30, // 45: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	30, // 46: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	32, // 47: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	24, // 48: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	27, // 49: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	0,  // 50: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	6,  // 51: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	8,  // 52: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	13, // 53: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	15, // 54: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	19, // 55: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	25, // 56: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	7,  // 57: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	9,  // 58: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	14, // 59: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	16, // 60: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	20, // 61: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	26, // 62: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	57, // [57:63] is the sub-list for method output_type
+	51, // [51:57] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -2553,6 +2567,7 @@ func file_workloadresizer_v1_usage_proto_init() {
 	if File_workloadresizer_v1_usage_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
 	file_workloadresizer_v1_usage_proto_msgTypes[3].OneofWrappers = []any{}

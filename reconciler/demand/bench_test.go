@@ -94,3 +94,39 @@ func BenchmarkMinute(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSavings measures what it costs to add up what all pods save: once for metrics, and by workload for a caller.
+func BenchmarkSavings(b *testing.B) {
+	for _, pods := range []int{15_000, 150_000} {
+		f := large(b, pods)
+		for range 2 {
+			clustertest.Clock(f.of).Step(time.Minute)
+			f.readOnce(b.Context(), f.sources[0])
+			f.publish(b.Context())
+		}
+		b.Run(fmt.Sprint(pods, " pods, in total"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f.settle(f.survey.Load(), f.Table().Demand)
+			}
+			if total := f.account.Load(); total.Pods != pods || total.Unknown > 0 {
+				b.Errorf("%+v", total)
+			}
+		})
+		b.Run(fmt.Sprint(pods, " pods, by workload"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for saver, err := range f.Savings(b.Context(), Selection{}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n += saver.Pods
+				}
+				if n != pods {
+					b.Errorf("%d pods", n)
+				}
+			}
+		})
+	}
+}

@@ -145,7 +145,7 @@ func (d *Demands) publish(ctx context.Context) {
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)
 	d.published.Notify()
-	d.settle(s, demands.Demand)
+	d.addUp(s, demands.Demand)
 }
 
 // Collects reports whether this process counts usage: it leads, and knows what earlier leaders have

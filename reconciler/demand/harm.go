@@ -9,10 +9,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// revertsOf returns how often a resource of a container of a pod was reverted, as the pod records it. Whoever may write in
-// our name may record any number: no more counts than the cooldown counts.
+// revertsOf returns how often a resource of a container of a pod was reverted, as the pod records it. A user who may write
+// in our name may record any number: no more counts than the cooldown counts.
 func revertsOf(p *pod.Pod) (n int) {
 	for i := range p.Reverts() {
 		n += min(max(p.Reverts()[i].Times, 1), guard.MostDoublings+1)
@@ -44,7 +45,7 @@ func mayHaveCaused(p *pod.Pod, kill *pod.Kill) bool {
 // account is what all pods save, as metrics show it. It is immutable.
 type account struct {
 	Savings
-	// priced means that there are costs.
+	// priced means that the configuration has prices.
 	priced bool
 	// kills is how many kills resizes may have caused since this process started. seen has the last kill of each container
 	// that was killed, so that none counts twice, and none from before the start.
@@ -58,28 +59,38 @@ type victim struct {
 	container string
 }
 
-// settle adds up what all pods save, once for each publication.
-func (d *Demands) settle(s *survey, need lookup) {
+// addUp adds up what all pods save, once for each publication.
+func (d *Demands) addUp(s *survey, need lookup) {
 	before := d.account.Load()
 	now := &account{priced: s.table.Prices != nil, seen: map[victim]time.Time{}}
 	if before != nil {
 		now.kills = before.kills
 	}
-	for _, p := range d.Cluster.Pods("").List() {
-		w, _ := d.workloadOf(p)
-		if one, any := d.savingsOf(p, w, s.table, need); any {
-			now.Add(&one)
-		}
-		for i := range p.Kills() {
-			kill := &p.Kills()[i]
-			of := victim{p.UID, kill.Container}
-			if before != nil && kill.At.After(before.seen[of]) && mayHaveCaused(p, kill) {
-				now.kills++
+	var owners []workload.Workload
+	// Pods in a namespace have workloads and rules in common, which are then in the cache of the processor.
+	for _, namespace := range d.Cluster.Pods("").Namespaces() {
+		for _, p := range d.Cluster.Pods(namespace).List() {
+			owners = d.Cluster.Owners().Chain(owners[:0], p)
+			w, _ := d.countsFor(p, owners)
+			if one, any := d.savingsOf(p, w, s.table, need); any {
+				now.Add(&one)
 			}
-			if kill.At.After(now.seen[of]) {
-				now.seen[of] = kill.At
-			}
+			now.count(p, before)
 		}
 	}
 	d.account.Store(now)
+}
+
+// count counts the kills of a pod, given the account before; nil if there is none.
+func (a *account) count(p *pod.Pod, before *account) {
+	for i := range p.Kills() {
+		kill := &p.Kills()[i]
+		of := victim{p.UID, kill.Container}
+		if before != nil && kill.At.After(before.seen[of]) && mayHaveCaused(p, kill) {
+			a.kills++
+		}
+		if kill.At.After(a.seen[of]) {
+			a.seen[of] = kill.At
+		}
+	}
 }

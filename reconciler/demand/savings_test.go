@@ -24,11 +24,11 @@ import (
 
 func TestSavings(t *testing.T) {
 	t.Run("a pod saves what it requests less than its author wrote", aPodSavesWhatItRequestsLess)
-	t.Run("usage is that of the node where a pod runs", usageIsThatOfTheNode)
+	t.Run("usage is in units of the node where a pod runs", usageIsInUnitsOfTheNode)
 	t.Run("what is not known is neither used nor measured", whatIsNotKnownIsNeitherUsedNorMeasured)
 	t.Run("sums are by workload, and pods without one come last", sumsAreByWorkload)
 	t.Run("growth counts against what others save", growthCountsAgainstWhatOthersSave)
-	t.Run("costs are those of the node types", costsAreThoseOfTheNodeTypes)
+	t.Run("each node type has its price", eachNodeTypeHasItsPrice)
 	t.Run("what is saved stays right where sums end", whatIsSavedStaysRightWhereSumsEnd)
 	t.Run("ends with the error of its view or context", savingsEndWithTheErrorOfTheirViewOrContext)
 }
@@ -145,7 +145,7 @@ func aPodSavesWhatItRequestsLess(t *testing.T) {
 	}
 }
 
-func usageIsThatOfTheNode(t *testing.T) {
+func usageIsInUnitsOfTheNode(t *testing.T) {
 	one := podtest.Amounts{"1", "", "1Gi", ""}
 	for _, tc := range []struct {
 		name string
@@ -223,7 +223,7 @@ func growthCountsAgainstWhatOthersSave(t *testing.T) {
 	}
 }
 
-func costsAreThoseOfTheNodeTypes(t *testing.T) {
+func eachNodeTypeHasItsPrice(t *testing.T) {
 	layer := clustertest.Published()
 	layer.Cluster = keys.Some(policy.Cluster{Prices: &policy.Prices{Currency: "USD", Default: policy.Price{CPU: 0.5, Memory: 0.25}, Types: map[string]policy.Price{"n4": {CPU: 1, Memory: 0.5}}}})
 	author := resizedFrom(podtest.Amounts{"2", "", "2Gi", ""})

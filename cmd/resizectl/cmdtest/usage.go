@@ -72,7 +72,7 @@ func Recommendations() []*workloadresizerv1.Recommendation {
 }
 
 // Savings returns one of each kind: a Deployment that requests less than its author wrote, a StatefulSet of unknown usage,
-// one that requests more, with a pod of unknown usage and with resizes that hurt, and pods that count for no workload.
+// one that requests more, and a pod that counts for no workload. The third has a pod of unknown usage, and resizes that hurt.
 func Savings() []*workloadresizerv1.Savings {
 	of := func(kind, name string) *workloadresizerv1.Workload {
 		return &workloadresizerv1.Workload{Kind: kind, Name: name}

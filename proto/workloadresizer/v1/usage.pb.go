@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What the sums of UsageService.ListSavings are about.
+// The group of pods of each sum of UsageService.ListSavings.
 type SavingsGroup int32
 
 const (
@@ -1541,7 +1541,7 @@ type ListSavingsRequest struct {
 	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
 	// The workload that the pods belong to; absent for all workloads.
 	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
-	// What the sums are about.
+	// The group of pods of each sum.
 	Group SavingsGroup `protobuf:"varint,4,opt,name=group,proto3,enum=workloadresizer.v1.SavingsGroup" json:"group,omitempty"`
 	// The maximum number of savings to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -1694,7 +1694,7 @@ type Savings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The namespace; empty in the total.
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// The workload; absent in sums over workloads, and for the pods of a namespace that count for
+	// The workload; absent in sums over workloads, and for the pods in a namespace that count for
 	// no workload.
 	Workload *Workload `protobuf:"bytes,2,opt,name=workload,proto3" json:"workload,omitempty"`
 	// The number of pods.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
@@ -16,7 +15,6 @@ import (
 // electionOptions are the flags of leader election.
 type electionOptions struct {
 	elect         bool
-	leaseName     string
 	leaseDuration time.Duration
 	renewDeadline time.Duration
 	retryPeriod   time.Duration
@@ -24,16 +22,12 @@ type electionOptions struct {
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.elect, "leader-elect", true, "elect a leader, the only replica that resizes; with false, run a single replica")
-	flags.StringVar(&o.leaseName, "lease-name", "workload-resizer", "name of the Lease for leader election, in the namespace of the ConfigMaps")
 	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its Lease, in whole seconds")
 	flags.DurationVar(&o.renewDeadline, "leader-renew-deadline", 10*time.Second, "how long a leader tries to renew its Lease before it stops leading")
 	flags.DurationVar(&o.retryPeriod, "leader-retry-period", time.Second, "longest time between two attempts to acquire or renew the Lease")
 }
 
 func (o *electionOptions) validate(reject func(flag, format string, args ...any)) {
-	if problems := validation.IsDNS1123Subdomain(o.leaseName); len(problems) > 0 {
-		reject("lease-name", "%q is not a valid Lease name: %s", o.leaseName, problems[0])
-	}
 	if o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0 {
 		reject("leader-lease-duration", "must be whole seconds, at least 1s, not %v", o.leaseDuration)
 	}
@@ -52,7 +46,7 @@ func newElector(o *options, client kubernetes.Interface, replica string) (*leade
 		return nil, nil
 	}
 	return leader.New(leader.Config{
-		Client: client.CoordinationV1(), Namespace: o.configNamespace, Name: o.election.leaseName, Identity: replica,
+		Client: client.CoordinationV1(), Namespace: o.configNamespace, Name: o.names().Lease, Identity: replica,
 		LeaseDuration: o.election.leaseDuration, RenewDeadline: o.election.renewDeadline, RetryPeriod: o.election.retryPeriod,
 	})
 }

@@ -19,6 +19,8 @@ var goneFlags = map[string]string{
 	"benchmarks-name":       "the name is --name-prefix, followed by -benchmarks",
 	"freeze-name":           "the name is --name-prefix, followed by -freeze",
 	"holds-name":            "the name is --name-prefix, followed by -holds",
+	"leader-renew-deadline": "it is two thirds of --leader-lease-duration",
+	"leader-retry-period":   "it is a fifteenth of --leader-lease-duration, but at least half a second",
 	"lease-name":            "the name is --name-prefix",
 	"overrides-name":        "the name is --name-prefix, followed by -overrides",
 	"realign-rate":          "set pace.resizesPerSecond in config.yaml",

@@ -21,7 +21,7 @@ func parse(t *testing.T, args ...string) *options {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "unix:///run/profiles.sock", "--tls-self-signed"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
+	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "unix:///run/profiles.sock", "--tls-self-signed"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s"}} {
 		if err := parse(t, args...).validate(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -113,8 +113,8 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--tls-self-signed", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-self-signed"}},
 		{[]string{"--tls-self-signed", "--tls-dns-names", "a b"}, []string{`--tls-dns-names: "a b" is not a valid DNS name`}},
 		{[]string{"--token-audiences", ""}, []string{"--token-audiences: must name at least one audience"}},
-		{[]string{"--leader-lease-duration", "1500ms", "--leader-renew-deadline", "1s", "--leader-retry-period", "1s"}, []string{"--leader-lease-duration: must be whole seconds", "--leader-retry-period: must be above 0 and less than --leader-renew-deadline"}},
-		{[]string{"--leader-lease-duration", "10s"}, []string{"--leader-renew-deadline: must be less than --leader-lease-duration"}},
+		{[]string{"--leader-lease-duration", "3500ms"}, []string{"--leader-lease-duration: must be whole seconds, at least 3s, not 3.5s"}},
+		{[]string{"--leader-lease-duration", "2s"}, []string{"--leader-lease-duration: must be whole seconds, at least 3s, not 2s"}},
 		{[]string{"--pprof-bind-address", "6060"}, []string{"--pprof-bind-address: \"6060\" is not host:port"}},
 		{[]string{"--pprof-bind-address", ":6060"}, []string{"--pprof-bind-address: \":6060\" is reachable from other machines"}},
 		{[]string{"--tracing-endpoint", "https://collector:4317"}, []string{"--tracing-endpoint: \"https://collector:4317\" is not host:port"}},

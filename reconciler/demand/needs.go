@@ -19,7 +19,7 @@ type needs map[usage.Key]*need.Container
 const still = 0.02
 
 // needs returns what the containers need whose rules apply recommendations, and the workloads whose needs have moved, or are
-// new or gone. What has not moved stays as it was, so that it costs nothing.
+// new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
 	applied := map[string]bool{}
@@ -65,7 +65,7 @@ func withReasons(was, is *need.Container) *need.Container {
 	return &now
 }
 
-// apply publishes what containers need, and has the pods planned again whose needs have moved.
+// apply publishes what containers need, and queues the pods whose needs have moved.
 func (d *Demands) apply(s *survey, demands *usage.Table) {
 	var before needs
 	if p := d.needs.Load(); p != nil {

@@ -37,7 +37,7 @@ func TestNeeds(t *testing.T) {
 	t.Run("no size follows usage unless so configured", noSizeFollowsUsageUnlessSoConfigured)
 	t.Run("pods of a workload share what it needs", podsOfAWorkloadShareWhatItNeeds)
 	t.Run("pods are planned again when their needs have moved", podsArePlannedAgainWhenTheirNeedsHaveMoved)
-	t.Run("the memory that a container uses is known for some minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
+	t.Run("the memory that a container uses is known for a few minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
 }
 
 func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {

@@ -39,7 +39,7 @@ func BenchmarkGuard(b *testing.B) {
 			if on {
 				l.Cluster.Hear(func(of *pod.Pod) guard.Signals {
 					return guard.Signals{Of: func(container string) guard.Fared { return signals.Of(of, container) }}
-				})
+				}, nil)
 			}
 			clock := clustertest.Clock(l.Cluster)
 			sample := func() {

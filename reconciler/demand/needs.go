@@ -65,8 +65,12 @@ func withReasons(was, is *need.Container) *need.Container {
 	return &now
 }
 
-// apply publishes what containers need, and queues the pods whose needs have moved.
+// apply publishes what containers need, and queues the pods whose needs have moved. Nothing is known before the stored
+// history was read.
 func (d *Demands) apply(s *survey, demands *usage.Table) {
+	if d.Keeper != nil && !d.Keeper.HasRead() {
+		return
+	}
 	var before needs
 	if p := d.needs.Load(); p != nil {
 		before = *p
@@ -87,13 +91,13 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 // It is nil if the sizes of the pod do not follow usage.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
-	published := d.needs.Load()
-	if published == nil || !profile.AppliesUsage() {
+	if !profile.AppliesUsage() {
 		return nil
 	}
+	published := d.needs.Load()
 	w, ok := d.countsFor(of, owners)
-	if !ok {
-		return nil
+	if published == nil || !ok {
+		return need.Unknown{}
 	}
 	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
 }

@@ -47,7 +47,11 @@ func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 	return 0
 }
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. In the end, and without
+// unknownNeed is why a container keeps the size that it was given while nobody knows what it needs.
+const unknownNeed = "it is not known what the container needs"
+
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago, or while nothing is known of a
+// container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In the end, and without
 // a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
@@ -61,6 +65,14 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			if !d.ours(i, m) {
 				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
 			}
+		}
+		if s.Demand.Of(c.Name) == nil && !d.First() {
+			for _, m := range sizing.Measures {
+				if has := *m.Of(&c.Current); d.ours(i, m) && *m.Of(&c.Desired) != has {
+					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
+				}
+			}
+			continue
 		}
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue

@@ -155,7 +155,7 @@ func (s *suite) measured(t *testing.T) {
 			if target == nil {
 				return fmt.Errorf("there is none for %s", w.name)
 			}
-			if w.cpu > 0 && !near(amount(target.GetCpu()), 1.15*w.cpu, 0.08) || w.memory > 0 && !near(amount(target.GetMemory()), 1.15*w.memory*(1<<20), 0.08) {
+			if w.cpu > 0 && !follows(amount(target.GetCpu()), w.cpu, 0.01) || w.memory > 0 && !follows(amount(target.GetMemory()), w.memory*(1<<20), 1e7) {
 				return fmt.Errorf("%s needs %v", w.name, target)
 			}
 		}
@@ -317,6 +317,12 @@ func amount(text string) float64 {
 		return math.NaN()
 	}
 	return q.AsApproximateFloat64()
+}
+
+// follows reports whether a target is the usage and the margin. Histograms know usage up to a bucket, which is 5% wide, and
+// wider by the width of the first one.
+func follows(target, usage, first float64) bool {
+	return 1.15*usage*0.98 < target && target < 1.15*(usage*1.05+first)*1.02
 }
 
 // near reports whether two amounts differ by at most a share.

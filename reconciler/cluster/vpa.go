@@ -86,6 +86,21 @@ func (c *Cluster) WatchPolicies(changed func()) {
 	}
 }
 
+// Tunes reports whether a VerticalPodAutoscaler may say that pods with these workloads are resized by what they need.
+func (c *Cluster) Tunes(namespace string, workloads []workload.Workload) bool {
+	if !c.VPAPolicies {
+		return false
+	}
+	for _, w := range workloads {
+		for _, obj := range ofTarget(c.vpas.informer.GetIndexer(), namespace, w) {
+			if p := obj.(*vpa.Object).Policy; p != nil && p.Fault == nil && p.Applies() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // KnowPolicy adds a VerticalPodAutoscaler as if it had been read, for tests.
 func (c *Cluster) KnowPolicy(o *vpa.Object) error { return c.vpas.informer.GetStore().Add(o) }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -130,11 +131,11 @@ func namesOf(p *pod.Pod) (names []string) {
 	return names
 }
 
-// follow removes from what a container needs the resources that do not follow usage by the policy of its workload, if there
-// is one. It reports whether any is left.
-func (f *facts) follow(container string, needs *need.Container) bool {
+// follow makes what the author wrote what the resources need that do not follow usage by the policy of their workload, if
+// there is one.
+func (f *facts) follow(container string, needs *need.Container) {
 	if f == nil || f.policy == nil {
-		return true
+		return
 	}
 	of := f.policy.Of(container)
 	for _, m := range sizing.Measures {
@@ -142,7 +143,14 @@ func (f *facts) follow(container string, needs *need.Container) bool {
 			needs.Forget(m)
 		}
 	}
-	return needs.Rules() != nil
+}
+
+// over returns the demand of a rule as the policy of the workload changes it for a container, if there is one.
+func (f *facts) over(rule *policy.Demand, container string) *policy.Demand {
+	if f == nil || f.policy == nil {
+		return rule
+	}
+	return f.policy.Over(rule, container)
 }
 
 // tunedOptions returns the options of a container of a workload with a policy.

@@ -87,6 +87,14 @@ func aPolicyOutranksTheModeOfTheRule(t *testing.T) {
 			}
 		})
 	}
+	t.Run("that applies keeps sizes until the needs are known", func(t *testing.T) {
+		f := newFixture(t, clustertest.Published())
+		f.tune(t, "web", deployment, "apply", "")
+		p := f.of.Pods("shop").Get("web-1-x")
+		if got := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table()); got != (need.Unknown{}) {
+			t.Errorf("%+v", got)
+		}
+	})
 	t.Run("does not exist unless so configured", func(t *testing.T) {
 		f := newFixture(t, clustertest.Published())
 		f.of.VPAPolicies = false
@@ -113,9 +121,9 @@ func sizesFollowOnlyWhatAPolicyControls(t *testing.T) {
 		f.round(t)
 		got := f.needsOf(t, "web-1-x")
 		if got == nil {
-			got = &need.Container{}
+			t.Fatalf("%s: it is not known what the container needs", list)
 		}
-		if (got.Of(sizing.CPU) != nil) != want[0] || (got.Of(sizing.Memory) != nil) != want[1] {
+		if (got.CPU.Target > 0) != want[0] || (got.Memory.Target > 0) != want[1] {
 			t.Errorf("%s: cpu %+v, memory %+v; want %v", list, got.CPU, got.Memory, want)
 		}
 		containers := f.found(t, "web").Containers

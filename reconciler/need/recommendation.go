@@ -1,7 +1,6 @@
 package need
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -18,21 +17,16 @@ type Recommendation struct {
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.
 	Rules *Rules
+	// Revision identifies all of this, except for the words of Keeps and KeepsLimit: recommendations with the same
+	// revision give every pod the same size, on every replica.
+	Revision uint64
 }
 
-// Container is what the resources of a container need according to usage. One without rules needs what its author wrote.
+// Container is what both resources of a container need according to usage. One with a target of 0 needs what its author wrote.
 type Container struct{ CPU, Memory Recommendation }
 
-// Of returns what a resource needs; nil if that is what its author wrote.
+// Of returns what a resource needs.
 func (c *Container) Of(m *sizing.Measure) *Recommendation {
-	r := c.of(m)
-	if r.Rules == nil {
-		return nil
-	}
-	return r
-}
-
-func (c *Container) of(m *sizing.Measure) *Recommendation {
 	if m == sizing.CPU {
 		return &c.CPU
 	}
@@ -40,14 +34,12 @@ func (c *Container) of(m *sizing.Measure) *Recommendation {
 }
 
 // Forget makes what the author wrote what a resource needs.
-func (c *Container) Forget(m *sizing.Measure) { *c.of(m) = Recommendation{} }
-
-// Rules returns the rules of the resources; nil if both need what their author wrote.
-func (c *Container) Rules() *Rules { return cmp.Or(c.CPU.Rules, c.Memory.Rules) }
+func (c *Container) Forget(m *sizing.Measure) { *c.Of(m) = Recommendation{Rules: c.Of(m).Rules} }
 
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {
-	// Of returns what the container needs; nil if it needs what its author wrote. The result must not change.
+	// Of returns what the container needs; nil if that is not known, so that a container that was sized keeps its size, and
+	// others need what their author wrote. The result must not change.
 	Of(container string) *Container
 	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
 	Uses(container string) int64
@@ -55,6 +47,18 @@ type Demand interface {
 	// the pod, which may have changed something else.
 	Resized(container string) Resized
 }
+
+// Unknown is the Demand of pods of which nothing is known.
+type Unknown struct{}
+
+// Of implements Demand, as do the other methods.
+func (Unknown) Of(string) *Container { return nil }
+
+// Uses implements Demand.
+func (Unknown) Uses(string) int64 { return 0 }
+
+// Resized implements Demand.
+func (Unknown) Resized(string) Resized { return Resized{} }
 
 // Resized is when the requests and the memory limit of a container changed last, or when its pod began.
 type Resized struct {

@@ -1,6 +1,7 @@
 package vpa
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -43,13 +44,13 @@ func whole(o map[string]any) {
 	}
 }
 
-// ours is the beginning of an object that names workload-resizer, and is not refused.
-const ours = `{metadata: {name: web, namespace: shop, uid: u, generation: 3%s}, spec: {targetRef: {kind: Deployment, name: web}, recommenders: [{name: workload-resizer}], updatePolicy: {updateMode: "Off"%s}%s}%s}`
+// ours is an object that names workload-resizer, and is not refused.
+const ours = `{metadata: {name: web, namespace: shop, uid: u, generation: 3%s}, spec: {targetRef: {kind: Deployment, name: web}, recommenders: [{name: workload-resizer}], updatePolicy: {updateMode: "Off"%s}%s}}`
 
-// tuning returns an object that names workload-resizer, with additions to its metadata, updatePolicy, spec and status.
-func tuning(t *testing.T, metadata, updates, spec, status string) *Object {
+// tuning returns an object that names workload-resizer, with additions to its metadata, updatePolicy and spec.
+func tuning(t *testing.T, metadata, updates, spec string) *Object {
 	t.Helper()
-	return object(t, strings.NewReplacer("3%s", "3"+metadata, `"Off"%s`, `"Off"`+updates, "}%s}%s}", "}"+spec+"}"+status+"}").Replace(ours))
+	return object(t, fmt.Sprintf(ours, metadata, updates, spec))
 }
 
 // policies returns an addition to a spec.
@@ -79,7 +80,7 @@ func TestPolicy(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(&tc.want, tuning(t, tc.metadata, tc.updates, tc.spec, "").Policy); diff != "" {
+			if diff := cmp.Diff(&tc.want, tuning(t, tc.metadata, tc.updates, tc.spec).Policy); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -115,7 +116,7 @@ func TestRefused(t *testing.T) {
 		`{oomBumpUpRatio: x}`:                                              "oomBumpUpRatio must be",
 		`{oomMinBumpUp: "-5"}`:                                             "oomMinBumpUp",
 	} {
-		if f := tuning(t, "", "", policies(list), "").Policy.Fault; f == nil || f.Reason != InvalidPolicy || !strings.Contains(f.Message, message) {
+		if f := tuning(t, "", "", policies(list)).Policy.Fault; f == nil || f.Reason != InvalidPolicy || !strings.Contains(f.Message, message) {
 			t.Errorf("%s: %+v, want %s", list, f, message)
 		}
 	}
@@ -138,7 +139,7 @@ func TestOver(t *testing.T) {
 		{"limits follow", `{containerName: app, controlledValues: RequestsAndLimits}`, sizing.Range{Min: 100, Max: 2000}, sizing.Range{Max: 1 << 30}, [2]string{"follow", "follow"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			p := tuning(t, "", "", policies(tc.list), "").Policy
+			p := tuning(t, "", "", policies(tc.list)).Policy
 			over := p.Over(&d, "app")
 			if b := over.BoundsOf("app"); b.CPU != tc.cpu || b.Memory != tc.memory {
 				t.Errorf("bounds %v, want %v and %v", b, tc.cpu, tc.memory)
@@ -151,7 +152,7 @@ func TestOver(t *testing.T) {
 }
 
 func TestFollows(t *testing.T) {
-	p := tuning(t, "", "", policies(`{containerName: "*", mode: "Off"}, {containerName: app, controlledResources: [cpu]}, {containerName: all}`), "").Policy
+	p := tuning(t, "", "", policies(`{containerName: "*", mode: "Off"}, {containerName: app, controlledResources: [cpu]}, {containerName: all}`)).Policy
 	for name, want := range map[string][2]bool{"app": {true, false}, "all": {true, true}, "other": {false, false}} {
 		if of := p.Of(name); of.Follows(sizing.CPU) != want[0] || of.Follows(sizing.Memory) != want[1] {
 			t.Errorf("%s: %+v, want %v", name, of, want)

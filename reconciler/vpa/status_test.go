@@ -56,16 +56,16 @@ func TestStatus(t *testing.T) {
 		want     string
 		contains bool
 	}{
-		{"shows what is observed", tuning(t, "", "", "", ""), known, "RecommendationProvided=True Observed", true},
-		{"shows what is applied", tuning(t, apply, "", "", ""), known, "RecommendationProvided=True Applied", true},
-		{"says that nothing is known", tuning(t, apply, "", "", ""), Found{Pods: true}, "RecommendationProvided=False NoHistory", false},
-		{"says that there are no pods", tuning(t, apply, "", "", ""), Found{}, "RecommendationProvided=False NoHistory, NoPodsMatched=True NoPods", false},
-		{"keeps the history of pods that are gone", tuning(t, apply, "", "", ""), Found{Baseline: "n2d", Containers: []Recommended{needs}}, "RecommendationProvided=True Applied, NoPodsMatched=True NoPods", true},
-		{"keeps what was written while nothing is known", written(t, tuning(t, apply, "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Pods: true, Baseline: "n2d"}, "RecommendationProvided=True Applied", true},
-		{"does not keep what no longer follows", written(t, tuning(t, apply, "", policies(`{containerName: app, mode: "Off"}`), ""), &Status{Containers: []Recommended{needs}}), Found{Pods: true}, "RecommendationProvided=False NoHistory", false},
-		{"keeps what was written if it is refused", written(t, tuning(t, "", "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: SeveralObjects}, Pods: true}, "RecommendationProvided=False SeveralObjects, ConfigUnsupported=True SeveralObjects", true},
-		{"removes what others would follow", written(t, tuning(t, "", "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: NotOff}, Pods: true}, "RecommendationProvided=False UpdateModeNotOff, ConfigUnsupported=True UpdateModeNotOff", false},
-		{"removes what a boost would follow", written(t, tuning(t, "", "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: Boosts}, Pods: true}, "RecommendationProvided=False StartupBoost, ConfigUnsupported=True StartupBoost", false},
+		{"shows what is observed", tuning(t, "", "", ""), known, "RecommendationProvided=True Observed", true},
+		{"shows what is applied", tuning(t, apply, "", ""), known, "RecommendationProvided=True Applied", true},
+		{"says that nothing is known", tuning(t, apply, "", ""), Found{Pods: true}, "RecommendationProvided=False NoHistory", false},
+		{"says that there are no pods", tuning(t, apply, "", ""), Found{}, "RecommendationProvided=False NoHistory, NoPodsMatched=True NoPods", false},
+		{"keeps the history of pods that are gone", tuning(t, apply, "", ""), Found{Baseline: "n2d", Containers: []Recommended{needs}}, "RecommendationProvided=True Applied, NoPodsMatched=True NoPods", true},
+		{"keeps what was written while nothing is known", written(t, tuning(t, apply, "", ""), &Status{Containers: []Recommended{needs}}), Found{Pods: true, Baseline: "n2d"}, "RecommendationProvided=True Applied", true},
+		{"does not keep what no longer follows", written(t, tuning(t, apply, "", policies(`{containerName: app, mode: "Off"}`)), &Status{Containers: []Recommended{needs}}), Found{Pods: true}, "RecommendationProvided=False NoHistory", false},
+		{"keeps what was written if it is refused", written(t, tuning(t, "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: SeveralObjects}, Pods: true}, "RecommendationProvided=False SeveralObjects, ConfigUnsupported=True SeveralObjects", true},
+		{"removes what others would follow", written(t, tuning(t, "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: NotOff}, Pods: true}, "RecommendationProvided=False UpdateModeNotOff, ConfigUnsupported=True UpdateModeNotOff", false},
+		{"removes what a boost would follow", written(t, tuning(t, "", "", ""), &Status{Containers: []Recommended{needs}}), Found{Fault: &Fault{Reason: Boosts}, Pods: true}, "RecommendationProvided=False StartupBoost, ConfigUnsupported=True StartupBoost", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := tc.object.StatusFor(&tc.found, now)
@@ -84,13 +84,13 @@ func TestStatus(t *testing.T) {
 		})
 	}
 	t.Run("names fields without effect and the baseline", func(t *testing.T) {
-		s := tuning(t, "", ", minReplicas: 1", "", "").StatusFor(&known, now)
+		s := tuning(t, "", ", minReplicas: 1", "").StatusFor(&known, now)
 		if m := s.Conditions[0].Message; m != "Amounts are for the node type n2d; pods are not resized; without effect: minReplicas" {
 			t.Error(m)
 		}
 	})
 	t.Run("a condition has the time of its change", func(t *testing.T) {
-		o := tuning(t, "", "", "", "")
+		o := tuning(t, "", "", "")
 		s := o.StatusFor(&Found{Pods: true}, now)
 		o = written(t, o, &s)
 		if s = o.StatusFor(&known, now.Add(time.Hour)); s.Conditions[0].Changed.Time != now.Add(time.Hour) {

@@ -244,7 +244,7 @@ func sizedNextToTheUpdater(t *testing.T) {
 		u.recommend(t, "theirs", "400m")
 		localcluster.Eventually(t, "the updater to evict a pod", func() error {
 			if slices.Equal(before, u.uids(t, "theirs")) {
-				return errors.New("all pods are those of before")
+				return errors.New("no pod is new")
 			}
 			return nil
 		})

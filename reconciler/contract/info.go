@@ -300,8 +300,14 @@ var reasons = []Info{
 	},
 	{
 		Reason: HPAUtilization, Severity: Silent,
-		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
+		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase. What it measures is not sized by usage.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
+		See:     "docs/usage.md#next-to-a-horizontalpodautoscaler",
+	},
+	{
+		Reason: DemandExceedsNodes, Severity: Normal,
+		Meaning: "According to usage, a container needs more than any node of the cluster has. It gets at most that, so that its pod can run again elsewhere.",
+		Remedy:  "add larger nodes, or have the workload do less per pod; if the usage is not intended, find out why the container needs as much",
 	},
 	{
 		Reason: AnnotationIgnored, Severity: Warning,

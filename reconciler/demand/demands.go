@@ -65,6 +65,8 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
+	// assumed is what containers need under the table that was last asked about, of those that are not in effect.
+	assumed atomic.Pointer[assumed]
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast

@@ -29,8 +29,8 @@ type Item struct {
 	Container history.Container
 	// Rule is the name of the rule; empty for the globals.
 	Rule string
-	// From is where the demand of the pods comes from, as configured.
-	From string
+	// Demand is where the demand of the pods comes from, and what follows from usage, as configured.
+	Demand *policy.Demand
 	// Recommendation is what one container needs on the baseline. It is the zero value unless
 	// Known.
 	Recommendation recommend.Recommendation
@@ -154,7 +154,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, rule.DemandFrom(), s, need)
+					item = newItem(key, rule.Demand(), s, need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.count(c, &rule, table.Prices)
@@ -170,8 +170,8 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	return all
 }
 
-func newItem(key usage.Key, from string, s *survey, need lookup) *Item {
-	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
+func newItem(key usage.Key, demand *policy.Demand, s *survey, need lookup) *Item {
+	item := &Item{Container: key.Container, Rule: key.Ratios, Demand: demand}
 	if item.Recommendation, item.Known = need(key); item.Known {
 		item.explainKept(s.options(key.Container).Recommend)
 	}

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -81,6 +83,10 @@ func TestDemand(t *testing.T) {
 	memoryLater := func(_ *Snapshot, d *shown, _ *Planner) {
 		d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 50, Rules: d.needs["app"].CPU.Rules}
 	}
+	outgrown := func(_ *Snapshot, d *shown, _ *Planner) {
+		d.needs["app"].CPU = need.Recommendation{Target: 5000, Lower: 4000, Upper: 6000, Rules: d.needs["app"].CPU.Rules}
+		d.needs["app"].CPU.Rules.MaxGrowth = 2
+	}
 	for _, tc := range []struct {
 		name    string
 		size    podtest.Amounts
@@ -119,12 +125,16 @@ func TestDemand(t *testing.T) {
 		{name: "does not size what a VerticalPodAutoscaler sizes", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) {
 			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
 		}, want: podtest.Burstable, cpu: NotOurs},
+		{name: "is never nothing: what is needed then is what the author wrote", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Target = 0 }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "of other containers does not matter", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
 			d.needs["other"], d.needs["app"] = d.needs["app"], nil
 		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: NotOurs},
 		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
+		{name: "that is not known lets a pod keep the size that it was given", size: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}},
+		{name: "that is not known does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
+		{name: "grows up to a multiple of what the author wrote", size: podtest.Burstable, node: "n4", change: outgrown, want: podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}, cpu: ByDemand},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := planned(t, tc.size, tc.node, tc.change, tc.changes...)
@@ -191,12 +201,154 @@ func TestDemand(t *testing.T) {
 			t.Errorf("%+v %+v", plan.Containers[0].Desired, plan.Reasons)
 		}
 	})
+	for _, tc := range []struct {
+		name    string
+		largest int64
+		reason  contract.Reason
+		message string
+		want    int64
+	}{
+		{"is at most what the largest node has", 3800, contract.DemandExceedsNodes, "container app: cpu 5 × 0.8 is more than any node has, and is clamped to 3800m", 3800},
+		{"is more than the pod's own node has, but not more than another one", 4000, contract.NodeCapacity, "", 1000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				outgrown(s, d, nil)
+				d.needs["app"].CPU.Rules.MaxGrowth = 0
+				s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3800m"), corev1.ResourceMemory: resource.MustParse("9Gi")}
+				if tc.want == 1000 {
+					s.Around.Node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2")
+				}
+				s.Largest = func() node.Resources { return node.Resources{CPU: tc.largest, Memory: 9 << 30} }
+			})
+			if got := plan.Containers[0].Desired.CPU.Request; got != tc.want || !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+				return r.Code == tc.reason && (tc.message == "" || r.Message == tc.message)
+			}) {
+				t.Errorf("%dm, want %dm: %v", got, tc.want, plan.Reasons)
+			}
+		})
+	}
+	t.Run("says that it is more than a pod may grow to", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", outgrown)
+		if !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+			return r.Code == contract.BoundsClamped && r.Message == "container app: cpu that is needed is clamped from 5 to 2, 2 times the original (demand.maxGrowth)"
+		}) {
+			t.Errorf("%+v", plan.Reasons)
+		}
+	})
 	t.Run("is named when it sized a pod", func(t *testing.T) {
 		said := planned(t, podtest.Burstable, "n4", nil).Outcome()
-		if want := "for node type n4 (as usage shows, in units of n2d): app: cpu 1 → 400m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 400m, memory 1Gi; demand from usage: app cpu 500m × 0.8"; len(said) == 0 || said[0].Message != want {
 			t.Errorf("%+v, want %q", said, want)
 		}
 	})
+	t.Run("is not named when the size does not follow it", func(t *testing.T) {
+		said := planned(t, podtest.Burstable, "n4", unknown).Outcome()
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 800m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+			t.Errorf("%+v, want %q", said, want)
+		}
+	})
+	t.Run("says for each resource why the size does not follow it", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			plan        *Plan
+			cpu, memory string
+		}{
+			"follows, and near enough": {planned(t, podtest.Burstable, "n4", nil), "", nearEnough},
+			"no decrease":              {planned(t, podtest.Burstable, "n4", unknown), "too little is known", nearEnough},
+			"not measured":             {planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }), unknownNeed, unknownNeed},
+			"a rule without usage":     {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }), "", ""},
+			"a restore":                {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Restore = true }, written, resized(10)), "", ""},
+		} {
+			if cpu, memory := tc.plan.Ignores(0, sizing.CPU), tc.plan.Ignores(0, sizing.Memory); cpu != tc.cpu || memory != tc.memory {
+				t.Errorf("%s: %q and %q, want %q and %q", name, cpu, memory, tc.cpu, tc.memory)
+			}
+		}
+	})
+	t.Run("is recorded on the pod", func(t *testing.T) {
+		record := func(text string) func(*corev1.Pod) {
+			return func(p *corev1.Pod) {
+				podtest.Annotated("applied-demand", text, "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi")(p)
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(p)
+			}
+		}
+		withoutUsage := func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }
+		more := func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower, d.needs["app"].Memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		}
+		for name, tc := range map[string]struct {
+			plan *Plan
+			want string
+		}{
+			"of a first size":                  {planned(t, podtest.Burstable, "n4", nil), "app cpu 500m"},
+			"but not if the author's is kept":  {planned(t, podtest.Burstable, "n4", unknown), ""},
+			"nor without usage":                {planned(t, podtest.Burstable, "n4", withoutUsage), ""},
+			"and stays for what does not move": {planned(t, podtest.Amounts{"390m", "780m", "1Gi", "2Gi"}, "n4", more, written, record("app cpu 490m")), "app cpu 490m memory 2Gi"},
+			"and stays while nothing is known": {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n2d"), record("app cpu 500m")), "app cpu 500m"},
+			"and goes without usage":           {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 500m")), "removed"},
+		} {
+			got := ""
+			for _, a := range tc.plan.Actions() {
+				if text, ok := a.Annotations[contract.AppliedDemand]; ok && text != nil {
+					got = *text
+				} else if ok {
+					got = "removed"
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%s: %q, want %q; %v", name, got, tc.want, tc.plan.Describe())
+			}
+		}
+	})
+	t.Run("that moves gives the same reasons to a pod that waits", func(t *testing.T) {
+		waiting := func(target int64) []Reason {
+			return planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				d.needs["app"].CPU.Target = target
+				s.Paused = &Stop{Scope: "the cluster"}
+			}).Reasons
+		}
+		if a, b := waiting(500), waiting(520); !slices.Equal(a, b) {
+			t.Errorf("%+v, then %+v", a, b)
+		}
+	})
+	// sibling returns another pod that got a size of CPU at a time.
+	sibling := func(cpu int64, at int) *pod.Pod {
+		return pod.From(podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", cpu), fmt.Sprintf("%dm", 2*cpu), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(at), func(p *corev1.Pod) {
+			p.Name, p.UID = fmt.Sprint("tries-", at), types.UID(fmt.Sprint("tries-", at))
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Resources: &p.Spec.Containers[0].Resources, AllocatedResources: p.Spec.Containers[0].Resources.Requests}}
+		}))
+	}
+	for _, tc := range []struct {
+		name   string
+		target int64
+		change func(*Snapshot)
+		want   int64
+	}{
+		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
+		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
+		{name: "lowers by more a size if other pods have proven one that is hardly larger", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(375, 80*hours) }, want: 300},
+		{name: "is tried first if other pods have only proven a larger size", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(376, 80*hours) }, want: 500},
+		{name: "is tried on other pods while the size is observed", target: 400, change: func(s *Snapshot) { s.Now = podtest.At(90*hours + 299) }, want: 500},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			small := podtest.Amounts{"500m", "1", "1Gi", "2Gi"}
+			plan := planned(t, small, "n2d", func(s *Snapshot, d *shown, _ *Planner) {
+				r := rules()
+				r.Updates = need.Updates{Band: 0.1, Separate: true}
+				d.needs["app"].CPU = need.Recommendation{Target: tc.target, Lower: 1, Upper: 450, Rules: r}
+				d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 40, Rules: r}
+				other := podtest.Pod(small, podtest.AsCreated, func(p *corev1.Pod) { p.Name, p.UID = "other", "other-uid" })
+				siblings := []*pod.Pod{pod.From(other), sibling(tc.target, 90*hours+200)}
+				s.Siblings, s.NodeOf = func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
+				if s.Now = podtest.At(90*hours + 300); tc.change != nil {
+					tc.change(s)
+				}
+			}, written, resized(90*hours))
+			if got := plan.Containers[0].Desired.CPU.Request; got != tc.want || (got == 500) != slices.ContainsFunc(plan.Reasons, func(r Reason) bool { return r.Code == contract.WaitingForProof }) {
+				t.Errorf("%dm, want %dm: %v", got, tc.want, plan.Reasons)
+			}
+		})
+	}
 	t.Run("may have led to a limit to which a resize is reverted", func(t *testing.T) {
 		p := podtest.Pod(podtest.Amounts{"1", "2", "500Mi", "1000Mi"}, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1100Mi",
 			"applied-instance-type", "n2d", "applied-at", podtest.At(100*hours+1).Format(time.RFC3339), "applied-sizes", "app 0 cpu 1/2 memory 800Mi/1600Mi>500Mi/1000Mi"),

@@ -39,7 +39,8 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 				t.Siblings = p.alike(d, s)
 			}
 			// Nobody has tried what usage shows: a new pod of a version tries what its author wrote.
-			t.Begins = d.Begins() && c.Needs[m.Index].Recommended == nil
+			t.Corrects = c.Needs[m.Index].Recommended != nil
+			t.Trusted = d.Begins() && !t.Corrects || t.Corrects && d.hasProven(s) && workload.HardlyLowers(has, to)
 			why := t.Try(c.Name, m, to)
 			if why.Reason == "" {
 				others = true
@@ -64,6 +65,11 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		}
 	}
 	return v
+}
+
+// hasProven reports whether the size that the pod was given has proven itself on it.
+func (d *draft) hasProven(s *Snapshot) bool {
+	return !s.Pod.ResizedAt().IsZero() && len(s.Pod.Reverts()) == 0 && !guard.Observed(s.Pod, d.rule.profile.Guard.Window, s.Now)
 }
 
 // alike returns the siblings of a pod on nodes of the same type; for a new pod, only those that may show harm. The node

@@ -81,7 +81,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.ActiveVPA, contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).keepOthers,
 	},
 	{
-		"settle", "Sizes that are near enough to what usage shows, or are new, stay.", open,
+		stageSettle, "Sizes that are near enough to what usage shows, or are new, stay.", open,
 		nil, (*Planner).settle,
 	},
 	{
@@ -122,11 +122,11 @@ var sizingStages = []stage{
 	},
 	{
 		"align", "A pod without anything to change is aligned, or says what its node does.", open,
-		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.NotMeasured, contract.HPAUtilization}, (*Planner).align,
+		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization}, (*Planner).align,
 	},
 	{
 		"resize", "All else is resized.", open,
-		[]contract.Reason{contract.BoundsClamped, contract.HPAUtilization}, (*Planner).resize,
+		[]contract.Reason{contract.BoundsClamped, contract.DemandExceedsNodes, contract.HPAUtilization}, (*Planner).resize,
 	},
 	{
 		"blocked", "A revert without room comes first, unless the pod gets a size that fits and is no smaller.", anyState,
@@ -174,8 +174,12 @@ func withoutAnswers(reasons []contract.Reason) []contract.Reason {
 	return slices.DeleteFunc(slices.Clone(reasons), func(r contract.Reason) bool { return r == contract.ResizeInfeasible })
 }
 
-// stageKeep is the stage that handles the sizes of other actors.
-const stageKeep = "keep"
+// stageKeep is the stage that handles the sizes of other actors, and stageSettle the one that keeps sizes near what usage
+// shows.
+const (
+	stageKeep   = "keep"
+	stageSettle = "settle"
+)
 
 const anyState = open | held | stays | decided
 

@@ -11,6 +11,9 @@ func (o *Options) KeepsCPU(r *Recommendation) string {
 	if why := o.unknown("CPU", r.CPUKnown); why != "" {
 		return why
 	}
+	if r.Silent {
+		return "no CPU has been measured since " + r.Last.UTC().Format(time.RFC3339)
+	}
 	// Where more samples are throttled than may exceed the target, the target is one of them.
 	if r.Throttled > 1-o.CPU.Target {
 		return fmt.Sprintf("%.0f%% of the samples were throttled, so what the container would use is unknown", 100*r.Throttled)

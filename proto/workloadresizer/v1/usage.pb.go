@@ -215,7 +215,9 @@ type Recommendation struct {
 	// Sums over all pods.
 	Sums *UsageSums `protobuf:"bytes,8,opt,name=sums,proto3" json:"sums,omitempty"`
 	// The sizes on the types of nodes where the pods run, most pods first.
-	NodeTypes     []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	NodeTypes []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	// How usage determines the sizes of the pods, as configured.
+	DemandMode    DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -311,6 +313,13 @@ func (x *Recommendation) GetNodeTypes() []*SizeOnNodeType {
 		return x.NodeTypes
 	}
 	return nil
+}
+
+func (x *Recommendation) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // The size that a container needs.
@@ -2607,10 +2616,10 @@ var File_workloadresizer_v1_usage_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
+	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\x9b\x03\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xdc\x03\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2622,7 +2631,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0funknown_message\x18\a \x01(\tR\x0eunknownMessage\x121\n" +
 	"\x04sums\x18\b \x01(\v2\x1d.workloadresizer.v1.UsageSumsR\x04sums\x12A\n" +
 	"\n" +
-	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\"\xe3\x04\n" +
+	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\x12?\n" +
+	"\vdemand_mode\x18\n" +
+	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
+	"demandMode\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2902,89 +2914,91 @@ var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(*ReportUsageResponse)(nil),          // 30: workloadresizer.v1.ReportUsageResponse
 	(*UsageError)(nil),                   // 31: workloadresizer.v1.UsageError
 	(*Workload)(nil),                     // 32: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil),        // 33: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 34: workloadresizer.v1.WatchEventType
-	(*durationpb.Duration)(nil),          // 35: google.protobuf.Duration
+	(DemandMode)(0),                      // 33: workloadresizer.v1.DemandMode
+	(*timestamppb.Timestamp)(nil),        // 34: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 35: workloadresizer.v1.WatchEventType
+	(*durationpb.Duration)(nil),          // 36: google.protobuf.Duration
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	32, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
 	4,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
 	5,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
 	6,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	2,  // 4: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 5: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 6: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 7: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 8: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 9: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 10: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 11: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 12: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 13: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 14: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 15: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 16: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	32, // 17: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	11, // 18: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	3,  // 19: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	12, // 20: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	13, // 21: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	33, // 22: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	33, // 23: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	2,  // 24: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 25: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 26: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	34, // 27: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	3,  // 28: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	32, // 29: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	18, // 30: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	32, // 31: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	33, // 32: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	33, // 33: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	19, // 34: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	19, // 35: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	32, // 36: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
-	0,  // 37: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
-	22, // 38: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	32, // 39: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 40: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 41: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 42: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 43: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 44: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
-	25, // 45: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	26, // 46: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	35, // 47: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	33, // 48: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	33, // 49: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	33, // 50: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	33, // 51: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	27, // 52: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	33, // 53: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	33, // 54: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	35, // 55: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	28, // 56: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	31, // 57: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 58: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	7,  // 59: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	9,  // 60: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	14, // 61: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	16, // 62: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	20, // 63: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	23, // 64: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	29, // 65: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	8,  // 66: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	10, // 67: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	15, // 68: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	17, // 69: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	21, // 70: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	24, // 71: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	30, // 72: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	66, // [66:73] is the sub-list for method output_type
-	59, // [59:66] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	33, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	2,  // 5: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 6: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 7: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 8: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 9: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 10: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 11: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 12: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 13: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 14: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 15: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 16: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 17: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	32, // 18: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	11, // 19: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	3,  // 20: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	12, // 21: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	13, // 22: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	34, // 23: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	34, // 24: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	2,  // 25: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 26: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 27: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	35, // 28: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	3,  // 29: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	32, // 30: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	18, // 31: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	32, // 32: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	34, // 33: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	34, // 34: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	19, // 35: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	19, // 36: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	32, // 37: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 38: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
+	22, // 39: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	32, // 40: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 41: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 42: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 43: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 44: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 45: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	25, // 46: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	26, // 47: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	36, // 48: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	34, // 49: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	34, // 50: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	34, // 51: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	34, // 52: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	27, // 53: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	34, // 54: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	34, // 55: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	36, // 56: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	28, // 57: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	31, // 58: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 59: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	7,  // 60: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	9,  // 61: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	14, // 62: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	16, // 63: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	20, // 64: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	23, // 65: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	29, // 66: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	8,  // 67: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	10, // 68: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	15, // 69: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	17, // 70: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	21, // 71: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	24, // 72: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	30, // 73: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	67, // [67:74] is the sub-list for method output_type
+	60, // [60:67] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -2992,6 +3006,7 @@ func file_workloadresizer_v1_usage_proto_init() {
 	if File_workloadresizer_v1_usage_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
 	file_workloadresizer_v1_usage_proto_msgTypes[3].OneofWrappers = []any{}

@@ -32,8 +32,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Returns what workloads request, use and need, by what their containers used. Nothing is
-// resized by it. A caller sees only workloads in namespaces where it has the right to get
+// Returns what workloads request, use and need, by what their containers used. Pods are
+// resized by it only where the configuration says so (DEMAND_MODE_APPLY). A caller sees only workloads in namespaces where it has the right to get
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //
@@ -201,8 +201,8 @@ type UsageService_ReportUsageClient = grpc.ClientStreamingClient[ReportUsageRequ
 // All implementations must embed UnimplementedUsageServiceServer
 // for forward compatibility.
 //
-// Returns what workloads request, use and need, by what their containers used. Nothing is
-// resized by it. A caller sees only workloads in namespaces where it has the right to get
+// Returns what workloads request, use and need, by what their containers used. Pods are
+// resized by it only where the configuration says so (DEMAND_MODE_APPLY). A caller sees only workloads in namespaces where it has the right to get
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //

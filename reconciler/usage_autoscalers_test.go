@@ -31,7 +31,7 @@ import (
 // sizedBy is the label of pods whose sizes follow usage.
 const sizedBy = "sized-by"
 
-// ruleByUsage is the rule for these pods. What their author wrote is less than a container may get by usage: such a size is
+// ruleByUsage is the rule for these pods. Their original is below the least that it allows, which is
 // corrected immediately, no matter when it was set.
 var ruleByUsage = ratios.Rule{
 	Name: "usage", Match: policy.Criteria{Labels: map[string]string{sizedBy: "usage"}},

@@ -17,8 +17,7 @@ import (
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
-// needs nothing. What a HorizontalPodAutoscaler compares with usage needs what the author wrote, even while nothing is known
-// of the container.
+// needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown := s.Demand.Of(c.Name)
 	c.Unmeasured = shown == nil
@@ -60,9 +59,9 @@ func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 // needs.
 const unknownNeed = "it is not known what the container needs"
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago, or while nothing is known of a
-// container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In the end, and without
-// a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It also keeps them while nothing
+// is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
+// the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
 		return nil

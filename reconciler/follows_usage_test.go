@@ -136,7 +136,7 @@ func (f *following) pods(t *testing.T, namespace string, idle, busy podtest.Amou
 func (f *following) warm(t *testing.T, guard policy.Guard) (namespace string) {
 	t.Helper()
 	namespace = f.namespace(t)
-	first := f.pods(t, namespace, podtest.Amounts{"2", "", "1Gi", ""}, podtest.Amounts{"2", "", "1Gi", ""}, "a")
+	first := f.pods(t, namespace, podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"1", "", "1Gi", ""}, "a")
 	f.ratios.Set(demands(byUsage, guard))
 	localcluster.Eventually(t, "what the workload needs", func() error {
 		planned, err := f.Preview(t.Context(), types.NamespacedName{Namespace: namespace, Name: first[0].Name}, query.PreviewOptions{})

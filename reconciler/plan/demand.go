@@ -54,9 +54,9 @@ func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 // needs.
 const unknownNeed = "it is not known what the container needs"
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago, or while nothing is known of a
-// container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In the end, and without
-// a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It keeps all sizes of a container
+// that was sized before while nothing is known of it: a source that fails, and a history that is not read yet, resize
+// nothing. In the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
 		return nil

@@ -74,7 +74,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of, workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
 		Largest:     c.largestNode,
@@ -125,11 +125,13 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 }
 
 // autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
-func (c *Cluster) autoscalersOf(namespace string, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+func (c *Cluster) autoscalersOf(of *pod.Pod, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, w := range workloads {
-		for _, obj := range ofTarget(c.autoscalers, namespace, w) {
-			found = append(found, obj.(*autoscalingv2.HorizontalPodAutoscaler))
+		for _, obj := range ofTarget(c.autoscalers, of.Namespace(), w) {
+			if hpa := obj.(*autoscalingv2.HorizontalPodAutoscaler); c.scales(hpa, of) {
+				found = append(found, hpa)
+			}
 		}
 	}
 	// Plans of the same pod must be equal.

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // all is a source that measures every pod.
@@ -105,6 +106,52 @@ func BenchmarkMinute(b *testing.B) {
 			if s := f.Sources()[0]; s.Counted == 0 || s.Rejected > 0 {
 				b.Errorf("%+v", s)
 			}
+		})
+	}
+}
+
+// BenchmarkSavings measures what it costs to add up what all pods save: once for metrics, and by workload for a caller.
+// All containers use what the first one of their pod uses.
+func BenchmarkSavings(b *testing.B) {
+	for _, pods := range []int{15_000, 150_000} {
+		f := large(b, pods)
+		for range 2 {
+			clustertest.Clock(f.of).Step(time.Minute)
+			f.readOnce(b.Context(), f.sources[0])
+			f.publish(b.Context())
+		}
+		table, demands := f.Ratios.Table(), f.Table()
+		need := func(key usage.Key) (recommend.Recommendation, bool) {
+			key.Container.Name = "app"
+			return demands.Demand(key)
+		}
+		b.Run(fmt.Sprint(pods, " pods, in total"), func(b *testing.B) {
+			b.ReportAllocs()
+			begin := podtest.CPUTime(b)
+			for b.Loop() {
+				f.addUp(f.survey.Load(), need)
+			}
+			b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+			if total := f.account.Load(); total.Pods != pods || total.Unknown > 0 {
+				b.Errorf("%+v", total)
+			}
+		})
+		b.Run(fmt.Sprint(pods, " pods, by workload"), func(b *testing.B) {
+			b.ReportAllocs()
+			everything := Selection{}
+			begin := podtest.CPUTime(b)
+			for b.Loop() {
+				n := 0
+				for _, namespace := range f.of.Pods("").Namespaces() {
+					for _, saver := range f.savers(namespace, &everything, everything.chosen(), table, need) {
+						n += saver.Pods - saver.Unknown
+					}
+				}
+				if n != pods {
+					b.Errorf("%d pods", n)
+				}
+			}
+			b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 		})
 	}
 }

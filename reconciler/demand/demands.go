@@ -72,6 +72,8 @@ type Demands struct {
 	published broadcast.Broadcast
 	// counts are of the last publication.
 	counts atomic.Pointer[counts]
+	// account is what pods save; nil before the first publication.
+	account atomic.Pointer[account]
 }
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
@@ -145,6 +147,7 @@ func (d *Demands) publish(ctx context.Context) {
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)
 	d.published.Notify()
+	d.addUp(s, demands.Demand)
 }
 
 // Collects reports whether this process counts usage: it leads, and knows what earlier leaders have

@@ -78,10 +78,14 @@ func (s *Sums) Add(o *Sums) {
 	s.AuthoredCost, s.RecommendedCost = s.AuthoredCost+o.AuthoredCost, s.RecommendedCost+o.RecommendedCost
 }
 
-// plus returns a sum, which ends at the largest amount: any pod may request 1Ei.
+// plus returns a sum, which ends at the largest amount: any pod may request 1Ei. That of negative amounts ends at the
+// smallest.
 func plus(a, b int64) int64 {
-	if a > math.MaxInt64-b {
+	switch {
+	case b > 0 && a > math.MaxInt64-b:
 		return math.MaxInt64
+	case b < 0 && a < math.MinInt64-b:
+		return math.MinInt64
 	}
 	return a + b
 }

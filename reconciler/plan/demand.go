@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -10,23 +11,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
-// needs nothing.
+// needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown := s.Demand.Of(c.Name)
-	if shown == nil {
-		c.Unmeasured = true
-		return
-	}
+	c.Unmeasured = shown == nil
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 && shown.Of(m).Target > 0 {
-			n := &c.Needs[m.Index]
+		if !sizes || m.Of(&c.Current).Request == 0 {
+			continue
+		}
+		n := &c.Needs[m.Index]
+		for _, hpa := range d.scaledBy {
+			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
+		}
+		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
@@ -54,9 +59,9 @@ func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 // needs.
 const unknownNeed = "it is not known what the container needs"
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It keeps all sizes of a container
-// that was sized before while nothing is known of it: a source that fails, and a history that is not read yet, resize
-// nothing. In the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It also keeps them while nothing
+// is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
+// the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
 		return nil
@@ -72,7 +77,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		}
 		if s.Demand.Of(c.Name) == nil && !d.First() {
 			for _, m := range sizing.Measures {
-				if has := *m.Of(&c.Current); d.ours(i, m) && *m.Of(&c.Desired) != has {
+				if has := *m.Of(&c.Current); d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
 					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
 				}
 			}

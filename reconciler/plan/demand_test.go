@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -309,6 +310,14 @@ func TestDemand(t *testing.T) {
 			t.Errorf("%+v, then %+v", a, b)
 		}
 	})
+	// sibling returns another pod that got a size of CPU at a time.
+	sibling := func(cpu int64, at int) *pod.Pod {
+		return pod.From(podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", cpu), fmt.Sprintf("%dm", 2*cpu), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(at), func(p *corev1.Pod) {
+			p.Name, p.UID = fmt.Sprint("tries-", at), types.UID(fmt.Sprint("tries-", at))
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Resources: &p.Spec.Containers[0].Resources, AllocatedResources: p.Spec.Containers[0].Resources.Requests}}
+		}))
+	}
 	for _, tc := range []struct {
 		name   string
 		target int64
@@ -317,6 +326,8 @@ func TestDemand(t *testing.T) {
 	}{
 		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
 		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
+		{name: "lowers by more a size if other pods have proven one that is hardly larger", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(375, 80*hours) }, want: 300},
+		{name: "is tried first if other pods have only proven a larger size", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(376, 80*hours) }, want: 500},
 		{name: "is tried on other pods while the size is observed", target: 400, change: func(s *Snapshot) { s.Now = podtest.At(90*hours + 299) }, want: 500},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -327,8 +338,7 @@ func TestDemand(t *testing.T) {
 				d.needs["app"].CPU = need.Recommendation{Target: tc.target, Lower: 1, Upper: 450, Rules: r}
 				d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 40, Rules: r}
 				other := podtest.Pod(small, podtest.AsCreated, func(p *corev1.Pod) { p.Name, p.UID = "other", "other-uid" })
-				tries := podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", tc.target), fmt.Sprintf("%dm", 2*tc.target), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(90*hours+200), func(p *corev1.Pod) { p.Name, p.UID = "tries", "tries-uid" })
-				siblings := []*pod.Pod{pod.From(other), pod.From(tries)}
+				siblings := []*pod.Pod{pod.From(other), sibling(tc.target, 90*hours+200)}
 				s.Siblings, s.NodeOf = func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
 				if s.Now = podtest.At(90*hours + 300); tc.change != nil {
 					tc.change(s)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -39,6 +41,8 @@ type draft struct {
 	note, recounted string
 	// blocked is the revert that the node has no room for; nil if there is none.
 	blocked *blockedRevert
+	// scaledBy are the HorizontalPodAutoscalers of the pod's workload; nil if the size of the pod does not follow usage.
+	scaledBy []*autoscalingv2.HorizontalPodAutoscaler
 	// scratch is for the verdict of the stage that judges now, and spoke means that the last one used it.
 	scratch *verdict
 	spoke   bool
@@ -193,6 +197,9 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	}
 	if r.entry != nil {
 		d.CPUFactor, d.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
+	}
+	if s.Demand != nil && !s.Restore {
+		d.scaledBy = s.autoscalers()
 	}
 	bounds := &r.profile.Bounds
 	for i := range of.Containers {

@@ -20,7 +20,7 @@ const whatIfSource = "what-if"
 
 // demandModes are the modes that a request may assume.
 var demandModes = map[workloadresizerv1.DemandMode]string{
-	// Its sizes are as in the mode observe.
+	// Sizes are the same in both modes.
 	workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR:  policy.Observe,
 	workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE: policy.Observe,
 	workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL: policy.Initial,

@@ -18,7 +18,7 @@ const blockedFor = time.Minute
 // decide returns the verdict on reverts: they are made as far as there is room for them.
 func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
-	if d.state == open && s.Around.Infeasible != nil {
+	if d.state&open != 0 && s.Around.Infeasible != nil {
 		v.again = sooner(v.again, s.InfeasibleUntil)
 	}
 	for _, r := range c.reasons {

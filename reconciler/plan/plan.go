@@ -29,6 +29,12 @@ type Plan struct {
 	// Kind is the purpose of the plan.
 	Kind     Kind
 	Decision Decision
+	// Past is whether the pod was sized before.
+	Past Past
+	// Emergency means that nothing but the API server may delay the actions of a restore.
+	Emergency bool
+	// Vetoed means that the plan would apply different sizes if nothing prevented that.
+	Vetoed bool
 	// Reasons has at least one reason for Align and Skip; the first one determined the
 	// decision. For Resize, the reasons say why sizes stay unchanged, and what users
 	// should know.
@@ -49,18 +55,9 @@ type Plan struct {
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
-	// Past is whether the pod was sized before.
-	Past Past
-	// Emergency means that nothing but the API server may delay the actions of a restore.
-	Emergency bool
-	// Vetoed means that the plan would apply different sizes if nothing prevented that.
-	Vetoed bool
 	// Wanted is the size that the node refuses, if the plan reverts it.
 	Wanted string
-	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
-	// plan succeeds.
-	failed *Failure
-	// made is the draft that became the plan.
+	// made is the draft that became the plan; nil if that has no actions.
 	made *draft
 	// guard is how resizes of the pod are observed.
 	guard *policy.Guard
@@ -95,7 +92,7 @@ type Basis struct {
 }
 
 // Decision is what the plan does with a pod.
-type Decision int
+type Decision int8
 
 const (
 	// Skip leaves the pod unchanged.
@@ -156,7 +153,7 @@ type ContainerPlan struct {
 	// Sidecar means that the container is a restartable init container.
 	Sidecar bool
 	// index is its index in the pod, containers before init containers.
-	index int
+	index int32
 }
 
 // Cause is why a resource of a container changes.

@@ -72,7 +72,17 @@ func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	opens := windows.Next(s.Now)
-	v := d.skips(stays, contract.OutsideSchedule, "the schedule of the configuration resizes this pod from "+opens.UTC().Format(time.RFC3339))
+	message := "the schedule of the configuration resizes this pod from " + opens.UTC().Format(time.RFC3339)
+	var v *verdict
+	switch {
+	case d.state == changing:
+		v = d.skips(stays, contract.OutsideSchedule, message)
+	case d.Reasons[0].Code == contract.WaitingForProof:
+		v = d.says() // The pods that it waits for are not resized now, either.
+		v.because(contract.OutsideSchedule, message)
+	default:
+		return nil
+	}
 	v.again = opens
 	return v
 }

@@ -113,7 +113,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.Degraded}, (*Planner).breaker,
 	},
 	{
-		"schedule", "Pods are resized at this time.", changing,
+		"schedule", "Pods are resized at this time.", changing | stays,
 		[]contract.Reason{contract.OutsideSchedule}, (*Planner).schedule,
 	},
 	{

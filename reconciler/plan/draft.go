@@ -157,7 +157,7 @@ type verdict struct {
 	tested          []tested
 	restore         *restoring
 	note, recounted string
-	wanted          string
+	wanted          *Asked
 	blocked         *blockedRevert
 	// becomes replaces the whole plan.
 	becomes *Plan
@@ -333,7 +333,7 @@ func (d *draft) learn(v *verdict) {
 	if v.recounted != "" {
 		d.recounted = v.recounted
 	}
-	if v.wanted != "" {
+	if v.wanted != nil {
 		d.Wanted = v.wanted
 	}
 	if v.blocked != nil {

@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +55,7 @@ type Plan struct {
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
 	// Wanted is the size that the node refuses, if the plan reverts it.
-	Wanted string
+	Wanted *Asked
 	// made is the draft that became the plan; nil if that has no actions.
 	made *draft
 	// guard is how resizes of the pod are observed.
@@ -343,32 +342,16 @@ func (p *Plan) Objection() Reason {
 // restore that becomes one does not wait because it failed before.
 func (p *Plan) Signature() uint64 {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %t %s %s %s", p.Kind, p.Emergency, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
-	return h.Sum64()
-}
-
-// amountsOf returns all amounts of the containers as one string for comparisons.
-func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
-	var b strings.Builder
+	_, _ = fmt.Fprintf(h, "%d %t %s %s ", p.Kind, p.Emergency, p.Revision, p.NodeType) // It never fails.
 	for i := range p.Containers {
-		fmt.Fprint(&b, *of(&p.Containers[i]))
+		_, _ = fmt.Fprint(h, p.Containers[i].Desired)
 	}
-	return b.String()
+	return h.Sum64()
 }
 
 func original(c *ContainerPlan) *sizing.Container { return &c.Original }
 func current(c *ContainerPlan) *sizing.Container  { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container  { return &c.Desired }
-
-// asksFor returns what the plan requests of a node as one string for comparisons: the sizes,
-// and the capacity and identity of the node.
-func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
-	text := fmt.Sprint(p.Node, amountsOf(p, of))
-	if node := s.Around.Node; node != nil {
-		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + MachineOf(node)
-	}
-	return text
-}
 
 // sizes returns the sizes of all containers of the pod before and after the plan; from returns
 // the size of a container before it.

@@ -93,6 +93,8 @@ type part struct {
 	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
 	// that record no longer applies.
 	unrecorded, takesOver, adopts, outdated uint8
+	// steps has a number for cpu and memory: how many steps the derivation had with the last one of the resource.
+	steps [2]int32
 	tested
 }
 
@@ -159,8 +161,8 @@ type verdict struct {
 	note, recounted string
 	wanted          *Asked
 	blocked         *blockedRevert
-	// becomes replaces the whole plan.
-	becomes *Plan
+	// becomes replaces the whole plan, and what is known of its containers.
+	becomes *draft
 }
 
 // because adds a reason to the verdict.
@@ -255,7 +257,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 func (d *draft) apply(stage string, v *verdict) {
 	d.spoke = true
 	if v.becomes != nil {
-		*d.Plan = *v.becomes
+		*d.Plan, d.parts = *v.becomes.Plan, v.becomes.parts
 		d.replanAt(v.again)
 		return
 	}
@@ -346,6 +348,7 @@ func (d *draft) set(stage string, sets []Derived) {
 	for i := range sets {
 		to := &sets[i]
 		to.Stage = stage
+		d.parts[to.Container].steps[to.Measure.Index] = int32(len(d.Derivation) + i + 1)
 		*to.Measure.Of(&d.Containers[to.Container].Desired) = to.To
 	}
 	d.Derivation = append(d.Derivation, sets...)
@@ -363,10 +366,8 @@ func (d *draft) fork() *draft {
 
 // last returns the step that gave a resource its present size; nil if there is none.
 func (d *draft) last(container int, m *sizing.Measure) *Derived {
-	for i := len(d.Derivation) - 1; i >= 0; i-- {
-		if step := &d.Derivation[i]; step.Container == container && step.Measure == m {
-			return step
-		}
+	if n := d.parts[container].steps[m.Index]; n > 0 {
+		return &d.Derivation[n-1]
 	}
 	return nil
 }

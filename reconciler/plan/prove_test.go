@@ -304,7 +304,7 @@ func TestTryOut(t *testing.T) {
 	})
 	t.Run("a plan that lowers nothing in the end claims no place", func(t *testing.T) {
 		for request, claims := range map[int64]int{999: 1, 1000: 0, 1001: 0} {
-			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
+			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, parts: []part{{}}, rule: Ruling{profile: &ratios.Profile{}}}
 			d.Containers[0].Current.CPU.Request, d.Containers[0].Desired.CPU.Request = 1000, request
 			v := (&Planner{}).resize(d, &Snapshot{})
 			if d.apply("resize", v); len(d.Claims) != claims {

@@ -129,10 +129,10 @@ func (c *reversal) compare(d *draft, s *Snapshot, window time.Duration, observed
 	for i := range d.parts {
 		is := &c.tested[i]
 		*is = d.parts[i].tested
-		recorded, known := record.Of(d.Containers[i].Name)
-		for k := range changes {
-			change := &changes[k]
-			if change.Index != int(d.Containers[i].index) {
+		recorded, known := record.Of(d.Containers[i].Name, i)
+		for len(changes) > 0 && changes[0].Index <= int(d.Containers[i].index) { // Both are in the order of the pod.
+			change := changes[0]
+			if changes = changes[1:]; change.Index != int(d.Containers[i].index) {
 				continue
 			}
 			unrecorded := !known || *change.Measure.Of(&recorded.To) != change.To

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -291,7 +292,11 @@ func TestAutoscalersWithholdUsage(t *testing.T) {
 			scaledBy(scaler("web", metrics...))(s)
 			plan := planner.Plan(s)
 			checkPlan(t, p, s, plan)
-			return plan.Decision.String() + " " + amountsOf(plan, desired)
+			text := plan.Decision.String()
+			for i := range plan.Containers {
+				text += fmt.Sprint(" ", plan.Containers[i].Desired)
+			}
+			return text
 		}
 		without := sizes(nil)
 		if got := sizes(d, metricOf("cpu", percent()), metricOf("memory", percent())); got != without {

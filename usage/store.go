@@ -298,15 +298,21 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 	defer s.mu.Unlock()
 	s.history.Expire(now)
 	demands, ratios := map[Key]recommend.Recommendation{}, map[history.Container][]string{}
+	peaks := map[history.Container]map[history.PodID]int64{}
 	for _, c := range s.history.Containers() {
 		options := s.options(c)
 		view, _ := s.history.View(c, now)
 		var names []string
+		var needed least
 		for _, set := range sets(c) {
 			if r, ok := recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now); ok {
 				demands[Key{c, set.Name}] = r
 				names = append(names, set.Name)
+				needed = append(needed, need{set.Speeds, r.Target.Memory})
 			}
+		}
+		if found := s.history.Outliers(c, needed.on, now); found != nil {
+			peaks[c] = found
 		}
 		if names == nil {
 			names = s.Ratios(c)
@@ -315,7 +321,7 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 	}
 	s.ratios.Store(&ratios)
 	old := s.table.Load()
-	next := &Table{Revision: old.Revision, demands: demands}
+	next := &Table{Revision: old.Revision, demands: demands, peaks: peaks}
 	if !same(old.demands, demands) {
 		next.Revision++
 	}

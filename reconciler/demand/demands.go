@@ -65,6 +65,8 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
+	// before is the table of the last publication.
+	before  *usage.Table
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast
@@ -74,7 +76,7 @@ type Demands struct {
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
 func New(config Config) *Demands {
-	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New()}
+	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New(), before: &usage.Table{}}
 	d.survey.Store(&survey{})
 	d.counts.Store(&counts{})
 	var names []string

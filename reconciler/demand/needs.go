@@ -72,6 +72,10 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 		before = *p
 	}
 	now, moved := s.needs(before, demands)
+	for _, c := range demands.Fell(d.before) {
+		moved[ownerOf(c)] = true // Its own peak kept a replica larger than others.
+	}
+	d.before = demands
 	d.needs.Store(&now)
 	if len(moved) == 0 {
 		return
@@ -112,9 +116,7 @@ const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
 func (p *podNeeds) Of(container string) *need.Container {
-	shown := p.published[usage.Key{
-		Container: history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}, Ratios: p.rule,
-	}]
+	shown := p.published[usage.Key{Container: p.key(container), Ratios: p.rule}]
 	if shown == nil || p.Uses(container) != 0 {
 		return shown
 	}
@@ -126,6 +128,16 @@ func (p *podNeeds) Of(container string) *need.Container {
 // Uses implements need.Demand.
 func (p *podNeeds) Uses(container string) int64 {
 	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+}
+
+// Peak implements need.Demand.
+func (p *podNeeds) Peak(container string) int64 {
+	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
+}
+
+// key returns the key of the history of a container.
+func (p *podNeeds) key(container string) history.Container {
+	return history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}
 }
 
 // Resized implements need.Demand. Pods record only their last resize.

@@ -36,6 +36,9 @@ type Demand interface {
 	Of(container string) *Container
 	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
 	Uses(container string) int64
+	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
+	// or does not exceed what the container needs.
+	Peak(container string) int64
 	// Resized returns when the sizes of the container changed last; the zero time stands for the last resize of
 	// the pod, which may have changed something else.
 	Resized(container string) Resized

@@ -19,7 +19,9 @@ type State struct {
 	// Unsized means that the size is what its author wrote, which was never scaled for the node.
 	Unsized bool
 	// Uses is how much memory it uses now; 0 if that is unknown.
-	Uses    int64
+	Uses int64
+	// Peak is how much memory this replica used at most within the last seven days; 0 if that is unknown.
+	Peak    int64
 	Resized Resized
 	// Killed is when it was last killed for lack of memory, and Ran how long it had run.
 	Killed time.Time
@@ -64,6 +66,9 @@ func (s *State) Settle() Settled {
 	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || memory.need.Recommended.KeepsLimit != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
+	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil {
+		*limit = max(*limit, min(s.Size.Memory.Limit, withRoom(s.Peak)))
+	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
 	// Otherwise, a limit changes with its request alone.
@@ -87,6 +92,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 		follows = r.KeepsLimit // The limit is lowered with the request.
 	}
 	memory.hold(u.DecreaseMemory, follows)
+	memory.holdAt(s.peakRequest(), s.Peak)
 	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
 		cpu.unlessDue(u, false)

@@ -43,7 +43,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.Uses = s.Demand.Uses(c.Name)
+		state.Uses, state.Peak = s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}

@@ -26,11 +26,13 @@ import (
 type shown struct {
 	needs   map[string]*need.Container
 	uses    int64
+	peak    int64
 	resized need.Resized
 }
 
 func (s *shown) Of(container string) *need.Container { return s.needs[container] }
 func (s *shown) Uses(string) int64                   { return s.uses }
+func (s *shown) Peak(string) int64                   { return s.peak }
 func (s *shown) Resized(string) need.Resized         { return s.resized }
 
 const mib = 1 << 20
@@ -105,6 +107,7 @@ func TestDemand(t *testing.T) {
 		{name: "raises a container that was killed", size: podtest.Amounts{"400m", "800m", "950Mi", "1900Mi"}, node: "n4", changes: []func(*corev1.Pod){func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours - 60))}}}}
 		}}, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}},
+		{name: "never lowers memory below what the replica used within a week", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.peak = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
 		{name: "never lowers memory below what is in use", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.uses = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
 		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: unknown, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Burstable},
 		{name: "until then, scales what the author wrote if the pod was never sized", size: podtest.Burstable, node: "n4", change: unknown, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByDemand},

@@ -33,7 +33,7 @@ func (c *container) append(b []byte) ([]byte, error) {
 	m := &storedv2.Container{
 		Namespace: c.Namespace, Kind: c.Kind, Workload: c.Workload, Name: c.Name, RatioSets: c.ratios,
 		CpuHalfLifeNanos: int64(c.Shapes.CPU.HalfLife), MemoryHalfLifeNanos: int64(c.Shapes.Memory.HalfLife),
-		NewestNanos: nanos(newest), Pods: packPods(c.State),
+		NewestNanos: nanos(newest), Pods: packPods(c.State), Outliers: packOutliers(c.State),
 	}
 	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
 		if h := &c.Hours[i]; i == 0 || *h != c.Hours[i-1] {
@@ -139,7 +139,10 @@ func unpackContainer(form []byte) (c container, err error) {
 		}
 		c.Types = append(c.Types, s)
 	}
-	return c, unpackPods(m.Pods, c.State)
+	if err := unpackPods(m.Pods, c.State); err != nil {
+		return c, err
+	}
+	return c, unpackOutliers(m.Outliers, c.State)
 }
 
 func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time) (*history.Series, error) {

@@ -33,6 +33,7 @@ func (r *State) rewind(now time.Time) {
 			if w.series == s {
 				w.move(-ahead)
 				back(&w.Memory, &w.Killed)
+				w.own.rewind(now)
 				for i := range w.CPU {
 					back(&w.CPU[i].From, &w.CPU[i].Until, &w.CPU[i].Hole.From, &w.CPU[i].Hole.Until)
 				}

@@ -42,8 +42,11 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 			return err
 		}
 		w.addCPU(&s)
-	} else if err := w.addMemory(&s, &options); err != nil {
-		return err
+	} else {
+		w.own.Note(s.At, s.Usage)
+		if err := w.addMemory(&s, &options); err != nil {
+			return err
+		}
 	}
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
@@ -100,7 +103,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 // Forget releases what is known of a pod that has ended. What its containers used stays.
 func (h *History) Forget(c Container, uid string) {
 	if r := h.containers[c]; r != nil {
-		delete(r.Windows, idOf(uid))
+		delete(r.Windows, IDOf(uid))
 	}
 }
 

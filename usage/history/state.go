@@ -85,6 +85,7 @@ func (h *History) Restore(c Container, r *State, now time.Time) error {
 			return ErrState
 		}
 		w.series = r.Types[i]
+		w.recall()
 	}
 	if wrong {
 		return ErrState

@@ -255,7 +255,9 @@ type Container struct {
 	// What it used on each node type, in alphabetical order.
 	NodeTypes []*NodeType `protobuf:"bytes,12,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// Its pods, with their open windows.
-	Pods          *Pods `protobuf:"bytes,13,opt,name=pods,proto3" json:"pods,omitempty"`
+	Pods *Pods `protobuf:"bytes,13,opt,name=pods,proto3" json:"pods,omitempty"`
+	// Those of its pods that use far more memory than others; absent if there are none.
+	Outliers      *Outliers `protobuf:"bytes,14,opt,name=outliers,proto3" json:"outliers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -377,6 +379,13 @@ func (x *Container) GetNodeTypes() []*NodeType {
 func (x *Container) GetPods() *Pods {
 	if x != nil {
 		return x.Pods
+	}
+	return nil
+}
+
+func (x *Container) GetOutliers() *Outliers {
+	if x != nil {
+		return x.Outliers
 	}
 	return nil
 }
@@ -893,6 +902,71 @@ func (x *Pods) GetHoleFromTime() []int64 {
 	return nil
 }
 
+// The highest usage of memory of pods that use far more than others, of each of the last eight days.
+type Outliers struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The lowest 5 bytes of the ID of each pod, the lowest one first.
+	Ids []byte `protobuf:"bytes,1,opt,name=ids,proto3" json:"ids,omitempty"`
+	// The newest day of each pod, in days since 1970.
+	Days []int32 `protobuf:"varint,2,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The peaks of each pod, of that day and of the seven before it: 1024 times the binary logarithm of the bytes, plus 1.
+	// 0 means none.
+	Peaks         []uint32 `protobuf:"varint,3,rep,packed,name=peaks,proto3" json:"peaks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outliers) Reset() {
+	*x = Outliers{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outliers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outliers) ProtoMessage() {}
+
+func (x *Outliers) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
+func (*Outliers) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Outliers) GetIds() []byte {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *Outliers) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Outliers) GetPeaks() []uint32 {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
 var File_checkpoint_stored_v2_stored_proto protoreflect.FileDescriptor
 
 const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
@@ -912,7 +986,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x06Source\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xb8\x04\n" +
+	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xf4\x04\n" +
 	"\tContainer\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -930,7 +1004,8 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"peak_hours\x18\v \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\x12=\n" +
 	"\n" +
 	"node_types\x18\f \x03(\v2\x1e.checkpoint.stored.v2.NodeTypeR\tnodeTypes\x12.\n" +
-	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\"]\n" +
+	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\x12:\n" +
+	"\boutliers\x18\x0e \x01(\v2\x1e.checkpoint.stored.v2.OutliersR\boutliers\"]\n" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
@@ -980,7 +1055,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"until_time\x18\f \x03(\x12R\tuntilTime\x12\x1b\n" +
 	"\tfrom_time\x18\r \x03(\x12R\bfromTime\x12&\n" +
 	"\x0fhole_until_time\x18\x0e \x03(\x12R\rholeUntilTime\x12$\n" +
-	"\x0ehole_from_time\x18\x0f \x03(\x12R\fholeFromTimeBRZPgithub.com/workload-resizer/workload-resizer/usage/checkpoint/stored/v2;storedv2b\x06proto3"
+	"\x0ehole_from_time\x18\x0f \x03(\x12R\fholeFromTime\"F\n" +
+	"\bOutliers\x12\x10\n" +
+	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x12\n" +
+	"\x04days\x18\x02 \x03(\x05R\x04days\x12\x14\n" +
+	"\x05peaks\x18\x03 \x03(\rR\x05peaksBRZPgithub.com/workload-resizer/workload-resizer/usage/checkpoint/stored/v2;storedv2b\x06proto3"
 
 var (
 	file_checkpoint_stored_v2_stored_proto_rawDescOnce sync.Once
@@ -994,7 +1073,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1005,6 +1084,7 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Histogram)(nil), // 6: checkpoint.stored.v2.Histogram
 	(*Week)(nil),      // 7: checkpoint.stored.v2.Week
 	(*Pods)(nil),      // 8: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 9: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1014,16 +1094,17 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	4,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
 	8,  // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	6,  // 7: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 8: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 9: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 10: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	7,  // 11: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	9,  // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	6,  // 8: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	6,  // 9: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	6,  // 10: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	6,  // 11: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	7,  // 12: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1037,7 +1118,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -59,7 +59,9 @@ func TestPeak(t *testing.T) {
 	})
 	t.Run("counts from the least share of what any set of ratios needs", func(t *testing.T) {
 		speed := func(of float64) recommend.Speeds {
-			return func(nodeType string) (recommend.Speed, bool) { return recommend.Speed{CPU: 1, Memory: of}, nodeType == "n2d" }
+			return func(nodeType string) (recommend.Speed, bool) {
+				return recommend.Speed{CPU: 1, Memory: of}, nodeType == "n2d"
+			}
 		}
 		l := least{{speed(1), 1000}, {speed(2), 1500}, {speed(0), 1}}
 		if got := l.on("n2d"); got != 600 {

@@ -291,6 +291,15 @@ func (s *Store) Ended(w Workload, name, uid string) {
 	s.history.Forget(container(w, name), uid)
 }
 
+// Follow notes which version the pods of each container were created from.
+func (s *Store) Follow(version func(history.Container) history.Version) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.history.Containers() {
+		s.history.Follow(c, version(c))
+	}
+}
+
 // Publish expires old history, and publishes what each container needs under the sets of ratios that
 // apply to it. The revision grows only if a size has changed.
 func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *Table {

@@ -141,6 +141,7 @@ func (d *Demands) publish(ctx context.Context) {
 	if d.Collects() {
 		d.countKills(ctx, kills, now)
 	}
+	d.store.Follow(s.version)
 	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)

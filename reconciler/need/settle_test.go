@@ -88,6 +88,9 @@ func TestSettle(t *testing.T) {
 	peak := func(memory int64) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.Peak = memory * mib }
 	}
+	version := func(age time.Duration) change {
+		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.New = age }
+	}
 	cpuKnown := func(age time.Duration, coverage float64) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
 			r.CPUKnown = recommend.Known{Age: age, Coverage: coverage}
@@ -186,6 +189,9 @@ func TestSettle(t *testing.T) {
 		{"lowers memory without a limit while its peaks are unknown", recommend.FollowOptions(), []change{request(1000, 2000), peaksKnown(0, 0), func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
 			p.Authored.Limit.Memory, p.Limit.Memory = 0, 0
 		}}, amounts{500, 1000}},
+		{"lowers nothing until a new version has a day of history", recommend.DefaultOptions(), []change{request(1000, 2000), version(day - 1)}, amounts{1000, 2000}},
+		{"lowers with a day of history of a new version", recommend.DefaultOptions(), []change{request(1000, 2000), version(day)}, amounts{500, 1000}},
+		{"raises what a new version needs", recommend.DefaultOptions(), []change{request(100, 200), version(time.Minute)}, amounts{500, 1000}},
 		{"does not lower CPU if throttled samples reach the percentile", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.11 }}, amounts{1000, 1000}},
 		{"lowers CPU if fewer are throttled", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.09 }}, amounts{500, 1000}},
 		{"never lowers the memory of a runtime that keeps it", recommend.DefaultOptions(), []change{request(1000, 2000), func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) { o.KeepMemory = true }}, amounts{500, 2000}},
@@ -216,6 +222,8 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit that follows a fifth above what the replica used within a week", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), peak(1500)}, 1800},
 		{"does not raise a limit to what the replica used within a week", recommend.FollowOptions(), []change{request(500, 900), limit(900, 0), peak(1500)}, 1000},
 		{"keeps a limit while peaks are unknown", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), peaksKnown(day-1, 1)}, 4000},
+		{"keeps a limit until a new version has a day of history", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), version(day - 1)}, 4000},
+		{"keeps a limit that follows until a new version has a day of history", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), version(day - 1)}, 2000},
 		{"raises a limit that is too low for a request that stays", recommend.DefaultOptions(), []change{limit(1000, 0), peaksKnown(0, 0)}, 2000},
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
 		{"adds no limit", recommend.DefaultOptions(), []change{limit(0, 0)}, 0},

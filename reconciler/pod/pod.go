@@ -27,6 +27,7 @@ type Pod struct {
 	// kind is the kind and the group of the controller, as in Controller.GroupKind, and record what our last resize
 	// changed, which is usually the same for all pods of a workload.
 	kind, record         unique.Handle[string]
+	template             uint64
 	createdAt            int64
 	resizedAt, appliedAt int64
 	// readySince is when the pod became ready or not ready.

@@ -43,6 +43,12 @@ func (c *container) append(b []byte) ([]byte, error) {
 	for _, s := range c.Types {
 		m.NodeTypes = append(m.NodeTypes, packSeries(s, c.Shapes, newest))
 	}
+	if v := c.Version; v.Hash != 0 {
+		m.Version = &storedv2.Version{Hash: v.Hash}
+		if !v.Since.IsZero() {
+			m.Version.SinceSeconds = v.Since.Unix()
+		}
+	}
 	m.ProtoReflect().SetUnknown(c.Unknown)
 	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
 	if err != nil {
@@ -123,6 +129,12 @@ func unpackContainer(form []byte) (c container, err error) {
 			Shapes:  history.ShapesOf(time.Duration(m.CpuHalfLifeNanos), time.Duration(m.MemoryHalfLifeNanos)),
 			Unknown: m.ProtoReflect().GetUnknown(),
 		},
+	}
+	if v := m.Version; v != nil {
+		c.Version.Hash = v.Hash
+		if v.SinceSeconds != 0 {
+			c.Version.Since = time.Unix(v.SinceSeconds, 0).UTC()
+		}
 	}
 	for i, h := range []*storedv2.Hours{m.CpuHours, m.MemoryHours, m.PeakHours} {
 		if to := &c.Hours[i]; h != nil {

@@ -178,6 +178,15 @@ func TestContainer(t *testing.T) {
 			t.Errorf("%v, %v", c.Windows[0].Memory, err)
 		}
 	})
+	t.Run("keeps the version of its pods", func(t *testing.T) {
+		for _, v := range []history.Version{{}, {Hash: 1}, {Hash: 1<<64 - 1, Since: began}} {
+			s := least()
+			s.Version = v
+			if c, err := unpackContainer(form(t, s)); err != nil || c.Version != v {
+				t.Errorf("%+v, want %+v, %v", c.Version, v, err)
+			}
+		}
+	})
 	t.Run("keeps all IDs of pods apart", func(t *testing.T) {
 		s := least()
 		for _, id := range []history.PodID{0, 1, 1<<40 - 1, 1 << 32} {

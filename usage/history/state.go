@@ -20,7 +20,9 @@ type State struct {
 	Windows map[PodID]*Window
 	// Hours are those with samples of CPU and memory, and those with peaks of memory.
 	Hours [3]Hours
-	// Unknown is what a later version has stored of the container, which this one does not know.
+	// Version is what its pods were created from.
+	Version Version
+	// Unknown is what a later version of workload-resizer has stored of the container, which this one does not know.
 	Unknown []byte
 }
 

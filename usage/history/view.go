@@ -13,6 +13,8 @@ type View struct {
 	// CPU and Memory say how much is known of each resource, and Peaks for how much of it the
 	// peaks of memory are known, not only its usage at moments.
 	CPU, Memory, Peaks Known
+	// Version is what the pods were created from.
+	Version Version
 }
 
 // Known says how much of a history is known.
@@ -66,6 +68,7 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	v := View{
 		Types: make([]TypeView, len(r.Types)),
 		CPU:   r.Hours[CPU].known(now), Memory: r.Hours[Memory].known(now), Peaks: r.Hours[peaks].known(now),
+		Version: r.Version,
 	}
 	for i, s := range r.Types {
 		t := TypeView{

@@ -23,6 +23,8 @@ type Demand struct {
 	CPU, Memory ResourceDemand
 	MinHistory  time.Duration
 	MinCoverage float64
+	// MaxGrowth is how many times what its author wrote a container gets at most.
+	MaxGrowth float64
 	// Containers has the bounds of containers by name.
 	Containers map[string]keys.Partial[Bounds]
 }
@@ -83,6 +85,7 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
+		keys.Of("maxGrowth", &d.MaxGrowth, keys.Between(1, 1000, 4), 4, "how many times the original requests and limits a container gets at most, because it may leak. Bounds may allow less"),
 		keys.Gone("window", kept),
 		keys.Gone("windows", kept),
 		keys.Gone("oomBump", kills),

@@ -76,6 +76,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
+		Largest:     c.largestNode,
 		Budgets:     func() []workload.Limit { return around.limits.Of(of) },
 		VPA:         c.vpas.of(of.Namespace(), workloads),
 
@@ -132,6 +133,14 @@ func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node())
 
 // Nodes returns all nodes.
 func (c *Cluster) Nodes() []*corev1.Node { return all(c.nodes.List) }
+
+// largestNode returns the most of each resource that any node has for pods.
+func (c *Cluster) largestNode() (largest node.Resources) {
+	for _, n := range c.Nodes() {
+		largest = largest.AtLeast(node.Allocatable(n))
+	}
+	return largest
+}
 
 // NodeNamed returns a node; nil if it is unknown.
 func (c *Cluster) NodeNamed(name string) *corev1.Node {

@@ -304,6 +304,11 @@ var reasons = []Info{
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
 	},
 	{
+		Reason: DemandExceedsNodes, Severity: Normal,
+		Meaning: "According to usage, a container needs more than any node of the cluster has. It gets at most that, so that its pod can run again elsewhere.",
+		Remedy:  "add larger nodes, or have the workload do less per pod; if the usage is not intended, find out why the container needs as much",
+	},
+	{
 		Reason: AnnotationIgnored, Severity: Warning,
 		Meaning: "An annotation with an original contradicts the pod's spec; the spec takes precedence.",
 		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",

@@ -126,6 +126,8 @@ const (
 	// HPAUtilization: a HorizontalPodAutoscaler measures utilization as a percentage of
 	// the requests that are resized.
 	HPAUtilization Reason = "HPAUtilization"
+	// DemandExceedsNodes: a container needs more than any node has, according to usage.
+	DemandExceedsNodes Reason = "DemandExceedsNodes"
 	// AnnotationIgnored: an annotation contradicts the pod's spec, which takes precedence.
 	AnnotationIgnored Reason = "AnnotationIgnored"
 	// NotMeasured: it is not known how the pod fares since its last resize.

@@ -19,7 +19,7 @@ type needs map[usage.Key]*need.Container
 const still = 0.02
 
 // needs returns what the containers need whose rules apply recommendations, and the workloads whose needs have moved, or are
-// new or gone. What has not moved stays as it was, so that it costs nothing.
+// new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
 	applied := map[string]bool{}
@@ -65,8 +65,12 @@ func withReasons(was, is *need.Container) *need.Container {
 	return &now
 }
 
-// apply publishes what containers need, and has the pods planned again whose needs have moved.
+// apply publishes what containers need, and queues the pods whose needs have moved. Nothing is known before the stored
+// history was read.
 func (d *Demands) apply(s *survey, demands *usage.Table) {
+	if d.Keeper != nil && !d.Keeper.HasRead() {
+		return
+	}
 	var before needs
 	if p := d.needs.Load(); p != nil {
 		before = *p
@@ -91,13 +95,13 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 // It is nil if the sizes of the pod do not follow usage.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
-	published := d.needs.Load()
-	if published == nil || !profile.AppliesUsage() {
+	if !profile.AppliesUsage() {
 		return nil
 	}
+	published := d.needs.Load()
 	w, ok := d.countsFor(of, owners)
-	if !ok {
-		return nil
+	if published == nil || !ok {
+		return need.Unknown{}
 	}
 	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
 
 // following returns ratios with which the sizes of all pods follow usage.
@@ -35,9 +36,10 @@ func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
 
 func TestNeeds(t *testing.T) {
 	t.Run("no size follows usage unless so configured", noSizeFollowsUsageUnlessSoConfigured)
+	t.Run("nothing is known before the stored history was read", nothingIsKnownBeforeTheStoredHistoryWasRead)
 	t.Run("pods of a workload share what it needs", podsOfAWorkloadShareWhatItNeeds)
 	t.Run("pods are planned again when their needs have moved", podsArePlannedAgainWhenTheirNeedsHaveMoved)
-	t.Run("the memory that a container uses is known for some minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
+	t.Run("the memory that a container uses is known for a few minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
 }
 
 func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
@@ -51,6 +53,17 @@ func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
 		if got := f.needsOf(t, "web-1-x"); got != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+func nothingIsKnownBeforeTheStoredHistoryWasRead(t *testing.T) {
+	f := newFixture(t, following())
+	f.Keeper = checkpoint.New(checkpoint.Config{})
+	f.round(t)
+	p := f.of.Pods("shop").Get("web-1-x")
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	if of != (need.Unknown{}) || of.Of("app") != nil {
+		t.Errorf("%+v", of)
 	}
 }
 

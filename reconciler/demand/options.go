@@ -32,6 +32,7 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	}
 	r.Round = recommend.Amounts{CPU: d.CPU.RoundTo, Memory: d.Memory.RoundTo}
 	r.IntegerCPU, r.KeepMemory = d.CPU.Whole, d.Memory.Keep
+	r.MaxGrowth = d.MaxGrowth
 	if !guaranteed {
 		r.Limits.CPU, r.Limits.Memory = limitModes[d.CPU.Limit], limitModes[d.Memory.Limit]
 	}

@@ -11,6 +11,17 @@ type Need struct {
 	Recommended *Recommendation
 	// Bounds limit the request on any node.
 	Bounds *sizing.Range
+	// Largest is what the largest node has; 0 if that is unknown, or is not less than what is needed.
+	Largest int64
+}
+
+// within returns the bounds of a request according to usage on any node.
+func (n *Need) within() sizing.Range {
+	within := *n.Bounds
+	if n.Largest > 0 && (within.Max == 0 || n.Largest < within.Max) {
+		within.Max = max(n.Largest, within.Min)
+	}
+	return within
 }
 
 // Request returns the request on the baseline; 0 if nothing is known.
@@ -18,7 +29,33 @@ func (n *Need) Request(m *sizing.Measure) int64 {
 	if n.Recommended == nil {
 		return n.Authored.Request
 	}
-	return min(max(1, n.Recommended.Target), m.Most) // A resize cannot remove a request.
+	request := min(max(1, n.Recommended.Target), m.Most) // A resize cannot remove a request.
+	if most := n.grown(n.Authored.Request); most > 0 {
+		request = min(request, most)
+	}
+	return request
+}
+
+// Outgrown reports whether usage shows more than a multiple of what the author wrote, which is all that the resource gets.
+func (n *Need) Outgrown(m *sizing.Measure) bool {
+	return n.Recommended != nil && n.Request(m) < min(n.Recommended.Target, m.Most)
+}
+
+// grown returns how much an amount that the author wrote may grow to; 0 means any amount.
+func (n *Need) grown(authored int64) int64 {
+	if n.Recommended.Rules.MaxGrowth == 0 {
+		return 0
+	}
+	return times(authored, n.Recommended.Rules.MaxGrowth)
+}
+
+// most returns the most that a request may get on the baseline; 0 means any amount.
+func (n *Need) most() int64 {
+	most, grown := n.Recommended.Max, n.grown(n.Authored.Request)
+	if most == 0 || 0 < grown && grown < most {
+		return grown
+	}
+	return most
 }
 
 // On returns the size of the need on a node whose factor is f, and whether a bound determined its request.
@@ -27,14 +64,23 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, *n.Bounds)
+	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, n.within())
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }
 
-// limit returns the limit that belongs to a request of a recommended need on a node. If the author wrote it above the
-// request, it stays above: the QoS class depends on it.
+// limit returns the limit that belongs to a request of a recommended need on a node. Like the request, it does not grow
+// beyond a multiple of what the author wrote.
 func (n *Need) limit(m *sizing.Measure, request int64, f sizing.Factor, guaranteed bool) int64 {
+	limit := n.follow(m, request, f, guaranteed)
+	if most := alone(m, n.grown(n.Authored.Limit), f); 0 < most && most < limit {
+		limit = n.above(m, most, request)
+	}
+	return limit
+}
+
+// follow returns the limit that follows from a request of a recommended need on a node.
+func (n *Need) follow(m *sizing.Measure, request int64, f sizing.Factor, guaranteed bool) int64 {
 	limits, authored := &n.Recommended.Rules.Limits, n.Authored
 	if authored.Limit == 0 {
 		return 0
@@ -46,11 +92,15 @@ func (n *Need) limit(m *sizing.Measure, request int64, f sizing.Factor, guarante
 	if mode == Keep {
 		authored.Limit = alone(m, authored.Limit, f)
 	}
-	limit := limits.limit(mode, request, authored)
+	return n.above(m, limits.limit(mode, request, authored), request)
+}
+
+// above returns a limit that is not below its request, and above it if the author wrote it so: the QoS class depends on it.
+func (n *Need) above(m *sizing.Measure, limit, request int64) int64 {
 	if 0 < n.Authored.Request && n.Authored.Request < n.Authored.Limit {
-		limit = max(limit, request+m.Unit)
+		request += m.Unit
 	}
-	return min(limit, m.Most)
+	return min(max(limit, request), m.Most)
 }
 
 // MayHave reports whether a recommendation may have led to a limit on a node whose factor is f, given that the request
@@ -61,11 +111,11 @@ func (n *Need) MayHave(m *sizing.Measure, size sizing.Amount, f sizing.Factor, g
 	}
 	most := size.Request
 	if n.Recommended.Rules.Limits.mode(m, guaranteed) == Multiple {
-		if most = n.Bounds.Max; most == 0 {
+		if most = n.Bounds.Max; most == 0 { // The largest node may have been larger.
 			return true
 		}
 	}
-	return size.Limit <= n.limit(m, most, f, guaranteed)
+	return size.Limit <= n.follow(m, most, f, guaranteed)
 }
 
 // alone returns an amount on a node.

@@ -33,6 +33,11 @@ func TestNeed(t *testing.T) {
 		{"has a limit above the request if the author wrote it so", sizing.CPU, sizing.Amount{Request: 1000, Limit: 2000}, 5000, limits(need.Limits{CPU: need.Keep}), sizing.Range{}, faster, false, sizing.Amount{Request: 4000, Limit: 4001}, false},
 		{"is within bounds", sizing.CPU, sizing.Amount{Request: 1000, Limit: 2000}, 500, limits(need.Limits{}), sizing.Range{Min: 450}, faster, false, sizing.Amount{Request: 450, Limit: 900}, true},
 		{"from usage is never nothing", sizing.CPU, sizing.Amount{Request: 1000}, -1, limits(need.Limits{}), sizing.Range{}, faster, false, sizing.Amount{Request: 1}, false},
+		{"grows up to a multiple of what the author wrote", sizing.CPU, sizing.Amount{Request: 1000, Limit: 2000}, 4001, &need.Rules{MaxGrowth: 4}, sizing.Range{}, faster, false, sizing.Amount{Request: 3200, Limit: 6400}, false},
+		{"grows to any amount where nothing is known of the author's", sizing.CPU, sizing.Amount{}, 4001, &need.Rules{MaxGrowth: 4}, sizing.Range{}, faster, false, sizing.Amount{Request: 3201}, false},
+		{"grows up to its bounds", sizing.CPU, sizing.Amount{Request: 1000, Limit: 2000}, 4001, &need.Rules{MaxGrowth: 4}, sizing.Range{Max: 3000}, faster, false, sizing.Amount{Request: 3000, Limit: 6000}, true},
+		{"grows with a limit that is no larger multiple", sizing.Memory, sizing.Amount{Request: 100 * mib, Limit: 100 * mib}, 500 * mib, &need.Rules{MaxGrowth: 4, Limits: need.Limits{Memory: need.Multiple, MemoryMultiple: 2}}, sizing.Range{}, faster, false, sizing.Amount{Request: 320 * mib, Limit: 320 * mib}, false},
+		{"grows with a limit above the request if the author wrote it so", sizing.Memory, sizing.Amount{Request: 100 * mib, Limit: 100*mib + 1}, 500 * mib, &need.Rules{MaxGrowth: 4, Limits: need.Limits{Memory: need.Multiple, MemoryMultiple: 2}}, sizing.Range{}, faster, false, sizing.Amount{Request: 320 * mib, Limit: 321 * mib}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := need.Need{Authored: test.authored, Bounds: &test.bounds}

@@ -10,8 +10,9 @@ import (
 // killed container had.
 const room = 1.2
 
-// withRoom returns the least limit for a usage.
-func withRoom(usage int64) int64 { return times(usage, room) }
+// abovePeak returns the least limit for the highest usage that is known. It is not near that, so that the same usage does
+// not raise the limit again.
+func abovePeak(usage int64) int64 { return times(usage, room) }
 
 // peakRequest returns the request below which memory is not lowered because of the replica's own peak. Percentiles of
 // the usage of many replicas do not show what one of them needs, such as a leader. Where the limit follows the
@@ -21,7 +22,7 @@ func (s *State) peakRequest() int64 {
 	if n.Recommended == nil {
 		return 0
 	}
-	return max(s.Peak, n.requestFor(sizing.Memory, withRoom(s.Peak), s.Guaranteed))
+	return max(s.Peak, n.requestFor(sizing.Memory, abovePeak(s.Peak), s.Guaranteed))
 }
 
 // requestFor returns the request to which a limit belongs that follows the request; 0 if it does not follow.

@@ -6,6 +6,9 @@ import "time"
 type Rules struct {
 	Updates Updates
 	Limits  Limits
+	// MaxGrowth is how many times what its author wrote a container gets at most; 0 means any amount. A container that
+	// leaks must not get ever more.
+	MaxGrowth float64
 }
 
 // Updates are when a pod's size follows the recommendation.

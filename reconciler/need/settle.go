@@ -18,6 +18,8 @@ type State struct {
 	Guaranteed bool
 	// Unsized means that the size is what its author wrote, which was never scaled for the node.
 	Unsized bool
+	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
+	KnowsLimit bool
 	// Uses is how much memory it uses now; 0 if that is unknown.
 	Uses int64
 	// Peak is how much memory this replica used at most within the last seven days; 0 if that is unknown.
@@ -63,11 +65,14 @@ func (s *State) Settle() Settled {
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
 	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
-	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || memory.need.Recommended.KeepsLimit != "") {
+	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || s.keepsLimit() != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
-	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil {
-		*limit = max(*limit, min(s.Size.Memory.Limit, withRoom(s.Peak)))
+	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil && *limit > 0 {
+		*limit = max(*limit, min(abovePeak(s.Peak), s.Size.Memory.Limit))
+		if rules.Updates.InUse && !s.follows() {
+			*limit = max(*limit, min(withRoom(s.Uses), s.Size.Memory.Limit))
+		}
 	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
@@ -83,14 +88,14 @@ func (s *State) Settle() Settled {
 
 // requests decides on the requests.
 func (s *State) requests(u *Updates, cpu, memory *change) {
+	needed, follows := s.Uses, ""
+	if s.follows() { // The limit is lowered with the request.
+		needed, follows = withRoom(s.Uses), s.keepsLimit()
+	}
 	if u.InUse {
-		memory.inUse(s.Uses)
+		memory.inUse(s.Uses, needed)
 	}
 	cpu.hold(u.DecreaseCPU, "")
-	follows := ""
-	if r := memory.need.Recommended; r != nil && memory.need.Authored.Limit > 0 && r.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow {
-		follows = r.KeepsLimit // The limit is lowered with the request.
-	}
 	memory.hold(u.DecreaseMemory, follows)
 	memory.holdAt(s.peakRequest(), s.Peak)
 	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
@@ -108,6 +113,23 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	cpu.to, memory.to = cpu.from, memory.from
 }
+
+// follows reports whether there is a memory limit that is lowered with its request.
+func (s *State) follows() bool {
+	n := &s.Needs[sizing.Memory.Index]
+	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
+}
+
+// keepsLimit returns why a memory limit that follows from the request is not lowered; empty if it may be.
+func (s *State) keepsLimit() string {
+	if s.KnowsLimit {
+		return "its process read the memory limit when it started"
+	}
+	return s.Needs[sizing.Memory.Index].Recommended.KeepsLimit
+}
+
+// withRoom returns the least limit next to memory in use: the kubelet refuses one that the page cache exceeds, too.
+func withRoom(inUse int64) int64 { return times(inUse, 1.1) }
 
 // limit returns the limit for a new request; the present one if the resource keeps its size.
 func (s *State) limit(c *change) int64 {
@@ -158,16 +180,16 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	if s.Unsized {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, *c.need.Bounds)
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, c.need.within())
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
-	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, r.Max, f)
+	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
 	c.since, c.now = s.since(changed), s.Now
 	return c
 }
 
-// inUse raises the new request, and the upper bound with it, to what is in use: up to a maximum, if
-// any, and in any case as far as this prevents a decrease.
-func (c *change) inUse(amount int64) {
+// inUse raises the new request, and the upper bound with it, to what is in use, up to a maximum, if any. It prevents a
+// decrease below what is needed for that in any case.
+func (c *change) inUse(amount, needed int64) {
 	if c.need.Recommended == nil {
 		return
 	}
@@ -176,7 +198,7 @@ func (c *change) inUse(amount int64) {
 	if c.most > 0 {
 		least = min(amount, c.most)
 	}
-	least = max(least, min(amount, c.from))
+	least = max(least, min(needed, c.from))
 	c.to, c.upper = max(c.to, least), max(c.upper, least)
 }
 
@@ -215,7 +237,7 @@ func (c *change) bound() {
 	if c.need.Recommended == nil {
 		return
 	}
-	size, clamped := c.measure.Scale(sizing.Amount{Request: c.to}, sizing.Factor{Num: 1, Den: 1}, *c.need.Bounds)
+	size, clamped := c.measure.Scale(sizing.Amount{Request: c.to}, sizing.Factor{Num: 1, Den: 1}, c.need.within())
 	c.to, c.clamped = size.Request, clamped || c.clamped && size.Request == c.target
 }
 

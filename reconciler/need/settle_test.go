@@ -38,6 +38,7 @@ type pod struct {
 	Authored                                authored
 	ResizedCPU, ResizedMemory, ResizedLimit time.Time
 	Killed                                  time.Time
+	KnowsLimit                              bool
 	Ran                                     time.Duration
 }
 
@@ -51,7 +52,7 @@ func (p *pod) state(o *recommend.Options, r *recommend.Recommendation, now time.
 			{Authored: wrote.Memory, Recommended: &shown.Memory, Bounds: unbounded},
 		},
 		Factors: [2]sizing.Factor{one, one}, Size: size(p.Request, p.Limit), Guaranteed: p.Authored.Guaranteed,
-		Uses: p.MemoryInUse, Peak: p.Peak, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
+		Uses: p.MemoryInUse, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
 		Killed: p.Killed, Ran: p.Ran, Now: now,
 	}
 }
@@ -109,6 +110,11 @@ func TestSettle(t *testing.T) {
 	most := func(memory int64) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Max.Memory = memory * mib }
 	}
+	wrote := func(memory int64) change {
+		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+			p.Authored.Request.Memory, p.Authored.Limit.Memory = memory*mib, memory*mib
+		}
+	}
 	decide := func(o recommend.Options, changes ...change) sizing.Container {
 		r, p := steady, steadily
 		for _, change := range changes {
@@ -141,7 +147,7 @@ func TestSettle(t *testing.T) {
 			r.Upper.CPU = 6000
 		}}, amounts{4500, 1000}},
 		{"corrects a difference of exactly 10%", recommend.DefaultOptions(), []change{func(_ *recommend.Options, r *recommend.Recommendation, p *pod) {
-			p.Request.CPU = 5000
+			p.Request.CPU, p.Authored.Request.CPU = 5000, 5000
 			r.Target.CPU = 4500
 			r.Upper.CPU = 6000
 		}}, amounts{4500, 1000}},
@@ -175,6 +181,9 @@ func TestSettle(t *testing.T) {
 		{"keeps memory that is in use even above the bound", recommend.DefaultOptions(), []change{request(500, 1500), inUse(1500)}, amounts{500, 1500}},
 		{"raises memory to what the pod uses", recommend.DefaultOptions(), []change{request(500, 700), inUse(1500)}, amounts{500, 1500}},
 		{"ignores usage in the VPA's mode", recommend.CompatOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1000}},
+		{"does not lower a limit that follows to what the pod uses", recommend.FollowOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1650}},
+		{"raises no limit that follows for the same reason", recommend.FollowOptions(), []change{request(500, 1550), inUse(1500)}, amounts{500, 1550}},
+		{"raises memory that is in use up to what the author wrote, times the growth", recommend.DefaultOptions(), []change{request(500, 1000), wrote(300), inUse(1500)}, amounts{500, 1200}},
 		{"raises memory to what the pod uses up to the maximum", recommend.DefaultOptions(), []change{request(500, 700), inUse(1500), most(1100)}, amounts{500, 1100}},
 		{"never lowers memory below what the pod uses, even above the maximum", recommend.DefaultOptions(), []change{request(500, 2000), inUse(1500), most(1100)}, amounts{500, 1500}},
 		{"keeps memory that is in use, even above the maximum", recommend.DefaultOptions(), []change{request(500, 1400), inUse(1500), most(1100)}, amounts{500, 1400}},
@@ -204,6 +213,10 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
+	knows := func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.KnowsLimit = true }
+	once := func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) {
+		o.Limits.MemoryMultiple, o.Limits.MemoryHeadroom = 1, 0
+	}
 	limit := func(memory int64, ago time.Duration) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
 			p.Limit.Memory, p.ResizedLimit = memory*mib, now.Add(-ago)
@@ -226,6 +239,11 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit that follows until a new version has a day of history", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), version(day - 1)}, 2000},
 		{"raises a limit that is too low for a request that stays", recommend.DefaultOptions(), []change{limit(1000, 0), peaksKnown(0, 0)}, 2000},
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
+		{"keeps a limit with room for what is in use", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), once}, 1650},
+		{"raises no limit for the same reason", recommend.DefaultOptions(), []change{request(500, 1500), limit(1600, 72*time.Hour), inUse(1500), once}, 1600},
+		{"keeps a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), knows}, 4000},
+		{"keeps a limit that a process knows and that follows", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), knows}, 2000},
+		{"raises a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 500), limit(1000, 0), knows}, 2000},
 		{"adds no limit", recommend.DefaultOptions(), []change{limit(0, 0)}, 0},
 		{"keeps a limit that follows if the request stays", recommend.FollowOptions(), []change{limit(900, 0)}, 900},
 		{"lowers a limit that follows with its request", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0)}, 1000},

@@ -6,26 +6,52 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
-// is adopted, says itself what the pod needs. A request that the author did not write is not added.
-func (p *Planner) recommend(c *ContainerPlan, of *pod.Container, shown *need.Container) {
+// is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
+// needs nothing.
+func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
+	shown := s.Demand.Of(c.Name)
 	if shown == nil {
 		return
 	}
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
-		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && p.External == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 {
-			c.Needs[m.Index].Recommended = shown.Of(m)
+		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
+		if sizes && m.Of(&c.Current).Request != 0 && shown.Of(m).Target > 0 {
+			n := &c.Needs[m.Index]
+			n.Recommended = shown.Of(m)
+			n.Largest = d.largest(m, n, s)
 		}
 	}
 }
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. In the end, and without
+// largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes
+// are looked at only if the need exceeds the pod's own.
+func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
+	own := node.Allocatable(s.Around.Node)
+	if s.Largest == nil || s.NodeType != "" || d.factor(m) == (sizing.Factor{}) || own.Of(m) == 0 {
+		return 0
+	}
+	size, _ := n.On(m, d.factor(m), d.guaranteed())
+	if size.Request <= own.Of(m) {
+		return 0
+	}
+	if largest := s.Largest(); size.Request > largest.Of(m) {
+		return largest.Of(m)
+	}
+	return 0
+}
+
+// unknownNeed is why a container keeps the size that it was given while nobody knows what it needs.
+const unknownNeed = "it is not known what the container needs"
+
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago, or while nothing is known of a
+// container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In the end, and without
 // a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
@@ -40,10 +66,18 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
 			}
 		}
+		if s.Demand.Of(c.Name) == nil && !d.First() {
+			for _, m := range sizing.Measures {
+				if has := *m.Of(&c.Current); d.ours(i, m) && *m.Of(&c.Desired) != has {
+					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
+				}
+			}
+			continue
+		}
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.Uses, state.Peak = s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
+		state.KnowsLimit, state.Uses, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -83,6 +84,10 @@ func TestDemand(t *testing.T) {
 	memoryLater := func(_ *Snapshot, d *shown, _ *Planner) {
 		d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 50, Rules: d.needs["app"].CPU.Rules}
 	}
+	outgrown := func(_ *Snapshot, d *shown, _ *Planner) {
+		d.needs["app"].CPU = need.Recommendation{Target: 5000, Lower: 4000, Upper: 6000, Rules: d.needs["app"].CPU.Rules}
+		d.needs["app"].CPU.Rules.MaxGrowth = 2
+	}
 	for _, tc := range []struct {
 		name    string
 		size    podtest.Amounts
@@ -122,12 +127,16 @@ func TestDemand(t *testing.T) {
 		{name: "does not size what a VerticalPodAutoscaler sizes", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) {
 			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
 		}, want: podtest.Burstable, cpu: NotOurs},
+		{name: "is never nothing: what is needed then is what the author wrote", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"].CPU.Target = 0 }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "of other containers does not matter", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
 			d.needs["other"], d.needs["app"] = d.needs["app"], nil
 		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: NotOurs},
 		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
+		{name: "that is not known lets a pod keep the size that it was given", size: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}},
+		{name: "that is not known does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
+		{name: "grows up to a multiple of what the author wrote", size: podtest.Burstable, node: "n4", change: outgrown, want: podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}, cpu: ByDemand},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := planned(t, tc.size, tc.node, tc.change, tc.changes...)
@@ -194,12 +203,77 @@ func TestDemand(t *testing.T) {
 			t.Errorf("%+v %+v", plan.Containers[0].Desired, plan.Reasons)
 		}
 	})
+	for _, tc := range []struct {
+		name    string
+		largest int64
+		reason  contract.Reason
+		message string
+		want    int64
+	}{
+		{"is at most what the largest node has", 3800, contract.DemandExceedsNodes, "container app: cpu 5 × 0.8 is more than any node has, and is clamped to 3800m", 3800},
+		{"is more than the pod's own node has, but not more than another one", 4000, contract.NodeCapacity, "", 1000},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				outgrown(s, d, nil)
+				d.needs["app"].CPU.Rules.MaxGrowth = 0
+				s.Around.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3800m"), corev1.ResourceMemory: resource.MustParse("9Gi")}
+				if tc.want == 1000 {
+					s.Around.Node.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2")
+				}
+				s.Largest = func() node.Resources { return node.Resources{CPU: tc.largest, Memory: 9 << 30} }
+			})
+			if got := plan.Containers[0].Desired.CPU.Request; got != tc.want || !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+				return r.Code == tc.reason && (tc.message == "" || r.Message == tc.message)
+			}) {
+				t.Errorf("%dm, want %dm: %v", got, tc.want, plan.Reasons)
+			}
+		})
+	}
+	t.Run("says that it is more than a pod may grow to", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", outgrown)
+		if !slices.ContainsFunc(plan.Reasons, func(r Reason) bool {
+			return r.Code == contract.BoundsClamped && r.Message == "container app: cpu that is needed is clamped from 5 to 2, 2 times the original (demand.maxGrowth)"
+		}) {
+			t.Errorf("%+v", plan.Reasons)
+		}
+	})
 	t.Run("is named when it sized a pod", func(t *testing.T) {
 		said := planned(t, podtest.Burstable, "n4", nil).Outcome()
 		if want := "for node type n4 (as usage shows, in units of n2d): app: cpu 1 → 400m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
 			t.Errorf("%+v, want %q", said, want)
 		}
 	})
+	for _, tc := range []struct {
+		name   string
+		target int64
+		change func(*Snapshot)
+		want   int64
+	}{
+		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
+		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
+		{name: "is tried on other pods while the size is observed", target: 400, change: func(s *Snapshot) { s.Now = podtest.At(90*hours + 299) }, want: 500},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			small := podtest.Amounts{"500m", "1", "1Gi", "2Gi"}
+			plan := planned(t, small, "n2d", func(s *Snapshot, d *shown, _ *Planner) {
+				r := rules()
+				r.Updates = need.Updates{Band: 0.1, Separate: true}
+				d.needs["app"].CPU = need.Recommendation{Target: tc.target, Lower: 1, Upper: 450, Rules: r}
+				d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 40, Rules: r}
+				other := podtest.Pod(small, podtest.AsCreated, func(p *corev1.Pod) { p.Name, p.UID = "other", "other-uid" })
+				tries := podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", tc.target), fmt.Sprintf("%dm", 2*tc.target), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(90*hours+200), func(p *corev1.Pod) { p.Name, p.UID = "tries", "tries-uid" })
+				siblings := []*pod.Pod{pod.From(other), pod.From(tries)}
+				s.Siblings, s.NodeOf = func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
+				if s.Now = podtest.At(90*hours + 300); tc.change != nil {
+					tc.change(s)
+				}
+			}, written, resized(90*hours))
+			if got := plan.Containers[0].Desired.CPU.Request; got != tc.want || (got == 500) != slices.ContainsFunc(plan.Reasons, func(r Reason) bool { return r.Code == contract.WaitingForProof }) {
+				t.Errorf("%dm, want %dm: %v", got, tc.want, plan.Reasons)
+			}
+		})
+	}
 	t.Run("may have led to a limit to which a resize is reverted", func(t *testing.T) {
 		p := podtest.Pod(podtest.Amounts{"1", "2", "500Mi", "1000Mi"}, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "1100Mi",
 			"applied-instance-type", "n2d", "applied-at", podtest.At(100*hours+1).Format(time.RFC3339), "applied-sizes", "app 0 cpu 1/2 memory 800Mi/1600Mi>500Mi/1000Mi"),

@@ -220,7 +220,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
 	if s.Demand != nil && !s.Restore {
-		p.recommend(c, of, s.Demand.Of(c.Name))
+		d.recommend(c, of, s, p.External)
 	}
 }
 

@@ -93,9 +93,20 @@ func (v *verdict) explainBounds(d *draft) {
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		for _, m := range sizing.Measures {
-			if last := d.last(i, m); last != nil && last.Clamped {
+			n := &c.Needs[m.Index]
+			if n.Outgrown(m) {
+				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s that is needed is clamped from %s to %s, %.4g times the original (demand.maxGrowth)", c.Name, m.Name,
+					m.Text(n.Recommended.Target), m.Text(n.Request(m)), n.Recommended.Rules.MaxGrowth))
+			}
+			last := d.last(i, m)
+			switch {
+			case last == nil || !last.Clamped:
+			case n.Largest > 0 && last.To.Request == n.Largest:
+				v.because(contract.DemandExceedsNodes, fmt.Sprintf("container %s: %s %s × %.4g is more than any node has, and is clamped to %s", c.Name, m.Name,
+					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(n.Largest)))
+			default:
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, m.Name,
-					m.Text(c.Needs[m.Index].Request(m)), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
+					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
 			}
 		}
 	}

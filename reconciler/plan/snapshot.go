@@ -59,6 +59,9 @@ type Snapshot struct {
 	Failed *Failure
 	// Signals are what sources of usage show of the pod; the zero value without a cluster.
 	Signals guard.Signals
+	// Largest returns the most of each resource that any node has; nil if no nodes are known. It is a function because only
+	// pods need it that need more than their own node has.
+	Largest func() node.Resources
 	// Demand is what the pod needs according to usage; nil if it needs what its author wrote.
 	Demand need.Demand
 	// Now is the time of the plan. It determines which of the kubelet's conditions and

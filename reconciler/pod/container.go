@@ -83,6 +83,7 @@ const (
 	// requestFraction and limitFraction: the spec's memory is not a whole number of bytes.
 	requestFraction
 	limitFraction
+	knowsLimit
 )
 
 // seldom holds what few containers have.

@@ -116,6 +116,7 @@ func (p *Pod) readContainers(object *corev1.Pod, h *history) {
 			o.fill(&p.Containers[i], i)
 		}
 	}
+	p.readEnvironments(spec)
 	if p.is(marked) {
 		for i := range p.Containers {
 			c := &p.Containers[i]

@@ -11,6 +11,9 @@ func (o *Options) KeepsCPU(r *Recommendation) string {
 	if why := o.unknown("CPU", r.CPUKnown); why != "" {
 		return why
 	}
+	if r.Silent {
+		return "no CPU has been measured since " + r.Last.UTC().Format(time.RFC3339)
+	}
 	if why := o.untried(r); why != "" {
 		return why
 	}

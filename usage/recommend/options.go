@@ -42,6 +42,9 @@ type Options struct {
 	// known before a decrease.
 	MinHistory  time.Duration
 	MinCoverage float64
+	// Silence is after how long without samples of CPU its source counts as silent, so that CPU is not lowered; 0 means
+	// never. Memory in use says this of memory.
+	Silence time.Duration
 	// Rules are when and how the sizes of pods follow.
 	need.Rules
 }
@@ -61,7 +64,8 @@ func DefaultOptions() Options {
 // request, as it must be in Guaranteed pods: to lower the request lowers the limit.
 func FollowOptions() Options {
 	o := CompatOptions()
-	o.MinHistory, o.MinCoverage = 24*time.Hour, 0.5
+	o.MinHistory, o.MinCoverage, o.MaxGrowth = 24*time.Hour, 0.5, 4
+	o.Silence = 15 * time.Minute
 	o.Updates.DecreaseCPU, o.Updates.DecreaseMemory = 24*time.Hour, 36*time.Hour
 	o.Updates.Separate, o.Updates.AnyKill, o.Updates.InUse = true, true, true
 	return o

@@ -28,6 +28,9 @@ type Recommendation struct {
 	New time.Duration
 	// Max is the most that the options allow; 0 means any amount.
 	Max Amounts
+	// Last is when CPU was measured last, and Silent means that this is too long ago.
+	Last   time.Time
+	Silent bool
 	// Throttled is the share of CPU samples that were throttled.
 	Throttled float64
 	// Unknown has node types whose history does not count because their speed is unknown.
@@ -60,6 +63,7 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		CPUConfidence: d.confidence(o.CPUConfidence), MemoryConfidence: d.confidence(o.MemoryConfidence),
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
+		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
 	}
 	if !d.Since.IsZero() {
 		r.New = max(1, now.Sub(d.Since).Abs()) // A time in the far future must not prevent decreases forever.

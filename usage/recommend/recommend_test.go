@@ -167,6 +167,22 @@ func TestRecommendation(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("does not lower CPU while its source is silent", func(t *testing.T) {
+		o := o
+		o.Silence = 15 * time.Minute
+		last := recommend(t, h, o, 4*day).Last
+		of := recommend(t, h, o, last.Sub(began)+15*time.Minute)
+		if why := o.KeepsCPU(&of); why != "" {
+			t.Errorf("after 15 minutes, CPU is kept: %s", why)
+		}
+		of = recommend(t, h, o, last.Sub(began)+15*time.Minute+1)
+		if why := o.KeepsCPU(&of); why != "no CPU has been measured since "+last.Format(time.RFC3339) {
+			t.Errorf("after more than 15 minutes: %q", why)
+		}
+		if o.Silence = 0; o.KeepsCPU(new(recommend(t, h, o, 4*day))) != "" {
+			t.Error("CPU is kept although the silence of a source does not count")
+		}
+	})
 	t.Run("never follows from numbers that are none", func(t *testing.T) {
 		for x, want := range map[float64]int64{math.Inf(1): most, math.Inf(-1): 0, -1: 0, 1.9: 1, 2 * most: most} {
 			if got := whole(x); got != want {

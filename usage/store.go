@@ -284,6 +284,19 @@ func (s *Store) Kill(namespace, pod, name string, k history.Kill, now time.Time)
 	return err
 }
 
+// Harm counts a size that made a container worse. A harm that was counted changes nothing, nor does one of a pod that is
+// not known, or has no workload.
+func (s *Store) Harm(namespace, pod, name string, h history.Harm, now time.Time) error {
+	identity, known := s.lookup(namespace, pod, h.UID)
+	if !known || identity.Workload == (Workload{}) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.Pod = identity.Pod
+	return s.history.RecordHarm(container(identity.Workload, name), h, now)
+}
+
 // Ended releases what is known of a pod that no longer exists. What it used stays.
 func (s *Store) Ended(w Workload, name, uid string) {
 	s.mu.Lock()

@@ -152,9 +152,10 @@ func (d *Demands) publish(ctx context.Context) {
 // counted.
 func (d *Demands) Collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
 
-// countKills counts the kills that pods show. The store knows those that it has counted.
+// countKills counts the kills and the reverts that pods show. The store knows those that it has counted.
 func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {
 	for _, p := range d.Cluster.Pods("").List() {
+		d.countReverts(ctx, p)
 		if kills := p.Kills(); len(kills) > 0 {
 			all = append(all, killed{p.NamespacedName(), string(p.UID), kills})
 		}

@@ -51,6 +51,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
 	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) &&
+		near(was.Floor.Request, is.Floor.Request) && near(was.Floor.Limit, is.Floor.Limit) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
 }
 

@@ -13,6 +13,9 @@ type Recommendation struct {
 	Target, Lower, Upper int64
 	// Max is the most that is recommended; 0 means any amount.
 	Max int64
+	// Floor has the least request and limit of which smaller ones were seen to be too small: a container was killed, or its
+	// resize was reverted. 0 means that none was.
+	Floor sizing.Amount
 	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.

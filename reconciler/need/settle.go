@@ -180,9 +180,11 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	if s.Unsized {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, c.need.within())
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.request(m, s.Guaranteed)}, f, c.need.within())
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
+	floor := c.need.floor(m, s.Guaranteed)
+	c.lower, c.upper = max(c.lower, alone(m, times(floor, proven), f)), max(c.upper, alone(m, floor, f))
 	c.since, c.now = s.since(changed), s.Now
 	return c
 }

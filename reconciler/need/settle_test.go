@@ -92,6 +92,11 @@ func TestSettle(t *testing.T) {
 	version := func(age time.Duration) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.New = age }
 	}
+	tooSmall := func(cpu, memory, limit int64) change {
+		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
+			r.Floors.Request, r.Floors.Limit.Memory = recommend.Amounts{CPU: cpu, Memory: memory * mib}, limit*mib
+		}
+	}
 	cpuKnown := func(age time.Duration, coverage float64) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
 			r.CPUKnown = recommend.Known{Age: age, Coverage: coverage}
@@ -201,6 +206,10 @@ func TestSettle(t *testing.T) {
 		{"lowers nothing until a new version has a day of history", recommend.DefaultOptions(), []change{request(1000, 2000), version(day - 1)}, amounts{1000, 2000}},
 		{"lowers with a day of history of a new version", recommend.DefaultOptions(), []change{request(1000, 2000), version(day)}, amounts{500, 1000}},
 		{"raises what a new version needs", recommend.DefaultOptions(), []change{request(100, 200), version(time.Minute)}, amounts{500, 1000}},
+		{"does not lower CPU to what was too small", recommend.DefaultOptions(), []change{request(1000, 1000), tooSmall(700, 0, 0)}, amounts{700, 1000}},
+		{"does not lower memory to a limit that was too small and follows", recommend.FollowOptions(), []change{request(500, 2000), tooSmall(0, 0, 1500)}, amounts{500, 1500}},
+		{"raises memory immediately whose limit was too small", recommend.FollowOptions(), []change{request(500, 1249), since(0, 0), tooSmall(0, 0, 1500)}, amounts{500, 1500}},
+		{"not if it is larger than what was too small", recommend.FollowOptions(), []change{request(500, 1260), since(0, 0), tooSmall(0, 0, 1500)}, amounts{500, 1260}},
 		{"does not lower CPU if throttled samples reach the percentile", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.11 }}, amounts{1000, 1000}},
 		{"lowers CPU if fewer are throttled", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.09 }}, amounts{500, 1000}},
 		{"never lowers the memory of a runtime that keeps it", recommend.DefaultOptions(), []change{request(1000, 2000), func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) { o.KeepMemory = true }}, amounts{500, 2000}},
@@ -237,6 +246,7 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit while peaks are unknown", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), peaksKnown(day-1, 1)}, 4000},
 		{"keeps a limit until a new version has a day of history", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), version(day - 1)}, 4000},
 		{"keeps a limit that follows until a new version has a day of history", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), version(day - 1)}, 2000},
+		{"raises a limit immediately at which a container was killed", recommend.DefaultOptions(), []change{limit(2000, 0), tooSmall(0, 0, 2400)}, 2400},
 		{"raises a limit that is too low for a request that stays", recommend.DefaultOptions(), []change{limit(1000, 0), peaksKnown(0, 0)}, 2000},
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
 		{"keeps a limit with room for what is in use", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), once}, 1650},

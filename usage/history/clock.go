@@ -26,6 +26,7 @@ func (r *State) rewind(now time.Time) {
 		if s.Pressed != nil {
 			s.Pressed.Move(-ahead)
 		}
+		s.Floors.rewind(now)
 		if s.Week != nil {
 			s.Week.forgetAfter(hourOf(now))
 		}

@@ -75,6 +75,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	if !k.At.After(w.Killed) {
 		return ErrRepeated
 	}
+	w.series.prove(&k, &options)
 	// As in the VPA: the newest sample decides whether a kill is too old.
 	if !w.Memory.IsZero() && k.At.Before(w.Memory.Add(-options.Interval)) {
 		return ErrExpired

@@ -44,6 +44,8 @@ type Series struct {
 	Throttled histogram.Histogram
 	// Week is nil if the peaks of hours are not kept.
 	Week *Week
+	// Floors are nil while no size was seen to be too small.
+	Floors *Floors
 	// Unknown is what a later version has stored of the node type.
 	Unknown []byte
 }

@@ -40,6 +40,8 @@ type TypeView struct {
 	// number.
 	First, Last time.Time
 	Samples     int
+	// Floors are the least sizes; nil if none was seen to be too small.
+	Floors *Floors
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week
 }
@@ -73,7 +75,7 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	for i, s := range r.Types {
 		t := TypeView{
 			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
-			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, week: s.Week,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

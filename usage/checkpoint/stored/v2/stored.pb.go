@@ -540,7 +540,9 @@ type NodeType struct {
 	// The usage of CPU with the time that the container waited; absent while no sample has this.
 	Pressed *Histogram `protobuf:"bytes,9,opt,name=pressed,proto3" json:"pressed,omitempty"`
 	// The peaks of the last week; absent if no policy needs them.
-	Week          *Week `protobuf:"bytes,10,opt,name=week,proto3" json:"week,omitempty"`
+	Week *Week `protobuf:"bytes,10,opt,name=week,proto3" json:"week,omitempty"`
+	// The least sizes; absent if none was seen to be too small.
+	Floors        *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -645,6 +647,70 @@ func (x *NodeType) GetWeek() *Week {
 	return nil
 }
 
+func (x *NodeType) GetFloors() *Floors {
+	if x != nil {
+		return x.Floors
+	}
+	return nil
+}
+
+// The least sizes of which smaller ones were seen to be too small, of each of the last eight days: of CPU requests, CPU
+// limits, memory requests and memory limits.
+type Floors struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The newest day of each of them, in days since 1970.
+	Days []int32 `protobuf:"varint,1,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The sizes of each of them, of that day and of the seven before it: 1024 times the binary logarithm of the
+	// millicores or bytes, plus 1. 0 means none.
+	Amounts       []uint32 `protobuf:"varint,2,rep,packed,name=amounts,proto3" json:"amounts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Floors) Reset() {
+	*x = Floors{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Floors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Floors) ProtoMessage() {}
+
+func (x *Floors) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Floors.ProtoReflect.Descriptor instead.
+func (*Floors) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Floors) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Floors) GetAmounts() []uint32 {
+	if x != nil {
+		return x.Amounts
+	}
+	return nil
+}
+
 // A distribution of usage.
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -665,7 +731,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +743,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +756,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -743,7 +809,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -755,7 +821,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -768,7 +834,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -833,7 +899,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +911,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +924,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -982,7 +1048,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1060,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1073,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1077,7 +1143,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xa9\x03\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xdf\x03\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1091,7 +1157,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\tthrottled\x18\b \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\tthrottled\x129\n" +
 	"\apressed\x18\t \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\apressed\x12.\n" +
 	"\x04week\x18\n" +
-	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\"\xb0\x01\n" +
+	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\x124\n" +
+	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\"6\n" +
+	"\x06Floors\x12\x12\n" +
+	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x18\n" +
+	"\aamounts\x18\x02 \x03(\rR\aamounts\"\xb0\x01\n" +
 	"\tHistogram\x120\n" +
 	"\x14reference_half_lives\x18\x01 \x01(\x12R\x12referenceHalfLives\x12'\n" +
 	"\x0freference_nanos\x18\x02 \x01(\x12R\x0ereferenceNanos\x12\x14\n" +
@@ -1141,7 +1211,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1150,10 +1220,11 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
 	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
 	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Histogram)(nil), // 7: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 8: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 9: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 10: checkpoint.stored.v2.Outliers
+	(*Floors)(nil),    // 7: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 8: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 9: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 10: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 11: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1162,19 +1233,20 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	9,  // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	10, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	10, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	11, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
 	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	7,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	7,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	7,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	7,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	8,  // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	8,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	9,  // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	7,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1188,7 +1260,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -94,6 +94,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	if u.InUse {
 		memory.inUse(s.Uses, needed)
+		s.rescue(memory)
 	}
 	cpu.hold(u.DecreaseCPU, "")
 	memory.hold(u.DecreaseMemory, follows)

@@ -97,6 +97,9 @@ func TestSettle(t *testing.T) {
 			r.Floors.Request, r.Floors.Limit.Memory = recommend.Amounts{CPU: cpu, Memory: memory * mib}, limit*mib
 		}
 	}
+	limitAt := func(memory int64) change {
+		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.Limit.Memory = memory * mib }
+	}
 	cpuKnown := func(age time.Duration, coverage float64) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
 			r.CPUKnown = recommend.Known{Age: age, Coverage: coverage}
@@ -206,6 +209,10 @@ func TestSettle(t *testing.T) {
 		{"lowers nothing until a new version has a day of history", recommend.DefaultOptions(), []change{request(1000, 2000), version(day - 1)}, amounts{1000, 2000}},
 		{"lowers with a day of history of a new version", recommend.DefaultOptions(), []change{request(1000, 2000), version(day)}, amounts{500, 1000}},
 		{"raises what a new version needs", recommend.DefaultOptions(), []change{request(100, 200), version(time.Minute)}, amounts{500, 1000}},
+		{"raises memory immediately that is nearly its limit", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(950)}, amounts{500, 1140}},
+		{"not if less is in use", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(949)}, amounts{500, 1000}},
+		{"raises memory immediately next to a limit that is nearly in use", recommend.DefaultOptions(), []change{request(500, 1100), limitAt(1400), since(0, 0), inUse(1340)}, amounts{500, 1340}},
+		{"raises memory that is nearly its limit up to the maximum", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(990), most(1050)}, amounts{500, 1050}},
 		{"does not lower CPU to what was too small", recommend.DefaultOptions(), []change{request(1000, 1000), tooSmall(700, 0, 0)}, amounts{700, 1000}},
 		{"does not lower memory to a limit that was too small and follows", recommend.FollowOptions(), []change{request(500, 2000), tooSmall(0, 0, 1500)}, amounts{500, 1500}},
 		{"raises memory immediately whose limit was too small", recommend.FollowOptions(), []change{request(500, 1249), since(0, 0), tooSmall(0, 0, 1500)}, amounts{500, 1500}},

@@ -16,9 +16,10 @@ import (
 // needs nothing.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown := s.Demand.Of(c.Name)
-	if shown == nil {
+	if c.endangered = false; shown == nil {
 		return
 	}
+	c.endangered = need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)

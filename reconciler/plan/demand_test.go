@@ -88,6 +88,14 @@ func TestDemand(t *testing.T) {
 		d.needs["app"].CPU = need.Recommendation{Target: 5000, Lower: 4000, Upper: 6000, Rules: d.needs["app"].CPU.Rules}
 		d.needs["app"].CPU.Rules.MaxGrowth = 2
 	}
+	t.Run("waits for a turn, unless a container may be about to be killed", func(t *testing.T) {
+		for uses, paced := range map[int64]bool{1000 * mib: true, 1950 * mib: false} {
+			plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.uses = uses }, resized(10*hours), written)
+			if plan.Decision != Resize || plan.Paced() != paced {
+				t.Errorf("%d MiB of 2Gi are in use: %v, paced: %v, %+v", uses/mib, plan.Decision, plan.Paced(), plan.Containers[0].Desired.Memory)
+			}
+		}
+	})
 	for _, tc := range []struct {
 		name    string
 		size    podtest.Amounts

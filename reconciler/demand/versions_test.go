@@ -96,7 +96,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("CPU, memory and limit are kept: %v", got)
 		}
 	})
-	t.Run("the day begins with the first pod of the version, whoever notices it", func(t *testing.T) {
+	t.Run("the day begins with the first pod of the version, even if nobody notices it", func(t *testing.T) {
 		f := known(t)
 		f.roll(t, f.Clock.Now().Add(-25*time.Hour), image("v2")) // Nobody was there to notice it.
 		f.round(t)

@@ -258,7 +258,7 @@ type Container struct {
 	Pods *Pods `protobuf:"bytes,13,opt,name=pods,proto3" json:"pods,omitempty"`
 	// Those of its pods that use far more memory than others; absent if there are none.
 	Outliers *Outliers `protobuf:"bytes,14,opt,name=outliers,proto3" json:"outliers,omitempty"`
-	// What its pods were created from; absent if it is not known.
+	// The version of its pods; absent if it is not known.
 	Version       *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -2,6 +2,8 @@ package demand
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -36,6 +38,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 			now[key] = withReasons(was, &to)
 			continue
 		}
+		revise(&to)
 		now[key] = &to
 		moved[ownerOf(key.Container)] = true
 	}
@@ -53,6 +56,16 @@ func unmoved(was, is *need.Recommendation) bool {
 	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) &&
 		near(was.Floor.Request, is.Floor.Request) && near(was.Floor.Limit, is.Floor.Limit) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
+}
+
+// revise gives both recommendations their revisions. Only what has moved has a new one, so that this costs what the few
+// that have moved cost.
+func revise(c *need.Container) {
+	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
+		h := fnv.New64a()
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		r.Revision = h.Sum64()
+	}
 }
 
 // withReasons returns what was needed with the reasons of what is: how long something is known changes each hour.
@@ -82,6 +95,7 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 	}
 	d.before = demands
 	d.needs.Store(&now)
+	d.assumed.Store(nil)
 	if len(moved) == 0 {
 		return
 	}
@@ -93,7 +107,7 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 }
 
 // NeedsOf returns what the containers of a pod need according to usage, given the owners of the pod, the narrowest first.
-// It is nil if the sizes of the pod do not follow usage.
+// It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
 	if !profile.AppliesUsage() {
@@ -104,7 +118,11 @@ func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios
 	if published == nil || !ok {
 		return need.Unknown{}
 	}
-	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	if table != d.Ratios.Table() {
+		p.assumes = &profileOf{profile, d.under(table)}
+	}
+	return p
 }
 
 // podNeeds is what usage says about one pod.
@@ -114,6 +132,8 @@ type podNeeds struct {
 	of        *pod.Pod
 	owner     usage.Workload
 	rule      string
+	// assumes is the profile of the pod in a table that is not in effect; nil for the one that is.
+	assumes *profileOf
 }
 
 // unknownUse is why memory is not lowered if nobody knows how much is in use, as when a source is silent.
@@ -121,7 +141,11 @@ const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
 func (p *podNeeds) Of(container string) *need.Container {
-	shown := p.published[usage.Key{Container: p.key(container), Ratios: p.rule}]
+	key := usage.Key{Container: p.key(container), Ratios: p.rule}
+	shown := p.published[key]
+	if p.assumes != nil {
+		shown = p.demands.assume(key, p.assumes)
+	}
 	if shown == nil || p.Uses(container) != 0 {
 		return shown
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
-// reverted records reverts on the first pod.
-func reverted(all ...pod.Revert) func(*corev1.Pod) {
+// withReverts records reverts on the first pod.
+func withReverts(all ...pod.Revert) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		if p.Name == "web-1-x" {
 			podtest.Annotated("reverted", pod.RevertsText(all))(p)
@@ -44,7 +44,7 @@ func TestFloors(t *testing.T) {
 		At: podtest.Start.Add(-time.Hour), Container: "app", Measure: sizing.CPU, Hurt: sizing.Amount{Request: 500}, Back: sizing.Amount{Request: 1000}, Times: 1, Harm: contract.CPUPressure,
 	}
 	t.Run("a reverted size of one pod is too small for all, and counts once", func(t *testing.T) {
-		f := newFixture(t, following(), reverted(hurt))
+		f := newFixture(t, following(), withReverts(hurt))
 		for range 3 {
 			f.round(t)
 		}
@@ -59,16 +59,16 @@ func TestFloors(t *testing.T) {
 		}
 	})
 	t.Run("on a faster node, less of it is as much", func(t *testing.T) {
-		f := newFixture(t, following(), func(p *corev1.Pod) { p.Spec.NodeName = map[string]string{"web-1-x": "b", "web-1-y": "a"}[p.Name] }, reverted(hurt))
+		f := newFixture(t, following(), func(p *corev1.Pod) { p.Spec.NodeName = map[string]string{"web-1-x": "b", "web-1-y": "a"}[p.Name] }, withReverts(hurt))
 		f.round(t)
 		if got := f.needsOf(t, "web-1-y").CPU.Floor.Request; !near(got, 750) {
 			t.Errorf("%d millicores", got)
 		}
 	})
 	t.Run("only a replica that leads counts", func(t *testing.T) {
-		f := newFixture(t, following(), reverted(hurt))
+		f := newFixture(t, following(), withReverts(hurt))
 		f.round(t)
-		g := newFixture(t, following(), reverted(hurt))
+		g := newFixture(t, following(), withReverts(hurt))
 		g.leads = false
 		g.publish(t.Context())
 		if f.needsOf(t, "web-1-x").CPU.Floor == (sizing.Amount{}) || len(*g.needs.Load()) != 0 {
@@ -78,7 +78,7 @@ func TestFloors(t *testing.T) {
 	t.Run("an old revert says nothing", func(t *testing.T) {
 		old := hurt
 		old.At = podtest.Start.Add(-9 * 24 * time.Hour)
-		f := newFixture(t, following(), reverted(old))
+		f := newFixture(t, following(), withReverts(old))
 		f.round(t)
 		if got := f.needsOf(t, "web-1-x").CPU.Floor; got != (sizing.Amount{}) {
 			t.Errorf("%+v", got)

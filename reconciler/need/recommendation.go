@@ -20,6 +20,9 @@ type Recommendation struct {
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.
 	Rules *Rules
+	// Revision identifies all of this, except for the words of Keeps and KeepsLimit: recommendations with the same
+	// revision give every pod the same size, on every replica.
+	Revision uint64
 }
 
 // Container is what both resources of a container need according to usage.

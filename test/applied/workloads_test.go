@@ -29,7 +29,7 @@ type shape struct {
 var shapes = []shape{
 	{name: "guaranteed", work: "{cpu: 300m, memory: 300Mi}", resources: "{requests: {cpu: '1', memory: 1Gi}, limits: {cpu: '1', memory: 1Gi}}", cpu: 0.3, memory: 300},
 	{name: "burstable", work: "{cpu: 400m, memory: 120Mi}", resources: "{requests: {cpu: '1', memory: 512Mi}, limits: {cpu: '2', memory: 1Gi}}", cpu: 0.4, memory: 120},
-	{name: "small", work: "{cpu: 350m, memory: 150Mi}", resources: "{requests: {cpu: 100m, memory: 96Mi}, limits: {cpu: '2', memory: 1Gi}}", cpu: 0.35, memory: 150},
+	{name: "small", work: "{cpu: 350m, memory: 150Mi}", resources: "{requests: {cpu: 100m, memory: 48Mi}, limits: {cpu: '2', memory: 1Gi}}", cpu: 0.35, memory: 150},
 	{name: "unlimited", work: "{cpu: 200m, memory: 80Mi}", resources: "{requests: {cpu: 500m, memory: 256Mi}}", cpu: 0.2, memory: 80},
 	{name: "best-effort", work: "{cpu: 50m, memory: 30Mi}", resources: "{}", unsized: true},
 	{name: "pair", work: "{cpu: 250m, memory: 90Mi}", resources: "{requests: {cpu: 500m, memory: 256Mi}}", more: ", {name: proxy, image: none, resources: " + proxy + "}", cpu: 0.25, memory: 90},
@@ -58,7 +58,7 @@ func workloadsOf(n int) (all []workload) {
 // manifest returns the manifest of the workload, on nodes of a type.
 func (w *workload) manifest(replicas int, nodeType string) string {
 	template := fmt.Sprintf(`  template:
-    metadata: {labels: {app: %[1]s}, annotations: {work.testcluster.local/app: '%[2]s', on: %[3]s}}
+    metadata: {labels: {app: %[1]s, app.kubernetes.io/name: %[1]s}, annotations: {work.testcluster.local/app: '%[2]s', on: %[3]s}}
     spec:
       nodeSelector: {cloud.google.com/machine-family: %[3]s}
       %[4]s

@@ -20,13 +20,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
-// planned returns the memory that a pod gets if it has a size.
-func (f *fixture) planned(t *testing.T, name string, has sizing.Amount) sizing.Amount {
+// planned returns the memory that the first pod gets if it has a size.
+func (f *fixture) planned(t *testing.T, has sizing.Amount) sizing.Amount {
 	t.Helper()
-	p := f.of.Pods("shop").Get(name)
+	p := f.of.Pods("shop").Get("web-1-x")
 	size := p.Containers[0].Spec
 	size.Memory = has
-	s := plan.Snapshot{Pod: p.Replayed(0, size, nil), Table: f.Ratios.Table(), Now: f.Clock.Now(), Demand: f.demandOf(name)}
+	s := plan.Snapshot{Pod: p.Replayed(0, size, nil), Table: f.Ratios.Table(), Now: f.Clock.Now(), Demand: f.demandOf(p.Name)}
 	s.Around.Node = f.of.Node(p)
 	return f.Planner.Plan(&s).Containers[0].Desired.Memory
 }
@@ -64,7 +64,7 @@ func TestDanger(t *testing.T) {
 	}
 	t.Run("memory is raised before the kill, and stays for as long as the peak is in the history", func(t *testing.T) {
 		f, heard := begin(t, following())
-		if got := f.planned(t, "web-1-x", equal(limit)); got != equal(limit) {
+		if got := f.planned(t, equal(limit)); got != equal(limit) {
 			t.Errorf("%+v before the peak", got)
 		}
 		peak := urgent(f, 390<<20)
@@ -72,7 +72,7 @@ func TestDanger(t *testing.T) {
 		if !slices.Equal(heard.pods, []string{"web-1-x"}) {
 			t.Errorf("planned again: %q", heard.pods)
 		}
-		raised := f.planned(t, "web-1-x", equal(limit))
+		raised := f.planned(t, equal(limit))
 		if raised.Request != raised.Limit || raised.Limit < 468<<20 || raised.Limit > 470<<20 {
 			t.Errorf("%+v with 390Mi in use", raised)
 		}
@@ -82,13 +82,13 @@ func TestDanger(t *testing.T) {
 		}
 		for day := range 7 {
 			f.publish(t.Context())
-			if got := f.planned(t, "web-1-x", raised); got.Limit < 468<<20 || got != raised {
+			if got := f.planned(t, raised); got.Limit < 468<<20 || got != raised {
 				t.Errorf("%+v %d days after the peak, raised to %+v", got, day, raised)
 			}
 			f.after(t, 24)
 		}
 		f.after(t, 24)
-		if got := f.planned(t, "web-1-x", raised); got.Limit >= raised.Limit {
+		if got := f.planned(t, raised); got.Limit >= raised.Limit {
 			t.Errorf("%+v after eight days, raised to %+v", got, raised)
 		}
 	})

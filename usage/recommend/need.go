@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Authored is what the author of a container wrote. A limit of 0 is none.
@@ -16,15 +15,16 @@ type Authored struct {
 
 // Need returns the recommendation as planners know it. It has the rules of the options, which must not change.
 func (o *Options) Need(r *Recommendation) need.Container {
-	return need.Container{
+	all := need.Container{
 		CPU: need.Recommendation{
 			Target: r.Target.CPU, Lower: r.Lower.CPU, Upper: r.Upper.CPU, Max: r.Max.CPU, Keeps: o.KeepsCPU(r), Rules: &o.Rules,
-			Floor: sizing.Amount{Request: r.Floors.Request.CPU, Limit: r.Floors.Limit.CPU},
 		},
 		Memory: need.Recommendation{
 			Target: r.Target.Memory, Lower: r.Lower.Memory, Upper: r.Upper.Memory, Max: r.Max.Memory,
 			Keeps: o.KeepsMemory(r, false), KeepsLimit: cmp.Or(o.unknown("peaks of memory", r.PeaksKnown), o.untried(r)), Rules: &o.Rules,
-			Floor: sizing.Amount{Request: r.Floors.Request.Memory, Limit: r.Floors.Limit.Memory},
 		},
 	}
+	all.CPU.Floor.Request, all.CPU.Floor.Limit = r.Floors.Request.CPU, r.Floors.Limit.CPU
+	all.Memory.Floor.Request, all.Memory.Floor.Limit = r.Floors.Request.Memory, r.Floors.Limit.Memory
+	return all
 }

@@ -36,6 +36,9 @@ type facts struct {
 	demand     *policy.Demand
 	guaranteed bool
 	containers int
+	// versions are what its pods were created from, and version is the newest of them.
+	versions map[uint64]time.Time
+	version  history.Version
 }
 
 // take looks at all pods. A workload without pods keeps the facts of the survey before while it has a
@@ -49,6 +52,9 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 		if w, ok := d.workloadOf(p); ok {
 			s.add(w, p, now)
 		}
+	}
+	for _, f := range s.workloads {
+		f.version, f.versions = newest(f.versions), nil
 	}
 	measured := map[usage.Workload]bool{}
 	for _, c := range d.store.Containers() {
@@ -73,6 +79,7 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, now time.Time) {
 	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
+	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
 		f.newest, f.uid, f.demand, f.guaranteed, f.containers = created, p.UID, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
 	}

@@ -37,6 +37,7 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			n.Largest = d.largest(m, n, s)
 		}
 	}
+	c.endangered = c.Needs[sizing.Memory.Index].Recommended != nil && need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
 }
 
 // largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes
@@ -87,7 +88,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.KnowsLimit, state.Uses = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name)
+		state.KnowsLimit, state.Uses, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}

@@ -155,8 +155,15 @@ type ContainerPlan struct {
 	Sidecar bool
 	// Unmeasured means that its sizes would follow usage, but what it needs is not known.
 	Unmeasured bool
+	// endangered means that it may be about to be killed for lack of memory.
+	endangered bool
 	// index is its index in the pod, containers before init containers.
 	index int32
+}
+
+// rescued reports whether the plan raises the memory limit of a container that may be about to be killed.
+func (c *ContainerPlan) rescued() bool {
+	return c.endangered && c.Desired.Memory.Limit > c.Current.Memory.Limit
 }
 
 // Cause is why a resource of a container changes.
@@ -209,9 +216,10 @@ func (p *Plan) Pending() bool { return p.Decision == Resize || len(p.Actions()) 
 
 // Paced reports whether the plan is executed only when it is the pod's turn: it restores the pod, unless
 // in an emergency, or sizes a pod that is not new. Among older pods, many may never have been sized, as when the
-// server is installed or a pause ends.
+// server is installed or a pause ends. A container that may be about to be killed cannot wait.
 func (p *Plan) Paced() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !p.Begins() || p.Kind == Restore && !p.Emergency)
+	sizes := p.Kind == Sizes && !p.Begins() && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
+	return p.Decision == Resize && (sizes || p.Kind == Restore && !p.Emergency)
 }
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which

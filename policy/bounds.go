@@ -24,6 +24,6 @@ func (b *Bounds) Keys() []keys.Key {
 func ends(r *sizing.Range, of *keys.Resource) []keys.Key {
 	return []keys.Key{
 		keys.Of("min", &r.Min, of.Bound(0), 0, "the least that a container gets").Or("none"),
-		keys.Of("max", &r.Max, of.Bound(1), 0, "the most that a container gets").Or("none"),
+		keys.Of("max", &r.Max, of.Most(), 0, "the most that a container gets").Or("none"),
 	}
 }

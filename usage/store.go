@@ -284,11 +284,33 @@ func (s *Store) Kill(namespace, pod, name string, k history.Kill, now time.Time)
 	return err
 }
 
+// Harm counts a size that made a container worse. A harm that was counted changes nothing, nor does one of a pod that is
+// not known, or has no workload.
+func (s *Store) Harm(namespace, pod, name string, h history.Harm, now time.Time) error {
+	identity, known := s.lookup(namespace, pod, h.UID)
+	if !known || identity.Workload == (Workload{}) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.Pod = identity.Pod
+	return s.history.RecordHarm(container(identity.Workload, name), h, now)
+}
+
 // Ended releases what is known of a pod that no longer exists. What it used stays.
 func (s *Store) Ended(w Workload, name, uid string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history.Forget(container(w, name), uid)
+}
+
+// Follow notes which version the pods of each container were created from.
+func (s *Store) Follow(version func(history.Container) history.Version) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.history.Containers() {
+		s.history.Follow(c, version(c))
+	}
 }
 
 // Recommend returns what a container needs under a set of ratios, which need not be one of those that are published;
@@ -311,15 +333,21 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 	defer s.mu.Unlock()
 	s.history.Expire(now)
 	demands, ratios := map[Key]recommend.Recommendation{}, map[history.Container][]string{}
+	peaks := map[history.Container]map[history.PodID]int64{}
 	for _, c := range s.history.Containers() {
 		options := s.options(c)
 		view, _ := s.history.View(c, now)
 		var names []string
+		var needed least
 		for _, set := range sets(c) {
 			if r, ok := recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now); ok {
 				demands[Key{c, set.Name}] = r
 				names = append(names, set.Name)
+				needed = append(needed, need{set.Speeds, r.Target.Memory})
 			}
+		}
+		if found := s.history.Outliers(c, needed.on, now); found != nil {
+			peaks[c] = found
 		}
 		if names == nil {
 			names = s.Ratios(c)
@@ -328,7 +356,7 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 	}
 	s.ratios.Store(&ratios)
 	old := s.table.Load()
-	next := &Table{Revision: old.Revision, demands: demands}
+	next := &Table{Revision: old.Revision, demands: demands, peaks: peaks}
 	if !same(old.demands, demands) {
 		next.Revision++
 	}

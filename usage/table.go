@@ -28,12 +28,31 @@ type Table struct {
 	// Revision grows with each change.
 	Revision uint64
 	demands  map[Key]recommend.Recommendation
+	// peaks are the highest usage of memory of pods that use far more than others.
+	peaks map[history.Container]map[history.PodID]int64
 }
 
 // Demand returns what a container needs, and whether this is known.
 func (t *Table) Demand(k Key) (recommend.Recommendation, bool) {
 	r, known := t.demands[k]
 	return r, known
+}
+
+// Peak returns the highest usage of memory that a container of a pod had within the last seven days, in bytes on its
+// node, if that may be more than what the container needs; 0 if it is not.
+func (t *Table) Peak(c history.Container, uid string) int64 { return t.peaks[c][history.IDOf(uid)] }
+
+// Fell returns the containers of which the peak of a pod is lower than in another table.
+func (t *Table) Fell(before *Table) (all []history.Container) {
+	for c, peaks := range before.peaks {
+		for pod, peak := range peaks {
+			if t.peaks[c][pod] < peak {
+				all = append(all, c)
+				break
+			}
+		}
+	}
+	return all
 }
 
 // All yields all demands, in no particular order.

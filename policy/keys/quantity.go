@@ -43,6 +43,19 @@ func memoryText(bytes int64) string {
 // Bound is an amount in millicores or bytes whose sign is at least leastSign. 0 means that there is no bound.
 func (r *Resource) Bound(leastSign int) Kind[int64] { return r.kind(leastSign, "no bound") }
 
+// Most is a bound above 0 that is rounded down, so that amounts never exceed it. Others are rounded up.
+func (r *Resource) Most() Kind[int64] {
+	down := *r
+	down.amount = func(q *resource.Quantity) int64 {
+		amount := r.amount(q)
+		if up := resource.MustParse(r.Text(amount)); up.Cmp(*q) > 0 {
+			amount--
+		}
+		return amount
+	}
+	return down.Bound(1)
+}
+
 // Amount is an amount in millicores or bytes whose sign is at least leastSign.
 func (r *Resource) Amount(leastSign int) Kind[int64] { return r.kind(leastSign, "the default") }
 

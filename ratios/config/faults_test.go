@@ -66,6 +66,7 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 				`computeClasses.a.nodeTypes.n4.cpuPerf: line 11: must be a finite number above 0, not a string: write 1.25 without quotes`, `computeClasses.a.nodeTypes.n4.memPerf: line 11: must be a finite number above 0, not "0"`,
 				`maxSpeedRatio: line 10: must be a finite number of at least 1, such as 5, not a string: write 6 without quotes`}},
 		{"min is at most max", "computeClasses: {a: {bounds: {cpu: {min: 2, max: 1}, memory: {min: 1Gi, max: 1Mi}}}}", []string{"computeClasses.a.bounds.cpu: min 2 > max 1", "computeClasses.a.bounds.memory: min 1Gi > max 1Mi"}},
+		{"min is at most max, although both round to the same amount", "computeClasses: {a: {bounds: {cpu: {min: 1500u, max: 1200u}}}}", []string{"computeClasses.a.bounds.cpu: min 2m > max 1m"}},
 		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: min 17 > global max 16", "computeClasses.a.bounds.memory: min 33Gi > global max 32Gi"}},
 		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: global min 50m > max 49m", "computeClasses.a.bounds.memory: global min 64Mi > max 63Mi"}},
 		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: must be a quantity such as "50m" or "64Mi", not "1 core"`}},

@@ -122,7 +122,7 @@ func BenchmarkSavings(b *testing.B) {
 		}
 		table, demands := f.Ratios.Table(), f.Table()
 		need := func(key usage.Key) (recommend.Recommendation, bool) {
-			key.Container.Name = "app"
+			key.Name = "app"
 			return demands.Demand(key)
 		}
 		b.Run(fmt.Sprint(pods, " pods, in total"), func(b *testing.B) {

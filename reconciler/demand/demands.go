@@ -68,6 +68,8 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
+	// before is the table of the last publication.
+	before *usage.Table
 	// assumed is what containers need under the table that was last asked about, of those that are not in effect.
 	assumed atomic.Pointer[assumed]
 	sources []*reading
@@ -83,7 +85,7 @@ type Demands struct {
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
 func New(config Config) *Demands {
-	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New()}
+	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New(), before: &usage.Table{}}
 	d.survey.Store(&survey{})
 	d.counts.Store(&counts{})
 	var names []string
@@ -156,6 +158,7 @@ func (d *Demands) publish(ctx context.Context) {
 	if d.Collects() {
 		d.countKills(ctx, kills, now)
 	}
+	d.store.Follow(s.version)
 	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)
@@ -167,9 +170,10 @@ func (d *Demands) publish(ctx context.Context) {
 // counted.
 func (d *Demands) Collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
 
-// countKills counts the kills that pods show. The store knows those that it has counted.
+// countKills counts the kills and the reverts that pods show. The store knows those that it has counted.
 func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {
 	for _, p := range d.Cluster.Pods("").List() {
+		d.countReverts(ctx, p)
 		if kills := p.Kills(); len(kills) > 0 {
 			all = append(all, killed{p.NamespacedName(), string(p.UID), kills})
 		}

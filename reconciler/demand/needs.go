@@ -56,6 +56,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
 	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) &&
+		near(was.Floor.Request, is.Floor.Request) && near(was.Floor.Limit, is.Floor.Limit) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
 }
 
@@ -91,6 +92,10 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 		before = *p
 	}
 	now, moved := s.needs(before, demands)
+	for _, c := range demands.Fell(d.before) {
+		moved[ownerOf(c)] = true // Its own peak kept a replica larger than others.
+	}
+	d.before = demands
 	d.needs.Store(&now)
 	d.assumed.Store(nil)
 	if len(moved) == 0 {
@@ -142,9 +147,7 @@ const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
 func (p *podNeeds) Of(container string) *need.Container {
-	key := usage.Key{
-		Container: history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}, Ratios: p.rule,
-	}
+	key := usage.Key{Container: p.key(container), Ratios: p.rule}
 	shown := p.published[key]
 	if p.assumes != nil {
 		shown = p.demands.assume(key, p.assumes)
@@ -160,6 +163,16 @@ func (p *podNeeds) Of(container string) *need.Container {
 // Uses implements need.Demand.
 func (p *podNeeds) Uses(container string) int64 {
 	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+}
+
+// Peak implements need.Demand.
+func (p *podNeeds) Peak(container string) int64 {
+	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
+}
+
+// key returns the key of the history of a container.
+func (p *podNeeds) key(container string) history.Container {
+	return history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}
 }
 
 // Resized implements need.Demand. Pods record only their last resize.

@@ -3,6 +3,7 @@ package demand
 import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -41,9 +42,24 @@ func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 		settings = &table.Profile(p).Guard
 	}
 	strain := strainOf(sample)
-	if d.signals.Take(p, sample.Container, &strain, settings, now) {
+	if d.signals.Take(p, sample.Container, &strain, settings, now) || d.endangers(p, sample) {
 		d.Cluster.Changed(p)
 	}
+}
+
+// endangers reports whether a container whose size follows usage may be about to be killed for lack of memory. Then its
+// pod is planned now, and not only once its needs have moved.
+func (d *Demands) endangers(p *pod.Pod, sample *usage.Sample) bool {
+	if sample.Resource != history.Memory {
+		return false
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Name() == sample.Container && need.Endangered(sample.Usage, c.Spec.Memory.Limit) {
+			table := d.Ratios.Table()
+			return table != nil && table.Profile(p).AppliesUsage()
+		}
+	}
+	return false
 }
 
 // strainOf returns how a container fared in the time of a sample.

@@ -47,6 +47,9 @@ type facts struct {
 	// policies and pod, the newest one, are nil once the policies are settled.
 	policies []*tuned
 	pod      *pod.Pod
+	// versions are what its pods were created from, and version is the newest of them.
+	versions map[uint64]time.Time
+	version  history.Version
 }
 
 // take looks at all pods. A workload without pods keeps the facts of the survey before while it has a
@@ -62,6 +65,9 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 		if w, ok := d.countsFor(p, owners); ok {
 			s.add(w, p, owners, now)
 		}
+	}
+	for _, f := range s.workloads {
+		f.version, f.versions = newest(f.versions), nil
 	}
 	measured := map[usage.Workload]bool{}
 	for _, c := range d.store.Containers() {
@@ -90,6 +96,7 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
 	f.policies = s.policies.add(f.policies, p.Namespace(), owners)
+	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
 		f.newest, f.uid, f.demand, f.guaranteed, f.containers = created, p.UID, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
 		f.rule = profile.Name

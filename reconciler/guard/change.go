@@ -109,7 +109,7 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 	complete = true
 	for i := range of.Containers {
 		c := &of.Containers[i]
-		recorded, known := record.Of(c.Name())
+		recorded, known := record.Of(c.Name(), i)
 		for _, m := range sizing.Measures {
 			change := Change{Index: i, Measure: m, From: *m.Of(&c.Original), To: *m.Of(&c.Spec), Restarts: -1}
 			to := change.To

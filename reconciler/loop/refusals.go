@@ -14,7 +14,7 @@ import (
 func (l *ledger) refusedBy(p *plan.Plan, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.of(p.Pod, p.UID); e.had().refused == nil || e.had().refused.Wanted != p.Wanted || now.Sub(e.had().refusedAt) > firstRefusal {
+	if e := l.of(p.Pod, p.UID); e.had().refused == nil || !e.had().refused.Wanted.Covers(p.Wanted, false) || now.Sub(e.had().refusedAt) > firstRefusal {
 		e.refuse(p, now)
 	}
 }

@@ -19,11 +19,11 @@ func TestRefusals(t *testing.T) {
 
 func keepsRefusalsAcrossAChangeOfLeaders(t *testing.T) {
 	l := newLedger(testMetrics())
-	l.refusedBy(&plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
+	l.refusedBy(&plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: &plan.Asked{}, Reasons: []plan.Reason{{Code: contract.ResizeInfeasible, Message: podtest.StaticCPU}}}, podtest.Start)
 	if refused, _ := l.refusal(types.NamespacedName{}, "", podtest.Start); refused != nil {
 		t.Errorf("a refusal of any size prevents a smaller size: %+v", refused)
 	}
-	p := &plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: "this", Reasons: []plan.Reason{{Code: contract.ResizeError, Message: "below usage"}}}
+	p := &plan.Plan{Kind: plan.RevertRefused, Decision: plan.Resize, Wanted: &plan.Asked{}, Reasons: []plan.Reason{{Code: contract.ResizeError, Message: "below usage"}}}
 	// A replica that does not lead sees the refusal twice before the leader reverts the pod.
 	l.refusedBy(p, podtest.Start)
 	l.refusedBy(p, podtest.Start.Add(time.Second))

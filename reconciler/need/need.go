@@ -66,7 +66,7 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m)}, f, n.within())
+	size, clamped = m.Scale(sizing.Amount{Request: n.request(m, guaranteed)}, f, n.within())
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }
@@ -94,7 +94,11 @@ func (n *Need) follow(m *sizing.Measure, request int64, f sizing.Factor, guarant
 	if mode == Keep {
 		authored.Limit = alone(m, authored.Limit, f)
 	}
-	return n.above(m, limits.limit(mode, request, authored), request)
+	limit := limits.limit(mode, request, authored)
+	if mode == Multiple {
+		limit = max(limit, alone(m, n.Recommended.Floor.Limit, f))
+	}
+	return n.above(m, limit, request)
 }
 
 // above returns a limit that is not below its request, and above it if the author wrote it so: the QoS class depends on it.

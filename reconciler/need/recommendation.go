@@ -13,6 +13,9 @@ type Recommendation struct {
 	Target, Lower, Upper int64
 	// Max is the most that is recommended; 0 means any amount.
 	Max int64
+	// Floor has the least request and limit of which smaller ones were seen to be too small: a container was killed, or its
+	// resize was reverted. 0 means that none was.
+	Floor sizing.Amount
 	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.
@@ -43,6 +46,9 @@ type Demand interface {
 	Of(container string) *Container
 	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
 	Uses(container string) int64
+	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
+	// or does not exceed what the container needs.
+	Peak(container string) int64
 	// Resized returns when the sizes of the container changed last; the zero time stands for the last resize of
 	// the pod, which may have changed something else.
 	Resized(container string) Resized
@@ -56,6 +62,9 @@ func (Unknown) Of(string) *Container { return nil }
 
 // Uses implements Demand.
 func (Unknown) Uses(string) int64 { return 0 }
+
+// Peak implements Demand.
+func (Unknown) Peak(string) int64 { return 0 }
 
 // Resized implements Demand.
 func (Unknown) Resized(string) Resized { return Resized{} }

@@ -21,7 +21,9 @@ type State struct {
 	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
 	KnowsLimit bool
 	// Uses is how much memory it uses now; 0 if that is unknown.
-	Uses    int64
+	Uses int64
+	// Peak is how much memory this replica used at most within the last seven days; 0 if that is unknown.
+	Peak    int64
 	Resized Resized
 	// Killed is when it was last killed for lack of memory, and Ran how long it had run.
 	Killed time.Time
@@ -66,8 +68,11 @@ func (s *State) Settle() Settled {
 	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || s.keepsLimit() != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
-	if limit := &limits[sizing.Memory.Index]; rules.Updates.InUse && !s.follows() && *limit > 0 {
-		*limit = max(*limit, min(withRoom(s.Uses), s.Size.Memory.Limit))
+	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil && *limit > 0 {
+		*limit = max(*limit, min(abovePeak(s.Peak), s.Size.Memory.Limit))
+		if rules.Updates.InUse && !s.follows() {
+			*limit = max(*limit, min(withRoom(s.Uses), s.Size.Memory.Limit))
+		}
 	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
@@ -89,9 +94,11 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	if u.InUse {
 		memory.inUse(s.Uses, needed)
+		s.rescue(memory)
 	}
 	cpu.hold(u.DecreaseCPU, "")
 	memory.hold(u.DecreaseMemory, follows)
+	memory.holdAt(s.peakRequest(), s.Peak)
 	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
 		cpu.unlessDue(u, false)
@@ -174,9 +181,11 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	if s.Unsized {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m)}, f, c.need.within())
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.request(m, s.Guaranteed)}, f, c.need.within())
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
+	floor := c.need.floor(m, s.Guaranteed)
+	c.lower, c.upper = max(c.lower, alone(m, times(floor, proven), f)), max(c.upper, alone(m, floor, f))
 	c.since, c.now = s.since(changed), s.Now
 	return c
 }

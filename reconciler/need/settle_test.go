@@ -34,7 +34,7 @@ type authored struct {
 // pod is the state of a pod's container.
 type pod struct {
 	Request, Limit                          amounts
-	MemoryInUse                             int64
+	MemoryInUse, Peak                       int64
 	Authored                                authored
 	ResizedCPU, ResizedMemory, ResizedLimit time.Time
 	Killed                                  time.Time
@@ -52,7 +52,7 @@ func (p *pod) state(o *recommend.Options, r *recommend.Recommendation, now time.
 			{Authored: wrote.Memory, Recommended: &shown.Memory, Bounds: unbounded},
 		},
 		Factors: [2]sizing.Factor{one, one}, Size: size(p.Request, p.Limit), Guaranteed: p.Authored.Guaranteed,
-		Uses: p.MemoryInUse, KnowsLimit: p.KnowsLimit, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
+		Uses: p.MemoryInUse, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
 		Killed: p.Killed, Ran: p.Ran, Now: now,
 	}
 }
@@ -85,6 +85,20 @@ func TestSettle(t *testing.T) {
 	}
 	inUse := func(memory int64) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.MemoryInUse = memory * mib }
+	}
+	peak := func(memory int64) change {
+		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.Peak = memory * mib }
+	}
+	version := func(age time.Duration) change {
+		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.New = age }
+	}
+	tooSmall := func(cpu, memory, limit int64) change {
+		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
+			r.Floors.Request, r.Floors.Limit.Memory = recommend.Amounts{CPU: cpu, Memory: memory * mib}, limit*mib
+		}
+	}
+	limitAt := func(memory int64) change {
+		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.Limit.Memory = memory * mib }
 	}
 	cpuKnown := func(age time.Duration, coverage float64) change {
 		return func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) {
@@ -163,6 +177,15 @@ func TestSettle(t *testing.T) {
 		{"raises memory after any kill", recommend.DefaultOptions(), []change{request(510, 990), since(0, 0), killed(time.Minute, day)}, amounts{510, 1000}},
 		{"does not lower memory after a kill", recommend.DefaultOptions(), []change{request(510, 1010), killed(time.Minute, 0)}, amounts{510, 1010}},
 		{"never lowers memory below what the pod uses", recommend.DefaultOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1500}},
+		{"never lowers memory below what the replica used within a week", recommend.DefaultOptions(), []change{request(500, 2000), peak(1500)}, amounts{500, 1500}},
+		{"keeps memory that the replica used within a week even above the bound", recommend.DefaultOptions(), []change{request(500, 1500), peak(1500)}, amounts{500, 1500}},
+		{"does not raise memory to what the replica used within a week", recommend.DefaultOptions(), []change{request(500, 1000), peak(1500)}, amounts{500, 1000}},
+		{"keeps memory below what the replica used within a week", recommend.DefaultOptions(), []change{request(500, 1400), peak(1500)}, amounts{500, 1400}},
+		{"lowers memory if the replica never used more than is needed", recommend.DefaultOptions(), []change{request(500, 2000), peak(900)}, amounts{500, 1000}},
+		{"keeps a fifth more of memory if its limit follows", recommend.FollowOptions(), []change{request(500, 2000), peak(1500)}, amounts{500, 1800}},
+		{"keeps memory in proportion if its limit follows at twice the request", recommend.FollowOptions(), []change{request(500, 2000), peak(1500), func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+			p.Authored.Limit.Memory, p.Limit.Memory = 2*p.Authored.Request.Memory, 4000*mib
+		}}, amounts{500, 1500}},
 		{"keeps memory that is in use even above the bound", recommend.DefaultOptions(), []change{request(500, 1500), inUse(1500)}, amounts{500, 1500}},
 		{"raises memory to what the pod uses", recommend.DefaultOptions(), []change{request(500, 700), inUse(1500)}, amounts{500, 1500}},
 		{"ignores usage in the VPA's mode", recommend.CompatOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1000}},
@@ -183,6 +206,17 @@ func TestSettle(t *testing.T) {
 		{"lowers memory without a limit while its peaks are unknown", recommend.FollowOptions(), []change{request(1000, 2000), peaksKnown(0, 0), func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
 			p.Authored.Limit.Memory, p.Limit.Memory = 0, 0
 		}}, amounts{500, 1000}},
+		{"lowers nothing until a new version has a day of history", recommend.DefaultOptions(), []change{request(1000, 2000), version(day - 1)}, amounts{1000, 2000}},
+		{"lowers with a day of history of a new version", recommend.DefaultOptions(), []change{request(1000, 2000), version(day)}, amounts{500, 1000}},
+		{"raises what a new version needs", recommend.DefaultOptions(), []change{request(100, 200), version(time.Minute)}, amounts{500, 1000}},
+		{"raises memory immediately that is nearly its limit", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(950)}, amounts{500, 1140}},
+		{"not if less is in use", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(949)}, amounts{500, 1000}},
+		{"raises memory immediately next to a limit that is nearly in use", recommend.DefaultOptions(), []change{request(500, 1100), limitAt(1400), since(0, 0), inUse(1340)}, amounts{500, 1340}},
+		{"raises memory that is nearly its limit up to the maximum", recommend.FollowOptions(), []change{request(500, 1000), limitAt(1000), since(0, 0), inUse(990), most(1050)}, amounts{500, 1050}},
+		{"does not lower CPU to what was too small", recommend.DefaultOptions(), []change{request(1000, 1000), tooSmall(700, 0, 0)}, amounts{700, 1000}},
+		{"does not lower memory to a limit that was too small and follows", recommend.FollowOptions(), []change{request(500, 2000), tooSmall(0, 0, 1500)}, amounts{500, 1500}},
+		{"raises memory immediately whose limit was too small", recommend.FollowOptions(), []change{request(500, 1249), since(0, 0), tooSmall(0, 0, 1500)}, amounts{500, 1500}},
+		{"not if it is larger than what was too small", recommend.FollowOptions(), []change{request(500, 1260), since(0, 0), tooSmall(0, 0, 1500)}, amounts{500, 1260}},
 		{"does not lower CPU if throttled samples reach the percentile", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.11 }}, amounts{1000, 1000}},
 		{"lowers CPU if fewer are throttled", recommend.DefaultOptions(), []change{request(1000, 2000), func(_ *recommend.Options, r *recommend.Recommendation, _ *pod) { r.Throttled = 0.09 }}, amounts{500, 1000}},
 		{"never lowers the memory of a runtime that keeps it", recommend.DefaultOptions(), []change{request(1000, 2000), func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) { o.KeepMemory = true }}, amounts{500, 2000}},
@@ -213,7 +247,13 @@ func TestSettle(t *testing.T) {
 		{"raises a limit with its request", recommend.DefaultOptions(), []change{request(500, 500), limit(1000, 0)}, 2000},
 		{"keeps a limit for 3 days", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour-1)}, 4000},
 		{"lowers a limit after 3 days", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour)}, 2000},
+		{"keeps a limit a fifth above what the replica used within a week", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), peak(2500)}, 3000},
+		{"keeps a limit that follows a fifth above what the replica used within a week", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), peak(1500)}, 1800},
+		{"does not raise a limit to what the replica used within a week", recommend.FollowOptions(), []change{request(500, 900), limit(900, 0), peak(1500)}, 1000},
 		{"keeps a limit while peaks are unknown", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), peaksKnown(day-1, 1)}, 4000},
+		{"keeps a limit until a new version has a day of history", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), version(day - 1)}, 4000},
+		{"keeps a limit that follows until a new version has a day of history", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), version(day - 1)}, 2000},
+		{"raises a limit immediately at which a container was killed", recommend.DefaultOptions(), []change{limit(2000, 0), tooSmall(0, 0, 2400)}, 2400},
 		{"raises a limit that is too low for a request that stays", recommend.DefaultOptions(), []change{limit(1000, 0), peaksKnown(0, 0)}, 2000},
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
 		{"keeps a limit with room for what is in use", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), once}, 1650},

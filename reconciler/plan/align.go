@@ -13,9 +13,6 @@ import (
 
 // align decides on a pod whose spec already has the desired size, as far as we may change it.
 func (p *Planner) align(d *draft, s *Snapshot) *verdict {
-	if d.differs() {
-		return nil
-	}
 	v := d.says()
 	v.next, v.decision = decided, Align
 	unfinished := d.sized && d.unrecordedApplied() || d.unrecordedBesides() || d.note != ""

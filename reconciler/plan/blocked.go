@@ -18,7 +18,7 @@ const blockedFor = time.Minute
 // decide returns the verdict on reverts: they are made as far as there is room for them.
 func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
-	if d.state == open && s.Around.Infeasible != nil {
+	if d.state&open != 0 && s.Around.Infeasible != nil {
 		v.again = sooner(v.again, s.InfeasibleUntil)
 	}
 	for _, r := range c.reasons {
@@ -175,8 +175,8 @@ func (c *reversal) recount(full *draft, of *pod.Pod) string {
 
 // blockedRevert is a revert that the node has no room for, and that is recorded.
 type blockedRevert struct {
-	// plan skips the pod because of it.
-	plan Plan
+	// then skips the pod because of it.
+	then *draft
 	// hurts means that the pod still has a size that made it worse.
 	hurts bool
 	found *reversal
@@ -187,7 +187,7 @@ func (c *reversal) blocked(d *draft, s *Snapshot) *blockedRevert {
 	then := d.fork()
 	v := c.decide(then, s)
 	then.apply("revert", v)
-	return &blockedRevert{*then.Plan, c.hurts(), c}
+	return &blockedRevert{then, c.hurts(), c}
 }
 
 // settleBlocked makes a blocked revert the plan, unless the pod gets a size that eases it, or only a request of the
@@ -198,9 +198,9 @@ func (p *Planner) settleBlocked(d *draft, _ *Snapshot) *verdict {
 	case b == nil:
 		return nil
 	case !b.hurts || b.eased(d):
-		return &verdict{again: b.plan.ReplanAt}
+		return &verdict{again: b.then.ReplanAt}
 	}
-	return &verdict{becomes: &b.plan}
+	return &verdict{becomes: b.then}
 }
 
 // eased reports whether the draft raises each size that the blocked revert would revert, and lowers none.

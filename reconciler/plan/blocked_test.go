@@ -54,7 +54,7 @@ func waitsAfterTheNodeRefusedARevert(t *testing.T) {
 	}
 	// What the node refused was not this size.
 	p := contained(t, leaky(), 60, func(s *Snapshot) {
-		s.Refused = &Refusal{Reason: Reason{contract.ResizeInfeasible, "too much"}, Wanted: "more cpu", Waiting: true}
+		s.Refused = &Refusal{Reason: Reason{contract.ResizeInfeasible, "too much"}, Wanted: &Asked{on: "more cpu"}, Waiting: true}
 	})
 	if p.Decision != Resize || p.Kind != Revert {
 		t.Errorf("decision %v because of %v, although the node refused a different size", p.Decision, p.Reasons)

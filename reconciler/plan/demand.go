@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,7 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			n.Largest = d.largest(m, n, s)
 		}
 	}
+	c.endangered = c.Needs[sizing.Memory.Index].Recommended != nil && need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
 }
 
 // largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes
@@ -86,7 +88,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.KnowsLimit, state.Uses = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name)
+		state.KnowsLimit, state.Uses, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}
@@ -124,6 +126,11 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	switch {
 	case !p.FollowsUsage:
 		return ""
+	case p.Containers[container].Needs[m.Index].Withheld != "":
+		if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.HPAUtilization }) {
+			return ""
+		}
+		return p.Containers[container].Needs[m.Index].Withheld
 	case p.Containers[container].Unmeasured:
 		return unknownNeed
 	}
@@ -173,7 +180,7 @@ func (d *draft) recordDemand(annotations map[string]*string) {
 		c := &d.Containers[i]
 		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
 		for _, m := range sizing.Measures {
-			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
 			}
 		}

@@ -28,11 +28,13 @@ import (
 type shown struct {
 	needs   map[string]*need.Container
 	uses    int64
+	peak    int64
 	resized need.Resized
 }
 
 func (s *shown) Of(container string) *need.Container { return s.needs[container] }
 func (s *shown) Uses(string) int64                   { return s.uses }
+func (s *shown) Peak(string) int64                   { return s.peak }
 func (s *shown) Resized(string) need.Resized         { return s.resized }
 
 const mib = 1 << 20
@@ -87,6 +89,14 @@ func TestDemand(t *testing.T) {
 		d.needs["app"].CPU = need.Recommendation{Target: 5000, Lower: 4000, Upper: 6000, Rules: d.needs["app"].CPU.Rules}
 		d.needs["app"].CPU.Rules.MaxGrowth = 2
 	}
+	t.Run("waits for a turn, unless a container may be about to be killed", func(t *testing.T) {
+		for uses, paced := range map[int64]bool{1000 * mib: true, 1950 * mib: false} {
+			plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.uses = uses }, resized(10*hours), written)
+			if plan.Decision != Resize || plan.Paced() != paced {
+				t.Errorf("%d MiB of 2Gi are in use: %v, paced: %v, %+v", uses/mib, plan.Decision, plan.Paced(), plan.Containers[0].Desired.Memory)
+			}
+		}
+	})
 	for _, tc := range []struct {
 		name    string
 		size    podtest.Amounts
@@ -111,6 +121,7 @@ func TestDemand(t *testing.T) {
 		{name: "raises a container that was killed", size: podtest.Amounts{"400m", "800m", "950Mi", "1900Mi"}, node: "n4", changes: []func(*corev1.Pod){func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: &p.Spec.Containers[0].Resources, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(100*hours - 60))}}}}
 		}}, want: podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}},
+		{name: "never lowers memory below what the replica used within a week", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.peak = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
 		{name: "never lowers memory below what is in use", size: podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) { d.uses = 2048 * mib }, want: podtest.Amounts{"400m", "800m", "2Gi", "4Gi"}},
 		{name: "keeps a size while a decrease is not known to be safe", size: podtest.Burstable, node: "n4", change: unknown, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Burstable},
 		{name: "until then, scales what the author wrote if the pod was never sized", size: podtest.Burstable, node: "n4", change: unknown, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByDemand},

@@ -56,7 +56,7 @@ func (p *Plan) IsDone(pod *corev1.Pod) bool {
 
 // sizeIn returns the size of the container in a pod, and whether the pod has the container.
 func (c *ContainerPlan) sizeIn(pod *corev1.Pod) (sizing.Container, bool) {
-	containers, at := pod.Spec.Containers, c.index
+	containers, at := pod.Spec.Containers, int(c.index)
 	if c.Sidecar {
 		containers, at = pod.Spec.InitContainers, at-len(containers)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -30,6 +29,9 @@ type draft struct {
 	// we resized the pod before.
 	applied string
 	sized   bool
+	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
+	// plan succeeds.
+	failed *Failure
 	// outdated means that the pod records an answer of its node that no longer counts. The next record removes it.
 	outdated bool
 	keep     keeping
@@ -53,20 +55,24 @@ type result struct {
 	plan       Plan
 	containers [2]ContainerPlan
 	derivation [4]Derived
+	reasons    [1]Reason
 }
 
-// drafts has drafts of plans that need nothing but the result, as those of most pods.
+// drafts has drafts whose plans are made.
 var drafts = sync.Pool{New: func() any { return &draft{scratch: &verdict{}} }}
 
-// done keeps the draft for the actions of the plan, if there may be any.
+// done keeps a copy of the draft for the actions of the plan, if there may be any.
 func (d *draft) done() *Plan {
 	d.assignCauses()
 	plan := d.Plan
 	plan.made = d
 	if plan.Pending() {
-		return plan
+		made := *d
+		made.scratch, made.parts = nil, slices.Clone(d.parts)
+		plan.made = &made
+	} else {
+		plan.made = nil
 	}
-	plan.made = nil
 	*d.scratch = verdict{}
 	*d = draft{scratch: d.scratch, parts: d.parts[:0]}
 	drafts.Put(d)
@@ -91,6 +97,8 @@ type part struct {
 	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
 	// that record no longer applies.
 	unrecorded, takesOver, adopts, outdated uint8
+	// steps has a number for cpu and memory: how many steps the derivation had with the last one of the resource.
+	steps [2]int32
 	tested
 }
 
@@ -107,21 +115,27 @@ type tested struct {
 type state uint8
 
 const (
-	// open: the pod may get different sizes.
-	open state = 1 << iota
+	// These two are open: the pod may get different sizes. aligned: so far, it keeps those that it has. changing: it
+	// does not.
+	aligned state = 1 << iota
+	changing
 	// held: the pod is not sized, because its ratio is missing or not used. Resizes that made it worse are still reverted.
 	held
 	// stays: the pod keeps its sizes, unless its node refuses them.
 	stays
 	// decided: no stage changes a size after this.
 	decided
+
+	open     = aligned | changing
+	anyState = open | held | stays | decided
 )
 
 // verdict is what a stage says about a draft; nil lets it pass.
 type verdict struct {
 	// skip skips the pod for a reason, which replaces all others.
 	skip Reason
-	// next is the state of the draft after the stage; zero if it stays. decision is the decision if that is decided.
+	// next is the state of the draft after the stage; zero if it stays, or stays open. decision is the decision if that
+	// is decided.
 	next     state
 	decision Decision
 	// kind is the purpose of the plan from now on, unless it is Sizes.
@@ -149,15 +163,23 @@ type verdict struct {
 	tested          []tested
 	restore         *restoring
 	note, recounted string
-	wanted          string
+	wanted          *Asked
 	blocked         *blockedRevert
-	// becomes replaces the whole plan.
-	becomes *Plan
+	// becomes replaces the whole plan, and what is known of its containers.
+	becomes *draft
 }
 
 // because adds a reason to the verdict.
 func (v *verdict) because(code contract.Reason, message string) {
 	v.reasons = append(v.reasons, Reason{code, message})
+}
+
+// step adds a step for a resource, which the caller completes.
+func (v *verdict) step(container int, m *sizing.Measure) *Derived {
+	v.sets = append(v.sets, Derived{})
+	step := &v.sets[len(v.sets)-1]
+	step.Container, step.Measure = container, m
+	return step
 }
 
 // skips returns the verdict of a stage that skips the pod.
@@ -170,18 +192,23 @@ func (d *draft) skips(next state, code contract.Reason, message string) *verdict
 // begin returns the draft of a pod with its current sizes on its node, by the ruling of the table.
 func (p *Planner) begin(s *Snapshot) *draft {
 	of := s.Pod
-	r := p.Rule(of, s.Around.Node, s.NodeType, s.Table)
 	d, into := drafts.Get().(*draft), &result{}
-	d.Plan = &into.plan
+	d.Plan, d.of = &into.plan, of
+	r := &d.rule
+	r.profile = s.Table.Profile(of)
+	p.rule(r, s.Around.Node, s.NodeType)
 	d.Pod, d.UID, d.ResourceVersion = of.NamespacedName(), of.UID, of.ResourceVersion()
 	d.QOSClass, d.Node, d.Workloads = of.QOSClass(), of.Node(), s.Workloads
 	d.NodeType, d.NodeTypeLabel, d.Rule = r.NodeType, r.Label, r.profile.Name
 	d.guard = &r.profile.Guard
 	d.Baseline, d.Revision = r.profile.Baseline, s.Table.Revision
 	d.FollowsUsage = s.Demand != nil && !s.Restore
-	d.failed, d.of, d.rule, d.now = FailureOf(of), of, r, s.progress()
-	d.state, d.sized = open, !of.ResizedAt().IsZero()
-	d.Containers, d.Derivation = into.containers[:0], into.derivation[:0]
+	d.failed = FailureOf(of)
+	if len(of.Conditions()) > 0 { // Most pods have none.
+		d.now = s.progress()
+	}
+	d.state, d.sized = aligned, !of.ResizedAt().IsZero()
+	d.Containers, d.Derivation, d.Reasons = into.containers[:0], into.derivation[:0], into.reasons[:0]
 	if n := len(of.Containers); n > len(into.containers) {
 		d.Containers, d.Derivation = make([]ContainerPlan, 0, n), make([]Derived, 0, 2*n)
 	}
@@ -222,9 +249,11 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	d.Containers, d.parts = d.Containers[:n+1], d.parts[:n+1]
 	c, has := &d.Containers[n], &d.parts[n]
 	*has = part{}
-	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), index
+	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), int32(index)
 	c.Original, c.Current, c.Desired = of.Original, of.Spec, of.Spec
-	c.Needs = [2]need.Need{{Authored: of.Original.CPU, Bounds: &bounds.CPU}, {Authored: of.Original.Memory, Bounds: &bounds.Memory}}
+	cpu, memory := &c.Needs[sizing.CPU.Index], &c.Needs[sizing.Memory.Index]
+	cpu.Authored, cpu.Bounds = of.Original.CPU, &bounds.CPU
+	memory.Authored, memory.Bounds = of.Original.Memory, &bounds.Memory
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
 	if d.FollowsUsage {
@@ -236,7 +265,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 func (d *draft) apply(stage string, v *verdict) {
 	d.spoke = true
 	if v.becomes != nil {
-		*d.Plan = *v.becomes
+		*d.Plan, d.parts = *v.becomes.Plan, v.becomes.parts
 		d.replanAt(v.again)
 		return
 	}
@@ -266,7 +295,7 @@ func (d *draft) apply(stage string, v *verdict) {
 		}
 	}
 	if v.first.Code != "" {
-		d.Reasons = append([]Reason{v.first}, d.Reasons...)
+		d.Reasons = slices.Insert(d.Reasons, 0, v.first)
 	}
 	if v.next != 0 {
 		d.state = v.next
@@ -285,6 +314,13 @@ func (d *draft) apply(stage string, v *verdict) {
 	}
 	d.replanAt(v.again)
 	d.learn(v)
+	switch {
+	case d.state&open == 0:
+	case d.differs():
+		d.state = changing
+	default:
+		d.state = aligned
+	}
 }
 
 // learn notes what single stages found out.
@@ -307,7 +343,7 @@ func (d *draft) learn(v *verdict) {
 	if v.recounted != "" {
 		d.recounted = v.recounted
 	}
-	if v.wanted != "" {
+	if v.wanted != nil {
 		d.Wanted = v.wanted
 	}
 	if v.blocked != nil {
@@ -320,6 +356,7 @@ func (d *draft) set(stage string, sets []Derived) {
 	for i := range sets {
 		to := &sets[i]
 		to.Stage = stage
+		d.parts[to.Container].steps[to.Measure.Index] = int32(len(d.Derivation) + i + 1)
 		*to.Measure.Of(&d.Containers[to.Container].Desired) = to.To
 	}
 	d.Derivation = append(d.Derivation, sets...)
@@ -337,10 +374,8 @@ func (d *draft) fork() *draft {
 
 // last returns the step that gave a resource its present size; nil if there is none.
 func (d *draft) last(container int, m *sizing.Measure) *Derived {
-	for i := len(d.Derivation) - 1; i >= 0; i-- {
-		if step := &d.Derivation[i]; step.Container == container && step.Measure == m {
-			return step
-		}
+	if n := d.parts[container].steps[m.Index]; n > 0 {
+		return &d.Derivation[n-1]
 	}
 	return nil
 }

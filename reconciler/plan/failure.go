@@ -59,7 +59,7 @@ func (p *Plan) SkippedFor(failed Reason) Reason {
 // false if the pod records it already.
 func (p *Plan) Note(failed Reason, now time.Time) (Action, bool) {
 	answer := pod.Answer{At: now, Machine: pod.APIServer(p.Signature()), Message: pod.Bounded(string(failed.Code) + " " + failed.Message)}
-	if p.failed != nil && *p.failed == *failureIn(&answer) {
+	if p.made != nil && p.made.failed != nil && *p.made.failed == *failureIn(&answer) {
 		return Action{}, false
 	}
 	text := answer.String()

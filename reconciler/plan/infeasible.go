@@ -2,6 +2,7 @@ package plan
 
 import (
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // InfeasibleFor is how long it counts that a node said it can never satisfy a resize.
@@ -71,8 +73,8 @@ func (a Answer) Counts(node *corev1.Node, uid types.UID, now time.Time) bool {
 // Refusal is a size that the pod's node could not satisfy.
 type Refusal struct {
 	Reason Reason
-	// Wanted is the size, in the format of Plan.Wanted.
-	Wanted string
+	// Wanted is the size, as in Plan.Wanted.
+	Wanted *Asked
 	// Waiting means that no increase is tried yet, and after a ResizeError no change at all.
 	// Retry means that the same size may be tried again.
 	Waiting, Retry bool
@@ -84,5 +86,41 @@ func (r *Refusal) stands(p *Plan, s *Snapshot) bool {
 	if r.Waiting && p.Kind != Revert && (p.grows() || r.Reason.Code == contract.ResizeError) {
 		return true
 	}
-	return !r.Retry && r.Wanted == p.asksFor(s, desired)
+	return !r.Retry && r.Wanted.Covers(p.asksFor(s, desired), r.Reason.Code == contract.ResizeInfeasible)
+}
+
+// Asked is what a plan asks of a node.
+type Asked struct {
+	// on is the node, its capacity and its identity.
+	on string
+	// sizes are the sizes of the containers.
+	sizes []sizing.Container
+}
+
+// asksFor returns what the plan asks of a node.
+func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) *Asked {
+	a := &Asked{on: p.Node}
+	if node := s.Around.Node; node != nil {
+		a.on += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + MachineOf(node)
+	}
+	for i := range p.Containers {
+		a.sizes = append(a.sizes, *of(&p.Containers[i]))
+	}
+	return a
+}
+
+// practically is the share of an amount by which another one may differ that is practically the same: what usage
+// shows changes all the time.
+const practically = 0.01
+
+// Covers reports whether other asks practically the same of the same node, or more if orMore. A node that cannot
+// satisfy a size cannot satisfy a larger one.
+func (a *Asked) Covers(other *Asked, orMore bool) bool {
+	near := func(was, is int64) bool {
+		more := float64(is-was) / float64(max(was, 1))
+		return more >= -practically && (orMore || more <= practically)
+	}
+	return a.on == other.on && slices.EqualFunc(a.sizes, other.sizes, func(was, is sizing.Container) bool {
+		return near(was.CPU.Request, is.CPU.Request) && near(was.CPU.Limit, is.CPU.Limit) && near(was.Memory.Request, is.Memory.Request) && near(was.Memory.Limit, is.Memory.Limit)
+	})
 }

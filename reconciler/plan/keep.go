@@ -54,8 +54,7 @@ func (d *draft) claim(of *claimed) {
 // separately for each resource of a container: a change to memory says nothing about cpu or about other containers.
 func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 	v := d.says()
-	v.again = d.now.replanAt
-	found, lost := d.keep, verdict{}
+	found, lost := d.keep, []Reason(nil)
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			switch claim := d.parts[i].standings[m.Index].Claim; {
@@ -64,12 +63,16 @@ func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 			case claim == pod.Theirs:
 				found.left = p.resolve(d, v, i, m) || found.left
 			case claim == pod.Lost:
-				lost.because(d.stays(i, m))
+				lost = append(lost, d.stays(i, m))
 				found.left, found.lost = true, true
 			}
 		}
 	}
-	v.reasons = append(v.reasons, lost.reasons...)
+	v.reasons = append(v.reasons, lost...)
+	if len(v.claimed)+len(v.sets)+len(v.reasons) == 0 && found == d.keep && d.now.replanAt.IsZero() {
+		return nil
+	}
+	v.again = d.now.replanAt
 	if found != d.keep {
 		kept := found // Only a copy escapes to the heap.
 		v.keep = &kept
@@ -118,12 +121,13 @@ func (p *Planner) resolve(d *draft, v *verdict, i int, m *sizing.Measure) (stays
 		standing.Set |= standing.Adopted
 		original = d.unscaled(i, m, standing.Set)
 		standing = v.adopt(i, m, standing, original)
-		adopted := d.scaled(i, m, standing, &need.Need{Authored: original, Bounds: c.Needs[m.Index].Bounds})
-		adopted.Cause, adopted.Why = ByAdoption, by
+		adopted := Derived{Container: i, Measure: m, Why: by}
+		d.scaled(&adopted, standing, &need.Need{Authored: original, Bounds: c.Needs[m.Index].Bounds})
+		adopted.Cause = ByAdoption
 		v.sets = append(v.sets, adopted)
 	default:
 		v.vetoed = v.vetoed || known
-		v.because(d.stays(i, m))
+		v.reasons = append(v.reasons, d.stays(i, m))
 		return true
 	}
 	return false
@@ -171,16 +175,16 @@ func (c *ContainerPlan) knows(m *sizing.Measure) bool {
 }
 
 // stays returns the reason why a resource stays that we must not change.
-func (d *draft) stays(i int, m *sizing.Measure) (contract.Reason, string) {
+func (d *draft) stays(i int, m *sizing.Measure) Reason {
 	c, of := &d.Containers[i], d.parts[i].of
 	present := m.Show(*m.Of(&c.Current))
 	switch {
 	case d.parts[i].standings[m.Index].Claim == pod.Lost:
-		return contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, m.Name, of.WhyLost(m))
+		return Reason{contract.InvalidAnnotation, fmt.Sprintf("container %s: %s stays: %s", c.Name, m.Name, of.WhyLost(m))}
 	case c.knows(m):
-		return contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, m.Name, of.SetBy(m), present, m.Show(*m.Of(&c.Original)))
+		return Reason{contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s, originally %s)", c.Name, m.Name, of.SetBy(m), present, m.Show(*m.Of(&c.Original)))}
 	}
-	return contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is unknown", c.Name, m.Name, of.SetBy(m), present)
+	return Reason{contract.ExternallyResized, fmt.Sprintf("container %s: %s stays as %s set it (%s), and its original is unknown", c.Name, m.Name, of.SetBy(m), present)}
 }
 
 // othersSizes describes the sizes of other actors that the plan adopts or overrides.

@@ -198,7 +198,7 @@ func (a arbitrary) demand(now int) need.Demand {
 		target := lower + unit*a.Int64N(300)
 		return need.Recommendation{Target: target, Lower: lower, Upper: target + unit*a.Int64N(600), Max: at(a, 0, 0, 1000*unit), Keeps: at(a, "", "", "too little is known"), KeepsLimit: at(a, "", "no peaks"), Rules: r}
 	}
-	d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.Int64N(2<<30))}
+	d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.Int64N(2<<30)), peak: at(a, 0, a.Int64N(3<<30))}
 	for _, name := range []string{"app", "second"} {
 		if !a.oneIn(4) {
 			d.needs[name] = &need.Container{CPU: recommended(1), Memory: recommended(mib)}

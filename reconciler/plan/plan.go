@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +28,12 @@ type Plan struct {
 	// Kind is the purpose of the plan.
 	Kind     Kind
 	Decision Decision
+	// Past is whether the pod was sized before.
+	Past Past
+	// Emergency means that nothing but the API server may delay the actions of a restore.
+	Emergency bool
+	// Vetoed means that the plan would apply different sizes if nothing prevented that.
+	Vetoed bool
 	// Reasons has at least one reason for Align and Skip; the first one determined the
 	// decision. For Resize, the reasons say why sizes stay unchanged, and what users
 	// should know.
@@ -49,18 +54,9 @@ type Plan struct {
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
-	// Past is whether the pod was sized before.
-	Past Past
-	// Emergency means that nothing but the API server may delay the actions of a restore.
-	Emergency bool
-	// Vetoed means that the plan would apply different sizes if nothing prevented that.
-	Vetoed bool
 	// Wanted is the size that the node refuses, if the plan reverts it.
-	Wanted string
-	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
-	// plan succeeds.
-	failed *Failure
-	// made is the draft that became the plan.
+	Wanted *Asked
+	// made is the draft that became the plan; nil if that has no actions.
 	made *draft
 	// guard is how resizes of the pod are observed.
 	guard *policy.Guard
@@ -97,7 +93,7 @@ type Basis struct {
 }
 
 // Decision is what the plan does with a pod.
-type Decision int
+type Decision int8
 
 const (
 	// Skip leaves the pod unchanged.
@@ -159,8 +155,15 @@ type ContainerPlan struct {
 	Sidecar bool
 	// Unmeasured means that its sizes would follow usage, but what it needs is not known.
 	Unmeasured bool
+	// endangered means that it may be about to be killed for lack of memory.
+	endangered bool
 	// index is its index in the pod, containers before init containers.
-	index int
+	index int32
+}
+
+// rescued reports whether the plan raises the memory limit of a container that may be about to be killed.
+func (c *ContainerPlan) rescued() bool {
+	return c.endangered && c.Desired.Memory.Limit > c.Current.Memory.Limit
 }
 
 // Cause is why a resource of a container changes.
@@ -213,9 +216,10 @@ func (p *Plan) Pending() bool { return p.Decision == Resize || len(p.Actions()) 
 
 // Paced reports whether the plan is executed only when it is the pod's turn: it restores the pod, unless
 // in an emergency, or sizes a pod that is not new. Among older pods, many may never have been sized, as when the
-// server is installed or a pause ends.
+// server is installed or a pause ends. A container that may be about to be killed cannot wait.
 func (p *Plan) Paced() bool {
-	return p.Decision == Resize && (p.Kind == Sizes && !p.Begins() || p.Kind == Restore && !p.Emergency)
+	sizes := p.Kind == Sizes && !p.Begins() && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
+	return p.Decision == Resize && (sizes || p.Kind == Restore && !p.Emergency)
 }
 
 // Frees returns how much less the pod requests after the plan, if that counts: not for new pods, which
@@ -350,32 +354,16 @@ func (p *Plan) Objection() Reason {
 // restore that becomes one does not wait because it failed before.
 func (p *Plan) Signature() uint64 {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %t %s %s %s", p.Kind, p.Emergency, p.Revision, p.NodeType, amountsOf(p, desired)) // It never fails.
-	return h.Sum64()
-}
-
-// amountsOf returns all amounts of the containers as one string for comparisons.
-func amountsOf(p *Plan, of func(*ContainerPlan) *sizing.Container) string {
-	var b strings.Builder
+	_, _ = fmt.Fprintf(h, "%d %t %s %s ", p.Kind, p.Emergency, p.Revision, p.NodeType) // It never fails.
 	for i := range p.Containers {
-		fmt.Fprint(&b, *of(&p.Containers[i]))
+		_, _ = fmt.Fprint(h, p.Containers[i].Desired)
 	}
-	return b.String()
+	return h.Sum64()
 }
 
 func original(c *ContainerPlan) *sizing.Container { return &c.Original }
 func current(c *ContainerPlan) *sizing.Container  { return &c.Current }
 func desired(c *ContainerPlan) *sizing.Container  { return &c.Desired }
-
-// asksFor returns what the plan requests of a node as one string for comparisons: the sizes,
-// and the capacity and identity of the node.
-func (p *Plan) asksFor(s *Snapshot, of func(*ContainerPlan) *sizing.Container) string {
-	text := fmt.Sprint(p.Node, amountsOf(p, of))
-	if node := s.Around.Node; node != nil {
-		text += " " + node.Status.Allocatable.Cpu().String() + " " + node.Status.Allocatable.Memory().String() + " " + MachineOf(node)
-	}
-	return text
-}
 
 // sizes returns the sizes of all containers of the pod before and after the plan; from returns
 // the size of a container before it.

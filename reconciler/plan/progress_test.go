@@ -279,6 +279,39 @@ func TestRefused(t *testing.T) {
 	t.Run("does not report a recorded answer as a resize", doesNotReportARecordedAnswerAsAResize)
 	t.Run("records a different answer although an earlier one counts", recordsADifferentAnswerAlthoughAnEarlierOneCounts)
 	t.Run("does not record a node type for a pod without its originals", doesNotRecordANodeTypeForAPodWithoutItsOriginals)
+	t.Run("stands for sizes that are no smaller", standsForSizesThatAreNoSmaller)
+}
+
+func standsForSizesThatAreNoSmaller(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		reason   contract.Reason
+		cpu      int64 // What was refused, compared with what the plan asks for.
+		memory   int64
+		decision Decision
+	}{
+		{"the same", contract.ResizeInfeasible, 0, 0, Skip},
+		{"a byte less", contract.ResizeInfeasible, 0, 1, Skip},
+		{"a byte more", contract.ResizeInfeasible, 0, -1, Skip},
+		{"much more", contract.ResizeInfeasible, -500, 0, Skip},
+		{"less", contract.ResizeInfeasible, 500, 0, Resize},
+		{"more cpu, less memory", contract.ResizeInfeasible, -500, 1 << 29, Resize},
+		{"a byte more than what failed", contract.ResizeError, 0, -1, Skip},
+		{"more than what failed", contract.ResizeError, 0, -1 << 29, Resize},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, podtest.Pod(podtest.Guaranteed), podtest.Node("slow"))
+			planner := Planner{OwnerKinds: DefaultOwnerKinds}
+			first := planner.Plan(s)
+			s.Refused = &Refusal{Reason: Reason{tc.reason, "no"}, Wanted: first.asksFor(s, desired)}
+			size := &s.Refused.Wanted.sizes[0]
+			size.CPU.Request += tc.cpu
+			size.Memory.Request += tc.memory
+			if again := planner.Plan(s); first.Decision != Resize || again.Decision != tc.decision {
+				t.Errorf("%v, and then %v because of %v", first.Decision, again.Decision, again.Reasons)
+			}
+		})
+	}
 }
 
 // Another actor swapped which resource has a limit above its request, and we overrode that. Of

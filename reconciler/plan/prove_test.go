@@ -136,6 +136,15 @@ func TestTryOut(t *testing.T) {
 	unproven := func(most int32) func(*Snapshot) {
 		return func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: intstr.FromInt32(most)}) }
 	}
+	sundays, err := schedule.ParseDays("Sun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sunday, err := schedule.New(sundays, 0, 24*60, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{Schedule: schedule.Schedule{sunday}}) }
 	// The second pod was resized at second 260.
 	second := func(s *Snapshot) {
 		next := calm.DeepCopy()
@@ -191,6 +200,8 @@ func TestTryOut(t *testing.T) {
 		{name: "memory made the first pod worse, which the plan says while cpu is tried", first: hurt, decision: Skip, reason: contract.CanaryReverted, desired: podtest.Guaranteed, replan: 351},
 		{name: "memory made the first pod worse, and cpu has proven itself", first: hurt, seconds: 400, decision: Resize, reason: contract.CanaryReverted, desired: podtest.Amounts{"500m", "500m", "1Gi", "1Gi"}, replan: 1000},
 		{name: "all pods may have less", first: calm, change: func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{MaxUnproven: policy.AllPods}) }, decision: Resize, desired: podtest.Amounts{"500m", "500m", "512Mi", "512Mi"}},
+		{name: "the schedule is closed, too", first: calm, change: closed, decision: Skip, reason: contract.OutsideSchedule, desired: podtest.Guaranteed, replan: 310},
+		{name: "the first pod tries it, although the schedule is closed", first: calm, change: closed, decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "one pod of the workload may have less", first: calm, change: unproven(1), decision: Skip, reason: contract.WaitingForProof, desired: podtest.Guaranteed, replan: 310},
 		{name: "two pods of the workload may have less", first: calm, change: unproven(2), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 1}}},
 		{name: "two pods may try it first", first: authored(0), change: unproven(2), decision: Resize, desired: all, claims: []workload.Claim{{Group: controlled, Places: 2}}},
@@ -293,7 +304,7 @@ func TestTryOut(t *testing.T) {
 	})
 	t.Run("a plan that lowers nothing in the end claims no place", func(t *testing.T) {
 		for request, claims := range map[int64]int{999: 1, 1000: 0, 1001: 0} {
-			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, rule: Ruling{profile: &ratios.Profile{}}}
+			d := &draft{scratch: &verdict{}, Plan: &Plan{Claims: []workload.Claim{canary}, Containers: []ContainerPlan{{}}}, parts: []part{{}}, rule: Ruling{profile: &ratios.Profile{}}}
 			d.Containers[0].Current.CPU.Request, d.Containers[0].Desired.CPU.Request = 1000, request
 			v := (&Planner{}).resize(d, &Snapshot{})
 			if d.apply("resize", v); len(d.Claims) != claims {

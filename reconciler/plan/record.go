@@ -20,9 +20,11 @@ func (d *draft) unrecordedApplied() bool {
 
 // unrecordedBesides reports whether the annotations lack more than the node type.
 func (d *draft) unrecordedBesides() bool {
-	return d.keep.corrected || d.proof.unrecordedSizes || slices.ContainsFunc(d.parts, func(of part) bool {
-		return of.adopts|of.outdated != 0 // The record of adopted sizes must change.
-	})
+	changed := uint8(0) // The record of adopted sizes must change.
+	for i := range d.parts {
+		changed |= d.parts[i].adopts | d.parts[i].outdated
+	}
+	return d.keep.corrected || d.proof.unrecordedSizes || changed != 0
 }
 
 // unrecorded returns the action that writes what must be recorded before sizes change: missing or wrong originals,

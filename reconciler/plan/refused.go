@@ -12,7 +12,7 @@ import (
 // revertRefused reverts the sizes that the node refuses, if the pod gets no others, so that the spec shows the real sizes
 // and no other resource of the pod stays blocked. The spec must not keep a size that the node refuses.
 func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
-	if d.state == open && d.differs() || !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
+	if !d.sized || d.now.code != contract.ResizeInfeasible && d.now.code != contract.ResizeError {
 		return nil
 	}
 	v := d.says()

@@ -58,7 +58,7 @@ func (p *Planner) restoreOriginals(d *draft, s *Snapshot) *verdict {
 			case standing.Claim == pod.Scales, standing.Claim == pod.Theirs && known && p.External == OverrideExternal:
 				v.sets = append(v.sets, back)
 			case standing.Claim == pod.Theirs, standing.Claim == pod.Lost:
-				v.because(d.stays(i, m))
+				v.reasons = append(v.reasons, d.stays(i, m))
 			case standing.Claim == pod.LimitStays:
 				v.because(contract.InvalidAnnotation, fmt.Sprintf("container %s: %s limit stays: it was added after the pod was created, or its original is lost", c.Name, m.Name))
 				if present.Request != present.Limit { // An equal limit keeps the QoS class.

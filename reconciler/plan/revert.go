@@ -97,7 +97,7 @@ func (c *reversal) of(container int, m *sizing.Measure) *Derived {
 // keeps returns the verdict if there is nothing to revert.
 func (c *reversal) keeps(d *draft) *verdict {
 	v := &verdict{proof: &c.proof, tested: c.tested, again: c.again}
-	if d.state == open {
+	if d.state&open != 0 {
 		v.sets, v.reasons = c.sets, c.reasons
 	}
 	return v
@@ -129,10 +129,10 @@ func (c *reversal) compare(d *draft, s *Snapshot, window time.Duration, observed
 	for i := range d.parts {
 		is := &c.tested[i]
 		*is = d.parts[i].tested
-		recorded, known := record.Of(d.Containers[i].Name)
-		for k := range changes {
-			change := &changes[k]
-			if change.Index != d.Containers[i].index {
+		recorded, known := record.Of(d.Containers[i].Name, i)
+		for len(changes) > 0 && changes[0].Index <= int(d.Containers[i].index) { // Both are in the order of the pod.
+			change := changes[0]
+			if changes = changes[1:]; change.Index != int(d.Containers[i].index) {
 				continue
 			}
 			unrecorded := !known || *change.Measure.Of(&recorded.To) != change.To

@@ -12,9 +12,6 @@ import (
 // room judges whether the node, the namespace and earlier attempts allow the sizes. If they allow only a part of them,
 // the rest stays: a node without room for more memory does not prevent cpu from shrinking.
 func (p *Planner) room(d *draft, s *Snapshot) *verdict {
-	if !d.differs() {
-		return nil
-	}
 	v := d.says()
 	part, veto := d.agree(s, false)
 	switch {

@@ -33,18 +33,23 @@ func (p *Planner) Rule(of *pod.Pod, node *corev1.Node, nodeType string, table *r
 // RuleBy is like Rule, for the pods of a profile.
 func (p *Planner) RuleBy(profile *ratios.Profile, node *corev1.Node, nodeType string) Ruling {
 	r := Ruling{profile: profile}
+	p.rule(&r, node, nodeType)
+	return r
+}
+
+// rule completes the ruling of a profile.
+func (p *Planner) rule(r *Ruling, node *corev1.Node, nodeType string) {
+	known := func(nodeType string) (ok bool) {
+		r.entry, ok = r.profile.Lookup(nodeType)
+		return ok
+	}
 	switch {
 	case nodeType != "":
 		r.NodeType = nodeType
-	case node == nil:
-		return r
-	default:
-		r.Match, _ = p.NodeTypes.Resolve(node.Labels, r.profile.Knows)
+		known(nodeType)
+	case node != nil:
+		r.Match, _ = p.NodeTypes.Resolve(node.Labels, known)
 	}
-	if entry, ok := r.profile.Lookup(r.NodeType); ok {
-		r.entry = entry
-	}
-	return r
 }
 
 // SizesAs reports whether another ruling gives the same sizes for every pod, at the same times, and

@@ -17,21 +17,22 @@ func (p *Planner) scale(d *draft, _ *Snapshot) *verdict {
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request(m) != 0 || m.Of(&c.Current).Request != 0) {
-				v.sets = append(v.sets, d.scaled(i, m, d.parts[i].standings[m.Index], &c.Needs[m.Index]))
+				d.scaled(v.step(i, m), d.parts[i].standings[m.Index], &c.Needs[m.Index])
 			}
 		}
 	}
 	return v
 }
 
-// scaled returns the size of a need, for a resource with a standing.
-func (d *draft) scaled(container int, m *sizing.Measure, of pod.Standing, n *need.Need) Derived {
-	current := *m.Of(&d.Containers[container].Current)
+// scaled completes the step that gives a resource with a standing the size of a need.
+func (d *draft) scaled(step *Derived, of pod.Standing, n *need.Need) {
+	m := step.Measure
+	current := *m.Of(&d.Containers[step.Container].Current)
 	to, clamped := n.On(m, d.factor(m), d.guaranteed())
 	if of.Adopted != 0 {
 		to = asAdopted(of, m, n.Authored, current, d.factor(m), to, clamped)
 	}
-	return Derived{Container: container, Measure: m, To: settle(of, m, current, to), Cause: causeOf(n), Clamped: clamped}
+	step.To, step.Cause, step.Clamped = settle(of, m, current, to), causeOf(n), clamped
 }
 
 // asAdopted keeps an adopted amount if what is needed scales to nearly the same amount: some

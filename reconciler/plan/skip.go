@@ -49,7 +49,7 @@ func (p *Planner) plausible(d *draft, _ *Snapshot) *verdict {
 // await skips a pod that may yet show that its last resize made it worse. After another resize, it would look as if
 // the pod had not been ready before.
 func (p *Planner) await(d *draft, s *Snapshot) *verdict {
-	if d.proof.judgedAt.IsZero() || s.InTheEnd || !d.differs() {
+	if d.proof.judgedAt.IsZero() || s.InTheEnd {
 		return nil
 	}
 	return d.skips(stays, contract.AwaitingReadiness, fmt.Sprintf("the pod became unready after its last resize at %s, which is reverted at %s unless the pod is ready by then",
@@ -58,7 +58,7 @@ func (p *Planner) await(d *draft, s *Snapshot) *verdict {
 
 // breaker skips pods whose sizing a breaker stops. Reverts and restores pass.
 func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
-	if s.Degraded == nil || !d.differs() {
+	if s.Degraded == nil {
 		return nil
 	}
 	return d.skips(stays, contract.Degraded, s.Degraded.degraded())
@@ -68,11 +68,21 @@ func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
 // applies.
 func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
 	windows := d.rule.profile.Guard.Schedule
-	if s.Now.IsZero() || windows.Contains(s.Now) || !d.differs() {
+	if s.Now.IsZero() || windows.Contains(s.Now) {
 		return nil
 	}
 	opens := windows.Next(s.Now)
-	v := d.skips(stays, contract.OutsideSchedule, "the schedule of the configuration resizes this pod from "+opens.UTC().Format(time.RFC3339))
+	message := "the schedule of the configuration resizes this pod from " + opens.UTC().Format(time.RFC3339)
+	var v *verdict
+	switch {
+	case d.state == changing:
+		v = d.skips(stays, contract.OutsideSchedule, message)
+	case d.Reasons[0].Code == contract.WaitingForProof:
+		v = d.says() // The pods that it waits for are not resized now, either.
+		v.because(contract.OutsideSchedule, message)
+	default:
+		return nil
+	}
 	v.again = opens
 	return v
 }

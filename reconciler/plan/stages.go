@@ -85,7 +85,7 @@ var sizingStages = []stage{
 		nil, (*Planner).settle,
 	},
 	{
-		"fit", "What cannot change without a restart stays.", open,
+		"fit", "What cannot change without a restart stays.", changing,
 		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
 	},
 	{
@@ -93,39 +93,39 @@ var sizingStages = []stage{
 		slices.Concat([]contract.Reason{contract.Reverted, contract.RevertBlocked}, safety.ChangeReasons), (*Planner).revert,
 	},
 	{
-		"await", "A pod that became unready after a resize is judged first.", open,
+		"await", "A pod that became unready after a resize is judged first.", changing,
 		[]contract.Reason{contract.AwaitingReadiness}, (*Planner).await,
 	},
 	{
-		"step", "Sizes are lowered in steps, if so configured.", open,
+		"step", "Sizes are lowered in steps, if so configured.", changing,
 		[]contract.Reason{contract.WaitingForProof, contract.Reverted}, (*Planner).step,
 	},
 	{
-		"prove", "Smaller sizes of running pods are tried on a few pods first.", open,
+		"prove", "Smaller sizes of running pods are tried on a few pods first.", changing,
 		[]contract.Reason{contract.WaitingForProof, contract.CanaryReverted, contract.DisruptionBudget}, (*Planner).prove,
 	},
 	{
-		"room", "The node, the namespace and earlier attempts allow the sizes, or a part of them.", open,
+		"room", "The node, the namespace and earlier attempts allow the sizes, or a part of them.", changing,
 		slices.Concat([]contract.Reason{contract.ResizeError, contract.ResizeInProgress, contract.ResizeDeferred}, safety.ChangeReasons), (*Planner).room,
 	},
 	{
-		"breaker", "No breaker is open for the pod.", open,
+		"breaker", "No breaker is open for the pod.", changing,
 		[]contract.Reason{contract.Degraded}, (*Planner).breaker,
 	},
 	{
-		"schedule", "Pods are resized at this time.", open,
+		"schedule", "Pods are resized at this time.", changing | stays,
 		[]contract.Reason{contract.OutsideSchedule}, (*Planner).schedule,
 	},
 	{
-		"refused", "A size that the node refuses is reverted, if the pod keeps its sizes.", open | stays,
+		"refused", "A size that the node refuses is reverted, if the pod keeps its sizes.", aligned | stays,
 		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError}, (*Planner).revertRefused,
 	},
 	{
-		"align", "A pod without anything to change is aligned, or says what its node does.", open,
+		"align", "A pod without anything to change is aligned, or says what its node does.", aligned,
 		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization}, (*Planner).align,
 	},
 	{
-		"resize", "All else is resized.", open,
+		"resize", "All else is resized.", changing,
 		[]contract.Reason{contract.BoundsClamped, contract.DemandExceedsNodes, contract.HPAUtilization}, (*Planner).resize,
 	},
 	{
@@ -149,7 +149,7 @@ var restoringStages = []stage{
 		[]contract.Reason{contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).restoreOriginals,
 	},
 	{
-		"fit", "What cannot change without a restart stays.", open,
+		"fit", "What cannot change without a restart stays.", changing,
 		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
 	},
 	{
@@ -180,8 +180,6 @@ const (
 	stageKeep   = "keep"
 	stageSettle = "settle"
 )
-
-const anyState = open | held | stays | decided
 
 // Plan plans one pod.
 func (p *Planner) Plan(s *Snapshot) *Plan {

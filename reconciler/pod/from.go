@@ -60,6 +60,7 @@ func from(object *corev1.Pod, h *history) *Pod {
 	long := p.readTexts(meta)
 	p.readMarks(object.Annotations)
 	p.readContainers(object, h)
+	p.template = p.templateOf(spec)
 	p.readFlags(object, h)
 	p.rare = p.rareOf(object, h, long)
 	return p

@@ -28,6 +28,7 @@ type Pod struct {
 	// changed, which is usually the same for all pods of a workload.
 	kind, record         unique.Handle[string]
 	demanded             unique.Handle[string]
+	template             uint64
 	createdAt            int64
 	resizedAt, appliedAt int64
 	// readySince is when the pod became ready or not ready.

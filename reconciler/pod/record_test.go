@@ -32,12 +32,12 @@ func keepsEveryPartOfItsText(t *testing.T) {
 		}
 	}
 	record := pod.ParseRecord("app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m")
-	app, ok := record.Of("app")
+	app, ok := record.Of("app", 1)
 	want := pod.RecordedContainer{Name: "app", Restarts: 3, From: podtest.Amounts{"1", "2", "1Gi", "2Gi"}.Container(), To: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}.Container()}
 	if !ok || app != want {
 		t.Errorf("got %v, want %v", app, want)
 	}
-	if _, ok := record.Of("other"); ok {
+	if _, ok := record.Of("other", 0); ok {
 		t.Error("the record knows a container that it does not name")
 	}
 }

@@ -175,7 +175,7 @@ func usesOnlyTheRatioOfAnotherNodeType(t *testing.T) {
 		if name.Name != "refused" {
 			return nil
 		}
-		return &plan.Refusal{Reason: plan.Reason{Code: contract.ResizeInfeasible}, Wanted: "?"}
+		return &plan.Refusal{Reason: plan.Reason{Code: contract.ResizeInfeasible}, Wanted: &plan.Asked{}}
 	})
 	for _, tc := range []struct {
 		pod, nodeType string

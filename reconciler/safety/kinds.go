@@ -31,8 +31,8 @@ func KindName(kind schema.GroupKind) string {
 func Names(names []string, kind schema.GroupKind) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		if name == kind.Kind {
-			_, known := groups[name]
-			return !known || BuiltIn(kind)
+			group, known := groups[name]
+			return !known || group == kind.Group
 		}
 		return schema.ParseGroupKind(name) == kind
 	})

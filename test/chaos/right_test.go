@@ -133,7 +133,7 @@ func recordedSizes(of *corev1.Pod) (string, bool) {
 	text, ok := of.Annotations[contract.AppliedSizes]
 	record := pod.ParseRecord(text)
 	return oracle.Text(resizable(of), func(c *corev1.Container) (cpu, memory oracle.Amount) {
-		has, _ := record.Of(c.Name)
+		has, _ := record.Of(c.Name, 0)
 		return oracle.Amount(has.To.CPU), oracle.Amount(has.To.Memory)
 	}), ok
 }

@@ -33,7 +33,7 @@ func (c *container) append(b []byte) ([]byte, error) {
 	m := &storedv2.Container{
 		Namespace: c.Namespace, Kind: c.Kind, Workload: c.Workload, Name: c.Name, RatioSets: c.ratios,
 		CpuHalfLifeNanos: int64(c.Shapes.CPU.HalfLife), MemoryHalfLifeNanos: int64(c.Shapes.Memory.HalfLife),
-		NewestNanos: nanos(newest), Pods: packPods(c.State),
+		NewestNanos: nanos(newest), Pods: packPods(c.State), Outliers: packOutliers(c.State),
 	}
 	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
 		if h := &c.Hours[i]; i == 0 || *h != c.Hours[i-1] {
@@ -42,6 +42,12 @@ func (c *container) append(b []byte) ([]byte, error) {
 	}
 	for _, s := range c.Types {
 		m.NodeTypes = append(m.NodeTypes, packSeries(s, c.Shapes, newest))
+	}
+	if v := c.Version; v.Hash != 0 {
+		m.Version = &storedv2.Version{Hash: v.Hash}
+		if !v.Since.IsZero() {
+			m.Version.SinceSeconds = v.Since.Unix()
+		}
 	}
 	m.ProtoReflect().SetUnknown(c.Unknown)
 	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
@@ -56,7 +62,7 @@ func packSeries(s *history.Series, shapes history.Shapes, newest time.Time) *sto
 		Name: s.NodeType, FirstTime: packTime(s.First, newest), LastTime: packTime(s.Last, newest),
 		HeardTime: packTime(s.Heard, newest), Samples: int64(s.Samples), Cpu: packHistogram(&s.CPU, shapes.CPU.HalfLife),
 		Memory: packHistogram(&s.Memory, shapes.Memory.HalfLife), Throttled: packHistogram(&s.Throttled, shapes.CPU.HalfLife),
-		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife),
+		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors),
 	}
 	if s.Week != nil {
 		m.Week = &storedv2.Week{}
@@ -124,6 +130,12 @@ func unpackContainer(form []byte) (c container, err error) {
 			Unknown: m.ProtoReflect().GetUnknown(),
 		},
 	}
+	if v := m.Version; v != nil {
+		c.Version.Hash = v.Hash
+		if v.SinceSeconds != 0 {
+			c.Version.Since = time.Unix(v.SinceSeconds, 0).UTC()
+		}
+	}
 	for i, h := range []*storedv2.Hours{m.CpuHours, m.MemoryHours, m.PeakHours} {
 		if to := &c.Hours[i]; h != nil {
 			to.First, to.Last = h.FirstSeconds, h.LastHour
@@ -139,7 +151,10 @@ func unpackContainer(form []byte) (c container, err error) {
 		}
 		c.Types = append(c.Types, s)
 	}
-	return c, unpackPods(m.Pods, c.State)
+	if err := unpackPods(m.Pods, c.State); err != nil {
+		return c, err
+	}
+	return c, unpackOutliers(m.Outliers, c.State)
 }
 
 func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time) (*history.Series, error) {
@@ -147,10 +162,11 @@ func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time)
 		NodeType: m.Name, First: unpackTime(m.FirstTime, newest), Last: unpackTime(m.LastTime, newest),
 		Heard: unpackTime(m.HeardTime, newest), Samples: int(m.Samples), Unknown: m.ProtoReflect().GetUnknown(),
 	}
-	var errs [4]error
+	var errs [5]error
 	s.CPU, errs[0] = unpackHistogram(m.Cpu, shapes.CPU)
 	s.Memory, errs[1] = unpackHistogram(m.Memory, shapes.Memory)
 	s.Throttled, errs[2] = unpackHistogram(m.Throttled, shapes.CPU)
+	s.Floors, errs[4] = unpackFloors(m.Floors)
 	if m.Pressed != nil {
 		var pressed histogram.Histogram
 		pressed, errs[3] = unpackHistogram(m.Pressed, shapes.CPU)

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -176,6 +177,45 @@ func TestContainer(t *testing.T) {
 		c, err := unpackContainer(form(t, least(&w)))
 		if err != nil || w.Memory.Sub(c.Windows[0].Memory).Abs() >= time.Second {
 			t.Errorf("%v, %v", c.Windows[0].Memory, err)
+		}
+	})
+	t.Run("keeps the version of its pods", func(t *testing.T) {
+		for _, v := range []history.Version{{}, {Hash: 1}, {Hash: 1<<64 - 1, Since: began}} {
+			s := least()
+			s.Version = v
+			if c, err := unpackContainer(form(t, s)); err != nil || c.Version != v {
+				t.Errorf("%+v, want %+v, %v", c.Version, v, err)
+			}
+		}
+	})
+	t.Run("keeps sizes that were too small", func(t *testing.T) {
+		s, f := least(), &history.Floors{}
+		for i, d := range daysOf(f) {
+			d.Note(began, int64(100*i+1))
+			d.Note(began.AddDate(0, 0, -7), int64(200*i+1))
+		}
+		s.Types[0].Floors = f
+		stored := form(t, s)
+		if c, err := unpackContainer(stored); err != nil || *c.Types[0].Floors != *f {
+			t.Errorf("%+v, want %+v, %v", c.Types[0].Floors, f, err)
+		}
+		var m storedv2.Container
+		for name, change := range map[string]func(*storedv2.Floors){
+			"no days":         func(f *storedv2.Floors) { f.Days = nil },
+			"a negative day":  func(f *storedv2.Floors) { f.Days[0] = -1 },
+			"too few amounts": func(f *storedv2.Floors) { f.Amounts = f.Amounts[1:] },
+		} {
+			if err := proto.Unmarshal(stored, &m); err != nil {
+				t.Fatal(err)
+			}
+			change(m.NodeTypes[0].Floors)
+			changed, err := proto.Marshal(&m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := unpackContainer(changed); !errors.Is(err, errIncomplete) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 	t.Run("keeps all IDs of pods apart", func(t *testing.T) {

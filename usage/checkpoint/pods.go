@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
@@ -16,7 +15,7 @@ func packPods(s *history.State) *storedv2.Pods {
 	for _, id := range slices.Sorted(maps.Keys(s.Windows)) {
 		w := s.Windows[id]
 		of, _ := s.Find(w.NodeType)
-		p.Ids = binary.LittleEndian.AppendUint64(p.Ids, uint64(id))[:len(p.Ids)+history.IDBytes]
+		p.Ids = appendID(p.Ids, id)
 		p.NodeTypes = append(p.NodeTypes, uint32(of))
 		p.MemoryTime = append(p.MemoryTime, packTime(w.Memory, s.Types[of].Heard))
 		p.EndTime = append(p.EndTime, packTime(w.End, w.Memory))
@@ -49,8 +48,6 @@ func unpackPods(p *storedv2.Pods, s *history.State) error {
 		return errIncomplete
 	}
 	for i := range pods {
-		var id [8]byte
-		copy(id[:history.IDBytes], p.Ids[i*history.IDBytes:])
 		of, sources := int(p.NodeTypes[i]), int(p.Sources[i])
 		if of >= len(s.Types) || sources > min(len(p.UntilTime), len(p.FromTime), len(p.HoleUntilTime), len(p.HoleFromTime))-source {
 			return errIncomplete
@@ -67,7 +64,7 @@ func unpackPods(p *storedv2.Pods, s *history.State) error {
 			c.Hole.From = unpackTime(p.HoleFromTime[source], c.Hole.Until)
 			source++
 		}
-		s.Windows[history.PodID(binary.LittleEndian.Uint64(id[:]))] = w
+		s.Windows[idAt(p.Ids, i)] = w
 	}
 	return nil
 }

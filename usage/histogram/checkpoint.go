@@ -1,8 +1,6 @@
 package histogram
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -43,37 +41,3 @@ func (h *Histogram) Checkpoint() Checkpoint {
 	}
 	return c
 }
-
-// FromCheckpoint returns the histogram of a checkpoint in the VPA's format.
-func FromCheckpoint(shape *Shape, c Checkpoint) (Histogram, error) {
-	h := New(shape)
-	if !finite(c.Total) || c.Total < 0 {
-		return h, fmt.Errorf("total weight %v is not a positive number", c.Total)
-	}
-	sum := 0.0
-	for bucket, weight := range c.Weights {
-		if bucket < 0 || bucket >= count {
-			return h, fmt.Errorf("bucket %d does not exist", bucket)
-		}
-		sum += float64(weight)
-	}
-	if c.Reference != nil {
-		h.reference = c.Reference.UnixNano()
-	}
-	if sum == 0 {
-		return h, nil
-	}
-	if c.Reference == nil {
-		return h, errors.New("weights without a reference time")
-	}
-	for bucket := range count {
-		if weight := c.Weights[bucket]; weight > 0 {
-			h.add(bucket, float64(weight)*c.Total/sum)
-		}
-	}
-	h.total = c.Total
-	return h, nil
-}
-
-// finite reports whether a number is neither infinite nor NaN.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

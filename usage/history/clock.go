@@ -26,6 +26,7 @@ func (r *State) rewind(now time.Time) {
 		if s.Pressed != nil {
 			s.Pressed.Move(-ahead)
 		}
+		s.Floors.rewind(now)
 		if s.Week != nil {
 			s.Week.forgetAfter(hourOf(now))
 		}
@@ -33,6 +34,7 @@ func (r *State) rewind(now time.Time) {
 			if w.series == s {
 				w.move(-ahead)
 				back(&w.Memory, &w.Killed)
+				w.own.rewind(now)
 				for i := range w.CPU {
 					back(&w.CPU[i].From, &w.CPU[i].Until, &w.CPU[i].Hole.From, &w.CPU[i].Hole.Until)
 				}

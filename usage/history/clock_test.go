@@ -123,7 +123,7 @@ func TestWindowsOfAClockThatWasAhead(t *testing.T) {
 				{other, began.Add(23*time.Hour - 1)},
 				{fast, began.Add(24 * time.Hour)},
 			} {
-				if end := f.containers[web].Windows[idOf(test.pod.UID)].End; !end.Equal(test.end) {
+				if end := f.containers[web].Windows[IDOf(test.pod.UID)].End; !end.Equal(test.end) {
 					t.Errorf("the window of %s ends at %v, want %v", test.pod.UID, end, test.end)
 				}
 			}

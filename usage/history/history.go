@@ -42,8 +42,11 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 			return err
 		}
 		w.addCPU(&s)
-	} else if err := w.addMemory(&s, &options); err != nil {
-		return err
+	} else {
+		w.own.Note(s.At, s.Usage)
+		if err := w.addMemory(&s, &options); err != nil {
+			return err
+		}
 	}
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
@@ -72,6 +75,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 	if !k.At.After(w.Killed) {
 		return ErrRepeated
 	}
+	w.series.prove(&k, &options)
 	// As in the VPA: the newest sample decides whether a kill is too old.
 	if !w.Memory.IsZero() && k.At.Before(w.Memory.Add(-options.Interval)) {
 		return ErrExpired
@@ -100,7 +104,7 @@ func (h *History) RecordKill(c Container, k Kill, now time.Time) error {
 // Forget releases what is known of a pod that has ended. What its containers used stays.
 func (h *History) Forget(c Container, uid string) {
 	if r := h.containers[c]; r != nil {
-		delete(r.Windows, idOf(uid))
+		delete(r.Windows, IDOf(uid))
 	}
 }
 

@@ -236,7 +236,7 @@ func TestLateMemory(t *testing.T) {
 		f.memory(slow, began, 100*mib)
 		f.kill(Kill{Pod: slow, At: began.Add(time.Hour), Limit: 100 * mib, Request: 100 * mib})
 		late(f, began.Add(time.Minute), 500*mib, nil)
-		if got := f.containers[web].Windows[idOf("a")].highest(); got != 500*mib {
+		if got := f.containers[web].Windows[IDOf("a")].highest(); got != 500*mib {
 			t.Errorf("%d MiB", got/mib)
 		}
 	})
@@ -245,7 +245,7 @@ func TestLateMemory(t *testing.T) {
 		f.memory(slow, began, 500*mib)
 		f.memory(slow, began.Add(day), 2000*mib)
 		f.kill(Kill{Pod: slow, At: began.Add(day - 1), Limit: 600 * mib, Request: 600 * mib})
-		w := f.containers[web].Windows[idOf("a")]
+		w := f.containers[web].Windows[IDOf("a")]
 		if w.Past.highest() != 720*mib || w.highest() != 2000*mib {
 			t.Errorf("%d and %d MiB", w.Past.highest()/mib, w.highest()/mib)
 		}
@@ -279,7 +279,7 @@ func TestKill(t *testing.T) {
 			}
 			test.kill.Pod, test.kill.At = slow, at
 			f.kill(test.kill)
-			if got := f.containers[web].Windows[idOf("a")].highest(); got != max(test.want, test.peak) {
+			if got := f.containers[web].Windows[IDOf("a")].highest(); got != max(test.want, test.peak) {
 				t.Errorf("%d MiB, want %d MiB", got/mib, test.want/mib)
 			}
 		})
@@ -298,11 +298,11 @@ func TestKill(t *testing.T) {
 		for i := range 20 {
 			request := int64(1000 * mib)
 			if i > 0 {
-				request = f.containers[web].Windows[idOf("a")].KillPeak // what the kill before led to
+				request = f.containers[web].Windows[IDOf("a")].KillPeak // what the kill before led to
 			}
 			f.kill(Kill{Pod: slow, At: at.Add(time.Duration(i) * time.Minute), Limit: 1000 * mib, Request: min(request, 1000*mib)})
 		}
-		if got := f.containers[web].Windows[idOf("a")].KillPeak; got != 1200*mib {
+		if got := f.containers[web].Windows[IDOf("a")].KillPeak; got != 1200*mib {
 			t.Errorf("%d MiB after 20 kills at 1000 MiB", got/mib)
 		}
 	})
@@ -315,7 +315,7 @@ func TestKill(t *testing.T) {
 			f.memory(slow, at.Add(time.Minute), 200*mib)
 			f.memory(slow, at.Add(time.Minute+1), 150*mib)
 			f.kill(Kill{Pod: slow, At: at.Add(2 * time.Minute)})
-			if got := f.containers[web].Windows[idOf("a")].highest(); got != want {
+			if got := f.containers[web].Windows[IDOf("a")].highest(); got != want {
 				t.Errorf("%d MiB, want %d MiB", got/mib, want/mib)
 			}
 		})
@@ -369,7 +369,7 @@ func TestKill(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 1)
 		f.kill(Kill{Pod: slow, At: began.Add(-24 * time.Hour), Limit: most, Request: most, Usage: most})
-		if got := f.containers[web].Windows[idOf("a")].Past.highest(); got != most {
+		if got := f.containers[web].Windows[IDOf("a")].Past.highest(); got != most {
 			t.Errorf("%v bytes, want at most %v", got, float64(most))
 		}
 		if err := f.RecordKill(web, Kill{Pod: slow, At: began.Add(Skew), Limit: 1}, began); err != nil {
@@ -573,7 +573,7 @@ func TestExpiry(t *testing.T) {
 		f.cpu(slow, began, 1)
 		f.cpu(fast, began.Add(kept), 1)
 		f.Expire(began.Add(kept))
-		if got := f.containers[web].Windows; len(got) != 1 || got[idOf(fast.UID)] == nil {
+		if got := f.containers[web].Windows; len(got) != 1 || got[IDOf(fast.UID)] == nil {
 			t.Errorf("pods %v", got)
 		}
 	})

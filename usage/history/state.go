@@ -20,7 +20,9 @@ type State struct {
 	Windows map[PodID]*Window
 	// Hours are those with samples of CPU and memory, and those with peaks of memory.
 	Hours [3]Hours
-	// Unknown is what a later version has stored of the container, which this one does not know.
+	// Version is what its pods were created from.
+	Version Version
+	// Unknown is what a later version of workload-resizer has stored of the container, which this one does not know.
 	Unknown []byte
 }
 
@@ -42,6 +44,8 @@ type Series struct {
 	Throttled histogram.Histogram
 	// Week is nil if the peaks of hours are not kept.
 	Week *Week
+	// Floors are nil while no size was seen to be too small.
+	Floors *Floors
 	// Unknown is what a later version has stored of the node type.
 	Unknown []byte
 }
@@ -85,6 +89,7 @@ func (h *History) Restore(c Container, r *State, now time.Time) error {
 			return ErrState
 		}
 		w.series = r.Types[i]
+		w.recall()
 	}
 	if wrong {
 		return ErrState

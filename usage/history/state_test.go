@@ -77,7 +77,7 @@ func TestState(t *testing.T) {
 		f.memory(slow, began, 1)
 		r := f.State(web)
 		r.Types[0].Samples, r.Hours[Memory] = math.MaxInt, Hours{First: latest, Last: latest / 3600}
-		w := r.Windows[idOf(slow.UID)]
+		w := r.Windows[IDOf(slow.UID)]
 		w.Peak, w.Past.KillPeak, w.CPU = most, most, make([]Progress, mostSources)
 		if err := newFixture(t).Restore(web, r, began); err != nil {
 			t.Error(err)
@@ -108,7 +108,7 @@ func TestState(t *testing.T) {
 			f.cpu(slow, began, 1)
 			f.memory(fast, began, 1)
 			r := f.State(web)
-			change(r, r.Types[0], r.Windows[idOf(slow.UID)])
+			change(r, r.Types[0], r.Windows[IDOf(slow.UID)])
 			if err := g.Restore(web, r, began); !errors.Is(err, ErrState) || g.Len() != 0 || !g.newest.IsZero() {
 				t.Errorf("%v, %d containers", err, g.Len())
 			}

@@ -13,6 +13,8 @@ type View struct {
 	// CPU and Memory say how much is known of each resource, and Peaks for how much of it the
 	// peaks of memory are known, not only its usage at moments.
 	CPU, Memory, Peaks Known
+	// Version is what the pods were created from.
+	Version Version
 }
 
 // Known says how much of a history is known.
@@ -38,6 +40,8 @@ type TypeView struct {
 	// number.
 	First, Last time.Time
 	Samples     int
+	// Floors are the least sizes; nil if none was seen to be too small.
+	Floors *Floors
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week
 }
@@ -66,11 +70,12 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	v := View{
 		Types: make([]TypeView, len(r.Types)),
 		CPU:   r.Hours[CPU].known(now), Memory: r.Hours[Memory].known(now), Peaks: r.Hours[peaks].known(now),
+		Version: r.Version,
 	}
 	for i, s := range r.Types {
 		t := TypeView{
 			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
-			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, week: s.Week,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

@@ -18,6 +18,10 @@ type Window struct {
 	CPU []Progress
 	// Memory is the time of the newest sample, and Killed that of the last kill.
 	Memory, Killed time.Time
+	// own has the highest usage of memory of each of the last days, and outlier means that others of the workload
+	// use less by far.
+	own     Days
+	outlier bool
 }
 
 // Span is a window of memory.
@@ -34,7 +38,8 @@ type PodID uint64
 // IDBytes is how many bytes of a PodID are used, the lowest ones.
 const IDBytes = 5
 
-func idOf(uid string) PodID {
+// IDOf returns the ID of a pod.
+func IDOf(uid string) PodID {
 	h := fnv.New64a()
 	h.Write([]byte(uid))
 	return PodID(h.Sum64() & (1<<(8*IDBytes) - 1))
@@ -43,7 +48,7 @@ func idOf(uid string) PodID {
 // window returns the state of a pod. If its node has another type than before, its window
 // continues there: what was counted on the other node type stays.
 func (r *State) window(p Pod) *Window {
-	id := idOf(p.UID)
+	id := IDOf(p.UID)
 	w := r.Windows[id]
 	if w == nil {
 		w = &Window{NodeType: p.NodeType, series: r.series(p.NodeType)}

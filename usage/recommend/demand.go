@@ -29,6 +29,8 @@ type Demand struct {
 	// CPUKnown, MemoryKnown and PeaksKnown say how much is known of each resource, and of the
 	// peaks of memory.
 	CPUKnown, MemoryKnown, PeaksKnown history.Known
+	// Since is when the version began that the pods were created from; zero if no version before it is known.
+	Since time.Time
 	// Throttled is the largest share of throttled samples on any node type.
 	Throttled float64
 	// Unknown has node types whose history does not count because their speed is unknown.
@@ -40,7 +42,7 @@ type Demand struct {
 
 // NewDemand converts a history to baseline units.
 func NewDemand(v history.View, speeds Speeds) Demand {
-	d := Demand{CPUKnown: v.CPU, MemoryKnown: v.Memory, PeaksKnown: v.Peaks}
+	d := Demand{CPUKnown: v.CPU, MemoryKnown: v.Memory, PeaksKnown: v.Peaks, Since: v.Version.Since}
 	for _, t := range v.Types {
 		speed, known := speeds(t.NodeType)
 		if !known || !speed.valid() {

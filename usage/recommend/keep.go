@@ -14,6 +14,9 @@ func (o *Options) KeepsCPU(r *Recommendation) string {
 	if r.Silent {
 		return "no CPU has been measured since " + r.Last.UTC().Format(time.RFC3339)
 	}
+	if why := o.untried(r); why != "" {
+		return why
+	}
 	// Where more samples are throttled than may exceed the target, the target is one of them.
 	if r.Throttled > 1-o.CPU.Target {
 		return fmt.Sprintf("%.0f%% of the samples were throttled, so what the container would use is unknown", 100*r.Throttled)
@@ -30,10 +33,22 @@ func (o *Options) KeepsMemory(r *Recommendation, follows bool) string {
 	if why := o.unknown("memory", r.MemoryKnown); why != "" {
 		return why
 	}
+	if why := o.untried(r); why != "" {
+		return why
+	}
 	if follows {
 		return o.unknown("peaks of memory", r.PeaksKnown)
 	}
 	return ""
+}
+
+// untried returns why nothing is lowered soon after a change to the workload; empty if there was none. What the version
+// before used says little about the new one.
+func (o *Options) untried(r *Recommendation) string {
+	if r.New == 0 || r.New >= o.MinHistory {
+		return ""
+	}
+	return fmt.Sprintf("an image, or an amount that the author wrote, changed %s ago, and %s of the new version are needed (minHistory)", short(r.New), short(o.MinHistory))
 }
 
 // unknown returns what is missing for a decrease; empty if enough is known.

@@ -1,6 +1,10 @@
 package recommend
 
-import "github.com/workload-resizer/workload-resizer/reconciler/need"
+import (
+	"cmp"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+)
 
 // Authored is what the author of a container wrote. A limit of 0 is none.
 type Authored struct {
@@ -11,13 +15,16 @@ type Authored struct {
 
 // Need returns the recommendation as planners know it. It has the rules of the options, which must not change.
 func (o *Options) Need(r *Recommendation) need.Container {
-	return need.Container{
+	all := need.Container{
 		CPU: need.Recommendation{
 			Target: r.Target.CPU, Lower: r.Lower.CPU, Upper: r.Upper.CPU, Max: r.Max.CPU, Keeps: o.KeepsCPU(r), Rules: &o.Rules,
 		},
 		Memory: need.Recommendation{
 			Target: r.Target.Memory, Lower: r.Lower.Memory, Upper: r.Upper.Memory, Max: r.Max.Memory,
-			Keeps: o.KeepsMemory(r, false), KeepsLimit: o.unknown("peaks of memory", r.PeaksKnown), Rules: &o.Rules,
+			Keeps: o.KeepsMemory(r, false), KeepsLimit: cmp.Or(o.unknown("peaks of memory", r.PeaksKnown), o.untried(r)), Rules: &o.Rules,
 		},
 	}
+	all.CPU.Floor.Request, all.CPU.Floor.Limit = r.Floors.Request.CPU, r.Floors.Limit.CPU
+	all.Memory.Floor.Request, all.Memory.Floor.Limit = r.Floors.Request.Memory, r.Floors.Limit.Memory
+	return all
 }

@@ -23,6 +23,11 @@ type Recommendation struct {
 	// CPUKnown and MemoryKnown say how much is known of each resource, and PeaksKnown for how
 	// much of it the peaks of memory are known, not only its usage at moments.
 	CPUKnown, MemoryKnown, PeaksKnown Known
+	// New is for how long a version of the workload exists that differs from the one before in an image or in an amount
+	// that its author wrote; 0 if no version before it is known.
+	New time.Duration
+	// Floors are the least sizes of which smaller ones were seen to be too small.
+	Floors Floors
 	// Max is the most that the options allow; 0 means any amount.
 	Max Amounts
 	// Last is when CPU was measured last, and Silent means that this is too long ago.
@@ -61,6 +66,10 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
+	}
+	r.Floors = d.floors(now)
+	if !d.Since.IsZero() {
+		r.New = max(1, now.Sub(d.Since).Abs()) // A time in the far future must not prevent decreases forever.
 	}
 	target := o.stages(cpu.Target, memory.Target, containers, 1, 1)
 	r.Uncapped, r.Target = target.rounded, target.capped

@@ -255,7 +255,11 @@ type Container struct {
 	// What it used on each node type, in alphabetical order.
 	NodeTypes []*NodeType `protobuf:"bytes,12,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// Its pods, with their open windows.
-	Pods          *Pods `protobuf:"bytes,13,opt,name=pods,proto3" json:"pods,omitempty"`
+	Pods *Pods `protobuf:"bytes,13,opt,name=pods,proto3" json:"pods,omitempty"`
+	// Those of its pods that use far more memory than others; absent if there are none.
+	Outliers *Outliers `protobuf:"bytes,14,opt,name=outliers,proto3" json:"outliers,omitempty"`
+	// The version of its pods; absent if it is not known.
+	Version       *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -381,6 +385,75 @@ func (x *Container) GetPods() *Pods {
 	return nil
 }
 
+func (x *Container) GetOutliers() *Outliers {
+	if x != nil {
+		return x.Outliers
+	}
+	return nil
+}
+
+func (x *Container) GetVersion() *Version {
+	if x != nil {
+		return x.Version
+	}
+	return nil
+}
+
+// A version of a workload's pods.
+type Version struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A hash of the images and of the amounts that the author wrote.
+	Hash uint64 `protobuf:"fixed64,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// When the first pod of the version was created, in seconds since 1970; 0 if no version before it is known.
+	SinceSeconds  int64 `protobuf:"varint,2,opt,name=since_seconds,json=sinceSeconds,proto3" json:"since_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Version) Reset() {
+	*x = Version{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Version) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Version) ProtoMessage() {}
+
+func (x *Version) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Version.ProtoReflect.Descriptor instead.
+func (*Version) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Version) GetHash() uint64 {
+	if x != nil {
+		return x.Hash
+	}
+	return 0
+}
+
+func (x *Version) GetSinceSeconds() int64 {
+	if x != nil {
+		return x.SinceSeconds
+	}
+	return 0
+}
+
 // The hours with samples.
 type Hours struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -396,7 +469,7 @@ type Hours struct {
 
 func (x *Hours) Reset() {
 	*x = Hours{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -408,7 +481,7 @@ func (x *Hours) String() string {
 func (*Hours) ProtoMessage() {}
 
 func (x *Hours) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -421,7 +494,7 @@ func (x *Hours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hours.ProtoReflect.Descriptor instead.
 func (*Hours) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{4}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Hours) GetFirstSeconds() int64 {
@@ -467,14 +540,16 @@ type NodeType struct {
 	// The usage of CPU with the time that the container waited; absent while no sample has this.
 	Pressed *Histogram `protobuf:"bytes,9,opt,name=pressed,proto3" json:"pressed,omitempty"`
 	// The peaks of the last week; absent if no policy needs them.
-	Week          *Week `protobuf:"bytes,10,opt,name=week,proto3" json:"week,omitempty"`
+	Week *Week `protobuf:"bytes,10,opt,name=week,proto3" json:"week,omitempty"`
+	// The least sizes; absent if none was seen to be too small.
+	Floors        *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NodeType) Reset() {
 	*x = NodeType{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +561,7 @@ func (x *NodeType) String() string {
 func (*NodeType) ProtoMessage() {}
 
 func (x *NodeType) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +574,7 @@ func (x *NodeType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeType.ProtoReflect.Descriptor instead.
 func (*NodeType) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{5}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *NodeType) GetName() string {
@@ -572,6 +647,70 @@ func (x *NodeType) GetWeek() *Week {
 	return nil
 }
 
+func (x *NodeType) GetFloors() *Floors {
+	if x != nil {
+		return x.Floors
+	}
+	return nil
+}
+
+// The least sizes of which smaller ones were seen to be too small, of each of the last eight days: of CPU requests, CPU
+// limits, memory requests and memory limits.
+type Floors struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The newest day of each of them, in days since 1970.
+	Days []int32 `protobuf:"varint,1,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The sizes of each of them, of that day and of the seven before it: 1024 times the binary logarithm of the
+	// millicores or bytes, plus 1. 0 means none.
+	Amounts       []uint32 `protobuf:"varint,2,rep,packed,name=amounts,proto3" json:"amounts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Floors) Reset() {
+	*x = Floors{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Floors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Floors) ProtoMessage() {}
+
+func (x *Floors) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Floors.ProtoReflect.Descriptor instead.
+func (*Floors) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Floors) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Floors) GetAmounts() []uint32 {
+	if x != nil {
+		return x.Amounts
+	}
+	return nil
+}
+
 // A distribution of usage.
 type Histogram struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -592,7 +731,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -604,7 +743,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -617,7 +756,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{6}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -670,7 +809,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +821,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +834,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -760,7 +899,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +911,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +924,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -893,6 +1032,71 @@ func (x *Pods) GetHoleFromTime() []int64 {
 	return nil
 }
 
+// The highest usage of memory of pods that use far more than others, of each of the last eight days.
+type Outliers struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The lowest 5 bytes of the ID of each pod, the lowest one first.
+	Ids []byte `protobuf:"bytes,1,opt,name=ids,proto3" json:"ids,omitempty"`
+	// The newest day of each pod, in days since 1970.
+	Days []int32 `protobuf:"varint,2,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The peaks of each pod, of that day and of the seven before it: 1024 times the binary logarithm of the bytes, plus 1.
+	// 0 means none.
+	Peaks         []uint32 `protobuf:"varint,3,rep,packed,name=peaks,proto3" json:"peaks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outliers) Reset() {
+	*x = Outliers{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outliers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outliers) ProtoMessage() {}
+
+func (x *Outliers) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
+func (*Outliers) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Outliers) GetIds() []byte {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+func (x *Outliers) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Outliers) GetPeaks() []uint32 {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
 var File_checkpoint_stored_v2_stored_proto protoreflect.FileDescriptor
 
 const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
@@ -912,7 +1116,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x06Source\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xb8\x04\n" +
+	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xad\x05\n" +
 	"\tContainer\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -930,11 +1134,16 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"peak_hours\x18\v \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\x12=\n" +
 	"\n" +
 	"node_types\x18\f \x03(\v2\x1e.checkpoint.stored.v2.NodeTypeR\tnodeTypes\x12.\n" +
-	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\"]\n" +
+	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\x12:\n" +
+	"\boutliers\x18\x0e \x01(\v2\x1e.checkpoint.stored.v2.OutliersR\boutliers\x127\n" +
+	"\aversion\x18\x0f \x01(\v2\x1d.checkpoint.stored.v2.VersionR\aversion\"B\n" +
+	"\aVersion\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12#\n" +
+	"\rsince_seconds\x18\x02 \x01(\x03R\fsinceSeconds\"]\n" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xa9\x03\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xdf\x03\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -948,7 +1157,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\tthrottled\x18\b \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\tthrottled\x129\n" +
 	"\apressed\x18\t \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\apressed\x12.\n" +
 	"\x04week\x18\n" +
-	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\"\xb0\x01\n" +
+	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\x124\n" +
+	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\"6\n" +
+	"\x06Floors\x12\x12\n" +
+	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x18\n" +
+	"\aamounts\x18\x02 \x03(\rR\aamounts\"\xb0\x01\n" +
 	"\tHistogram\x120\n" +
 	"\x14reference_half_lives\x18\x01 \x01(\x12R\x12referenceHalfLives\x12'\n" +
 	"\x0freference_nanos\x18\x02 \x01(\x12R\x0ereferenceNanos\x12\x14\n" +
@@ -980,7 +1193,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"until_time\x18\f \x03(\x12R\tuntilTime\x12\x1b\n" +
 	"\tfrom_time\x18\r \x03(\x12R\bfromTime\x12&\n" +
 	"\x0fhole_until_time\x18\x0e \x03(\x12R\rholeUntilTime\x12$\n" +
-	"\x0ehole_from_time\x18\x0f \x03(\x12R\fholeFromTimeBRZPgithub.com/workload-resizer/workload-resizer/usage/checkpoint/stored/v2;storedv2b\x06proto3"
+	"\x0ehole_from_time\x18\x0f \x03(\x12R\fholeFromTime\"F\n" +
+	"\bOutliers\x12\x10\n" +
+	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x12\n" +
+	"\x04days\x18\x02 \x03(\x05R\x04days\x12\x14\n" +
+	"\x05peaks\x18\x03 \x03(\rR\x05peaksBRZPgithub.com/workload-resizer/workload-resizer/usage/checkpoint/stored/v2;storedv2b\x06proto3"
 
 var (
 	file_checkpoint_stored_v2_stored_proto_rawDescOnce sync.Once
@@ -994,36 +1211,42 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
 	(*Source)(nil),    // 2: checkpoint.stored.v2.Source
 	(*Container)(nil), // 3: checkpoint.stored.v2.Container
-	(*Hours)(nil),     // 4: checkpoint.stored.v2.Hours
-	(*NodeType)(nil),  // 5: checkpoint.stored.v2.NodeType
-	(*Histogram)(nil), // 6: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 7: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 8: checkpoint.stored.v2.Pods
+	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
+	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
+	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
+	(*Floors)(nil),    // 7: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 8: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 9: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 10: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 11: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
 	3,  // 1: checkpoint.stored.v2.Content.containers:type_name -> checkpoint.stored.v2.Container
-	4,  // 2: checkpoint.stored.v2.Container.cpu_hours:type_name -> checkpoint.stored.v2.Hours
-	4,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
-	4,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
-	5,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	8,  // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	6,  // 7: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 8: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 9: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	6,  // 10: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	7,  // 11: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	5,  // 2: checkpoint.stored.v2.Container.cpu_hours:type_name -> checkpoint.stored.v2.Hours
+	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
+	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
+	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
+	10, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	11, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
+	8,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	8,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	9,  // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	7,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1037,7 +1260,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

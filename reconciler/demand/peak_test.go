@@ -1,0 +1,100 @@
+package demand
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+)
+
+// led is a source of a leader among followers, which use a tenth of its memory.
+type led struct{ *steady }
+
+func (l led) Read(ctx context.Context, since, until time.Time, observe func(usage.Sample)) error {
+	return l.steady.Read(ctx, since, until, func(s usage.Sample) {
+		if s.Resource == history.Memory && s.Name == "web-1-0" {
+			s.Usage = 1000 << 20
+		}
+		observe(s)
+	})
+}
+
+// crowd returns a Deployment web with a leader, web-1-0, and 20 followers, whose usage of two days was read.
+func crowd(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{leads: true, source: &steady{cpu: map[string]int64{}}}
+	for i := range 21 {
+		name := fmt.Sprint("web-1-", i)
+		f.source.cpu[name] = 100
+		f.source.pods = append(f.source.pods, podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, clustertest.Named("shop", name, "a"), func(p *corev1.Pod) {
+			p.OwnerReferences[0].Name, p.CreationTimestamp = "web-1", metav1.NewTime(podtest.Start.Add(-96*time.Hour))
+			p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"}
+		}))
+	}
+	f.of = clustertest.Of(t, f.source.pods, []*corev1.Node{clustertest.Node("a", "n2d", "64")})
+	f.of.Ratios = clustertest.Store(t, following())
+	f.Demands = New(Config{
+		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return f.leads }, Clock: clustertest.Clock(f.of),
+		Usage: Usage{Sources: []Source{{Source: led{f.source}, Interval: time.Minute, Backfill: 48 * time.Hour}}},
+	})
+	f.round(t)
+	return f
+}
+
+// demandOf returns what usage says about a pod.
+func (f *fixture) demandOf(name string) need.Demand {
+	p := f.of.Pods("shop").Get(name)
+	return f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+}
+
+func TestPeaks(t *testing.T) {
+	f := crowd(t)
+	leader, follower := f.demandOf("web-1-0"), f.demandOf("web-1-1")
+	if target := leader.Of("app").Memory.Target; target > 200<<20 {
+		t.Errorf("%d bytes are recommended for all", target)
+	}
+	if got := leader.Peak("app"); got < 1000<<20 || got > 1001<<20 {
+		t.Errorf("%d bytes of the leader", got)
+	}
+	if got := follower.Peak("app"); got > 101<<20 {
+		t.Errorf("%d bytes of a follower", got)
+	}
+	t.Run("keep a leader larger than its followers", func(t *testing.T) {
+		planned := func(name string) int64 {
+			p := f.of.Pods("shop").Get(name)
+			s := plan.Snapshot{Pod: p, Table: f.Ratios.Table(), Now: f.Clock.Now(), Demand: f.demandOf(name)}
+			s.Around.Node = f.of.Node(p)
+			return f.Planner.Plan(&s).Containers[0].Desired.Memory.Request
+		}
+		if got := planned("web-1-0"); got < 1000<<20 || got > 1001<<20 {
+			t.Errorf("the leader gets %d bytes", got)
+		}
+		if got := planned("web-1-1"); got > 200<<20 {
+			t.Errorf("a follower gets %d bytes", got)
+		}
+	})
+	t.Run("have the pods planned again once they no longer count", func(t *testing.T) {
+		again := &changes{}
+		f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+		f.publish(t.Context())
+		if len(again.pods) != 0 {
+			t.Errorf("planned again: %q", again.pods)
+		}
+		clustertest.Clock(f.of).Step(8 * 24 * time.Hour)
+		f.publish(t.Context())
+		if len(again.pods) == 0 || f.demandOf("web-1-0").Peak("app") != 0 {
+			t.Errorf("planned again: %q, with a peak of %d bytes", again.pods, f.demandOf("web-1-0").Peak("app"))
+		}
+	})
+}

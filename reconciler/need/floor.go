@@ -1,0 +1,26 @@
+package need
+
+import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
+
+// request returns the request on the baseline: what is recommended, but not a size that was seen to be too small.
+func (n *Need) request(m *sizing.Measure, guaranteed bool) int64 {
+	request := n.Request(m)
+	if n.Recommended == nil {
+		return request
+	}
+	return max(request, n.floor(m, guaranteed))
+}
+
+// floor returns the least request, because smaller ones were seen to be too small, or the limits that follow from them; 0 if
+// none was. It does not exceed what the container may get.
+func (n *Need) floor(m *sizing.Measure, guaranteed bool) int64 {
+	floor := &n.Recommended.Floor
+	least := min(max(floor.Request, n.requestFor(m, floor.Limit, guaranteed)), m.Most)
+	if most := n.most(); most > 0 {
+		least = min(least, most)
+	}
+	return least
+}
+
+// proven is the share of a floor that was seen to be too small.
+const proven = 1 / room

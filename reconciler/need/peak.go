@@ -1,0 +1,47 @@
+package need
+
+import (
+	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// room is by how much a memory limit exceeds the highest usage that is known: as much as usage/history adds to what a
+// killed container had.
+const room = 1.2
+
+// abovePeak returns the least limit for the highest usage that is known. It is not near that, so that the same usage does
+// not raise the limit again.
+func abovePeak(usage int64) int64 { return times(usage, room) }
+
+// peakRequest returns the request below which memory is not lowered because of the replica's own peak. Percentiles of
+// the usage of many replicas do not show what one of them needs, such as a leader. Where the limit follows the
+// request, that must not become too low either.
+func (s *State) peakRequest() int64 {
+	n := &s.Needs[sizing.Memory.Index]
+	if n.Recommended == nil {
+		return 0
+	}
+	return max(s.Peak, n.requestFor(sizing.Memory, abovePeak(s.Peak), s.Guaranteed))
+}
+
+// requestFor returns the request to which a limit belongs that follows the request; 0 if it does not follow.
+func (n *Need) requestFor(m *sizing.Measure, limit int64, guaranteed bool) int64 {
+	authored := n.Authored
+	if authored.Limit == 0 || n.Recommended.Rules.Limits.mode(m, guaranteed) != Follow {
+		return 0
+	}
+	return times(limit, float64(authored.Request)/float64(authored.Limit))
+}
+
+// holdAt keeps a request that would be lowered at an amount, or at the present one if that is less. peak is why.
+func (c *change) holdAt(amount, peak int64) {
+	if c.to >= c.from || c.to >= amount {
+		return
+	}
+	c.to = min(c.from, amount)
+	c.upper = max(c.upper, c.to)
+	if c.why == "" {
+		c.why = fmt.Sprintf("the replica used %s within the last seven days", c.measure.Text(peak))
+	}
+}

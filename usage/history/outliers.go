@@ -1,0 +1,43 @@
+package history
+
+import "time"
+
+// Outliers returns the pods of a container that used more memory within the last seven days than the given amount
+// for their node type, and how much. Percentiles of all pods do not show what one of many needs, such as a leader.
+// Until the next call, these are the pods whose Peaks are known to those who store the state.
+func (h *History) Outliers(c Container, least func(nodeType string) int64, now time.Time) (peaks map[PodID]int64) {
+	r := h.containers[c]
+	if r == nil {
+		return nil
+	}
+	of, than := "", int64(0)
+	for id, w := range r.Windows {
+		if than == 0 || w.NodeType != of {
+			of, than = w.NodeType, max(1, least(w.NodeType))
+		}
+		peak := w.own.Highest(now)
+		if w.outlier = peak > than; w.outlier {
+			if peaks == nil {
+				peaks = map[PodID]int64{}
+			}
+			peaks[id] = peak
+		}
+	}
+	return peaks
+}
+
+// Peaks returns the highest usage of memory of each of the last days, and whether the pod is one of the Outliers.
+func (w *Window) Peaks() (own Days, outlier bool) { return w.own, w.outlier }
+
+// SetPeaks sets the Peaks of one of the Outliers.
+func (w *Window) SetPeaks(own Days) { w.own, w.outlier = own, true }
+
+// recall notes the peaks of the windows: of a pod that is not one of the Outliers, only these are stored.
+func (w *Window) recall() {
+	at := w.End.Add(-1)
+	if w.Memory.Before(at) {
+		at = w.Memory
+	}
+	w.own.Note(at, w.Peak)
+	w.own.Note(w.Past.End.Add(-1), w.Past.Peak)
+}

@@ -127,6 +127,11 @@ bin/kubernetes-skew:
 bin/metrics-server:
 	@go build -C test/metricsserver -v -o ../../bin/ tool 2>&1 | $(call show_progress,metrics-server; the first build takes 2 to 5 minutes)
 
+# For the end-to-end tests.
+.PHONY: bin/vpa-updater
+bin/vpa-updater:
+	@go build -C test/vparecommender -v -o ../../bin/vpa-updater k8s.io/autoscaler/vertical-pod-autoscaler/pkg/updater 2>&1 | $(call show_progress,the updater of the VPA; the first build takes 2 to 5 minutes)
+
 # For soak-vpa.
 .PHONY: bin/vpa-recommender
 bin/vpa-recommender:
@@ -198,7 +203,7 @@ ifdef RECIPE_TIMES
 # These stages start in this order when all that any of them needs is built; otherwise, the first would start
 # after those that need less.
 .PHONY: programs
-programs: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool
+programs: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool bin/vpa-updater
 test-unit test-e2e test-skew test-guard test-hostile test-chaos: | programs
 endif
 
@@ -302,7 +307,7 @@ FLAKY ?=
 COUNT ?= 50
 
 .PHONY: test-flaky
-test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus ## Run tests that fail now and then 50 times, next to processes that keep this machine busy (FLAKY='server/usage.TestStore reconciler.TestPacer' COUNT=10).
+test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus bin/vpa-updater ## Run tests that fail now and then 50 times, next to processes that keep this machine busy (FLAKY='server/usage.TestStore reconciler.TestPacer' COUNT=10).
 	@if [ -z "$(FLAKY)" ]; then echo 'name the tests, such as FLAKY=server/usage.TestStore'; exit 1; fi; \
 	load=(); trap 'kill "$${load[@]}"' EXIT; \
 	for _ in $$(seq $$((2 * $$(nproc)))); do while :; do :; done & load+=($$!); done; \
@@ -352,7 +357,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$' ./test/chaos -args $(CHAOS)
 
 .PHONY: test-e2e
-test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl ## Run user journeys against a real cluster. Takes 6 minutes.
+test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl bin/metrics-server bin/vpa-updater ## Run user journeys against a real cluster. Takes 6 minutes.
 	@$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test

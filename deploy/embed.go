@@ -29,6 +29,8 @@ var (
 	accountGuard string
 	//go:embed components/stamp-originals/policy.yaml
 	stampOriginals string
+	//go:embed components/vpa-objects/rbac.yaml
+	vpaObjectsRights string
 	//go:embed components/startup-taint/rbac.yaml
 	startupTaintRights string
 	//go:embed components/startup-taint/policy.yaml
@@ -73,6 +75,9 @@ func AccountGuard() []byte { return []byte(accountGuard) }
 // StartupTaint returns the right to remove startup taints from nodes, and the policy that limits
 // it to that.
 func StartupTaint() [][]byte { return [][]byte{[]byte(startupTaintRights), []byte(startupTaintPolicy)} }
+
+// VPAObjects returns the right to write the status of VerticalPodAutoscalers.
+func VPAObjects() []byte { return []byte(vpaObjectsRights) }
 
 // StampOriginals returns the policy that writes the originals of pods when they are created.
 // It requires Kubernetes 1.36 or later.

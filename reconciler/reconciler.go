@@ -25,6 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
+	"github.com/workload-resizer/workload-resizer/reconciler/vpastatus"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -72,6 +73,9 @@ type Config struct {
 	Nodes corev1client.NodeInterface
 	// Usage is how usage is collected; nil to not collect it.
 	Usage *demand.Usage
+	// VPAs writes the status of VerticalPodAutoscalers that name workload-resizer, which say what their targets need; nil
+	// if they say nothing. It has an effect only if usage is collected.
+	VPAs dynamic.Interface
 	// Objectives asks Prometheus for the objectives of guards; nil to not ask.
 	Objectives objective.Query
 	// DryRun plans and reports, and writes nothing; default false.
@@ -89,6 +93,8 @@ type Reconciler struct {
 	Demands *demand.Demands
 	// objectives asks for the objectives of guards; nil to not ask.
 	objectives *objective.Objectives
+	// vpas writes the status of VerticalPodAutoscalers; nil to not write any.
+	vpas *vpastatus.Writer
 }
 
 // New returns a reconciler that does nothing until Run.
@@ -96,7 +102,7 @@ func New(config Config) (*Reconciler, error) {
 	planner, now := &config.Planner, clock.RealClock{}
 	of, err := cluster.New(cluster.Config{
 		Client: config.Client, Dynamic: config.Dynamic, WorkloadKinds: config.WorkloadKinds, Metadata: config.Metadata,
-		Ratios: config.Ratios, Holds: config.Holds, Planner: planner, Metrics: config.Metrics, Clock: now,
+		VPAPolicies: config.VPAs != nil, Ratios: config.Ratios, Holds: config.Holds, Planner: planner, Metrics: config.Metrics, Clock: now,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +129,9 @@ func New(config Config) (*Reconciler, error) {
 			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
+		if config.VPAs != nil && !config.DryRun {
+			r.vpas = vpastatus.New(vpastatus.Config{Client: config.VPAs, Demands: r.Demands, Metrics: config.Metrics, Clock: now})
+		}
 	}
 	if config.Objectives != nil {
 		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
@@ -173,6 +182,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	}
 	if r.Demands != nil {
 		running.Go(func() { r.Demands.Run(ctx) })
+	}
+	if r.vpas != nil {
+		running.Go(func() { r.vpas.Run(ctx) })
 	}
 	if r.objectives != nil {
 		running.Go(func() { r.objectives.Run(ctx) })

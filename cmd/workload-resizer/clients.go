@@ -42,6 +42,8 @@ type clients struct {
 	metrics  metricsclient.MetricsV1beta1Interface
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
+	// vpas writes the status of VerticalPodAutoscalers.
+	vpas dynamic.Interface
 }
 
 func newClients(o *options) (*clients, error) {
@@ -78,6 +80,9 @@ func newClients(o *options) (*clients, error) {
 		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	if c.dynamic, err = dynamic.NewForConfig(jsonOnly(config)); err != nil {
+		return nil, fmt.Errorf("create a client for the API server: %w", err)
+	}
+	if c.vpas, err = dynamic.NewForConfig(jsonOnly(bounded)); err != nil {
 		return nil, fmt.Errorf("create a client for the API server: %w", err)
 	}
 	if c.metadata, err = metadata.NewForConfig(config); err != nil {

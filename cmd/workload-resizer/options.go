@@ -31,6 +31,7 @@ type options struct {
 	sidecars          bool
 	externallyResized string
 	startupTaint      bool
+	vpaObjects        bool
 	grpcAddress       string
 	tlsCertFile       string
 	tlsKeyFile        string
@@ -74,6 +75,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.sidecars, "sidecars", false, "also resize restartable init containers")
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
 	flags.BoolVar(&o.startupTaint, "startup-taint", false, "remove the taint "+contract.StartupTaint+" from nodes when they are measured, and at the latest 30 seconds after they are ready; needs the right to patch nodes")
+	flags.BoolVar(&o.vpaObjects, "vpa-objects", false, "let VerticalPodAutoscalers that name the recommender workload-resizer say what their targets need, and write their status; needs a source of usage and the right to patch verticalpodautoscalers/status")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS or --insecure-plaintext, the host must be a loopback address, where any program on this machine can do anything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
@@ -185,6 +187,9 @@ func (o *options) validate() error {
 	}
 	o.election.validate(reject)
 	o.usage.validate(reject)
+	if o.vpaObjects && len(o.usage.sources) == 0 {
+		reject("vpa-objects", "needs a source of usage in --usage-sources")
+	}
 	if o.logFormat != "text" && o.logFormat != "json" {
 		reject("log-format", "must be text or json, not %q", o.logFormat)
 	}

@@ -138,6 +138,9 @@ func serve(ctx context.Context, o *options) error {
 	if o.startupTaint {
 		reconciling.Nodes = clients.nodes.CoreV1().Nodes()
 	}
+	if o.vpaObjects {
+		reconciling.VPAs = clients.vpas
+	}
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
 		Replica: replica, Version: build.Version, WorkloadKinds: kinds,

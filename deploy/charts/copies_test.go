@@ -37,6 +37,7 @@ var copies = map[string]string{
 	"cpu-model-label-rbac.yaml":      "components/cpu-model-label/rbac.yaml",
 	"startup-taint-policy.yaml":      "components/startup-taint/policy.yaml",
 	"startup-taint-rbac.yaml":        "components/startup-taint/rbac.yaml",
+	"vpa-objects-rbac.yaml":          "components/vpa-objects/rbac.yaml",
 }
 
 func TestCopies(t *testing.T) {

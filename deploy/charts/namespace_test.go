@@ -15,6 +15,7 @@ serviceAccount: {name: resizer}
 benchNode: {enabled: true, labelNode: true}
 reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
+vpaObjects: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
 monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}
@@ -107,8 +108,8 @@ func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 			}
 		}
 	}
-	if subjects != 2 {
-		t.Errorf("%d bindings are for the server, want 2: for its Role and its ClusterRole", subjects)
+	if subjects != 3 {
+		t.Errorf("%d bindings are for the server, want 3: for its Role and its two ClusterRoles", subjects)
 	}
 	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
 		t.Error("the chart does not create the named ServiceAccount")

@@ -62,6 +62,8 @@ type Config struct {
 	// only derived from names.
 	WorkloadKinds []schema.GroupResource
 	Metadata      metadata.Interface
+	// VPAPolicies means that VerticalPodAutoscalers that name workload-resizer say what their targets need.
+	VPAPolicies bool
 	// Ratios provides the table of ratios.
 	Ratios *ratios.Store
 	// Holds provides the restores and pauses.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/vpa"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -27,17 +29,20 @@ type vpas struct {
 	absent atomic.Bool
 	// err is why the autoscalers are unknown; nil if no error is known.
 	err atomic.Pointer[error]
+	// policies are called after each change to the policy of an autoscaler.
+	policies []func()
 }
 
-var vpaResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
+// VPAResource is the resource of VerticalPodAutoscalers.
+var VPAResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
 // newVPAs returns vpas whose informer does not run yet. changed is called with the
-// namespace of each autoscaler that is added or deleted, or whose spec changes.
+// namespace of each autoscaler that is added or deleted, or that sizes something else than before.
 func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
-	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, vpaResource, "", 0,
+	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, VPAResource, "", 0,
 		cache.Indexers{byTarget: indexVPA}, nil).Informer()}
 	err := errors.Join(
-		v.informer.SetTransform(trimVPA),
+		v.informer.SetTransform(readVPA),
 		v.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {
 			if apierrors.IsNotFound(err) {
 				v.absent.Store(true)
@@ -50,26 +55,66 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 	if err != nil {
 		return nil, fmt.Errorf("watch VerticalPodAutoscalers: %w", err)
 	}
-	if _, err = v.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { changed(obj.(*unstructured.Unstructured).GetNamespace()) },
-		UpdateFunc: func(old, obj any) {
-			// Its recommender writes its status every minute.
-			if o, n := old.(*unstructured.Unstructured), obj.(*unstructured.Unstructured); !reflect.DeepEqual(o.Object["spec"], n.Object["spec"]) {
-				changed(n.GetNamespace())
-			}
-		},
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			if o, ok := obj.(*unstructured.Unstructured); ok {
-				changed(o.GetNamespace())
-			}
-		},
-	}); err != nil {
+	if _, err = v.informer.AddEventHandler(handler(func(old, obj any) {
+		before, _ := old.(*vpa.Object)
+		now, _ := obj.(*vpa.Object)
+		if before == nil || now == nil || before.Target != now.Target || !reflect.DeepEqual(before.Sizes, now.Sizes) {
+			// Recommenders write the status every minute.
+			changed(namespaceOf(old, obj))
+		}
+		if !before.SaysAs(now) {
+			v.policyChanged()
+		}
+	})); err != nil {
 		return nil, fmt.Errorf("watch VerticalPodAutoscalers: %w", err)
 	}
 	return v, nil
+}
+
+// policyChanged reports a change to a policy.
+func (v *vpas) policyChanged() {
+	for _, changed := range v.policies {
+		changed()
+	}
+}
+
+// WatchPolicies calls changed after each change to a VerticalPodAutoscaler that says what its target needs. Call it before
+// Read.
+func (c *Cluster) WatchPolicies(changed func()) {
+	if c.VPAPolicies {
+		c.vpas.policies = append(c.vpas.policies, changed)
+	}
+}
+
+// Tunes reports whether a VerticalPodAutoscaler may say that pods with these workloads are resized by what they need.
+func (c *Cluster) Tunes(namespace string, workloads []workload.Workload) bool {
+	if !c.VPAPolicies {
+		return false
+	}
+	for _, w := range workloads {
+		for _, obj := range ofTarget(c.vpas.informer.GetIndexer(), namespace, w) {
+			if p := obj.(*vpa.Object).Policy; p != nil && p.Fault == nil && p.Applies() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// KnowPolicy adds a VerticalPodAutoscaler as if it had been read, for tests.
+func (c *Cluster) KnowPolicy(o *vpa.Object) error { return c.vpas.informer.GetStore().Add(o) }
+
+// Policies returns the VerticalPodAutoscalers that say what their targets need, in any order.
+func (c *Cluster) Policies() (all []*vpa.Object) {
+	if !c.VPAPolicies {
+		return nil
+	}
+	for _, obj := range c.vpas.informer.GetStore().List() {
+		if o := obj.(*vpa.Object); o.Policy != nil {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // wait returns once the autoscalers are known, or the kind is known not to exist. It fails
@@ -80,60 +125,40 @@ func (v *vpas) wait(ctx context.Context) error {
 	})
 }
 
-// textIn returns a string field; empty if it is missing or has another type.
-func textIn(o map[string]any, path ...string) string {
-	text, _, _ := unstructured.NestedString(o, path...)
-	return text
-}
-
-// of returns the autoscaler that may size a pod with these workloads, which are ordered from the
-// narrowest; nil if there is none. One that resizes running pods comes first.
-func (v *vpas) of(namespace string, workloads []workload.Workload) (found *safety.VPA) {
+// of returns what sizes a pod with these workloads, which are ordered from the narrowest; nil if nothing does. An
+// autoscaler that resizes running pods comes first. Of several for the same workload, the updater follows one alone.
+func (v *vpas) of(namespace string, workloads []workload.Workload) *safety.VPA {
+	var boosts *safety.VPA
 	for _, w := range workloads {
-		for _, obj := range ofTarget(v.informer.GetIndexer(), namespace, w) {
-			if read := vpaOf(obj.(*unstructured.Unstructured)); read.Active {
-				return read
-			} else if read.Boosts && found == nil {
-				found = read
+		found := ofTarget(v.informer.GetIndexer(), namespace, w)
+		if len(found) > 1 {
+			slices.SortFunc(found, func(a, b any) int { return a.(*vpa.Object).Compare(b.(*vpa.Object)) })
+		}
+		for _, obj := range found {
+			sizes := &obj.(*vpa.Object).Sizes
+			switch {
+			case sizes.Active:
+				return sizes
+			case sizes.Boosts && boosts == nil:
+				boosts = sizes
 			}
 		}
 	}
-	return found
-}
-
-// vpaOf reads an autoscaler. Fields of other types count as missing.
-func vpaOf(o *unstructured.Unstructured) *safety.VPA {
-	read := &safety.VPA{Name: o.GetName(), Active: safety.VPAActive(textIn(o.Object, "spec", "updatePolicy", "updateMode"))}
-	_, read.Boosts, _ = unstructured.NestedFieldNoCopy(o.Object, "spec", "startupBoost", "cpu")
-	policies, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "resourcePolicy", "containerPolicies")
-	list, _ := policies.([]any)
-	for i := range list {
-		policy, _ := list[i].(map[string]any)
-		_, boosts, _ := unstructured.NestedFieldNoCopy(policy, "startupBoost", "cpu")
-		read.Boosts = read.Boosts || boosts
-		resources, _, _ := unstructured.NestedStringSlice(policy, "controlledResources")
-		read.Policies = append(read.Policies, safety.VPAPolicy{
-			Container: textIn(policy, "containerName"), Off: textIn(policy, "mode") == "Off", Resources: resources,
-		})
-	}
-	return read
+	return boosts
 }
 
 func indexVPA(obj any) ([]string, error) {
-	o, ok := obj.(*unstructured.Unstructured)
+	o, ok := obj.(*vpa.Object)
 	if !ok {
 		return nil, nil
 	}
-	return []string{targetKey(o.GetNamespace(), textIn(o.Object, "spec", "targetRef", "kind"), textIn(o.Object, "spec", "targetRef", "name"))}, nil
+	return []string{targetKey(o.Namespace(), o.Target.Kind, o.Target.Name)}, nil
 }
 
-// trimVPA drops the status and the managed fields, which no plan needs.
-func trimVPA(obj any) (any, error) {
-	o, ok := obj.(*unstructured.Unstructured)
-	if !ok {
-		return obj, nil
+// readVPA replaces an autoscaler with its vpa.Object.
+func readVPA(obj any) (any, error) {
+	if o, ok := obj.(*unstructured.Unstructured); ok {
+		return vpa.From(o), nil
 	}
-	unstructured.RemoveNestedField(o.Object, "status")
-	o.SetManagedFields(nil)
-	return o, nil
+	return obj, nil
 }

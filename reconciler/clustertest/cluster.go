@@ -25,7 +25,7 @@ func Unread(t testing.TB) *cluster.Cluster {
 	c, err := cluster.New(cluster.Config{
 		Client: kubernetes.NewForConfigOrDie(nowhere), Dynamic: dynamic.NewForConfigOrDie(nowhere),
 		Ratios: ratios.NewStore(), Holds: NoHolds{}, Planner: &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds},
-		Metrics: prometheus.NewRegistry(), Clock: testingclock.NewFakeClock(podtest.Start),
+		VPAPolicies: true, Metrics: prometheus.NewRegistry(), Clock: testingclock.NewFakeClock(podtest.Start),
 	})
 	if err != nil {
 		t.Fatal(err)

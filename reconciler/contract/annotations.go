@@ -43,6 +43,8 @@ const (
 	Reverts = Prefix + "reverted"
 	// Skip opts a pod out, unless its value is SkipFalse or empty.
 	Skip = Prefix + "skip"
+	// Mode is what happens to the pods of the target of a VerticalPodAutoscaler that has this annotation.
+	Mode = Prefix + "mode"
 	// SkipTrue and SkipFalse are the valid values of Skip.
 	SkipTrue, SkipFalse = "true", "false"
 )

@@ -45,8 +45,10 @@ func (d *Demands) assume(key usage.Key, by *profileOf) *need.Container {
 		return found
 	}
 	if r, ok := d.store.Recommend(key.Container, usage.Ratios{Name: by.Name, Speeds: speeds(by.Profile)}, d.Clock.Now()); ok {
-		o := d.survey.Load().options(key.Container).Recommend
+		s := d.survey.Load()
+		o := s.options(key.Container).Recommend
 		needed := o.Need(&r)
+		s.workloads[ownerOf(key.Container)].follow(key.Name, &needed)
 		revise(&needed)
 		found = &needed
 	}

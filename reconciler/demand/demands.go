@@ -28,6 +28,9 @@ const DefaultJobLabel = "app.kubernetes.io/name"
 // interval is the default of Usage.Interval.
 const interval = time.Minute
 
+// calm is the time between a change to a policy and the publication that follows it.
+const calm = 3 * time.Second
+
 // Usage configures how usage is collected. All fields must be set unless their comment names a default.
 type Usage struct {
 	// Sources measure usage. The first one is preferred.
@@ -72,6 +75,8 @@ type Demands struct {
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast
+	// policies notifies of each change to a policy.
+	policies broadcast.Broadcast
 	// counts are of the last publication.
 	counts atomic.Pointer[counts]
 	// account is what pods save; nil before the first publication.
@@ -89,6 +94,7 @@ func New(config Config) *Demands {
 		names = append(names, source.Name())
 	}
 	d.store = usage.New(d.Lookup, func(c history.Container) usage.Options { return d.survey.Load().options(c) }, names...)
+	config.Cluster.WatchPolicies(d.policies.Notify)
 	config.Cluster.WatchPods(d.podChanged, func(types.NamespacedName) {})
 	return d
 }
@@ -119,7 +125,7 @@ func (d *Demands) Run(ctx context.Context) {
 	}
 	ticker := d.Clock.NewTicker(cmp.Or(d.Interval, interval))
 	defer ticker.Stop()
-	changed := d.Ratios.Watch()
+	changed, policies := d.Ratios.Watch(), d.policies.Watch()
 	for {
 		d.publish(ctx)
 		select {
@@ -128,6 +134,13 @@ func (d *Demands) Run(ctx context.Context) {
 		case <-ticker.C():
 		case <-changed:
 		case <-read:
+		case <-policies:
+			// Tenants may change them as often as they like, and each publication looks at all pods.
+			select {
+			case <-ctx.Done():
+				return
+			case <-d.Clock.After(calm):
+			}
 		}
 	}
 }

@@ -29,11 +29,13 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 		applied[profile.Name] = profile.AppliesUsage()
 	}
 	for key, r := range demands.All() {
-		if !applied[key.Ratios] {
+		f := s.workloads[ownerOf(key.Container)]
+		if !f.applies(applied[key.Ratios]) {
 			continue
 		}
 		o := s.options(key.Container).Recommend
 		to, was := o.Need(&r), before[key]
+		f.follow(key.Name, &to)
 		if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
 			now[key] = withReasons(was, &to)
 			continue
@@ -110,13 +112,17 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 // It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
-	if !profile.AppliesUsage() {
+	byRule := profile.AppliesUsage()
+	if !byRule && !d.Cluster.VPAPolicies {
 		return nil
 	}
 	published := d.needs.Load()
 	w, ok := d.countsFor(of, owners)
-	if published == nil || !ok {
+	switch {
+	case (published == nil || !ok) && (byRule || d.Cluster.Tunes(of.Namespace(), owners)):
 		return need.Unknown{}
+	case published == nil || !ok || !d.survey.Load().workloads[w].applies(byRule):
+		return nil
 	}
 	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
 	if table != d.Ratios.Table() {

@@ -154,7 +154,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, rule.Demand(), s, need)
+					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), s, need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.count(c, &rule, table.Prices)

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/vpa"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -21,6 +22,7 @@ import (
 type survey struct {
 	table     *ratios.Table
 	workloads map[usage.Workload]*facts
+	policies  *policies
 }
 
 // facts are what the recommendations for a workload depend on.
@@ -36,6 +38,15 @@ type facts struct {
 	demand     *policy.Demand
 	guaranteed bool
 	containers int
+	// rule is the rule of that pod.
+	rule string
+	// policy says what the workload needs, in a VerticalPodAutoscaler; nil if none does. If any may, names are the
+	// names of the containers; nil if these are not known.
+	policy *vpa.Policy
+	names  []string
+	// policies and pod, the newest one, are nil once the policies are settled.
+	policies []*tuned
+	pod      *pod.Pod
 	// versions are what its pods were created from, and version is the newest of them.
 	versions map[uint64]time.Time
 	version  history.Version
@@ -44,13 +55,15 @@ type facts struct {
 // take looks at all pods. A workload without pods keeps the facts of the survey before while it has a
 // history, or may get samples of its last pods.
 func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *survey {
-	s := &survey{table: table, workloads: make(map[usage.Workload]*facts, len(before.workloads))}
+	s := &survey{table: table, workloads: make(map[usage.Workload]*facts, len(before.workloads)), policies: newPolicies(d.Cluster.Policies())}
+	var owners []workload.Workload
 	for _, p := range d.Cluster.Pods("").List() {
 		if p.Finished() {
 			continue
 		}
-		if w, ok := d.workloadOf(p); ok {
-			s.add(w, p, now)
+		owners = d.Cluster.Owners().Chain(owners[:0], p)
+		if w, ok := d.countsFor(p, owners); ok {
+			s.add(w, p, owners, now)
 		}
 	}
 	for _, f := range s.workloads {
@@ -62,14 +75,17 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 	}
 	for w, f := range before.workloads {
 		if s.workloads[w] == nil && (measured[w] || now.Sub(f.seen) <= remembered) {
-			s.workloads[w] = f.in(table)
+			f = f.in(table)
+			f.policies = s.policies.add(nil, w.Namespace, []workload.Workload{{Kind: w.Kind, Name: w.Name}})
+			s.workloads[w] = f
 		}
 	}
+	s.policies.settle(s.workloads)
 	return s
 }
 
-// add adds what a pod says about its workload.
-func (s *survey) add(w usage.Workload, p *pod.Pod, now time.Time) {
+// add adds what a pod with these owners says about its workload.
+func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, now time.Time) {
 	f := s.workloads[w]
 	if f == nil {
 		f = &facts{seen: now}
@@ -79,9 +95,14 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, now time.Time) {
 	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
+	f.policies = s.policies.add(f.policies, p.Namespace(), owners)
 	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
 		f.newest, f.uid, f.demand, f.guaranteed, f.containers = created, p.UID, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
+		f.rule = profile.Name
+		if s.policies != nil {
+			f.pod = p
+		}
 	}
 }
 
@@ -99,7 +120,7 @@ func sharing(p *pod.Pod) int {
 // in returns the facts under a table, whose rules may be others.
 func (f *facts) in(table *ratios.Table) *facts {
 	now := *f
-	now.rules = nil
+	now.rules, now.policy = nil, nil
 	for _, profile := range table.Profiles() {
 		if slices.Contains(f.rules, profile.Name) {
 			now.rules, now.demand = append(now.rules, profile.Name), &profile.Demand
@@ -110,6 +131,9 @@ func (f *facts) in(table *ratios.Table) *facts {
 		now.rules, now.demand = []string{globals.Name}, &globals.Demand
 	}
 	slices.Sort(now.rules)
+	if !slices.Contains(now.rules, now.rule) {
+		now.rule = now.rules[0]
+	}
 	return &now
 }
 
@@ -117,6 +141,8 @@ func (f *facts) in(table *ratios.Table) *facts {
 func (s *survey) options(c history.Container) usage.Options {
 	f := s.workloads[ownerOf(c)]
 	switch {
+	case f != nil && f.policy != nil:
+		return f.tunedOptions(c.Name)
 	case f != nil:
 		return optionsOf(f.demand, c.Name, f.guaranteed, f.containers)
 	case s.table != nil:
@@ -128,7 +154,7 @@ func (s *survey) options(c history.Container) usage.Options {
 // demand returns where the demand of a workload comes from, as configured.
 func (s *survey) demand(c history.Container) *policy.Demand {
 	if f := s.workloads[ownerOf(c)]; f != nil {
-		return f.demand
+		return f.over(f.demand, c.Name)
 	}
 	return &s.table.Profiles()[0].Demand
 }

@@ -25,7 +25,7 @@ type Recommendation struct {
 	Revision uint64
 }
 
-// Container is what both resources of a container need according to usage.
+// Container is what both resources of a container need according to usage. One with a target of 0 needs what its author wrote.
 type Container struct{ CPU, Memory Recommendation }
 
 // Of returns what a resource needs.
@@ -35,6 +35,9 @@ func (c *Container) Of(m *sizing.Measure) *Recommendation {
 	}
 	return &c.Memory
 }
+
+// Forget makes what the author wrote what a resource needs.
+func (c *Container) Forget(m *sizing.Measure) { *c.Of(m) = Recommendation{Rules: c.Of(m).Rules} }
 
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {

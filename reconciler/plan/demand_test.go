@@ -133,6 +133,10 @@ func TestDemand(t *testing.T) {
 		}, want: podtest.Amounts{"700m", "1400m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "leaves Guaranteed pods Guaranteed", size: podtest.Guaranteed, node: "n4", want: podtest.Amounts{"400m", "400m", "1Gi", "1Gi"}, cpu: ByDemand},
 		{name: "does not add requests", size: podtest.Amounts{"1", "2", "", ""}, node: "n4", want: podtest.Amounts{"400m", "800m", "", ""}, cpu: ByDemand},
+		{name: "of memory alone leaves cpu to the ratio", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
+			memoryLater(nil, d, nil)
+			d.needs["app"].Forget(sizing.CPU)
+		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "does not size what a VerticalPodAutoscaler sizes", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) {
 			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
 		}, want: podtest.Burstable, cpu: NotOurs},

@@ -1,15 +1,27 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
+	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	known "github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -137,4 +149,224 @@ func (c *cluster) horizontalAutoscaler(t *testing.T) {
 	s.awaitReason(t, web, workloadresizerv1.Decision_DECISION_ALIGNED, "HPAUtilization")
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, web.Name),
 		"HPAUtilization: HorizontalPodAutoscaler scaler targets 80% of cpu requests: compared with the original requests, the utilization for the same load is 1.25 times as high")
+}
+
+// tunedWorkloads is the configuration, and a namespace.
+const tunedWorkloads = planeConfig + `
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: tuned}
+`
+
+// tunedDeployment returns a Deployment whose containers use more cpu than they request.
+func tunedDeployment(name string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s, namespace: tuned}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: %[1]s}}
+  template:
+    metadata:
+      labels: {app: %[1]s}
+      annotations: {work.testcluster.local/app: '{cpu: 400m, memory: 64Mi}'}
+    spec:
+      nodeSelector: {cloud.google.com/machine-family: n2d}
+      containers: [{name: app, image: none, resources: {requests: {cpu: 200m, memory: 256Mi}, limits: {cpu: "2", memory: 512Mi}}}]
+`, name)
+}
+
+// tuner returns a VerticalPodAutoscaler for the Deployment with its name.
+func tuner(name, recommender, mode, spec string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: autoscaling.k8s.io/v1
+kind: VerticalPodAutoscaler
+metadata: {name: %[1]s, namespace: tuned, annotations: {workload-resizer.io/mode: apply}}
+spec:
+  targetRef: {apiVersion: apps/v1, kind: Deployment, name: %[1]s}
+  recommenders: [{name: %[2]s}]
+  updatePolicy: {updateMode: "%[3]s", minReplicas: 1}
+  %[4]s
+`, name, recommender, mode, spec)
+}
+
+func TestVPAObjects(t *testing.T) {
+	t.Parallel()
+	t.Run("workloads are sized as their VerticalPodAutoscaler says, next to its updater", sizedNextToTheUpdater)
+}
+
+// tunedCluster is a cluster with the definitions of the Vertical Pod Autoscaler, and its updater.
+type tunedCluster struct {
+	*cluster
+	vpas dynamic.ResourceInterface
+}
+
+func sizedNextToTheUpdater(t *testing.T) {
+	t.Parallel()
+	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=1", NodeCPU: 8, MetricsServer: true}))
+	u := &tunedCluster{cluster: c, vpas: dynamic.NewForConfigOrDie(c.Config()).Resource(known.VPAResource).Namespace("tuned")}
+	u.apply(t, append(deploy.Base(), deploy.VPAObjects(), []byte(tunedWorkloads), u.definitions(t))...)
+	u.apply(t, tunedDeployment("ours"), tunedDeployment("theirs"), tunedDeployment("twice"))
+	// With little history, a size would stay unless it is outside of the bounds.
+	const bounded = `resourcePolicy: {containerPolicies: [{containerName: app, controlledResources: [cpu], controlledValues: RequestsOnly, minAllowed: {cpu: 250m}, maxAllowed: {cpu: 300m}}]}`
+	localcluster.Eventually(t, "the API server to accept VerticalPodAutoscalers", func() error {
+		return localcluster.Apply(t.Context(), u.Config(),
+			tuner("ours", "workload-resizer", "Off", bounded), tuner("twice", "workload-resizer", "Off", bounded),
+			tuner("theirs", "default", "Recreate", ""), tuner("active", "workload-resizer", "Recreate", ""))
+	})
+	u.recommend(t, "active", "400m")
+	u.awaitRunning(t, "tuned", 6)
+	u.runUpdater(t)
+	s := u.serve(t, u.serviceAccount(t), append([]string{"--usage-interval=10s", "--vpa-objects"}, asDeployed...)...).ready(t)
+	ours := u.uids(t, "ours")
+
+	t.Run("the recommendation is in its status", func(t *testing.T) {
+		u.awaitStatus(t, "ours", "RecommendationProvided=True Applied", "cpu:300m")
+		shown, err := localcluster.Shell(t.Context(), u.Kubeconfig, "kubectl get vpa -n tuned ours --no-headers")
+		if fields := strings.Fields(shown); err != nil || len(fields) < 4 || !slices.Equal(fields[:4], []string{"ours", "Off", "300m", "True"}) {
+			t.Errorf("kubectl shows %s, %v", shown, err)
+		}
+	})
+	t.Run("its pods are resized in place, within its bounds", func(t *testing.T) {
+		for _, name := range []string{"ours", "twice"} {
+			u.awaitCPU(t, "tuned", name, "300m")
+			for _, p := range u.of(t, "tuned", name) {
+				if r := p.Spec.Containers[0].Resources; r.Limits.Cpu().String() != "2" || r.Requests.Memory().String() != "256Mi" {
+					t.Errorf("%s has %v", p.Name, r)
+				}
+			}
+		}
+	})
+	t.Run("the updater acts on others", func(t *testing.T) {
+		before := u.uids(t, "theirs")
+		u.recommend(t, "theirs", "400m")
+		localcluster.Eventually(t, "the updater to evict a pod", func() error {
+			if slices.Equal(before, u.uids(t, "theirs")) {
+				return errors.New("no pod is new")
+			}
+			return nil
+		})
+		s.awaitReason(t, &u.of(t, "tuned", "theirs")[0], workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
+	})
+	t.Run("an object on which the updater acts is refused, and its recommendation removed", func(t *testing.T) {
+		u.awaitStatus(t, "active", "ConfigUnsupported=True UpdateModeNotOff", "map[]")
+		u.awaitStatus(t, "active", "NoPodsMatched=True NoPods", "map[]")
+	})
+	t.Run("of two objects for a target none counts", func(t *testing.T) {
+		u.apply(t, []byte(strings.Replace(string(tuner("twice", "workload-resizer", "Off", "")), "metadata: {name: twice", "metadata: {name: again", 1)))
+		u.awaitStatus(t, "again", "ConfigUnsupported=True SeveralObjects", "map[]")
+		u.awaitStatus(t, "twice", "ConfigUnsupported=True SeveralObjects", "cpu:300m")
+	})
+	t.Run("the updater never acts on ours", func(t *testing.T) {
+		if now := u.uids(t, "ours"); !slices.Equal(ours, now) {
+			t.Errorf("%v became %v", ours, now)
+		}
+		for _, p := range u.of(t, "tuned", "ours") {
+			for _, by := range p.ManagedFields {
+				if by.Subresource == "resize" && by.Manager != contract.FieldManager {
+					t.Errorf("%s was resized by %s", p.Name, by.Manager)
+				}
+			}
+		}
+	})
+}
+
+// definitions returns those of the Vertical Pod Autoscaler.
+func (u *tunedCluster) definitions(t *testing.T) []byte {
+	t.Helper()
+	root, err := localcluster.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(root, "test/vparecommender"), "-m", "-f", "{{.Dir}}", "k8s.io/autoscaler/vertical-pod-autoscaler").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(module)), "deploy/vpa-v1-crd-gen.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// runUpdater runs the updater of the Vertical Pod Autoscaler, which looks every second, until the test ends.
+func (u *tunedCluster) runUpdater(t *testing.T) {
+	t.Helper()
+	program, err := localcluster.Binary("vpa-updater")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := localcluster.FreeAddress("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(t.TempDir(), "updater.log")
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), program, "--kubeconfig", u.Kubeconfig, "--address", address, "--updater-interval", "1s",
+		"--use-admission-controller-status=false", "--min-replicas", "1", "--in-recommendation-bounds-eviction-lifetime-threshold", "1s", "-v", "3")
+	command.Stdout, command.Stderr, command.SysProcAttr = file, file, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		_ = file.Close()
+		content, err := os.ReadFile(log)
+		if t.Failed() && err == nil {
+			t.Logf("the updater's log ends with\n%s", localcluster.Tail(string(content), 30))
+		}
+	})
+}
+
+// recommend writes a recommendation of cpu into an object, as another recommender would.
+func (u *tunedCluster) recommend(t *testing.T, name, cpu string) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"status": {"recommendation": {"containerRecommendations": [{"containerName": "app",
+		"target": {"cpu": %[1]q}, "lowerBound": {"cpu": %[1]q}, "upperBound": {"cpu": %[1]q}}]}}}`, cpu)
+	if _, err := u.vpas.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// uids returns the UIDs of the pods of a Deployment, in order.
+func (u *tunedCluster) uids(t *testing.T, name string) (all []types.UID) {
+	t.Helper()
+	for _, p := range u.of(t, "tuned", name) {
+		all = append(all, p.UID)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// awaitStatus waits until an object has a condition, and until the targets in its status, as text, contain this.
+func (u *tunedCluster) awaitStatus(t *testing.T, name, condition, target string) {
+	t.Helper()
+	localcluster.Eventually(t, name+" to have "+condition, func() error {
+		o, err := u.vpas.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		var conditions []string
+		targets := map[string]any{}
+		list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+		for _, c := range list {
+			c := c.(map[string]any)
+			conditions = append(conditions, fmt.Sprintf("%v=%v %v", c["type"], c["status"], c["reason"]))
+		}
+		list, _, _ = unstructured.NestedSlice(o.Object, "status", "recommendation", "containerRecommendations")
+		for _, c := range list {
+			c := c.(map[string]any)
+			targets[c["containerName"].(string)] = c["target"]
+		}
+		if !slices.Contains(conditions, condition) || !strings.Contains(fmt.Sprint(targets), target) {
+			return fmt.Errorf("it has %q and %v", conditions, targets)
+		}
+		return nil
+	})
 }

@@ -1,10 +1,13 @@
-// The recommender of the Vertical Pod Autoscaler, as upstream releases it, for "make soak-vpa".
-// This module has no code; it only pins the versions from which the recommender is built.
+// The recommender of the Vertical Pod Autoscaler, as upstream releases it, for "make soak-vpa", and its updater for the
+// end-to-end tests. This module has no code; it only pins the versions from which these are built.
 module github.com/workload-resizer/workload-resizer/test/vparecommender
 
 go 1.26.0
 
-tool k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender
+tool (
+	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender
+	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/updater
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -54,6 +54,9 @@ app.kubernetes.io/component: server
 {{- if and .Values.benchNode.enabled .Values.benchNode.startupTaint }}
 - --startup-taint
 {{- end }}
+{{- if .Values.vpaObjects.enabled }}
+- --vpa-objects
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -1,0 +1,245 @@
+package demand
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/vpa"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// policies are the VerticalPodAutoscalers that say what their targets need, and what the targets are. Its methods work
+// on nil, which has none.
+type policies struct {
+	all []*tuned
+	on  map[target][]*tuned
+}
+
+// target is what a VerticalPodAutoscaler may name.
+type target struct {
+	namespace string
+	workload.Workload
+}
+
+// tuned is a VerticalPodAutoscaler with its target.
+type tuned struct {
+	*vpa.Object
+	// fault is why it counts for nothing; nil if it counts.
+	fault *vpa.Fault
+	// rival is the first name of others with the same pods; empty without any.
+	rival string
+	// workloads are what the usage of its pods counts for, and pods reports whether there are any.
+	workloads []usage.Workload
+	pods      bool
+}
+
+// newPolicies returns policies whose targets are not known yet.
+func newPolicies(objects []*vpa.Object) *policies {
+	if len(objects) == 0 {
+		return nil
+	}
+	slices.SortFunc(objects, func(a, b *vpa.Object) int {
+		return cmp.Or(cmp.Compare(a.Namespace(), b.Namespace()), a.Compare(b))
+	})
+	p := &policies{on: make(map[target][]*tuned, len(objects))}
+	for _, o := range objects {
+		t, to := &tuned{Object: o, fault: o.Policy.Fault}, target{o.Namespace(), o.Target}
+		p.all, p.on[to] = append(p.all, t), append(p.on[to], t)
+	}
+	return p
+}
+
+// add appends the policies for a pod with these owners, except those that are there already.
+func (p *policies) add(to []*tuned, namespace string, owners []workload.Workload) []*tuned {
+	if p == nil {
+		return to
+	}
+	for _, w := range owners {
+		for _, t := range p.on[target{namespace, w}] {
+			if !slices.Contains(to, t) {
+				to = append(to, t)
+			}
+		}
+	}
+	return to
+}
+
+// settle decides which policies count. Of several for the same pods, none does.
+func (p *policies) settle(workloads map[usage.Workload]*facts) {
+	if p == nil {
+		return
+	}
+	for _, same := range p.on {
+		compete(same)
+	}
+	for w, f := range workloads {
+		compete(f.policies)
+		for _, t := range f.policies {
+			t.workloads = append(t.workloads, w)
+			t.pods = t.pods || f.pod != nil
+		}
+	}
+	for _, t := range p.all {
+		if t.fault == nil && t.rival != "" {
+			t.fault = &vpa.Fault{Reason: vpa.SeveralObjects, Message: fmt.Sprintf(
+				"VerticalPodAutoscaler %s names %s and has the same pods: only one may", t.rival, vpa.Recommender)}
+		}
+		slices.SortFunc(t.workloads, compare)
+		if len(t.workloads) == 0 {
+			// Its target may have a history without having pods.
+			t.workloads = append(t.workloads, usage.Workload{Namespace: t.Namespace(), Kind: t.Target.Kind, Name: t.Target.Name})
+		}
+	}
+	for _, f := range workloads {
+		f.policy, f.names = nil, nil
+		if len(f.policies) == 1 && f.policies[0].fault == nil {
+			f.policy = f.policies[0].Policy
+		}
+		if f.pod != nil && len(f.policies) > 0 {
+			f.names = namesOf(f.pod)
+		}
+		f.policies, f.pod = nil, nil
+	}
+}
+
+// compete notes that policies have the same pods.
+func compete(same []*tuned) {
+	for _, t := range same {
+		for _, other := range same {
+			if t != other && (t.rival == "" || other.Name() < t.rival) {
+				t.rival = other.Name()
+			}
+		}
+	}
+}
+
+// namesOf returns the names of the containers of a pod that keep running.
+func namesOf(p *pod.Pod) (names []string) {
+	for i := range p.Containers {
+		if c := &p.Containers[i]; !c.Init() || c.Sidecar() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// follow makes what the author wrote what the resources need that do not follow usage by the policy of their workload, if
+// there is one.
+func (f *facts) follow(container string, needs *need.Container) {
+	if f == nil || f.policy == nil {
+		return
+	}
+	of := f.policy.Of(container)
+	for _, m := range sizing.Measures {
+		if !of.Follows(m) {
+			needs.Forget(m)
+		}
+	}
+}
+
+// over returns the demand of a rule as the policy of the workload changes it for a container, if there is one.
+func (f *facts) over(rule *policy.Demand, container string) *policy.Demand {
+	if f == nil || f.policy == nil {
+		return rule
+	}
+	return f.policy.Over(rule, container)
+}
+
+// tunedOptions returns the options of a container of a workload with a policy.
+func (f *facts) tunedOptions(container string) usage.Options {
+	o, of := optionsOf(f.policy.Over(f.demand, container), container, f.guaranteed, f.containers), f.policy.Of(container)
+	o.History.OOMBump = cmp.Or(of.OOMBump, o.History.OOMBump)
+	o.History.OOMMinBump = cmp.Or(of.OOMMinBump, o.History.OOMMinBump)
+	o.Recommend.Updates.QuickKill = cmp.Or(f.policy.QuickKill, o.Recommend.Updates.QuickKill)
+	return o
+}
+
+// applies reports whether the sizes of the pods of a workload follow usage, given whether they do by their rule.
+func (f *facts) applies(byRule bool) bool {
+	if f == nil || f.policy == nil {
+		return byRule
+	}
+	return f.policy.Applies()
+}
+
+// Status is what a VerticalPodAutoscaler should say about its target.
+type Status struct {
+	Object *vpa.Object
+	Found  vpa.Found
+}
+
+// Statuses returns what the VerticalPodAutoscalers should say that name workload-resizer, in order.
+func (d *Demands) Statuses() []Status {
+	s, demands := d.survey.Load(), d.Table()
+	if s.policies == nil {
+		return nil
+	}
+	of := map[usage.Workload][]usage.Key{}
+	for _, t := range s.policies.all {
+		for _, w := range t.workloads {
+			of[w] = nil
+		}
+	}
+	for key := range demands.All() {
+		if w := ownerOf(key.Container); len(of) > 0 {
+			if keys, wanted := of[w]; wanted {
+				of[w] = append(keys, key)
+			}
+		}
+	}
+	all := make([]Status, 0, len(s.policies.all))
+	for _, t := range s.policies.all {
+		found := vpa.Found{Fault: t.fault, Pods: t.pods, Baseline: s.table.Baseline}
+		if t.fault == nil {
+			s.recommended(t, of, demands, &found)
+		}
+		all = append(all, Status{t.Object, found})
+	}
+	return all
+}
+
+// recommended adds what the containers of a target need, by the rule of its newest pod. If the target has several
+// workloads, it is the most that one of them needs.
+func (s *survey) recommended(t *tuned, of map[usage.Workload][]usage.Key, demands *usage.Table, found *vpa.Found) {
+	for _, w := range t.workloads {
+		f := s.workloads[w]
+		for _, key := range of[w] {
+			if f != nil && (key.Ratios != f.rule || f.names != nil && !slices.Contains(f.names, key.Name)) {
+				continue
+			}
+			r, _ := demands.Demand(key)
+			one, any := t.Policy.Only(vpa.Recommended{
+				Name: key.Name, Target: byMeasure(r.Target), Lower: byMeasure(r.Lower), Upper: byMeasure(r.Upper), Uncapped: byMeasure(r.Uncapped),
+			})
+			if any {
+				found.Add(one)
+			}
+		}
+		if f != nil {
+			found.Baseline = baselineOf(s.table, f.rule)
+		}
+	}
+}
+
+// baselineOf returns the baseline of a rule.
+func baselineOf(table *ratios.Table, rule string) string {
+	for _, profile := range table.Profiles() {
+		if profile.Name == rule {
+			return profile.Baseline
+		}
+	}
+	return table.Baseline
+}
+
+func byMeasure(a recommend.Amounts) (of vpa.Amounts) {
+	of[sizing.CPU.Index], of[sizing.Memory.Index] = a.CPU, a.Memory
+	return of
+}

@@ -188,7 +188,7 @@ func (r *replica) decide(at time.Time, killed bool) {
 	r.pod.Request, r.pod.Limit = request, limit
 }
 
-// reversed notes the changes of a resize, and reports whether it reverses one that was made less than an hour ago.
+// reversed notes what a resize changes, and reports whether it reverses one that was made less than an hour ago.
 func (r *replica) reversed(at time.Time, request, limit recommend.Amounts) bool {
 	is := &r.pod
 	cpu := r.turns[0].change(at, is.Request.CPU, request.CPU)

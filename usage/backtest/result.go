@@ -23,8 +23,8 @@ type Result struct {
 type Replica struct {
 	Speed float64
 	Tally Tally
-	// Cores and Bytes are the sums over machines of their mean requests, LimitBytes is that of their mean memory
-	// limits, and UsedCores and UsedBytes are those of their mean usage.
+	// Cores and Bytes are the sums over machines of their mean requests, LimitBytes of their mean memory limits, and
+	// UsedCores and UsedBytes of their mean usage.
 	Cores, Bytes, LimitBytes, UsedCores, UsedBytes float64
 }
 

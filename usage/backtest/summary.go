@@ -8,7 +8,7 @@ type Row struct {
 	Machines int     `json:"machines"`
 	// MachineDays is how many days of machines count.
 	MachineDays int `json:"machineDays"`
-	// GiB and Cores are the sums over machines of their mean requests, LimitGiB is that of their mean memory limits, and
+	// GiB and Cores are the sums over machines of their mean requests, and LimitGiB of their mean memory limits.
 	// MemorySlack and CPUSlack are the shares of requests that were not used.
 	GiB         float64 `json:"gib"`
 	LimitGiB    float64 `json:"limitGib"`

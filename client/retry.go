@@ -43,6 +43,7 @@ var retriedMethods = []string{
 	workloadresizerv1.UsageService_ListRecommendations_FullMethodName,
 	workloadresizerv1.UsageService_GetRecommendation_FullMethodName,
 	workloadresizerv1.UsageService_WatchRecommendations_FullMethodName,
+	workloadresizerv1.UsageService_ListSavings_FullMethodName,
 	workloadresizerv1.UsageService_GetUsageHistory_FullMethodName,
 	workloadresizerv1.UsageService_GetUsageStatus_FullMethodName,
 }

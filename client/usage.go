@@ -44,6 +44,14 @@ func (c *Client) WatchRecommendations(ctx context.Context, request *workloadresi
 	return watch(ctx, opts, open, (*workloadresizerv1.WatchRecommendationsResponse).GetRecommendation)
 }
 
+// ListSavings returns what pods request, compared with what their authors wrote, and what they use, with the
+// currency of costs. It requests all pages, from the one in the request, each of the request's page_size.
+func (c *Client) ListSavings(ctx context.Context, request *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+	return whole(pages(ctx, request, c.usage.ListSavings), func(to, page *workloadresizerv1.ListSavingsResponse) {
+		to.Savings = append(to.Savings, page.GetSavings()...)
+	})
+}
+
 // GetUsageHistory returns what the containers of a workload with one name used, as measured. It
 // fails as NOT_FOUND (reason USAGE_UNKNOWN) if they were not measured.
 func (c *Client) GetUsageHistory(ctx context.Context, namespace string, workload *workloadresizerv1.Workload, container string) (*workloadresizerv1.GetUsageHistoryResponse, error) {

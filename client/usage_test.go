@@ -30,6 +30,14 @@ func (s usageServer) ListRecommendations(_ context.Context, req *workloadresizer
 	return resp, nil
 }
 
+func (s usageServer) ListSavings(_ context.Context, req *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+	resp := &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{{Namespace: req.GetNamespace() + req.GetPageToken()}}, Currency: "USD"}
+	if req.GetPageToken() == "" {
+		resp.NextPageToken = "-2"
+	}
+	return resp, nil
+}
+
 func (s usageServer) GetRecommendation(_ context.Context, req *workloadresizerv1.GetRecommendationRequest) (*workloadresizerv1.GetRecommendationResponse, error) {
 	if req.GetWorkload().GetName() != "web" {
 		return nil, reasoned(codes.NotFound, "USAGE_UNKNOWN")
@@ -64,6 +72,7 @@ func dialUsage(t *testing.T, turns ...turn) *Client {
 
 func TestUsage(t *testing.T) {
 	t.Run("lists the recommendations of all pages, with their currency", listsTheRecommendationsOfAllPages)
+	t.Run("lists the savings of all pages, with their currency", listsTheSavingsOfAllPages)
 	t.Run("returns one workload, its history, and the sources", returnsOneWorkloadItsHistoryAndTheSources)
 	t.Run("resumes a watch of recommendations after the last event", resumesAWatchOfRecommendations)
 }
@@ -81,6 +90,13 @@ func listsTheRecommendationsOfAllPages(t *testing.T) {
 	}
 	if !proto.Equal(request, &workloadresizerv1.ListRecommendationsRequest{Namespace: "shop"}) {
 		t.Error("changed the caller's request")
+	}
+}
+
+func listsTheSavingsOfAllPages(t *testing.T) {
+	all, err := dialUsage(t).ListSavings(t.Context(), &workloadresizerv1.ListSavingsRequest{Namespace: "shop"})
+	if err != nil || all.GetCurrency() != "USD" || all.GetNextPageToken() != "" || len(all.GetSavings()) != 2 || all.GetSavings()[1].GetNamespace() != "shop-2" {
+		t.Errorf("got %v, %v", all, err)
 	}
 }
 

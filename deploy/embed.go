@@ -39,7 +39,8 @@ var (
 	sampleWorkloads string
 )
 
-// Names in the manifests.
+// Names in the manifests. Those of the ConfigMaps, the Secret and the Lease in which the server
+// stores its state are contract.DefaultNames.
 const (
 	// Namespace is the namespace of the server and its ConfigMaps.
 	Namespace = "workload-resizer-system"
@@ -47,19 +48,6 @@ const (
 	ServiceAccount = "workload-resizer"
 	// ConfigMap is the ConfigMap with the ratios.
 	ConfigMap = "workload-resizer-config"
-	// Holds is the ConfigMap that stores restores and pauses.
-	Holds = "workload-resizer-holds"
-	// Overrides is the ConfigMap that stores the ratios set through the API.
-	Overrides = "workload-resizer-overrides"
-	// Benchmarks is the ConfigMap with the settings of benchmarks, which users create.
-	Benchmarks = "workload-resizer-benchmarks"
-	// BenchmarkRatios is the ConfigMap that stores the ratios that follow benchmarks.
-	BenchmarkRatios = "workload-resizer-benchmark-ratios"
-	// SamplesPrefix is the prefix of the names of the ConfigMaps that store samples. A number
-	// follows it, starting from 0.
-	SamplesPrefix = "workload-resizer-samples-"
-	// UsagePrefix is the beginning of the names of the ConfigMaps that store the history of usage.
-	UsagePrefix = "workload-resizer-usage"
 	// SampleNamespace is the namespace of the sample workloads.
 	SampleNamespace = "samples"
 )

@@ -39,8 +39,6 @@ func namesMatchTheManifests(t *testing.T) {
 		Namespace:       namespace,
 		ServiceAccount:  serviceAccount,
 		ConfigMap:       sampleConfig,
-		Holds:           holds,
-		BenchmarkRatios: benchmarks,
 		SampleNamespace: sampleWorkloads,
 	} {
 		if !strings.Contains(manifest, "\n  name: "+name+"\n") {

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"bytes"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -9,6 +8,8 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
@@ -32,40 +33,60 @@ func defaults(t *testing.T) map[string]string {
 }
 
 func TestNames(t *testing.T) {
-	t.Run("defaults of flags match the names in the manifests", defaultsOfFlagsMatchTheNamesInTheManifests)
+	t.Run("the server uses the names in the manifests by default", theServerUsesTheNamesInTheManifestsByDefault)
+	t.Run("the manifests have the objects that the server only updates", theManifestsHaveTheObjectsThatTheServerOnlyUpdates)
+	t.Run("the Role allows exactly the server's names", theRoleAllowsExactlyTheServersNames)
+	t.Run("clients find the certificate authority by its default name", func(t *testing.T) {
+		if client.AuthorityConfigMap != contract.DefaultNames.CA {
+			t.Errorf("they read %s, the server writes %s", client.AuthorityConfigMap, contract.DefaultNames.CA)
+		}
+	})
 }
 
-func defaultsOfFlagsMatchTheNamesInTheManifests(t *testing.T) {
+func theServerUsesTheNamesInTheManifestsByDefault(t *testing.T) {
 	flags := defaults(t)
-	base := built(t, "base")
+	if flags["--config-namespace"] != Namespace || flags["--config-name"] != ConfigMap || contract.NamesWith(flags["--name-prefix"]) != contract.DefaultNames {
+		t.Errorf("the defaults are %v", flags)
+	}
+}
+
+func theManifestsHaveTheObjectsThatTheServerOnlyUpdates(t *testing.T) {
 	there := map[string]bool{}
-	for _, object := range objects(t, append(append(base, "\n---\n"...), sampleConfig...)) {
+	for _, object := range objects(t, append(append(built(t, "base"), "\n---\n"...), sampleConfig...)) {
 		there[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = true
 	}
-	namespace := flags["--config-namespace"]
-	for flag, kind := range map[string]string{
-		"--config-name": "ConfigMap", "--overrides-name": "ConfigMap", "--holds-name": "ConfigMap",
-		"--benchmark-ratios-name": "ConfigMap", "--tls-ca-name": "ConfigMap", "--tls-secret-name": "Secret",
-	} {
-		if name := flags[flag]; !there[kind+" "+namespace+"/"+name] {
-			t.Errorf("the default of %s is %q, but the manifests have no such %s in %s", flag, name, kind, namespace)
+	names := contract.DefaultNames
+	for _, name := range append([]string{ConfigMap, names.Overrides, names.Holds, names.BenchmarkRatios, names.CA}, shards()...) {
+		if !there["ConfigMap "+Namespace+"/"+name] {
+			t.Errorf("there is no ConfigMap %s", name)
 		}
 	}
-	// Users and the server create these objects.
-	role := only[rbacv1.Role](t, []byte(rbac), "Role")
-	for flag, resource := range map[string]string{"--benchmarks-name": "configmaps", "--lease-name": "leases"} {
-		if !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
-			return slices.Contains(rule.Resources, resource) && slices.Contains(rule.ResourceNames, flags[flag])
-		}) {
-			t.Errorf("the default of %s is %q, but the Role has no rule for such %s", flag, flags[flag], resource)
+	if !there["Secret "+Namespace+"/"+names.Certificate] {
+		t.Errorf("there is no Secret %s", names.Certificate)
+	}
+}
+
+func theRoleAllowsExactlyTheServersNames(t *testing.T) {
+	names := contract.DefaultNames
+	want := map[string][]string{
+		"configmaps": slices.Concat([]string{ConfigMap, names.Overrides, names.Holds, names.Freeze, names.Benchmarks, names.BenchmarkRatios, names.CA}, shards(), checkpoint.Names(names.UsagePrefix)),
+		"secrets":    {names.Certificate},
+		"leases":     {names.Lease},
+	}
+	got := map[string][]string{}
+	for _, rule := range only[rbacv1.Role](t, []byte(rbac), "Role").Rules {
+		for _, resource := range rule.Resources {
+			got[resource] = append(got[resource], rule.ResourceNames...)
 		}
 	}
-	if flags["--usage-prefix"] != UsagePrefix || !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
-		return slices.Equal(slices.Sorted(slices.Values(rule.ResourceNames)), slices.Sorted(slices.Values(checkpoint.Names(UsagePrefix))))
-	}) {
-		t.Errorf("the default of --usage-prefix is %q, or the Role has no rule for exactly the ConfigMaps that the server uses", flags["--usage-prefix"])
+	for resource, names := range want {
+		slices.Sort(names)
+		slices.Sort(got[resource])
+		if !slices.Equal(got[resource], names) {
+			t.Errorf("the Role allows the %s %q, the server uses %q", resource, got[resource], names)
+		}
 	}
-	if flags["--samples-prefix"] != SamplesPrefix || !bytes.Contains(base, []byte("name: "+SamplesPrefix+"0\n")) {
-		t.Errorf("the default of --samples-prefix is %q, want %q", flags["--samples-prefix"], SamplesPrefix)
+	if len(got) != len(want) {
+		t.Errorf("the Role has rules for %v", got)
 	}
 }

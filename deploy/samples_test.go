@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	store "github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // documents calls do for each document of a manifest.
@@ -37,11 +38,16 @@ func TestSamples(t *testing.T) {
 	t.Run("each shard has a ConfigMap that the server may write", eachShardHasAConfigMapThatTheServerMayWrite)
 }
 
-func eachShardHasAConfigMapThatTheServerMayWrite(t *testing.T) {
-	var want []string
+// shards returns the names of the ConfigMaps with samples.
+func shards() (all []string) {
 	for i := range store.Shards {
-		want = append(want, fmt.Sprintf("%s%d", SamplesPrefix, i))
+		all = append(all, fmt.Sprint(contract.DefaultNames.SamplesPrefix, i))
 	}
+	return all
+}
+
+func eachShardHasAConfigMapThatTheServerMayWrite(t *testing.T) {
+	want := shards()
 	var got []string
 	documents(t, samples, func(document []byte) {
 		var cm corev1.ConfigMap

@@ -58,12 +58,15 @@ const (
 const (
 	// Observe only shows it.
 	Observe = "observe"
+	// Initial sizes the pod when it is created, and leaves it alone when it runs.
+	Initial = "initial"
 	// Apply resizes the pod.
 	Apply = "apply"
 )
 
 // The values of a Demand that are names. The recommender has the policies and limits of these names.
 var (
+	DemandModes    = []string{Observe, Initial, Apply}
 	DemandPolicies = []string{"usage", "pressure", "week", "peak"}
 	DemandLimits   = []string{"follow", "keep", "none", "multiple"}
 )
@@ -81,12 +84,12 @@ func (d *Demand) Keys() []keys.Key {
 	const kills = "remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more"
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
-		keys.Of("mode", &d.Mode, mode, Observe, "whether recommendations are only shown (`observe`), or pods are resized by them (`apply`). With `from: author`, it has no effect"),
+		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). This version does not size pods at their creation, so that `initial` is as `observe`. With `from: author`, the mode has no effect"),
 		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
-		keys.Of("maxGrowth", &d.MaxGrowth, keys.Between(1, 1000, 4), 4, "how many times the author's requests and limits a container gets at most: it may leak. Bounds may allow less"),
+		keys.Of("maxGrowth", &d.MaxGrowth, keys.Between(1, 1000, 4), 4, "how many times the original requests and limits a container gets at most, because it may leak. Bounds may allow less"),
 		keys.Gone("window", kept),
 		keys.Gone("windows", kept),
 		keys.Gone("oomBump", kills),
@@ -124,19 +127,6 @@ func (d *ResourceDemand) keys(of *keys.Resource, target float64, percent string,
 		keys.Gone("confidence", "remove it: the bounds are trusted after a day"),
 	})
 }
-
-// mode is a mode. The one that sizes pods only at their creation does not exist yet.
-var mode = keys.Kind[string]{Values: keys.Code(Observe) + ", " + keys.Code(Apply), Text: keys.Code, Read: func(v reader.Value) (string, bool) {
-	switch text, _ := v.Text(); text {
-	case Observe, Apply:
-		return text, true
-	case "initial":
-		v.Fault("initial does not exist yet: use %s or %s", Observe, Apply)
-	default:
-		v.Fault("must be %s or %s, not %s", Observe, Apply, v)
-	}
-	return "", false
-}}
 
 // containers are the bounds of containers by name.
 var containers = keys.Kind[map[string]keys.Partial[Bounds]]{

@@ -86,8 +86,7 @@ func zeroIsAValue(t *testing.T) {
 
 func reportsFaultsOfADemand(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
-		{"a mode that does not exist yet", "demand: {mode: initial}", "demand.mode: line 4: initial does not exist yet: use observe or apply"},
-		{"no mode", "demand: {mode: later}", `demand.mode: line 4: must be observe or apply, not "later"`},
+		{"no mode", "demand: {mode: later}", `demand.mode: line 4: must be one of observe, initial, apply, not "later"`},
 		{"a source", "demand: {from: vpa}", `demand.from: line 4: must be one of author, usage, not "vpa"`},
 		{"a policy", "demand: {policy: magic}", `demand.policy: line 4: must be one of usage, pressure, week, peak, not "magic"`},
 		{"a percentage", "demand: {cpu: {target: 90}}", `demand.cpu.target: line 4: must be a number above 0 and at most 1, such as 0.9, not "90"`},

@@ -10,7 +10,7 @@ import (
 
 // revision hashes everything that sizes depend on. Rule names, provenance and candidates are
 // not part of it. Neither are the guard and the pace: they decide when and how a pod gets its size, not
-// which.
+// which. Of the demand, only whether usage is applied is part of it: what usage shows changes all the time.
 func revision(profiles []*Profile) string {
 	h := sha256.New()
 	write := func(fields ...string) {
@@ -26,6 +26,9 @@ func revision(profiles []*Profile) string {
 		for _, name := range p.names {
 			e := p.entries[name]
 			write(name, fmt.Sprint(e.Ratio.CPUPerf), fmt.Sprint(e.Ratio.MemoryPerf), strconv.FormatBool(e.Unused == ""))
+		}
+		if p.AppliesUsage() {
+			write("usage")
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -3,6 +3,8 @@ package ratios
 import (
 	"errors"
 	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // WhatIf returns the table that would result if this layer replaced the source's current one.
@@ -18,6 +20,19 @@ func (s *Store) WhatIf(source string, layer *Layer) (*Table, error) {
 		return nil, errors.Join(errors.New("these ratios are not valid"), err)
 	}
 	return t, nil
+}
+
+// WithDemandMode returns the table that would result if all rules had this mode, and demand came from usage.
+func (t *Table) WithDemandMode(mode string) *Table {
+	assumed := *t
+	assumed.profiles = make([]*Profile, len(t.profiles))
+	for i, p := range t.profiles {
+		profile := *p
+		profile.Demand.From, profile.Demand.Mode = policy.FromUsage, mode
+		assumed.profiles[i] = &profile
+	}
+	assumed.Revision = revision(assumed.profiles)
+	return &assumed
 }
 
 // layersWith returns the layers with the source's layer replaced. Layers never change, so the

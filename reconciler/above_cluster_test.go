@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
@@ -110,6 +112,7 @@ func followsTheOwnersOfControllers(t *testing.T) {
 
 	t.Run("applies holds of a Rollout to its pods", s.holdsOfARollout)
 	t.Run("applies autoscalers of a Rollout to its pods", s.autoscalersOfARollout)
+	t.Run("sizes by usage only what no autoscaler compares with usage", s.usageNextToAutoscalers)
 	t.Run("finds a Deployment above its ReplicaSet", s.deployment)
 	t.Run("reports a kind that it may not read, and reads it once permitted", s.missingPermission)
 	t.Run("names a right that it lacks, and is ready once it has the right", s.missingRight)
@@ -127,12 +130,16 @@ func (s *above) start(t *testing.T, resources ...string) {
 	}
 	restricted := rest.CopyConfig(s.config)
 	restricted.Impersonate.UserName = reader
-	store := ratios.NewStore(ratiotest.NewMemory("memory", performance(1.25)))
+	configured := performance(1.25)
+	configured.Layer.Rules = []ratios.Rule{ruleByUsage}
+	store := ratios.NewStore(ratiotest.NewMemory("memory", configured))
 	s.holds = hold.New(s.client, "default", "holds")
+	source := &busy{pods: func() []*pod.Pod { return s.r.Cluster.Pods("").List() }}
 	if s.r, err = New(Config{
 		Client: s.client, Dynamic: s.dynamic, Metadata: metadata.NewForConfigOrDie(restricted), WorkloadKinds: kinds,
 		Writer: s.client, Asker: s.client, Ratios: store, Holds: s.holds,
 		Planner: plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Events: loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4,
+		Usage: &demand.Usage{Sources: []demand.Source{{Source: source, Interval: 200 * time.Millisecond}}, Interval: 200 * time.Millisecond},
 	}); err != nil {
 		t.Fatal(err)
 	}

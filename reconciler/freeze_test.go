@@ -114,7 +114,7 @@ func TestFreeze(t *testing.T) {
 // reasons, and checks that nothing was resized later than a second after the freeze.
 func (s *replicas) freezes(t *testing.T, by *replica, value string, reasons ...contract.Reason) {
 	t.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: hold.FreezeName}, Data: map[string]string{"frozen": value}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: contract.DefaultNames.Freeze}, Data: map[string]string{"frozen": value}}
 	if _, err := s.client.CoreV1().ConfigMaps("default").Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (s *replicas) freezes(t *testing.T, by *replica, value string, reasons ...c
 
 func (s *replicas) thaw(t *testing.T) {
 	t.Helper()
-	if err := s.client.CoreV1().ConfigMaps("default").Delete(t.Context(), hold.FreezeName, metav1.DeleteOptions{}); err != nil {
+	if err := s.client.CoreV1().ConfigMaps("default").Delete(t.Context(), contract.DefaultNames.Freeze, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

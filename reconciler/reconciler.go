@@ -152,6 +152,9 @@ func (r *Reconciler) signals(of *pod.Pod) guard.Signals {
 // demand returns what usage says about a pod; nil if its sizes do not follow usage.
 func (r *Reconciler) demand(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	if r.Demands == nil {
+		if table.Profile(of).AppliesUsage() {
+			return need.Unknown{}
+		}
 		return nil
 	}
 	return r.Demands.NeedsOf(of, owners, table)

@@ -114,12 +114,12 @@ func (s *replicas) start(t *testing.T, identity string, changes ...func(*Config)
 	config := rest.CopyConfig(s.config)
 	config.Wrap(c.wrap)
 	bounded := rest.CopyConfig(config)
-	bounded.Timeout = time.Second
+	bounded.Timeout = leader.RequestTimeout(leaseDuration)
 	client := kubernetes.NewForConfigOrDie(config)
 	var err error
 	if c.elector, err = leader.New(leader.Config{
 		Client: kubernetes.NewForConfigOrDie(bounded).CoordinationV1(), Namespace: "default", Name: "workload-resizer", Identity: identity,
-		LeaseDuration: leaseDuration, RenewDeadline: 2 * time.Second, RetryPeriod: time.Second,
+		LeaseDuration: leaseDuration,
 	}); err != nil {
 		t.Fatal(err)
 	}

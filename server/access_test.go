@@ -238,6 +238,7 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.UsageService/ListRecommendations":  viewer,
 	"/workloadresizer.v1.UsageService/GetRecommendation":    viewer,
 	"/workloadresizer.v1.UsageService/WatchRecommendations": viewer,
+	"/workloadresizer.v1.UsageService/ListSavings":          viewer,
 	"/workloadresizer.v1.UsageService/GetUsageHistory":      viewer,
 	"/workloadresizer.v1.UsageService/GetUsageStatus":       viewer,
 	"/workloadresizer.v1.UsageService/ReportUsage":          editor,

@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/override"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -120,7 +120,7 @@ func holdsThatCannotBeReadAreReportedEverywhere(t *testing.T) {
 		return nil
 	})
 	_, err = client.GetFreeze(t.Context(), &workloadresizerv1.GetFreezeRequest{})
-	servertest.CheckError(t, err, codes.Unavailable, "FREEZE_NOT_READY", "read whether the cluster is frozen (ConfigMap default/"+hold.FreezeName+"): ")
+	servertest.CheckError(t, err, codes.Unavailable, "FREEZE_NOT_READY", "read whether the cluster is frozen (ConfigMap default/"+contract.DefaultNames.Freeze+"): ")
 	for _, want := range []string{"\nworkload_resizer_holds_healthy 0\n", "\nworkload_resizer_freeze_healthy 0\n"} {
 		if _, body := r.get(t, "/metrics"); !strings.Contains(body, want) {
 			t.Errorf("/metrics returns %q, want %q", body, want)

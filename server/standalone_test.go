@@ -46,6 +46,7 @@ var needsCluster = map[string]bool{
 	"/workloadresizer.v1.UsageService/ListRecommendations":     true,
 	"/workloadresizer.v1.UsageService/GetRecommendation":       true,
 	"/workloadresizer.v1.UsageService/WatchRecommendations":    true,
+	"/workloadresizer.v1.UsageService/ListSavings":             true,
 	"/workloadresizer.v1.UsageService/GetUsageHistory":         true,
 	"/workloadresizer.v1.UsageService/GetUsageStatus":          true,
 	"/workloadresizer.v1.UsageService/ReportUsage":             true,

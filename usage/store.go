@@ -291,6 +291,19 @@ func (s *Store) Ended(w Workload, name, uid string) {
 	s.history.Forget(container(w, name), uid)
 }
 
+// Recommend returns what a container needs under a set of ratios, which need not be one of those that are published;
+// false while that is unknown.
+func (s *Store) Recommend(c history.Container, set Ratios, now time.Time) (recommend.Recommendation, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view, ok := s.history.View(c, now)
+	if !ok {
+		return recommend.Recommendation{}, false
+	}
+	options := s.options(c)
+	return recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now)
+}
+
 // Publish expires old history, and publishes what each container needs under the sets of ratios that
 // apply to it. The revision grows only if a size has changed.
 func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *Table {

@@ -25,7 +25,7 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 	{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
-	{"usage"}, {"usage", "deploy/web"}, {"usage", "-w"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "sources"}}
+	{"usage"}, {"usage", "deploy/web"}, {"usage", "-w"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "sources"}}
 
 func TestErrorsRules(t *testing.T) {
 	t.Run("prints server errors verbatim", printsServerErrorsVerbatim)
@@ -134,7 +134,7 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
-		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "sources"}} {
+		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "sources"}} {
 		for _, output := range append(print.Formats[:], "jsonpath={}", "go-template={{.}}") {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}

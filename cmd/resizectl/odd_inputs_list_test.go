@@ -242,6 +242,9 @@ var oddInputs = []oddInput{
 	{`usage history`, "TYPE/NAME"},
 	{`usage history configmap/web`, "configmap"},
 	{`usage history deploy/web -o name`, "name"},
+	{`usage savings --by container`, "container"},
+	{`usage savings -w`, "-w"},
+	{`usage savings deploy/web -A`, "--all-namespaces"},
 	{`usage sources push`, "push"},
 	{`usage sources -w`, "-w"},
 

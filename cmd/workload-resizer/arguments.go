@@ -15,7 +15,19 @@ func usageError(cmd *cobra.Command, err error) error {
 
 // goneFlags says what to do instead of each flag that serve no longer has.
 var goneFlags = map[string]string{
-	"realign-rate": "set pace.resizesPerSecond in config.yaml",
+	"benchmark-ratios-name": "the name is --name-prefix, followed by -benchmark-ratios",
+	"benchmarks-name":       "the name is --name-prefix, followed by -benchmarks",
+	"freeze-name":           "the name is --name-prefix, followed by -freeze",
+	"holds-name":            "the name is --name-prefix, followed by -holds",
+	"leader-renew-deadline": "it is two thirds of --leader-lease-duration",
+	"leader-retry-period":   "it is a fifteenth of --leader-lease-duration, but at least half a second",
+	"lease-name":            "the name is --name-prefix",
+	"overrides-name":        "the name is --name-prefix, followed by -overrides",
+	"realign-rate":          "set pace.resizesPerSecond in config.yaml",
+	"samples-prefix":        "the prefix is --name-prefix, followed by -samples-",
+	"tls-ca-name":           "the name is --name-prefix, followed by -ca",
+	"tls-secret-name":       "the name is --name-prefix, followed by -tls",
+	"usage-prefix":          "the prefix is --name-prefix, followed by -usage",
 }
 
 // flagError explains an invalid flag. All flags belong to commands, none to the program.

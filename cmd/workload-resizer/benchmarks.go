@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -12,24 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/intake"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 )
-
-// benchmarkOptions are the flags of the benchmark source.
-type benchmarkOptions struct{ settingsName, ratiosName, samplesPrefix string }
-
-func (o *benchmarkOptions) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&o.settingsName, "benchmarks-name", "workload-resizer-benchmarks", "name of the ConfigMap with the benchmark settings, in the same namespace")
-	flags.StringVar(&o.ratiosName, "benchmark-ratios-name", "workload-resizer-benchmark-ratios", "name of the ConfigMap with the ratios that follow benchmarks, in the same namespace")
-	flags.StringVar(&o.samplesPrefix, "samples-prefix", "workload-resizer-samples-", fmt.Sprintf("prefix of the names of the ConfigMaps with benchmark samples, in the same namespace; numbers from 0 to %d follow", samples.Shards-1))
-}
-
-// namedConfigMap is a ConfigMap that a flag names.
-type namedConfigMap struct{ flag, name string }
-
-func (o *benchmarkOptions) configMaps() []namedConfigMap {
-	return []namedConfigMap{{"benchmarks-name", o.settingsName}, {"benchmark-ratios-name", o.ratiosName}, {"samples-prefix", o.samplesPrefix + "0"}}
-}
 
 // benchmarks is the source of measured ratios and the parts that work on it.
 type benchmarks struct {
@@ -40,12 +21,13 @@ type benchmarks struct {
 
 // newBenchmarkSource returns the source of measured ratios.
 func newBenchmarkSource(o *options, client kubernetes.Interface, onReject func(*corev1.ConfigMap, error)) *benchmark.Provider {
+	names := o.names()
 	return benchmark.New(benchmark.Config{
 		Client:        client,
 		Namespace:     o.configNamespace,
-		SettingsName:  o.benchmarks.settingsName,
-		StateName:     o.benchmarks.ratiosName,
-		SamplesPrefix: o.benchmarks.samplesPrefix,
+		SettingsName:  names.Benchmarks,
+		StateName:     names.BenchmarkRatios,
+		SamplesPrefix: names.SamplesPrefix,
 		ReadOnly:      o.dryRun,
 		OnReject:      onReject,
 	})

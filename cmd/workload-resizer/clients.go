@@ -14,6 +14,7 @@ import (
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned/typed/metrics/v1beta1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 )
 
 // writeTimeout bounds one write to a pod. Time spent waiting for the client's own
@@ -57,8 +58,7 @@ func newClients(o *options) (*clients, error) {
 	bounded := rest.CopyConfig(config)
 	bounded.Timeout = writeTimeout
 	electing := rest.CopyConfig(config)
-	// An attempt that gets no answer must leave time for another one.
-	electing.Timeout = o.election.renewDeadline / 2
+	electing.Timeout = leader.RequestTimeout(o.election.leaseDuration)
 	unlimited := rest.CopyConfig(bounded)
 	unlimited.QPS = -1
 	c := &clients{}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
@@ -16,32 +15,17 @@ import (
 // electionOptions are the flags of leader election.
 type electionOptions struct {
 	elect         bool
-	leaseName     string
 	leaseDuration time.Duration
-	renewDeadline time.Duration
-	retryPeriod   time.Duration
 }
 
 func (o *electionOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.elect, "leader-elect", true, "elect a leader, the only replica that resizes; with false, run a single replica")
-	flags.StringVar(&o.leaseName, "lease-name", "workload-resizer", "name of the Lease for leader election, in the namespace of the ConfigMaps")
-	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its Lease, in whole seconds")
-	flags.DurationVar(&o.renewDeadline, "leader-renew-deadline", 10*time.Second, "how long a leader tries to renew its Lease before it stops leading")
-	flags.DurationVar(&o.retryPeriod, "leader-retry-period", time.Second, "longest time between two attempts to acquire or renew the Lease")
+	flags.DurationVar(&o.leaseDuration, "leader-lease-duration", 15*time.Second, "how long the other replicas wait for a leader that does not renew its Lease, in whole seconds. A leader that cannot renew it for two thirds of that stops leading")
 }
 
 func (o *electionOptions) validate(reject func(flag, format string, args ...any)) {
-	if problems := validation.IsDNS1123Subdomain(o.leaseName); len(problems) > 0 {
-		reject("lease-name", "%q is not a valid Lease name: %s", o.leaseName, problems[0])
-	}
-	if o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0 {
-		reject("leader-lease-duration", "must be whole seconds, at least 1s, not %v", o.leaseDuration)
-	}
-	if o.renewDeadline >= o.leaseDuration {
-		reject("leader-renew-deadline", "must be less than --leader-lease-duration, not %v", o.renewDeadline)
-	}
-	if o.retryPeriod <= 0 || o.retryPeriod >= o.renewDeadline {
-		reject("leader-retry-period", "must be above 0 and less than --leader-renew-deadline, not %v", o.retryPeriod)
+	if o.leaseDuration < leader.MinLeaseDuration || o.leaseDuration%time.Second != 0 {
+		reject("leader-lease-duration", "must be whole seconds, at least %v, not %v", leader.MinLeaseDuration, o.leaseDuration)
 	}
 }
 
@@ -52,8 +36,7 @@ func newElector(o *options, client kubernetes.Interface, replica string) (*leade
 		return nil, nil
 	}
 	return leader.New(leader.Config{
-		Client: client.CoordinationV1(), Namespace: o.configNamespace, Name: o.election.leaseName, Identity: replica,
-		LeaseDuration: o.election.leaseDuration, RenewDeadline: o.election.renewDeadline, RetryPeriod: o.election.retryPeriod,
+		Client: client.CoordinationV1(), Namespace: o.configNamespace, Name: o.names().Lease, Identity: replica, LeaseDuration: o.election.leaseDuration,
 	})
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
-	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -23,12 +22,9 @@ type options struct {
 	kubeconfig        string
 	configNamespace   string
 	configName        string
+	namePrefix        string
 	ratioSources      []string
-	overridesName     string
-	benchmarks        benchmarkOptions
 	usage             usageOptions
-	holdsName         string
-	freezeName        string
 	nodeTypeLabel     string
 	ownerKinds        []string
 	workloadKinds     []string
@@ -69,12 +65,9 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the cluster, whose current context is used (default: the cluster that the process runs in)")
 	flags.StringVar(&o.configNamespace, "config-namespace", "workload-resizer-system", "namespace of the ConfigMap with the ratios")
 	flags.StringVar(&o.configName, "config-name", "workload-resizer-config", "name of the ConfigMap with the ratios")
+	flags.StringVar(&o.namePrefix, "name-prefix", contract.AppName, "beginning of the names of the other ConfigMaps, of the Secret for --tls-self-signed and of the Lease, in the same namespace")
 	flags.StringSliceVar(&o.ratioSources, "ratio-sources", ratioSources, "sources of ratios, highest precedence first")
-	flags.StringVar(&o.overridesName, "overrides-name", "workload-resizer-overrides", "name of the ConfigMap with the ratios set through the API, in the same namespace")
-	o.benchmarks.addTo(flags)
 	o.usage.addTo(flags)
-	flags.StringVar(&o.holdsName, "holds-name", "workload-resizer-holds", "name of the ConfigMap with the holds (what is restored or paused), in the same namespace")
-	flags.StringVar(&o.freezeName, "freeze-name", hold.FreezeName, "name of the ConfigMap that freezes the cluster while it exists, in the same namespace")
 	flags.StringVar(&o.nodeTypeLabel, "node-type-label", "", "the only node label that determines a node's type (default: the labels of the cloud providers, "+nodetype.LabelGCPMachineFamily+" first)")
 	flags.StringSliceVar(&o.ownerKinds, "owner-kinds", plan.DefaultOwnerKinds, "kinds of controllers whose pods are resized: a built-in kind, such as ReplicaSet, or a kind with its API group, such as StatefulSet.apps.kruise.io. Any other name without a group matches the kind in every group")
 	flags.StringSliceVar(&o.workloadKinds, "workload-kinds", owners.DefaultResources, "resources that may control a pod's controller, e.g. rollouts.argoproj.io; holds and autoscalers that name them apply to the pod, and manifests of them are planned. The server reads their metadata and needs the right to list and watch each of them")
@@ -113,6 +106,9 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.verbosity, "verbosity", "v", 0, "log verbosity: 0, 1 (adds each call and conflict) or 2 (adds each skipped pod and each resize that a node completed)")
 }
 
+// names returns the names of the server's objects.
+func (o *options) names() contract.Names { return contract.NamesWith(o.namePrefix) }
+
 // complete sets the defaults that depend on other flags.
 func (o *options) complete() {
 	o.selfSigned.complete(o.configNamespace)
@@ -137,14 +133,13 @@ func (o *options) validate() error {
 	if problems := validation.IsDNS1123Label(o.configNamespace); len(problems) > 0 {
 		reject("config-namespace", "%q is not a valid namespace: %s", o.configNamespace, problems[0])
 	}
-	named := map[string]string{}
-	for _, cm := range append([]namedConfigMap{{"config-name", o.configName}, {"holds-name", o.holdsName}, {"freeze-name", o.freezeName}, {"overrides-name", o.overridesName}, {"tls-ca-name", o.selfSigned.caName}, {"usage-prefix", o.usage.prefix + "-0"}}, o.benchmarks.configMaps()...) {
-		if problems := validation.IsDNS1123Subdomain(cm.name); len(problems) > 0 {
-			reject(cm.flag, "%q is not a valid ConfigMap name: %s", cm.name, problems[0])
-		} else if other, twice := named[cm.name]; twice {
-			reject(cm.flag, "must name a different ConfigMap than --%s", other)
-		}
-		named[cm.name] = cm.flag
+	if problems := validation.IsDNS1123Subdomain(o.configName); len(problems) > 0 {
+		reject("config-name", "%q is not a valid ConfigMap name: %s", o.configName, problems[0])
+	} else if o.names().ConfigMap(o.configName) {
+		reject("config-name", "%q is the name of another ConfigMap of the server: use a different one, or a different --name-prefix", o.configName)
+	}
+	if problems := validation.IsDNS1123Label(o.namePrefix); len(problems) > 0 {
+		reject("name-prefix", "%q is not a valid beginning of a name: %s", o.namePrefix, problems[0])
 	}
 	if err := validRatioSources(o.ratioSources); err != nil {
 		reject("ratio-sources", "%v", err)

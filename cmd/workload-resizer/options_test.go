@@ -21,7 +21,7 @@ func parse(t *testing.T, args ...string) *options {
 }
 
 func TestDefaultsAreValid(t *testing.T) {
-	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "unix:///run/profiles.sock", "--tls-self-signed"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s"}} {
+	for _, args := range [][]string{nil, {"--kubeconfig", "x"}, {"--grpc-bind-address", "[::1]:0"}, {"--grpc-bind-address", "localhost:7443", "--node-type-label", "pool", "-v", "2"}, {"--ratio-sources", "configmap"}, {"--pprof-bind-address", "unix:///run/profiles.sock", "--tls-self-signed"}, {"--pprof-bind-address", "127.0.0.1:6060", "--tracing-endpoint", "collector:4317", "--tracing-insecure"}, {"--ratio-sources", "configmap,override"}, {"--leader-lease-duration", "3s"}} {
 		if err := parse(t, args...).validate(); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -79,10 +79,9 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--workers", "0", "--kube-api-qps", "0", "--kube-api-burst", "0"}, []string{"--workers: must be at least 1", "--kube-api-qps: must be a number above 0", "--kube-api-burst: must be at least 1"}},
 		{[]string{"--kube-api-qps", "NaN"}, []string{"--kube-api-qps: must be a number above 0"}},
 		{[]string{"--config-namespace", "A/B", "--config-name", ""}, []string{`--config-namespace: "A/B" is not a valid namespace`, "--config-name: "}},
-		{[]string{"--holds-name", "A"}, []string{`--holds-name: "A" is not a valid ConfigMap name`}},
-		{[]string{"--holds-name", "a", "--config-name", "a"}, []string{"--holds-name: must name a different ConfigMap than --config-name"}},
-		{[]string{"--overrides-name", "A"}, []string{`--overrides-name: "A" is not a valid ConfigMap name`}},
-		{[]string{"--overrides-name", "a", "--holds-name", "a"}, []string{"--overrides-name: must name a different ConfigMap than --holds-name"}},
+		{[]string{"--config-name", "workload-resizer-holds"}, []string{`--config-name: "workload-resizer-holds" is the name of another ConfigMap of the server`}},
+		{[]string{"--name-prefix", "a", "--config-name", "a-usage-0-2"}, []string{`--config-name: "a-usage-0-2" is the name of another ConfigMap of the server`}},
+		{[]string{"--name-prefix", "A"}, []string{`--name-prefix: "A" is not a valid beginning of a name`}},
 		{[]string{"--ratio-sources", "override"}, []string{"--ratio-sources: must include configmap"}},
 		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is not a source of ratios: use override, configmap`}},
 		{[]string{"--ratio-sources", "configmap,override,configmap"}, []string{"--ratio-sources: names configmap twice"}},
@@ -112,12 +111,10 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--tls-private-key-file", "a", "--tls-cert-file", "b", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-cert-file"}},
 		{[]string{"--tls-self-signed", "--tls-cert-file", "a", "--tls-private-key-file", "b"}, []string{"--tls-self-signed: cannot be combined with --tls-cert-file"}},
 		{[]string{"--tls-self-signed", "--insecure-plaintext"}, []string{"--insecure-plaintext: cannot be combined with --tls-self-signed"}},
-		{[]string{"--tls-self-signed", "--tls-secret-name", "A", "--tls-ca-name", "B", "--tls-dns-names", "a b"}, []string{`--tls-secret-name: "A" is not a valid Secret name`, `--tls-ca-name: "B" is not a valid ConfigMap name`, `--tls-dns-names: "a b" is not a valid DNS name`}},
-		{[]string{"--tls-ca-name", "a", "--holds-name", "a"}, []string{"--tls-ca-name: must name a different ConfigMap than --holds-name"}},
+		{[]string{"--tls-self-signed", "--tls-dns-names", "a b"}, []string{`--tls-dns-names: "a b" is not a valid DNS name`}},
 		{[]string{"--token-audiences", ""}, []string{"--token-audiences: must name at least one audience"}},
-		{[]string{"--lease-name", "A"}, []string{`--lease-name: "A" is not a valid Lease name`}},
-		{[]string{"--leader-lease-duration", "1500ms", "--leader-renew-deadline", "1s", "--leader-retry-period", "1s"}, []string{"--leader-lease-duration: must be whole seconds", "--leader-retry-period: must be above 0 and less than --leader-renew-deadline"}},
-		{[]string{"--leader-lease-duration", "10s"}, []string{"--leader-renew-deadline: must be less than --leader-lease-duration"}},
+		{[]string{"--leader-lease-duration", "3500ms"}, []string{"--leader-lease-duration: must be whole seconds, at least 3s, not 3.5s"}},
+		{[]string{"--leader-lease-duration", "2s"}, []string{"--leader-lease-duration: must be whole seconds, at least 3s, not 2s"}},
 		{[]string{"--pprof-bind-address", "6060"}, []string{"--pprof-bind-address: \"6060\" is not host:port"}},
 		{[]string{"--pprof-bind-address", ":6060"}, []string{"--pprof-bind-address: \":6060\" is reachable from other machines"}},
 		{[]string{"--tracing-endpoint", "https://collector:4317"}, []string{"--tracing-endpoint: \"https://collector:4317\" is not host:port"}},

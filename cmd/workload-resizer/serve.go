@@ -76,11 +76,11 @@ func serve(ctx context.Context, o *options) error {
 		events = loop.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
-	holdOptions := []hold.Option{hold.FreezeIn(o.freezeName), hold.LookWith(clients.freeze), hold.OnReject(events.ConfigRejected)}
+	holdOptions := []hold.Option{hold.FreezeIn(o.names().Freeze), hold.LookWith(clients.freeze), hold.OnReject(events.ConfigRejected)}
 	if o.dryRun {
 		holdOptions = append(holdOptions, hold.ReadOnly())
 	}
-	holds := hold.New(clients.main, o.configNamespace, o.holdsName, holdOptions...)
+	holds := hold.New(clients.main, o.configNamespace, o.names().Holds, holdOptions...)
 	replica, err := newReplicaName()
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, size
 			if o.dryRun {
 				opts = append(opts, override.ReadOnly())
 			}
-			s.overrides = override.New(client, o.configNamespace, o.overridesName, opts...)
+			s.overrides = override.New(client, o.configNamespace, o.names().Overrides, opts...)
 			providers = append(providers, s.overrides)
 		case configmap.Source:
 			providers = append(providers, configmap.New(client, o.configNamespace, o.configName, onReject, onUnused))

@@ -22,16 +22,12 @@ const certsPeriod = 10 * time.Second
 
 // selfSignedOptions are the flags of a certificate that the server makes itself.
 type selfSignedOptions struct {
-	enabled    bool
-	secretName string
-	caName     string
-	dnsNames   []string
+	enabled  bool
+	dnsNames []string
 }
 
 func (o *selfSignedOptions) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "tls-self-signed", false, "create and renew the certificate of the gRPC API and its certificate authority")
-	flags.StringVar(&o.secretName, "tls-secret-name", "workload-resizer-tls", "name of the Secret that stores the certificate and authority of --tls-self-signed, in the namespace of the ConfigMaps")
-	flags.StringVar(&o.caName, "tls-ca-name", "workload-resizer-ca", "name of the ConfigMap with the certificate authorities that callers must trust, in the same namespace")
 	flags.StringSliceVar(&o.dnsNames, "tls-dns-names", nil, "DNS names that callers use for the server (default: workload-resizer.NAMESPACE.svc, which resizectl and node agents rely on, and workload-resizer.NAMESPACE.svc.cluster.local)")
 }
 
@@ -44,9 +40,6 @@ func (o *selfSignedOptions) complete(namespace string) {
 }
 
 func (o *selfSignedOptions) validate(reject func(flag, format string, args ...any)) {
-	if problems := validation.IsDNS1123Subdomain(o.secretName); len(problems) > 0 {
-		reject("tls-secret-name", "%q is not a valid Secret name: %s", o.secretName, problems[0])
-	}
 	if !o.enabled {
 		return
 	}
@@ -74,7 +67,7 @@ func newEncryption(o *options, client kubernetes.Interface) (encryption, error) 
 	var keeper *selfsigned.Keeper
 	if o.selfSigned.enabled {
 		keeper = selfsigned.New(selfsigned.Config{
-			Client: client, Namespace: o.configNamespace, SecretName: o.selfSigned.secretName, ConfigMapName: o.selfSigned.caName,
+			Client: client, Namespace: o.configNamespace, SecretName: o.names().Certificate, ConfigMapName: o.names().CA,
 			DNSNames: o.selfSigned.dnsNames, Clock: clock.RealClock{}, DryRun: o.dryRun,
 		})
 		files.GetCertificate = keeper.GetCertificate

@@ -31,7 +31,6 @@ const pushInterval = 5 * time.Second
 // usageOptions are the flags of usage.
 type usageOptions struct {
 	sources  []string
-	prefix   string
 	jobLabel string
 	interval time.Duration
 	backfill time.Duration
@@ -43,7 +42,6 @@ type usageOptions struct {
 
 func (o *usageOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.sources, "usage-sources", []string{usagePush, usageMetrics}, "sources of usage, the preferred one first: push (node agents), metrics (metrics.k8s.io) and prometheus; an empty list collects no usage")
-	flags.StringVar(&o.prefix, "usage-prefix", "workload-resizer-usage", "beginning of the names of the ConfigMaps with the history of usage, in the same namespace; -0, -1 and so on follow")
 	flags.StringVar(&o.jobLabel, "usage-job-label", demand.DefaultJobLabel, "key of the label that names the workload of Jobs without an owner; without it, their usage is not collected")
 	flags.DurationVar(&o.interval, "usage-interval", time.Minute, "how often metrics.k8s.io is read")
 	flags.StringVar(&o.address, "usage-prometheus-url", "", "URL of the Prometheus to read usage from, or of anything with its API")
@@ -64,9 +62,6 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 		case slices.Contains(o.sources[:i], source):
 			reject("usage-sources", "names %s twice", source)
 		}
-	}
-	if problems := validation.IsDNS1123Label(o.prefix); len(problems) > 0 {
-		reject("usage-prefix", "%q is not a valid beginning of a ConfigMap name: %s", o.prefix, problems[0])
 	}
 	if problems := validation.IsQualifiedName(o.jobLabel); len(problems) > 0 {
 		reject("usage-job-label", "%q is not a valid label: %s", o.jobLabel, problems[0])
@@ -112,7 +107,7 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 	u := &demand.Usage{JobLabel: o.usage.jobLabel}
 	if !o.dryRun {
 		u.Keeper = checkpoint.New(checkpoint.Config{
-			Client: clients.usage.CoreV1(), Namespace: o.configNamespace, Prefix: o.usage.prefix,
+			Client: clients.usage.CoreV1(), Namespace: o.configNamespace, Prefix: o.names().UsagePrefix,
 			Labels:       map[string]string{"app.kubernetes.io/name": "workload-resizer"},
 			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: clock.RealClock{},
 		})

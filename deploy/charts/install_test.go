@@ -13,12 +13,13 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // kept are ConfigMaps with data that cannot be created again.
-var kept = []string{deploy.Overrides, deploy.Holds, deploy.BenchmarkRatios, deploy.SamplesPrefix + "0", deploy.SamplesPrefix + "15"}
+var kept = []string{contract.DefaultNames.Overrides, contract.DefaultNames.Holds, contract.DefaultNames.BenchmarkRatios, contract.DefaultNames.SamplesPrefix + "0", contract.DefaultNames.SamplesPrefix + "15"}
 
 // written is the data that the server, and the author of the ratios, write to a cluster.
 type written struct {
@@ -94,7 +95,7 @@ func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 	if !strings.Contains(notes, "kubectl -n "+namespace+" create configmap "+deploy.ConfigMap) {
 		t.Errorf("the notes do not explain how to create the ConfigMap with the ratios:\n%s", notes)
 	}
-	for _, command := range []string{hold.FreezeCommand(namespace, hold.FreezeName), hold.UnfreezeCommand(namespace, hold.FreezeName)} {
+	for _, command := range []string{hold.FreezeCommand(namespace, contract.DefaultNames.Freeze), hold.UnfreezeCommand(namespace, contract.DefaultNames.Freeze)} {
 		if !strings.Contains(notes, command) {
 			t.Errorf("the notes do not have the command\n%s\n%s", command, notes)
 		}
@@ -130,7 +131,7 @@ func dataOfTheServersOutlivesTheRelease(t *testing.T) {
 		t.Errorf("the ClusterRole still exists: %v", err)
 	}
 	restored := []byte(`{"data":{"restore.cluster":"{kind: Restore, allNamespaces: true}"}}`)
-	if _, err := client.CoreV1().ConfigMaps(namespace).Patch(t.Context(), deploy.Holds, types.MergePatchType, restored, metav1.PatchOptions{}); err != nil {
+	if _, err := client.CoreV1().ConfigMaps(namespace).Patch(t.Context(), contract.DefaultNames.Holds, types.MergePatchType, restored, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	again := helm("install", "mine", chart, "--set", "state.keep=false")

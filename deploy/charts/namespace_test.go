@@ -23,7 +23,7 @@ monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, d
 func TestNamespace(t *testing.T) {
 	t.Run("agents that report usage have a namespace of their own", agentsThatReportUsageHaveANamespaceOfTheirOwn)
 	t.Run("all objects use the namespace of the release", allObjectsUseTheNamespaceOfTheRelease)
-	t.Run("agents that report usage have a namespace of their own", agentsThatReportUsageHaveANamespaceOfTheirOwn)
+	t.Run("no object uses the name of the release", noObjectUsesTheNameOfTheRelease)
 	t.Run("all objects use the name of the ServiceAccount", allObjectsUseTheNameOfTheServiceAccount)
 	t.Run("the ConfigMap with the ratios may have another name", theConfigMapWithTheRatiosMayHaveAnotherName)
 }
@@ -48,6 +48,15 @@ func allObjectsUseTheNamespaceOfTheRelease(t *testing.T) {
 		if got := o["metadata"].(object)["namespace"]; got != want {
 			t.Errorf("%s is in namespace %v, want %v", key, got, want)
 		}
+	}
+}
+
+func noObjectUsesTheNameOfTheRelease(t *testing.T) {
+	by := func(release string) string {
+		return must(t, everything, "helm", "template", release, chart, "--namespace", "elsewhere", "--values", "-")
+	}
+	if by("another") != by(chart) {
+		t.Error("the manifests of two releases differ")
 	}
 }
 

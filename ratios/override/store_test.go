@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -34,7 +35,7 @@ func deployed(t *testing.T, s *stored) {
 	asServer := s.namespace.Config()
 	asServer.Impersonate.UserName = "system:serviceaccount:" + s.namespace.Name + ":" + deploy.ServiceAccount
 	run := func() *replica {
-		return running(context.Background(), t, New(kubernetes.NewForConfigOrDie(asServer), s.namespace.Name, deploy.Overrides))
+		return running(context.Background(), t, New(kubernetes.NewForConfigOrDie(asServer), s.namespace.Name, contract.DefaultNames.Overrides))
 	}
 	a := run()
 	a.mustUpdate(t, Request{}, set("n4", 2))

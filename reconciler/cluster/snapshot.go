@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -73,7 +74,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of.Namespace(), workloads) },
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of, workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
 		Largest:     c.largestNode,
@@ -106,6 +107,14 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	return s
 }
 
+// Assume turns a snapshot into one in which another table is in effect.
+func (c *Cluster) Assume(s *plan.Snapshot, table *ratios.Table) {
+	s.Table = table
+	if c.demand != nil {
+		s.Demand = c.demand(s.Pod, s.Workloads, table)
+	}
+}
+
 // all returns everything that a lister lists. A lister over a cache returns no error.
 func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	items, err := list(labels.Everything())
@@ -116,11 +125,13 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 }
 
 // autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
-func (c *Cluster) autoscalersOf(namespace string, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+func (c *Cluster) autoscalersOf(of *pod.Pod, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, w := range workloads {
-		for _, obj := range ofTarget(c.autoscalers, namespace, w) {
-			found = append(found, obj.(*autoscalingv2.HorizontalPodAutoscaler))
+		for _, obj := range ofTarget(c.autoscalers, of.Namespace(), w) {
+			if hpa := obj.(*autoscalingv2.HorizontalPodAutoscaler); c.scales(hpa, of) {
+				found = append(found, hpa)
+			}
 		}
 	}
 	// Plans of the same pod must be equal.

@@ -31,8 +31,7 @@ func (c *Cluster) watch() error {
 		}},
 		{core.ResourceQuotas().Informer(), c.quotaChanged},
 		{c.factory.Policy().V1().PodDisruptionBudgets().Informer(), c.budgetChanged},
-		// Horizontal autoscalers change no decision: only previews mention them.
-		{c.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), func(any, any) {}},
+		{c.factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(), c.hpaChanged},
 	}
 	for _, w := range watched {
 		if err := w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, reflector *cache.Reflector, err error) {

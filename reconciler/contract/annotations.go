@@ -36,6 +36,9 @@ const (
 	// AppliedSizes is what the last resize changed: for each container, its restarts before and
 	// its sizes before and after. A resize that makes the pod worse is reverted to these.
 	AppliedSizes = Prefix + "applied-sizes"
+	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. It is
+	// informational: it is shown, and nothing is decided by it.
+	AppliedDemand = Prefix + "applied-demand"
 	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
 	Reverts = Prefix + "reverted"
 	// Skip opts a pod out, unless its value is SkipFalse or empty.
@@ -61,7 +64,7 @@ func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix)
 // Skip.
 func Ours(key string) bool {
 	switch key {
-	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, Reverts:
+	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, AppliedDemand, Reverts:
 		return true
 	}
 	return IsOriginal(key) || strings.HasPrefix(key, AdoptedPrefix)

@@ -300,8 +300,9 @@ var reasons = []Info{
 	},
 	{
 		Reason: HPAUtilization, Severity: Silent,
-		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase.",
+		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase. What it measures is not sized by usage.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
+		See:     "docs/usage.md#next-to-a-horizontalpodautoscaler",
 	},
 	{
 		Reason: DemandExceedsNodes, Severity: Normal,

@@ -124,7 +124,7 @@ const (
 // These reasons do not prevent a resize, but users should know them.
 const (
 	// HPAUtilization: a HorizontalPodAutoscaler measures utilization as a percentage of
-	// the requests that are resized.
+	// the requests that are resized, so that usage does not determine these requests.
 	HPAUtilization Reason = "HPAUtilization"
 	// DemandExceedsNodes: a container needs more than any node has, according to usage.
 	DemandExceedsNodes Reason = "DemandExceedsNodes"

@@ -7,12 +7,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // all is a source that measures every pod.
@@ -35,8 +38,8 @@ func (a *all) Read(_ context.Context, _, until time.Time, observe func(usage.Sam
 }
 
 // large returns demands of this many pods, 20 in each workload, on 200 nodes of four types. Each workload
-// has a namespace, since all of them have the same name.
-func large(b *testing.B, pods int) *fixture {
+// has a namespace, since all of them have the same name. applied means that pods are resized by their usage.
+func large(b *testing.B, pods int, applied bool) *fixture {
 	b.Helper()
 	types := []string{"n2d", "n4", "c3", "e2"}
 	var nodes []*corev1.Node
@@ -44,6 +47,9 @@ func large(b *testing.B, pods int) *fixture {
 		nodes = append(nodes, clustertest.Node(fmt.Sprint("node-", i), types[i%4], "64"))
 	}
 	layer := clustertest.Published()
+	if applied {
+		layer = following()
+	}
 	layer.Ratios["c3"], layer.Ratios["e2"] = ratios.Ratio{CPUPerf: 1.3, MemoryPerf: 1}, ratios.Ratio{CPUPerf: 0.8, MemoryPerf: 1}
 	f := &fixture{leads: true}
 	f.of = clustertest.Thousands(b, pods, pods/20, nodes...)
@@ -60,12 +66,20 @@ func large(b *testing.B, pods int) *fixture {
 }
 
 // BenchmarkMinute measures what usage costs each minute: reading a sample of each pod, and publishing
-// what all workloads need.
+// what all workloads need; with "applied", also which pods are planned again because of that.
 func BenchmarkMinute(b *testing.B) {
-	for _, pods := range []int{1_000, 15_000, 150_000} {
-		b.Run(fmt.Sprint(pods, " pods"), func(b *testing.B) {
+	for _, size := range []struct {
+		pods    int
+		applied bool
+	}{{1_000, false}, {15_000, false}, {150_000, false}, {150_000, true}} {
+		pods, name := size.pods, fmt.Sprint(size.pods, " pods")
+		if size.applied {
+			name += " applied"
+		}
+		b.Run(name, func(b *testing.B) {
 			before := podtest.HeapInUse()
-			f := large(b, pods)
+			f, again := large(b, pods, size.applied), &changes{}
+			f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
 			empty := podtest.HeapInUse()
 			var reading, publishing time.Duration
 			minute := func() {
@@ -80,17 +94,64 @@ func BenchmarkMinute(b *testing.B) {
 			for range 5 {
 				minute()
 			}
-			reading, publishing = 0, 0
+			reading, publishing, again.pods = 0, 0, nil
 			for b.Loop() {
 				minute()
 			}
 			b.ReportMetric(reading.Seconds()/float64(b.N), "s/reading")
 			b.ReportMetric(publishing.Seconds()/float64(b.N), "s/publishing")
+			b.ReportMetric(float64(len(again.pods))/float64(b.N), "pods-planned-again")
 			b.ReportMetric((empty-before)/(1<<20), "MiB-pods")
 			b.ReportMetric((podtest.HeapInUse()-empty)/(1<<20), "MiB-usage")
 			if s := f.Sources()[0]; s.Counted == 0 || s.Rejected > 0 {
 				b.Errorf("%+v", s)
 			}
+		})
+	}
+}
+
+// BenchmarkSavings measures what it costs to add up what all pods save: once for metrics, and by workload for a caller.
+// All containers use what the first one of their pod uses.
+func BenchmarkSavings(b *testing.B) {
+	for _, pods := range []int{15_000, 150_000} {
+		f := large(b, pods)
+		for range 2 {
+			clustertest.Clock(f.of).Step(time.Minute)
+			f.readOnce(b.Context(), f.sources[0])
+			f.publish(b.Context())
+		}
+		table, demands := f.Ratios.Table(), f.Table()
+		need := func(key usage.Key) (recommend.Recommendation, bool) {
+			key.Container.Name = "app"
+			return demands.Demand(key)
+		}
+		b.Run(fmt.Sprint(pods, " pods, in total"), func(b *testing.B) {
+			b.ReportAllocs()
+			begin := podtest.CPUTime(b)
+			for b.Loop() {
+				f.addUp(f.survey.Load(), need)
+			}
+			b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+			if total := f.account.Load(); total.Pods != pods || total.Unknown > 0 {
+				b.Errorf("%+v", total)
+			}
+		})
+		b.Run(fmt.Sprint(pods, " pods, by workload"), func(b *testing.B) {
+			b.ReportAllocs()
+			everything := Selection{}
+			begin := podtest.CPUTime(b)
+			for b.Loop() {
+				n := 0
+				for _, namespace := range f.of.Pods("").Namespaces() {
+					for _, saver := range f.savers(namespace, &everything, everything.chosen(), table, need) {
+						n += saver.Pods - saver.Unknown
+					}
+				}
+				if n != pods {
+					b.Errorf("%d pods", n)
+				}
+			}
+			b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 		})
 	}
 }

@@ -65,11 +65,15 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
+	// assumed is what containers need under the table that was last asked about, of those that are not in effect.
+	assumed atomic.Pointer[assumed]
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast
 	// counts are of the last publication.
 	counts atomic.Pointer[counts]
+	// account is what pods save; nil before the first publication.
+	account atomic.Pointer[account]
 }
 
 // New returns demands that are unknown until Run. Call it before the cluster is read.
@@ -143,6 +147,7 @@ func (d *Demands) publish(ctx context.Context) {
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)
 	d.published.Notify()
+	d.addUp(s, demands.Demand)
 }
 
 // Collects reports whether this process counts usage: it leads, and knows what earlier leaders have

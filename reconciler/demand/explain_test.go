@@ -93,7 +93,7 @@ func aWorkloadWithoutHistoryIsShownAsUnknown(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	f.publish(t.Context())
 	all := f.explain(t, web)
-	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].From != policy.FromAuthor {
+	if len(all) != 1 || all[0].Known || all[0].Steps != nil || all[0].Demand.From != policy.FromAuthor {
 		t.Errorf("%+v", all)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // counts are the numbers of workloads that have pods, with and without a recommendation for any of their
@@ -56,11 +57,19 @@ var (
 		"Containers of workloads whose usage is known.", nil, nil)
 	descWorkloads = prometheus.NewDesc("workload_resizer_usage_workloads",
 		"Workloads that have pods, and a recommendation (known) or none (unknown).", []string{"recommendation"}, nil)
+	descCores = prometheus.NewDesc("workload_resizer_savings_cores",
+		"Cores of all running pods: what their authors requested (authored), what they request now (requested), and what they use (used). Of pods without known usage, used has nothing; what the others request is measured. Computed every minute.", []string{"amount"}, nil)
+	descMemory = prometheus.NewDesc("workload_resizer_savings_bytes",
+		"The same as workload_resizer_savings_cores, for bytes of memory.", []string{"amount"}, nil)
+	descCost = prometheus.NewDesc("workload_resizer_savings_hourly_cost",
+		"What these amounts cost an hour, in the currency of the prices in the configuration; absent without prices.", []string{"amount"}, nil)
+	descKills = prometheus.NewDesc("workload_resizer_oom_kills_total",
+		"OOM kills that a resize may have caused: of containers with less memory than their authors wrote. Counted every minute, on every replica.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSample, descSamples, descFailing, descStored, descBytes, descUnreadable, descContainers, descWorkloads} {
+	for _, d := range []*prometheus.Desc{descSample, descSamples, descFailing, descStored, descBytes, descUnreadable, descContainers, descWorkloads, descCores, descMemory, descCost, descKills} {
 		to <- d
 	}
 }
@@ -98,6 +107,26 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	workloads := c.demands.counts.Load()
 	gauge(descWorkloads, float64(workloads.known), "known")
 	gauge(descWorkloads, float64(workloads.unknown), "unknown")
+	if saved := c.demands.account.Load(); saved != nil {
+		send(descKills, prometheus.CounterValue, float64(saved.kills))
+		saved.collect(gauge)
+	}
+}
+
+// collect sends what all pods save.
+func (a *account) collect(gauge func(*prometheus.Desc, float64, ...string)) {
+	for _, of := range [...]struct {
+		amount string
+		recommend.Amounts
+	}{{"authored", a.Authored}, {"requested", a.Requested}, {"measured", a.Measured}, {"used", a.Used}} {
+		gauge(descCores, float64(of.CPU)/1000, of.amount)
+		gauge(descMemory, float64(of.Memory), of.amount)
+	}
+	if a.priced {
+		gauge(descCost, a.AuthoredCost, "authored")
+		gauge(descCost, a.RequestedCost, "requested")
+		gauge(descCost, a.UsedCost, "used")
+	}
 }
 
 func (c *collector) collectStored(gauge func(*prometheus.Desc, float64, ...string)) {

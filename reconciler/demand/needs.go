@@ -2,6 +2,8 @@ package demand
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -19,7 +21,7 @@ type needs map[usage.Key]*need.Container
 const still = 0.02
 
 // needs returns what the containers need whose rules apply recommendations, and the workloads whose needs have moved, or are
-// new or gone. What has not moved stays as it was, so that it costs nothing.
+// new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
 	applied := map[string]bool{}
@@ -36,6 +38,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 			now[key] = withReasons(was, &to)
 			continue
 		}
+		revise(&to)
 		now[key] = &to
 		moved[ownerOf(key.Container)] = true
 	}
@@ -54,6 +57,16 @@ func unmoved(was, is *need.Recommendation) bool {
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
 }
 
+// revise gives both recommendations their revisions. Only what has moved has a new one, so that this costs what the few
+// that have moved cost.
+func revise(c *need.Container) {
+	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
+		h := fnv.New64a()
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		r.Revision = h.Sum64()
+	}
+}
+
 // withReasons returns what was needed with the reasons of what is: how long something is known changes each hour.
 func withReasons(was, is *need.Container) *need.Container {
 	now := *was
@@ -65,14 +78,19 @@ func withReasons(was, is *need.Container) *need.Container {
 	return &now
 }
 
-// apply publishes what containers need, and has the pods planned again whose needs have moved.
+// apply publishes what containers need, and queues the pods whose needs have moved. Nothing is known before the stored
+// history was read.
 func (d *Demands) apply(s *survey, demands *usage.Table) {
+	if d.Keeper != nil && !d.Keeper.HasRead() {
+		return
+	}
 	var before needs
 	if p := d.needs.Load(); p != nil {
 		before = *p
 	}
 	now, moved := s.needs(before, demands)
 	d.needs.Store(&now)
+	d.assumed.Store(nil)
 	if len(moved) == 0 {
 		return
 	}
@@ -84,18 +102,22 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 }
 
 // NeedsOf returns what the containers of a pod need according to usage, given the owners of the pod, the narrowest first.
-// It is nil if the sizes of the pod do not follow usage.
+// It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect.
 func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
 	profile := table.Profile(of)
+	if !profile.AppliesUsage() {
+		return nil
+	}
 	published := d.needs.Load()
-	if published == nil || !profile.AppliesUsage() {
-		return nil
-	}
 	w, ok := d.countsFor(of, owners)
-	if !ok {
-		return nil
+	if published == nil || !ok {
+		return need.Unknown{}
 	}
-	return &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	if table != d.Ratios.Table() {
+		p.assumes = &profileOf{profile, d.under(table)}
+	}
+	return p
 }
 
 // podNeeds is what usage says about one pod.
@@ -105,6 +127,8 @@ type podNeeds struct {
 	of        *pod.Pod
 	owner     usage.Workload
 	rule      string
+	// assumes is the profile of the pod in a table that is not in effect; nil for the one that is.
+	assumes *profileOf
 }
 
 // unknownUse is why memory is not lowered if nobody knows how much is in use, as when a source is silent.
@@ -112,9 +136,13 @@ const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
 func (p *podNeeds) Of(container string) *need.Container {
-	shown := p.published[usage.Key{
+	key := usage.Key{
 		Container: history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}, Ratios: p.rule,
-	}]
+	}
+	shown := p.published[key]
+	if p.assumes != nil {
+		shown = p.demands.assume(key, p.assumes)
+	}
 	if shown == nil || p.Uses(container) != 0 {
 		return shown
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
 
 // following returns ratios with which the sizes of all pods follow usage.
@@ -35,9 +36,12 @@ func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
 
 func TestNeeds(t *testing.T) {
 	t.Run("no size follows usage unless so configured", noSizeFollowsUsageUnlessSoConfigured)
+	t.Run("nothing is known before the stored history was read", nothingIsKnownBeforeTheStoredHistoryWasRead)
 	t.Run("pods of a workload share what it needs", podsOfAWorkloadShareWhatItNeeds)
 	t.Run("pods are planned again when their needs have moved", podsArePlannedAgainWhenTheirNeedsHaveMoved)
-	t.Run("the memory that a container uses is known for some minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
+	t.Run("needs have the same revision on all replicas until they move", needsHaveTheSameRevisionUntilTheyMove)
+	t.Run("a table that is not in effect has needs of its own", aTableThatIsNotInEffectHasNeedsOfItsOwn)
+	t.Run("the memory that a container uses is known for a few minutes", theMemoryThatAContainerUsesIsKnownForSomeMinutes)
 }
 
 func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
@@ -51,6 +55,17 @@ func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
 		if got := f.needsOf(t, "web-1-x"); got != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+func nothingIsKnownBeforeTheStoredHistoryWasRead(t *testing.T) {
+	f := newFixture(t, following())
+	f.Keeper = checkpoint.New(checkpoint.Config{})
+	f.round(t)
+	p := f.of.Pods("shop").Get("web-1-x")
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	if of != (need.Unknown{}) || of.Of("app") != nil {
+		t.Errorf("%+v", of)
 	}
 }
 
@@ -116,5 +131,63 @@ func theMemoryThatAContainerUsesIsKnownForSomeMinutes(t *testing.T) {
 	clustertest.Clock(f.of).SetTime(podtest.Start.Add(20 * time.Minute))
 	if got, shown := of.Uses("app"), of.Of("app"); got != 0 || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
 		t.Errorf("%d bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
+	}
+}
+
+func needsHaveTheSameRevisionUntilTheyMove(t *testing.T) {
+	f, other := newFixture(t, following()), newFixture(t, following())
+	f.round(t)
+	other.round(t)
+	x := *f.needsOf(t, "web-1-x")
+	if y := other.needsOf(t, "web-1-x"); x.CPU.Revision == 0 || x.CPU.Revision != y.CPU.Revision || x.Memory.Revision != y.Memory.Revision || x.CPU.Revision == x.Memory.Revision {
+		t.Errorf("%+v, and on another replica %+v", x, y)
+	}
+	clustertest.Clock(f.of).Step(time.Minute)
+	f.round(t)
+	if again := f.needsOf(t, "web-1-x"); again.CPU.Keeps == x.CPU.Keeps || again.CPU.Revision != x.CPU.Revision {
+		t.Errorf("%+v after %+v", again, x)
+	}
+	f.source.cpu = map[string]int64{"web-1-x": 4000, "web-1-y": 3200}
+	clustertest.Clock(f.of).Step(5 * time.Hour)
+	f.round(t)
+	if moved := f.needsOf(t, "web-1-x"); moved.CPU.Revision == x.CPU.Revision {
+		t.Errorf("%+v after %+v", moved, x)
+	}
+	strict := x
+	strict.CPU.Rules = &need.Rules{}
+	if revise(&strict); strict.CPU.Revision == x.CPU.Revision {
+		t.Error("other rules have the same revision")
+	}
+}
+
+func aTableThatIsNotInEffectHasNeedsOfItsOwn(t *testing.T) {
+	layer := clustertest.Published()
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage}})
+	f := newFixture(t, layer)
+	needs := func(name string, table *ratios.Table) *need.Container {
+		p := f.of.Pods("shop").Get(name)
+		if of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), table); of != nil {
+			return of.Of("app")
+		}
+		return nil
+	}
+	applied := f.Ratios.Table().WithDemandMode(policy.Apply)
+	f.publish(t.Context())
+	if got := needs("web-1-x", applied); got != nil {
+		t.Errorf("before anything was measured: %+v", got)
+	}
+	f.round(t)
+	x := needs("web-1-x", applied)
+	if x == nil || x.CPU.Target != f.target(t, "").CPU || x.CPU.Revision == 0 || x.CPU.Keeps == "" || x != needs("web-1-y", applied) {
+		t.Errorf("%+v, want %v", x, f.target(t, ""))
+	}
+	if got := needs("web-1-x", f.Ratios.Table()); got != nil {
+		t.Errorf("with the table in effect: %+v", got)
+	}
+	// Half of the history is of n4, which is then four times as fast, so that what was used there was more.
+	fast := following()
+	fast.Ratios["n4"] = ratios.Ratio{CPUPerf: 4 * fast.Ratios["n4"].CPUPerf, MemoryPerf: fast.Ratios["n4"].MemoryPerf}
+	if got := needs("web-1-x", clustertest.Store(t, fast).Table()); got == nil || got.CPU.Target < 3*x.CPU.Target {
+		t.Errorf("with another ratio: %+v, with those in effect %+v", got, x)
 	}
 }

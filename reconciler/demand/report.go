@@ -29,8 +29,8 @@ type Item struct {
 	Container history.Container
 	// Rule is the name of the rule; empty for the globals.
 	Rule string
-	// From is where the demand of the pods comes from, as configured.
-	From string
+	// Demand is where the demand of the pods comes from, and what follows from usage, as configured.
+	Demand *policy.Demand
 	// Recommendation is what one container needs on the baseline. It is the zero value unless
 	// Known.
 	Recommendation recommend.Recommendation
@@ -78,10 +78,14 @@ func (s *Sums) Add(o *Sums) {
 	s.AuthoredCost, s.RecommendedCost = s.AuthoredCost+o.AuthoredCost, s.RecommendedCost+o.RecommendedCost
 }
 
-// plus returns a sum, which ends at the largest amount: any pod may request 1Ei.
+// plus returns a sum, which ends at the largest amount: any pod may request 1Ei. That of negative amounts ends at the
+// smallest.
 func plus(a, b int64) int64 {
-	if a > math.MaxInt64-b {
+	switch {
+	case b > 0 && a > math.MaxInt64-b:
 		return math.MaxInt64
+	case b < 0 && a < math.MinInt64-b:
+		return math.MinInt64
 	}
 	return a + b
 }
@@ -150,7 +154,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, rule.DemandFrom(), s, need)
+					item = newItem(key, rule.Demand(), s, need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.count(c, &rule, table.Prices)
@@ -166,8 +170,8 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	return all
 }
 
-func newItem(key usage.Key, from string, s *survey, need lookup) *Item {
-	item := &Item{Container: key.Container, Rule: key.Ratios, From: from}
+func newItem(key usage.Key, demand *policy.Demand, s *survey, need lookup) *Item {
+	item := &Item{Container: key.Container, Rule: key.Ratios, Demand: demand}
 	if item.Recommendation, item.Known = need(key); item.Known {
 		item.explainKept(s.options(key.Container).Recommend)
 	}

@@ -118,12 +118,12 @@ func (s *survey) options(c history.Container) usage.Options {
 	return optionsOf(&unconfigured, c.Name, false, 1)
 }
 
-// from returns where the demand of a workload comes from, as configured.
-func (s *survey) from(c history.Container) string {
+// demand returns where the demand of a workload comes from, as configured.
+func (s *survey) demand(c history.Container) *policy.Demand {
 	if f := s.workloads[ownerOf(c)]; f != nil {
-		return f.demand.From
+		return f.demand
 	}
-	return s.table.Profiles()[0].Demand.From
+	return &s.table.Profiles()[0].Demand
 }
 
 // ratios returns the sets of ratios under which a container is recommended sizes: of the rules of its

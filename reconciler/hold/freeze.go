@@ -8,9 +8,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/document"
 )
 
-// FreezeName is the default name of the ConfigMap that freezes the cluster.
-const FreezeName = "workload-resizer-freeze"
-
 // Freeze stops all writes to pods, in the whole cluster. It outranks every hold. It has a
 // ConfigMap of its own, whose existence is enough, so that it always fits, does not depend on
 // any other content, and can be set with kubectl.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -48,7 +49,7 @@ func TestFreezeText(t *testing.T) {
 }
 
 func TestFreezeFollower(t *testing.T) {
-	f := newFreezeFollower(follow.ConfigMap{Namespace: "shop", Name: FreezeName}, testingclock.NewFakePassiveClock(began), func() {})
+	f := newFreezeFollower(follow.ConfigMap{Namespace: "shop", Name: contract.DefaultNames.Freeze}, testingclock.NewFakePassiveClock(began), func() {})
 	if _, err := f.state(); err == nil || !strings.Contains(err.Error(), "is not read yet") {
 		t.Errorf("before it is read: %v", err)
 	}
@@ -85,7 +86,7 @@ func TestFreeze(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			namespace := localcluster.NamespaceForTest(t)
-			tc.test(t, &stored{namespace, kubernetes.NewForConfigOrDie(namespace.Config()), deploy.Holds})
+			tc.test(t, &stored{namespace, kubernetes.NewForConfigOrDie(namespace.Config()), contract.DefaultNames.Holds})
 		})
 	}
 }
@@ -155,7 +156,7 @@ func TestFreezeCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{FreezeCommand(deploy.Namespace, FreezeName), UnfreezeCommand(deploy.Namespace, FreezeName)} {
+	for _, command := range []string{FreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze), UnfreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze)} {
 		if !strings.Contains(string(documented), "\n"+command+"\n") {
 			t.Errorf("docs/reference.md does not have the line\n%s", command)
 		}
@@ -173,7 +174,7 @@ func freezesByHand(t *testing.T, s *stored) {
 			t.Fatal(err)
 		}
 	}
-	freeze, unfreeze := FreezeCommand(s.namespace.Name, FreezeName), UnfreezeCommand(s.namespace.Name, FreezeName)
+	freeze, unfreeze := FreezeCommand(s.namespace.Name, contract.DefaultNames.Freeze), UnfreezeCommand(s.namespace.Name, contract.DefaultNames.Freeze)
 	for _, step := range []struct {
 		state   string
 		prepare func()
@@ -185,7 +186,7 @@ func freezesByHand(t *testing.T, s *stored) {
 		{"frozen by kubectl", func() {}, unfreeze, false},
 		{"missing", func() {}, unfreeze, false},
 		{"saying false", func() {
-			no := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: FreezeName}, Data: map[string]string{"frozen": "false"}}
+			no := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: contract.DefaultNames.Freeze}, Data: map[string]string{"frozen": "false"}}
 			if _, err := s.client.CoreV1().ConfigMaps(s.namespace.Name).Create(t.Context(), no, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +241,7 @@ func freezesDeployed(t *testing.T, s *stored) {
 	asServer := s.namespace.Config()
 	asServer.Impersonate.UserName = "system:serviceaccount:" + s.namespace.Name + ":" + deploy.ServiceAccount
 	client := kubernetes.NewForConfigOrDie(asServer)
-	store := running(t, New(client, s.namespace.Name, deploy.Holds))
+	store := running(t, New(client, s.namespace.Name, contract.DefaultNames.Holds))
 	awaitFrozen(t, store, false)
 	if _, err := store.Freeze(t.Context(), Freeze{}); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,7 @@ func saysHowToFreeze(t *testing.T, s *stored) {
 	asNobody.Impersonate.UserName = "nobody"
 	store := New(kubernetes.NewForConfigOrDie(asNobody), s.namespace.Name, s.name)
 	var refusal *RefusedError
-	want := FreezeCommand(s.namespace.Name, FreezeName)
+	want := FreezeCommand(s.namespace.Name, contract.DefaultNames.Freeze)
 	if _, err := store.Freeze(context.Background(), Freeze{}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

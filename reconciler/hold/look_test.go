@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -61,13 +61,13 @@ func TestLook(t *testing.T) {
 		return transport
 	})
 	admin := kubernetes.NewForConfigOrDie(namespace.Config()).CoreV1().ConfigMaps(namespace.Name)
-	s := running(t, New(kubernetes.NewForConfigOrDie(config), namespace.Name, deploy.Holds))
+	s := running(t, New(kubernetes.NewForConfigOrDie(config), namespace.Name, contract.DefaultNames.Holds))
 	awaitFrozen(t, s, false)
 	transport.on.Store(true)
 	if frozen, err := s.FrozenNow(t.Context()); frozen || err != nil {
 		t.Fatalf("before the freeze: %v, %v", frozen, err)
 	}
-	freeze := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: FreezeName}}
+	freeze := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: contract.DefaultNames.Freeze}}
 	if _, err := admin.Create(t.Context(), freeze, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestLook(t *testing.T) {
 		awaitFrozen(t, s, true) // So pods are skipped as Frozen.
 	})
 	t.Run("and its end without a write", func(t *testing.T) {
-		if err := admin.Delete(t.Context(), FreezeName, metav1.DeleteOptions{}); err != nil {
+		if err := admin.Delete(t.Context(), contract.DefaultNames.Freeze, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		awaitFrozen(t, s, false)

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // Store follows the holds in a ConfigMap and the freeze in another one, and changes them. All
@@ -51,7 +52,7 @@ func OnReject(reject func(*corev1.ConfigMap, error)) Option {
 // ErrFreezeReadOnly; CheckPut and CheckRelease still work.
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
-// FreezeIn replaces FreezeName as the name of the ConfigMap that freezes the cluster, which is
+// FreezeIn replaces the default name of the ConfigMap that freezes the cluster, which is
 // in the namespace of the holds.
 func FreezeIn(name string) Option { return func(s *Store) { s.freezeName = name } }
 
@@ -64,7 +65,7 @@ func LookWith(client kubernetes.Interface) Option { return func(s *Store) { s.lo
 // create, patch and delete the ConfigMap that freezes the cluster. It must not limit the
 // duration of a watch.
 func New(client kubernetes.Interface, namespace, name string, opts ...Option) *Store {
-	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: FreezeName, looker: client}
+	s := &Store{clock: clock.RealClock{}, onReject: func(*corev1.ConfigMap, error) {}, freezeName: contract.DefaultNames.Freeze, looker: client}
 	for _, set := range opts {
 		set(s)
 	}

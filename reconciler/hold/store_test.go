@@ -18,6 +18,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -164,7 +165,7 @@ func deployed(t *testing.T, namespace *localcluster.Namespace) {
 	asServer := namespace.Config()
 	asServer.Impersonate.UserName = "system:serviceaccount:" + namespace.Name + ":" + deploy.ServiceAccount
 	run := func() *Store {
-		return running(t, New(kubernetes.NewForConfigOrDie(asServer), namespace.Name, deploy.Holds))
+		return running(t, New(kubernetes.NewForConfigOrDie(asServer), namespace.Name, contract.DefaultNames.Holds))
 	}
 	store := run()
 	await(t, store)
@@ -370,7 +371,7 @@ func broken(t *testing.T, s *stored) {
 
 func brokenFromTheStart(t *testing.T, s *stored) {
 	store := New(s.client, s.namespace.Name, s.name)
-	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet\nthe freeze (ConfigMap "+s.namespace.Name+"/"+FreezeName+") is not read yet" {
+	if _, err := store.Ready(); err == nil || err.Error() != "holds are not read yet\nthe freeze (ConfigMap "+s.namespace.Name+"/"+contract.DefaultNames.Freeze+") is not read yet" {
 		t.Errorf("before it runs: %v", err)
 	}
 	s.write(t, map[string]string{"pause.cluster": "all"})

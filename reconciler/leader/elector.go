@@ -17,21 +17,15 @@ import (
 
 // Config configures an Elector. All fields must be set.
 type Config struct {
-	// Client reads and writes the Lease. The timeout of its requests must be shorter
-	// than RenewDeadline.
+	// Client reads and writes the Lease. The timeout of its requests must be RequestTimeout.
 	Client coordinationv1.LeasesGetter
 	// Namespace and Name identify the Lease.
 	Namespace, Name string
 	// Identity is the unique name of this replica.
 	Identity string
 	// LeaseDuration is how long replicas wait for a leader that does not renew the
-	// Lease, in whole seconds.
+	// Lease, in whole seconds, at least MinLeaseDuration. All other times follow from it.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long a leader tries to renew the Lease before it stops
-	// leading: less than LeaseDuration, more than RetryPeriod.
-	RenewDeadline time.Duration
-	// RetryPeriod is the maximum time between two reads of the Lease.
-	RetryPeriod time.Duration
 }
 
 // Elector is a candidate for leader. All methods are safe for concurrent use at any time.
@@ -58,9 +52,9 @@ func New(config Config) (*Elector, error) {
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock:          e.lock,
 		LeaseDuration: config.LeaseDuration,
-		RenewDeadline: config.RenewDeadline,
+		RenewDeadline: renewDeadline(config.LeaseDuration),
 		// client-go waits up to this many times the period.
-		RetryPeriod:     time.Duration(float64(config.RetryPeriod) / (1 + leaderelection.JitterFactor)),
+		RetryPeriod:     time.Duration(float64(retryPeriod(config.LeaseDuration)) / (1 + leaderelection.JitterFactor)),
 		ReleaseOnCancel: true,
 		Name:            config.Name,
 		Callbacks: leaderelection.LeaderCallbacks{

@@ -19,10 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-const (
-	lease = 3 * time.Second
-	retry = time.Second
-)
+const lease = MinLeaseDuration
 
 // candidate is a replica whose connection the test can cut.
 type candidate struct {
@@ -45,7 +42,7 @@ func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, namespa
 	t.Helper()
 	c := &candidate{ended: make(chan error, 1)}
 	config = rest.CopyConfig(config)
-	config.Timeout = time.Second
+	config.Timeout = RequestTimeout(lease)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
 			if c.cut.Load() {
@@ -57,7 +54,7 @@ func standOnce(t *testing.T, ready <-chan struct{}, config *rest.Config, namespa
 	var err error
 	c.Elector, err = New(Config{
 		Client: kubernetes.NewForConfigOrDie(config).CoordinationV1(), Namespace: namespace, Name: name, Identity: identity,
-		LeaseDuration: lease, RenewDeadline: 2 * time.Second, RetryPeriod: retry,
+		LeaseDuration: lease,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +139,7 @@ func TestElection(t *testing.T) {
 		b := stand(t, config, namespace.Name, "works", "b", done)
 		a.cancel()
 		// Longer than the LeaseDuration: the leader still renews the Lease.
-		until := time.Now().Add(lease + retry)
+		until := time.Now().Add(lease + time.Second)
 		localcluster.Eventually(t, "the time to pass", func() error {
 			if !a.Leading() || b.Leading() {
 				t.Fatalf("a leads: %v, b leads: %v", a.Leading(), b.Leading())

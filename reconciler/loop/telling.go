@@ -14,7 +14,11 @@ import (
 // reasons.
 func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	said := p.Outcome()
-	l.loggerOf(ctx, p).Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
+	logger := l.loggerOf(ctx, p)
+	if demands := p.Demands(); demands != "" {
+		logger = logger.WithValues("demandFromUsage", demands)
+	}
+	logger.Info(p.Deed(said), "containers", p.Describe(), "baseline", p.Baseline, "reasons", codesOf(said), "patchMillis", took.Milliseconds())
 	for _, harm := range p.Harms() {
 		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
 	}

@@ -9,6 +9,8 @@ type Need struct {
 	Authored sizing.Amount
 	// Recommended is what the resource needs according to usage; nil if it needs what its author wrote.
 	Recommended *Recommendation
+	// Withheld is why no recommendation counts, so that the resource needs what its author wrote; empty if any may count.
+	Withheld string
 	// Bounds limit the request on any node.
 	Bounds *sizing.Range
 	// Largest is what the largest node has; 0 if that is unknown, or is not less than what is needed.

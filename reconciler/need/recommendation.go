@@ -17,6 +17,9 @@ type Recommendation struct {
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.
 	Rules *Rules
+	// Revision identifies all of this, except for the words of Keeps and KeepsLimit: recommendations with the same
+	// revision give every pod the same size, on every replica.
+	Revision uint64
 }
 
 // Container is what both resources of a container need according to usage.
@@ -32,7 +35,8 @@ func (c *Container) Of(m *sizing.Measure) *Recommendation {
 
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {
-	// Of returns what the container needs; nil if it needs what its author wrote. The result must not change.
+	// Of returns what the container needs; nil if that is not known, so that a container that was sized keeps its size, and
+	// others need what their author wrote. The result must not change.
 	Of(container string) *Container
 	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
 	Uses(container string) int64
@@ -40,6 +44,18 @@ type Demand interface {
 	// the pod, which may have changed something else.
 	Resized(container string) Resized
 }
+
+// Unknown is the Demand of pods of which nothing is known.
+type Unknown struct{}
+
+// Of implements Demand, as do the other methods.
+func (Unknown) Of(string) *Container { return nil }
+
+// Uses implements Demand.
+func (Unknown) Uses(string) int64 { return 0 }
+
+// Resized implements Demand.
+func (Unknown) Resized(string) Resized { return Resized{} }
 
 // Resized is when the requests and the memory limit of a container changed last, or when its pod began.
 type Resized struct {

@@ -25,6 +25,16 @@ func RequestsWith(p *pod.Pod, sizes []sizing.Container, refused bool) Resources 
 	return sum.Plus(RequestsOf(p.Overhead()))
 }
 
+// RequestsAs returns what the pod would take of its node if its containers had these sizes and no resize were in
+// progress.
+func RequestsAs(p *pod.Pod, of func(*pod.Container) sizing.Container) Resources {
+	sum := InTurn(p, func(c *pod.Container, _ int) Resources { return RequestsOf(of(c)) })
+	if whole := p.Whole(); whole != nil {
+		sum = instead(sum, RequestsOf(whole.Container))
+	}
+	return sum.Plus(RequestsOf(p.Overhead()))
+}
+
 // LimitsWith is PodLimits in the way that RequestsWith is PodRequests.
 func LimitsWith(p *pod.Pod, sizes []sizing.Container, refused bool) Resources {
 	sum := total(p, sizes, refused, limitsOf, func(c *pod.Container) (Resources, bool) {

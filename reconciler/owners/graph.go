@@ -37,9 +37,15 @@ func newGraph() *graph {
 
 // chain appends the workloads of the pod, the narrowest first.
 func (g *graph) chain(to []workload.Workload, of *pod.Pod) []workload.Workload {
+	g.walk(of, func(is workload.Workload, _ string) { to = append(to, is) })
+	return to
+}
+
+// walk visits the workloads of the pod with their API groups, the narrowest first.
+func (g *graph) walk(of *pod.Pod, visit func(is workload.Workload, group string)) {
 	owner := of.Controller()
 	if !owner.Exists() {
-		return to
+		return
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -47,24 +53,24 @@ func (g *graph) chain(to []workload.Workload, of *pod.Pod) []workload.Workload {
 	var seen [maxDepth]types.UID
 	for depth := range maxDepth {
 		is := workload.Workload{Kind: at.kind.Kind, Name: at.name}
-		to, seen[depth] = append(to, is), at.uid
+		visit(is, at.kind.Group)
+		seen[depth] = at.uid
 		o := g.objects[at.uid]
 		if o == nil {
 			o = g.deleted[at.uid]
 		}
 		if o == nil || !o.is(of.Namespace(), &at) {
 			if above, ok := workload.AboveByName(is, at.kind.Group, of); ok && depth+1 < maxDepth {
-				to = append(to, above)
+				visit(above, at.kind.Group) // A built-in kind and the one above it are in the same group.
 			}
-			return to
+			return
 		}
 		above, ok := o.above()
 		if !ok || slices.Contains(seen[:depth+1], above.uid) {
-			return to
+			return
 		}
 		at = above
 	}
-	return to
 }
 
 // set stores the state of an object, and returns the uids of the objects whose pods may

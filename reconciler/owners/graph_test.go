@@ -106,6 +106,35 @@ func TestChain(t *testing.T) {
 	}
 }
 
+func TestHas(t *testing.T) {
+	o := New(Config{})
+	o.graph.set(of("StatefulSet/db s", "ReplicaSet/main m"))
+	o.graph.set(of("Launcher/l l", "Job/night-29876543 j"))
+	for _, tc := range []struct {
+		pod         *pod.Pod
+		name, group string
+		want        bool
+	}{
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "ReplicaSet/web-66fb", "apps", true},
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "Deployment/web", "apps", true},
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "Deployment/web", "", false},
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "Deployment/web", "example.com", false},
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "Rollout/web", "apps", false},
+		{podOf("ReplicaSet/web-66fb r", "66fb"), "Deployment/other", "apps", false},
+		{podOf("StatefulSet/db s"), "StatefulSet/db", "", true},
+		{podOf("StatefulSet/db s"), "StatefulSet/db", "apps", false},
+		{podOf("StatefulSet/db s"), "ReplicaSet/main", "apps", true},
+		{podOf("Launcher/l l"), "CronJob/night", "batch", true},
+		{podOf("Launcher/l l"), "CronJob/night", "apps", false},
+		{podOf(""), "Deployment/web", "apps", false},
+	} {
+		kind, name, _ := strings.Cut(tc.name, "/")
+		if got := o.Has(tc.pod, workload.Workload{Kind: kind, Name: name}, tc.group); got != tc.want {
+			t.Errorf("%s of %v, group %q: %v", tc.name, tc.pod.Controller(), tc.group, got)
+		}
+	}
+}
+
 func TestGraph(t *testing.T) {
 	t.Run("returns the objects whose pods are affected", returnsTheObjectsWhosePodsAreAffected)
 	t.Run("pods of deleted objects keep their workloads", podsOfDeletedObjectsKeepTheirWorkloads)

@@ -75,6 +75,13 @@ func (o *Owners) Chain(to []workload.Workload, of *pod.Pod) []workload.Workload 
 	return o.graph.chain(to, of)
 }
 
+// Has reports whether a pod has a workload of an API group.
+func (o *Owners) Has(of *pod.Pod, w workload.Workload, group string) bool {
+	found := false
+	o.graph.walk(of, func(is workload.Workload, in string) { found = found || is == w && in == group })
+	return found
+}
+
 // Problem returns an error that lists the resources that cannot be read, one per line; nil if
 // all can be read.
 func (o *Owners) Problem() error {

@@ -233,6 +233,7 @@ func (d *draft) recordSizes(annotations map[string]*string) {
 		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
 	}
 	annotations[contract.AppliedSizes] = &text
+	d.recordDemand(annotations)
 }
 
 // sizesRecord returns the record of what the plan changes. from returns the size before it of a

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -37,6 +38,7 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 	if d.proof.unmeasured != "" {
 		v.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+d.proof.unmeasured)
 	}
+	v.explainWithheld(d)
 	if resized {
 		v.explainAutoscalers(d, s, original, "compared with the original requests")
 	}
@@ -58,6 +60,7 @@ func (p *Planner) resize(d *draft, s *Snapshot) *verdict {
 		v.claims = []workload.Claim{} // Increases do not wait for places.
 	}
 	v.explainBounds(d)
+	v.explainWithheld(d)
 	v.explainAutoscalers(d, s, current, "after this resize")
 	return v
 }
@@ -69,13 +72,23 @@ func (d *draft) lowers() bool {
 	})
 }
 
+// explainWithheld adds which resources are not sized by usage, because a HorizontalPodAutoscaler scales the pod's
+// workload by what they request.
+func (v *verdict) explainWithheld(d *draft) {
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		for _, m := range sizing.Measures {
+			if why := c.Needs[m.Index].Withheld; why != "" && d.ours(i, m) {
+				v.because(contract.HPAUtilization, fmt.Sprintf("container %s: %s needs what its author wrote, and is not sized by usage: %s", c.Name, m.Name, why))
+			}
+		}
+	}
+}
+
 // explainAutoscalers adds what the desired sizes mean for the HorizontalPodAutoscalers of the pod's
 // workload, compared with the sizes that from returns. when says which sizes these are.
 func (v *verdict) explainAutoscalers(d *draft, s *Snapshot, from func(*ContainerPlan) *sizing.Container, when string) {
-	if s.Autoscalers == nil {
-		return
-	}
-	scalers := s.Autoscalers()
+	scalers := s.autoscalers()
 	if len(scalers) == 0 {
 		return
 	}

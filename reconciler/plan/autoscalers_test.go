@@ -1,25 +1,67 @@
 package plan
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
+// scaler returns a HorizontalPodAutoscaler with these metrics.
+func scaler(name string, metrics ...autoscalingv2.MetricSpec) *autoscalingv2.HorizontalPodAutoscaler {
+	return &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: metrics}}
+}
+
+// percent is a target of 80% of requests, and average one of an amount for each pod.
+func percent() autoscalingv2.MetricTarget {
+	return autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(80))}
+}
+
+func average() autoscalingv2.MetricTarget {
+	return autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse("500m"))}
+}
+
+// metricOf is a metric of a resource of all containers, and metricIn of that of one container.
+func metricOf(name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
+}
+
+func metricIn(container string, name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
+	return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{Container: container, Name: name, Target: target}}
+}
+
+// scaledBy sets the HorizontalPodAutoscalers of the pod's workload.
+func scaledBy(scalers ...*autoscalingv2.HorizontalPodAutoscaler) func(*Snapshot) {
+	return func(s *Snapshot) {
+		s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler { return scalers }
+	}
+}
+
+// ofAutoscalers returns what a plan says about HorizontalPodAutoscalers; empty for nothing.
+func ofAutoscalers(p *Plan) string {
+	for _, reason := range p.Reasons {
+		if reason.Code == contract.HPAUtilization {
+			return reason.Message
+		}
+	}
+	return ""
+}
+
 func TestAutoscalers(t *testing.T) {
-	share := int32(80)
-	scaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &share},
-		}}},
-	}}
+	web := scaler("web", metricOf(corev1.ResourceCPU, percent()))
 	sized := podtest.Pod(podtest.Amounts{"800m", "1600m", "", ""}, podtest.AsResized,
 		podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "applied-instance-type", "n4"))
 	const target = "HorizontalPodAutoscaler web targets 80% of cpu requests: "
@@ -40,22 +82,173 @@ func TestAutoscalers(t *testing.T) {
 			asked := false
 			s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler {
 				asked = true
-				return []*autoscalingv2.HorizontalPodAutoscaler{scaler}
+				return []*autoscalingv2.HorizontalPodAutoscaler{web}
 			}
 			plan := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-			got := ""
-			for i, reason := range plan.Reasons {
-				if reason.Code == contract.HPAUtilization {
-					got = reason.Message
-					if i == 0 && plan.Decision == Align {
-						t.Error("it is the first reason, which must say why the pod is aligned")
-					}
-				}
+			if plan.Decision == Align && plan.Reasons[0].Code == contract.HPAUtilization {
+				t.Error("it is the first reason, which must say why the pod is aligned")
 			}
+			got := ofAutoscalers(plan)
 			if plan.Decision != tc.decision || got != tc.want || asked != tc.asked {
 				t.Errorf("%s, asked %t: %q\nwant %s, %t: %q", plan.Decision, asked, got, tc.decision, tc.asked, tc.want)
 			}
 		})
+	}
+}
+
+func TestAutoscalersAndUsage(t *testing.T) {
+	const hours = 3600
+	const why = "container app: cpu needs what its author wrote, and is not sized by usage: HorizontalPodAutoscaler web targets 80% of cpu requests"
+	const second = "container second: cpu needs what its author wrote, and is not sized by usage: HorizontalPodAutoscaler web targets 80% of cpu requests"
+	const fewer = "HorizontalPodAutoscaler web targets 80% of cpu requests: after this resize, the utilization for the same load is "
+	authored, used := podtest.Amounts{"800m", "1600m", "3Gi", "6Gi"}, podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}
+	bothResources := podtest.Amounts{authored[0], authored[1], used[2], used[3]}
+	bothContainers := podtest.Pod(podtest.Amounts{"1", "2", "3Gi", "6Gi"}, podtest.AsCreated, podtest.WithSecond(podtest.Amounts{"1", "2", "3Gi", "6Gi"}))
+	planned := func(t *testing.T, p *corev1.Pod, changes ...func(*Snapshot)) *Plan {
+		t.Helper()
+		s, d := snapshotOf(t, p, podtest.Node("n4")), showing()
+		d.needs["second"] = d.needs["app"]
+		s.Now, s.Demand = podtest.At(100*hours), d
+		for _, change := range changes {
+			change(s)
+		}
+		return (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	}
+	pods := autoscalingv2.MetricSpec{Type: autoscalingv2.PodsMetricSourceType, Pods: &autoscalingv2.PodsMetricSource{Target: average()}}
+	object := autoscalingv2.MetricSpec{Type: autoscalingv2.ObjectMetricSourceType, Object: &autoscalingv2.ObjectMetricSource{Target: average()}}
+	external := autoscalingv2.MetricSpec{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{Target: average()}}
+	for _, tc := range []struct {
+		name        string
+		scalers     []*autoscalingv2.HorizontalPodAutoscaler
+		app, second podtest.Amounts
+		want        string
+	}{
+		{"utilization of cpu leaves the cpu of all containers to their author", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricOf("cpu", percent()))}, bothResources, bothResources, why + "; " + second + "; " + fewer + "1.25 times as high"},
+		{"utilization of memory leaves their memory", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricOf("memory", percent()))}, podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, podtest.Amounts{"400m", "800m", "3Gi", "6Gi"}, strings.ReplaceAll(why+"; "+second, "cpu", "memory")},
+		{"utilization of a container leaves only that container", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricIn("app", "cpu", percent()))}, bothResources, used, why + " of container app; " + strings.Replace(fewer, "requests", "requests of container app", 1) + "1.25 times as high"},
+		{"utilization of a container that the pod lacks leaves nothing", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricIn("other", "cpu", percent()))}, used, used, ""},
+		{"two autoscalers leave a resource each", []*autoscalingv2.HorizontalPodAutoscaler{scaler("one", metricOf("cpu", percent())), scaler("two", metricOf("cpu", percent()), metricOf("memory", percent()))}, authored, authored, ""},
+		{"an average value leaves nothing", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricOf("cpu", average()), metricIn("app", "memory", average()))}, used, used, ""},
+		{"other metrics leave nothing", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", pods, object, external)}, used, used, ""},
+		{"utilization counts among other metrics", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", external, metricOf("cpu", average()), metricOf("cpu", percent()))}, bothResources, bothResources, why + "; " + second + "; " + fewer + "1.25 times as high"},
+		{"of other resources leaves nothing", []*autoscalingv2.HorizontalPodAutoscaler{scaler("web", metricOf("ephemeral-storage", percent()))}, used, used, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, bothContainers, scaledBy(tc.scalers...))
+			if got := ofAutoscalers(plan); tc.want != "" && got != tc.want || (got == "") != (tc.app == used && tc.second == used) {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+			for i, want := range []podtest.Amounts{tc.app, tc.second} {
+				if c := plan.Containers[i]; c.Desired != want.Container() {
+					t.Errorf("%s: %+v because of %v, want %+v: %v", c.Name, c.Desired, c.Causes, want.Container(), plan.Reasons)
+				}
+			}
+		})
+	}
+	byCPU := scaledBy(scaler("web", metricOf("cpu", percent())))
+	lowered := podtest.Pod(podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "3Gi", "original-memory-limit.app", "6Gi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339)),
+		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")))
+	t.Run("a new autoscaler gives back what usage lowered", func(t *testing.T) {
+		if plan := planned(t, lowered); plan.Decision != Align || ofAutoscalers(plan) != "" {
+			t.Fatalf("without one: %v because of %v", plan.Decision, plan.Reasons)
+		}
+		plan := planned(t, lowered, byCPU)
+		if c := plan.Containers[0]; plan.Decision != Resize || c.Desired != bothResources.Container() || c.Causes != [2]Cause{ByRatio, Unchanged} || ofAutoscalers(plan) != why+"; "+fewer+"0.5 times as high" {
+			t.Errorf("%v to %+v because of %v: %v", plan.Decision, c.Desired, c.Causes, plan.Reasons)
+		}
+	})
+	t.Run("an aligned pod says so after why it is aligned", func(t *testing.T) {
+		plan := planned(t, podtest.Pod(bothResources, podtest.AsCreated), byCPU, func(s *Snapshot) { s.Table = tableOf(t, 1, 1, nil) })
+		if plan.Decision != Align || plan.Reasons[0].Code != contract.AlreadyAligned || ofAutoscalers(plan) != why {
+			t.Errorf("%v because of %v", plan.Decision, plan.Reasons)
+		}
+	})
+	t.Run("an imagined node counts in the same way", func(t *testing.T) {
+		plan := planned(t, bothContainers, byCPU, func(s *Snapshot) { s.Imagine("n4") })
+		if c := plan.Containers[0]; c.Desired != bothResources.Container() || !strings.HasPrefix(ofAutoscalers(plan), why) {
+			t.Errorf("%+v: %v", c.Desired, plan.Reasons)
+		}
+	})
+	t.Run("a restore does not look for autoscalers", func(t *testing.T) {
+		plan := planned(t, lowered, func(s *Snapshot) {
+			s.Restore = true
+			s.Autoscalers = func() []*autoscalingv2.HorizontalPodAutoscaler {
+				t.Error("asked")
+				return nil
+			}
+		})
+		if plan.Kind != Restore || ofAutoscalers(plan) != "" {
+			t.Errorf("%v because of %v", plan.Kind, plan.Reasons)
+		}
+	})
+	t.Run("what a VerticalPodAutoscaler sizes needs no reason", func(t *testing.T) {
+		plan := planned(t, bothContainers, byCPU, func(s *Snapshot) {
+			s.VPA = &safety.VPA{Name: "vpa", Active: true, Policies: []safety.VPAPolicy{{Container: "*", Resources: []string{"cpu"}}}}
+		})
+		if got := ofAutoscalers(plan); got != "" {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("nor does what the author did not request", func(t *testing.T) {
+		plan := planned(t, podtest.Pod(podtest.Amounts{"", "", "3Gi", "6Gi"}, podtest.AsCreated), byCPU)
+		if got := ofAutoscalers(plan); got != "" {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("what is not measured keeps its size, except for what the autoscaler compares with usage", func(t *testing.T) {
+		unknown := func(s *Snapshot) { s.Demand = need.Unknown{} }
+		if plan := planned(t, lowered, unknown); plan.Decision != Align {
+			t.Fatalf("without an autoscaler: %v because of %v", plan.Decision, plan.Reasons)
+		}
+		plan := planned(t, lowered, byCPU, unknown)
+		if c := plan.Containers[0]; c.Desired != bothResources.Container() || !strings.HasPrefix(ofAutoscalers(plan), why) {
+			t.Errorf("%+v: %v", c.Desired, plan.Reasons)
+		}
+	})
+	t.Run("a size that is adopted needs no reason", func(t *testing.T) {
+		p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", ""}), "n2d")
+		s := snapshotOf(t, p, podtest.Node("n4"))
+		s.Now, s.Demand = podtest.At(100*hours), showing()
+		byCPU(s)
+		plan := (&Planner{OwnerKinds: DefaultOwnerKinds, External: AdoptExternal}).Plan(s)
+		if got := ofAutoscalers(plan); plan.Containers[0].Desired.CPU.Request != 1600 || strings.Contains(got, "usage:") {
+			t.Errorf("%+v: %s", plan.Containers[0].Desired, got)
+		}
+	})
+}
+
+// TestAutoscalersWithholdUsage plans arbitrary pods. If an autoscaler compares all that they request with usage, they must
+// get the sizes that they would get without usage.
+func TestAutoscalersWithholdUsage(t *testing.T) {
+	const seed1, seed2, pods, seconds = 36, 7, 400, 10_000_000
+	differ := 0
+	for i := range pods {
+		a := arbitrary{rand.New(rand.NewPCG(seed1, seed2+uint64(i)))}
+		p := a.pod()
+		planner := Planner{OwnerKinds: DefaultOwnerKinds, Sidecars: a.oneIn(2), KeepMemoryLimits: a.oneIn(4), External: at(a, Externals...)}
+		table, on := a.table(t), podtest.Node(a.nodeType())
+		d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.upTo(1<<40))}
+		for c := range podtest.ContainersOf(p) {
+			r := a.rules()
+			d.needs[c.Name] = &need.Container{CPU: a.recommendation(r, 1e6), Memory: a.recommendation(r, 1<<40)}
+		}
+		sizes := func(demand need.Demand, metrics ...autoscalingv2.MetricSpec) string {
+			s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Room: node.Room{Node: on}}, Demand: demand, Now: podtest.At(seconds)}
+			scaledBy(scaler("web", metrics...))(s)
+			plan := planner.Plan(s)
+			checkPlan(t, p, s, plan)
+			return plan.Decision.String() + " " + amountsOf(plan, desired)
+		}
+		without := sizes(nil)
+		if got := sizes(d, metricOf("cpu", percent()), metricOf("memory", percent())); got != without {
+			t.Fatalf("seeds %d, %d: %s, without usage %s", seed1, seed2+uint64(i), got, without)
+		}
+		if sizes(d) != without {
+			differ++
+		}
+	}
+	if differ < pods/4 {
+		t.Errorf("usage made a difference to %d pods only", differ)
 	}
 }
 

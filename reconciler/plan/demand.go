@@ -1,29 +1,37 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // recommend makes the needs of a container those that usage shows. A size that another actor set, and that stays or
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
-// needs nothing.
+// needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown := s.Demand.Of(c.Name)
-	if shown == nil {
-		return
-	}
+	c.Unmeasured = shown == nil
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
-		if sizes && m.Of(&c.Current).Request != 0 && shown.Of(m).Target > 0 {
-			n := &c.Needs[m.Index]
+		if !sizes || m.Of(&c.Current).Request == 0 {
+			continue
+		}
+		n := &c.Needs[m.Index]
+		for _, hpa := range d.scaledBy {
+			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
+		}
+		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
@@ -47,8 +55,13 @@ func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 	return 0
 }
 
-// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. In the end, and without
-// a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+// unknownNeed is why a container keeps the size that it was given, or needs what its author wrote, while nobody knows what it
+// needs.
+const unknownNeed = "it is not known what the container needs"
+
+// settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It also keeps them while nothing
+// is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
+// the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Demand == nil || s.NodeType != "" {
 		return nil
@@ -61,6 +74,14 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			if !d.ours(i, m) {
 				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
 			}
+		}
+		if s.Demand.Of(c.Name) == nil && !d.First() {
+			for _, m := range sizing.Measures {
+				if has := *m.Of(&c.Current); d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
+					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
+				}
+			}
+			continue
 		}
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
@@ -85,11 +106,87 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			}
 			if step.To != has {
 				step.Cause = ByDemand
+			} else if step.Why == "" {
+				step.Why = nearEnough
 			}
 			v.sets = append(v.sets, step)
 		}
 	}
 	return v
+}
+
+// nearEnough is why a size stays that may change soon, or need not change.
+const nearEnough = "the size is near enough to the demand, or has changed a short time ago"
+
+// Ignores returns why the size of a resource does not follow what usage shows, as far as the reasons of the plan do not say
+// so; empty if it follows.
+func (p *Plan) Ignores(container int, m *sizing.Measure) string {
+	switch {
+	case !p.FollowsUsage:
+		return ""
+	case p.Containers[container].Unmeasured:
+		return unknownNeed
+	}
+	for i := len(p.Derivation) - 1; i >= 0; i-- {
+		if step := &p.Derivation[i]; step.Container == container && step.Measure == m {
+			if step.Stage == stageSettle {
+				return step.Why
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// meets returns the request that a resource needs according to usage, in units of the baseline, if that is what its desired
+// size is scaled from; otherwise 0.
+func (p *Plan) meets(c *ContainerPlan, m *sizing.Measure) int64 {
+	n := &c.Needs[m.Index]
+	if f := p.factor(m); n.Recommended != nil && f.Den != 0 {
+		if to, _ := n.On(m, f, p.guaranteed()); to.Request == m.Of(&c.Desired).Request {
+			return n.Request(m)
+		}
+	}
+	return 0
+}
+
+// Demands returns the needs from usage that the plan resizes the pod by, e.g. "app cpu 480m × 0.8"; empty if there are none.
+func (p *Plan) Demands() string {
+	var all []string
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		for _, m := range sizing.Measures {
+			if amount := p.meets(c, m); amount != 0 && c.Causes[m.Index] == ByDemand {
+				all = append(all, fmt.Sprintf("%s %s %s × %.4g", c.Name, m.Name, m.Text(amount), p.factor(m).Float64()))
+			}
+		}
+	}
+	return joined(all, ", ")
+}
+
+// recordDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
+// A resource that the plan does not change keeps its record.
+func (d *draft) recordDemand(annotations map[string]*string) {
+	before := d.of.Demanded()
+	var now pod.Demanded
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
+		for _, m := range sizing.Measures {
+			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+				is.Amounts[m.Index] = was.Amounts[m.Index]
+			}
+		}
+		if is.Amounts != [2]int64{} {
+			now = append(now, is)
+		}
+	}
+	switch text := now.String(); {
+	case text != "":
+		annotations[contract.AppliedDemand] = &text
+	case before != nil:
+		annotations[contract.AppliedDemand] = nil
+	}
 }
 
 // resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -131,6 +132,8 @@ func TestDemand(t *testing.T) {
 		{name: "does not replace a size that another actor set", size: podtest.Burstable, node: "n4", changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))}, want: podtest.Burstable, cpu: NotOurs},
 		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
+		{name: "that is not known lets a pod keep the size that it was given", size: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}},
+		{name: "that is not known does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "grows up to a multiple of what the author wrote", size: podtest.Burstable, node: "n4", change: outgrown, want: podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}, cpu: ByDemand},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -235,10 +238,86 @@ func TestDemand(t *testing.T) {
 	})
 	t.Run("is named when it sized a pod", func(t *testing.T) {
 		said := planned(t, podtest.Burstable, "n4", nil).Outcome()
-		if want := "for node type n4 (as usage shows, in units of n2d): app: cpu 1 → 400m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 400m, memory 1Gi; demand from usage: app cpu 500m × 0.8"; len(said) == 0 || said[0].Message != want {
 			t.Errorf("%+v, want %q", said, want)
 		}
 	})
+	t.Run("is not named when the size does not follow it", func(t *testing.T) {
+		said := planned(t, podtest.Burstable, "n4", unknown).Outcome()
+		if want := "for node type n4 (demand is in units of n2d): app: cpu 1 → 800m, memory 1Gi"; len(said) == 0 || said[0].Message != want {
+			t.Errorf("%+v, want %q", said, want)
+		}
+	})
+	t.Run("says for each resource why the size does not follow it", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			plan        *Plan
+			cpu, memory string
+		}{
+			"follows, and near enough": {planned(t, podtest.Burstable, "n4", nil), "", nearEnough},
+			"no decrease":              {planned(t, podtest.Burstable, "n4", unknown), "too little is known", nearEnough},
+			"not measured":             {planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }), unknownNeed, unknownNeed},
+			"a rule without usage":     {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }), "", ""},
+			"a restore":                {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Restore = true }, written, resized(10)), "", ""},
+		} {
+			if cpu, memory := tc.plan.Ignores(0, sizing.CPU), tc.plan.Ignores(0, sizing.Memory); cpu != tc.cpu || memory != tc.memory {
+				t.Errorf("%s: %q and %q, want %q and %q", name, cpu, memory, tc.cpu, tc.memory)
+			}
+		}
+	})
+	t.Run("is recorded on the pod", func(t *testing.T) {
+		record := func(text string) func(*corev1.Pod) {
+			return func(p *corev1.Pod) {
+				podtest.Annotated("applied-demand", text, "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi")(p)
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(p)
+			}
+		}
+		withoutUsage := func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }
+		more := func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower, d.needs["app"].Memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		}
+		for name, tc := range map[string]struct {
+			plan *Plan
+			want string
+		}{
+			"of a first size":                  {planned(t, podtest.Burstable, "n4", nil), "app cpu 500m"},
+			"but not if the author's is kept":  {planned(t, podtest.Burstable, "n4", unknown), ""},
+			"nor without usage":                {planned(t, podtest.Burstable, "n4", withoutUsage), ""},
+			"and stays for what does not move": {planned(t, podtest.Amounts{"390m", "780m", "1Gi", "2Gi"}, "n4", more, written, record("app cpu 490m")), "app cpu 490m memory 2Gi"},
+			"and stays while nothing is known": {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n2d"), record("app cpu 500m")), "app cpu 500m"},
+			"and goes without usage":           {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 500m")), "removed"},
+		} {
+			got := ""
+			for _, a := range tc.plan.Actions() {
+				if text, ok := a.Annotations[contract.AppliedDemand]; ok && text != nil {
+					got = *text
+				} else if ok {
+					got = "removed"
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%s: %q, want %q; %v", name, got, tc.want, tc.plan.Describe())
+			}
+		}
+	})
+	t.Run("that moves gives the same reasons to a pod that waits", func(t *testing.T) {
+		waiting := func(target int64) []Reason {
+			return planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
+				d.needs["app"].CPU.Target = target
+				s.Paused = &Stop{Scope: "the cluster"}
+			}).Reasons
+		}
+		if a, b := waiting(500), waiting(520); !slices.Equal(a, b) {
+			t.Errorf("%+v, then %+v", a, b)
+		}
+	})
+	// sibling returns another pod that got a size of CPU at a time.
+	sibling := func(cpu int64, at int) *pod.Pod {
+		return pod.From(podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", cpu), fmt.Sprintf("%dm", 2*cpu), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(at), func(p *corev1.Pod) {
+			p.Name, p.UID = fmt.Sprint("tries-", at), types.UID(fmt.Sprint("tries-", at))
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, Resources: &p.Spec.Containers[0].Resources, AllocatedResources: p.Spec.Containers[0].Resources.Requests}}
+		}))
+	}
 	for _, tc := range []struct {
 		name   string
 		target int64
@@ -247,6 +326,8 @@ func TestDemand(t *testing.T) {
 	}{
 		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
 		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
+		{name: "lowers by more a size if other pods have proven one that is hardly larger", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(375, 80*hours) }, want: 300},
+		{name: "is tried first if other pods have only proven a larger size", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(376, 80*hours) }, want: 500},
 		{name: "is tried on other pods while the size is observed", target: 400, change: func(s *Snapshot) { s.Now = podtest.At(90*hours + 299) }, want: 500},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -257,8 +338,7 @@ func TestDemand(t *testing.T) {
 				d.needs["app"].CPU = need.Recommendation{Target: tc.target, Lower: 1, Upper: 450, Rules: r}
 				d.needs["app"].Memory = need.Recommendation{Target: 1024 * mib, Lower: 1, Upper: 1 << 40, Rules: r}
 				other := podtest.Pod(small, podtest.AsCreated, func(p *corev1.Pod) { p.Name, p.UID = "other", "other-uid" })
-				tries := podtest.Pod(podtest.Amounts{fmt.Sprintf("%dm", tc.target), fmt.Sprintf("%dm", 2*tc.target), "1Gi", "2Gi"}, podtest.AsCreated, written, resized(90*hours+200), func(p *corev1.Pod) { p.Name, p.UID = "tries", "tries-uid" })
-				siblings := []*pod.Pod{pod.From(other), pod.From(tries)}
+				siblings := []*pod.Pod{pod.From(other), sibling(tc.target, 90*hours+200)}
 				s.Siblings, s.NodeOf = func() []*pod.Pod { return siblings }, func(*pod.Pod) *corev1.Node { return s.Around.Node }
 				if s.Now = podtest.At(90*hours + 300); tc.change != nil {
 					tc.change(s)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -39,6 +41,8 @@ type draft struct {
 	note, recounted string
 	// blocked is the revert that the node has no room for; nil if there is none.
 	blocked *blockedRevert
+	// scaledBy are the HorizontalPodAutoscalers of the pod's workload; nil if the size of the pod does not follow usage.
+	scaledBy []*autoscalingv2.HorizontalPodAutoscaler
 	// scratch is for the verdict of the stage that judges now, and spoke means that the last one used it.
 	scratch *verdict
 	spoke   bool
@@ -174,6 +178,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	d.NodeType, d.NodeTypeLabel, d.Rule = r.NodeType, r.Label, r.profile.Name
 	d.guard = &r.profile.Guard
 	d.Baseline, d.Revision = r.profile.Baseline, s.Table.Revision
+	d.FollowsUsage = s.Demand != nil && !s.Restore
 	d.failed, d.of, d.rule, d.now = FailureOf(of), of, r, s.progress()
 	d.state, d.sized = open, !of.ResizedAt().IsZero()
 	d.Containers, d.Derivation = into.containers[:0], into.derivation[:0]
@@ -192,6 +197,9 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	}
 	if r.entry != nil {
 		d.CPUFactor, d.MemoryFactor = r.entry.CPUFactor, r.entry.MemoryFactor
+	}
+	if s.Demand != nil && !s.Restore {
+		d.scaledBy = s.autoscalers()
 	}
 	bounds := &r.profile.Bounds
 	for i := range of.Containers {
@@ -219,7 +227,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	c.Needs = [2]need.Need{{Authored: of.Original.CPU, Bounds: &bounds.CPU}, {Authored: of.Original.Memory, Bounds: &bounds.Memory}}
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
-	if s.Demand != nil && !s.Restore {
+	if d.FollowsUsage {
 		d.recommend(c, of, s, p.External)
 	}
 }

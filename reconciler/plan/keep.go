@@ -44,7 +44,7 @@ func (d *draft) claim(of *claimed) {
 	if of.original != (sizing.Amount{}) {
 		*of.measure.Of(&c.Original) = of.original
 		n := &c.Needs[of.measure.Index]
-		n.Authored, n.Recommended = of.original, nil
+		n.Authored, n.Recommended, n.Withheld = of.original, nil, ""
 	}
 	has.adopts |= of.adopts
 	has.unrecorded = has.unrecorded&^of.forgets | of.adopts

@@ -26,6 +26,9 @@ func (p *Plan) Outcome() []Reason {
 		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
 		text := "for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
+		if demands := p.Demands(); demands != "" {
+			text += "; demand from usage: " + demands
+		}
 		if len(p.without) > 0 {
 			text += "; not yet resized: " + joined(p.without, ", ")
 		}
@@ -50,7 +53,7 @@ func (p *Plan) Outcome() []Reason {
 func (p *Plan) basedOn() string {
 	for i := range p.Containers {
 		if p.Containers[i].recommended() {
-			return "as usage shows, in units of " + p.Baseline
+			return "demand is in units of " + p.Baseline
 		}
 	}
 	return "requests are written for " + p.Baseline

@@ -92,6 +92,8 @@ type Basis struct {
 	Revision string
 	// CPUFactor and MemoryFactor are zero if the node type has no ratio.
 	CPUFactor, MemoryFactor sizing.Factor
+	// FollowsUsage means that the rule applies usage: what it shows of a resource is what the resource needs.
+	FollowsUsage bool
 }
 
 // Decision is what the plan does with a pod.
@@ -155,6 +157,8 @@ type ContainerPlan struct {
 	Causes [2]Cause
 	// Sidecar means that the container is a restartable init container.
 	Sidecar bool
+	// Unmeasured means that its sizes would follow usage, but what it needs is not known.
+	Unmeasured bool
 	// index is its index in the pod, containers before init containers.
 	index int
 }

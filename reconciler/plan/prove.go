@@ -39,8 +39,8 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 				t.Siblings = p.alike(d, s)
 			}
 			// Nobody has tried what usage shows: a new pod of a version tries what its author wrote.
-			t.Begins = d.Begins() && c.Needs[m.Index].Recommended == nil
-			t.Corrects = c.Needs[m.Index].Recommended != nil && d.hasProven(s) && hardlyLowers(has, to)
+			t.Corrects = c.Needs[m.Index].Recommended != nil
+			t.Trusted = d.Begins() && !t.Corrects || t.Corrects && d.hasProven(s) && workload.HardlyLowers(has, to)
 			why := t.Try(c.Name, m, to)
 			if why.Reason == "" {
 				others = true
@@ -65,15 +65,6 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		}
 	}
 	return v
-}
-
-// correction is by which share usage lowers a size at most for this to be a correction.
-const correction = 0.2
-
-// hardlyLowers reports whether a size is lowered by no more than a correction.
-func hardlyLowers(has, to sizing.Amount) bool {
-	near := func(has, to int64) bool { return float64(to) >= float64(has)*(1-correction) }
-	return near(has.Request, to.Request) && (to.Limit == 0 || near(has.Limit, to.Limit))
 }
 
 // hasProven reports whether the size that the pod was given has proven itself on it.

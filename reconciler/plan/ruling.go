@@ -81,5 +81,5 @@ func (r *Ruling) convert(cpu, memory int64, bounds policy.Bounds) (to sizing.Con
 // Rule returns the name of the rule; empty for the globals.
 func (r *Ruling) Rule() string { return r.profile.Name }
 
-// DemandFrom returns where the demand of the pod comes from, as configured.
-func (r *Ruling) DemandFrom() string { return r.profile.Demand.From }
+// Demand returns where the demand of the pod comes from, as configured.
+func (r *Ruling) Demand() *policy.Demand { return &r.profile.Demand }

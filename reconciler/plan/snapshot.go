@@ -29,7 +29,7 @@ type Snapshot struct {
 	// NodeType overrides the type of the pod's node; empty for the type from its labels.
 	NodeType string
 	// Autoscalers returns the HorizontalPodAutoscalers of the pod's workload; nil for none.
-	// It is a function because only pods whose sizes differ from their originals need them.
+	// It is a function because only pods whose sizes differ from their originals, or follow usage, need them.
 	Autoscalers func() []*autoscalingv2.HorizontalPodAutoscaler
 	// Siblings returns the pods of the pod's workload: of all ReplicaSets of its Deployment or, without one, of
 	// its controller. They may include the pod. It is nil if no size is tried on some of them first. It is a function
@@ -90,6 +90,14 @@ type Stop struct {
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
 	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
+}
+
+// autoscalers returns the HorizontalPodAutoscalers of the pod's workload.
+func (s *Snapshot) autoscalers() []*autoscalingv2.HorizontalPodAutoscaler {
+	if s.Autoscalers == nil {
+		return nil
+	}
+	return s.Autoscalers()
 }
 
 // progress returns what the node reports about the pod's last resize. An imagined node

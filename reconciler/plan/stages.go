@@ -81,7 +81,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.ActiveVPA, contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).keepOthers,
 	},
 	{
-		"settle", "Sizes that are near enough to what usage shows, or are new, stay.", open,
+		stageSettle, "Sizes that are near enough to what usage shows, or are new, stay.", open,
 		nil, (*Planner).settle,
 	},
 	{
@@ -174,8 +174,12 @@ func withoutAnswers(reasons []contract.Reason) []contract.Reason {
 	return slices.DeleteFunc(slices.Clone(reasons), func(r contract.Reason) bool { return r == contract.ResizeInfeasible })
 }
 
-// stageKeep is the stage that handles the sizes of other actors.
-const stageKeep = "keep"
+// stageKeep is the stage that handles the sizes of other actors, and stageSettle the one that keeps sizes near what usage
+// shows.
+const (
+	stageKeep   = "keep"
+	stageSettle = "settle"
+)
 
 const anyState = open | held | stays | decided
 

@@ -55,6 +55,7 @@ func from(object *corev1.Pod, h *history) *Pod {
 	p.startedAfter = uint32(min(max(0, startOf(status)-p.createdAt), math.MaxUint32))
 	if h.records {
 		p.record = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
+		p.demanded = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
 	long := p.readTexts(meta)
 	p.readMarks(object.Annotations)

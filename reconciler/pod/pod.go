@@ -27,6 +27,7 @@ type Pod struct {
 	// kind is the kind and the group of the controller, as in Controller.GroupKind, and record what our last resize
 	// changed, which is usually the same for all pods of a workload.
 	kind, record         unique.Handle[string]
+	demanded             unique.Handle[string]
 	createdAt            int64
 	resizedAt, appliedAt int64
 	// readySince is when the pod became ready or not ready.
@@ -161,6 +162,10 @@ func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
 func (p *Pod) Record() Record {
 	return ParseRecord(textOf(p.record))
 }
+
+// Demanded returns what the containers needed according to usage when they were last sized; nil if the pod does not
+// record it. It parses the record.
+func (p *Pod) Demanded() Demanded { return ParseDemanded(textOf(p.demanded)) }
 
 // TheirRecord returns the value of the annotation with the record if others wrote it, as in the pod's
 // template; empty if there is none. It is no Record, and writing the same would not make it one.

@@ -18,10 +18,18 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// sample returns the path of the manifest of a pod of typical size.
-func sample() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "../../test/bench/pod.yaml")
+// sample returns the manifest of a pod of typical size. The binary of a test does not know the path of its source, but
+// tests run in the folder of their package.
+func sample() (content []byte, err error) {
+	const manifest = "test/bench/pod.yaml"
+	for up := "."; ; up = filepath.Join(up, "..") {
+		if content, err = os.ReadFile(filepath.Join(up, manifest)); err == nil {
+			return content, nil
+		}
+		if _, last := os.Stat(filepath.Join(up, "go.mod")); last == nil {
+			return nil, err
+		}
+	}
 }
 
 // HeapInUse returns how many bytes of heap are in use.
@@ -48,7 +56,7 @@ func CPUTime(t testing.TB) time.Duration {
 // Typical returns a running pod of typical size that was resized.
 func Typical(t testing.TB) *corev1.Pod {
 	t.Helper()
-	content, err := os.ReadFile(sample())
+	content, err := sample()
 	p := &corev1.Pod{}
 	if err == nil {
 		err = yaml.UnmarshalStrict(content, p)

@@ -34,6 +34,8 @@ type ImpactGroup struct {
 	// Vetoed is the number of pods that would get different sizes without a veto. It
 	// includes pods counted in Pods that get only some of these sizes.
 	Vetoed int
+	// ByUsage is the number of pods counted in Pods of which a size would follow usage.
+	ByUsage int
 }
 
 // Impact plans the pods that another table affects, with that table and with the table in
@@ -58,7 +60,7 @@ func (q *Queries) Impact(ctx context.Context, table *ratios.Table) (*Impact, err
 			// most pods have one. Pods that wait for canaries are resized in the end.
 			s.Settled, s.InTheEnd = true, true
 			planned := q.Planner.Plan(s)
-			s.Table = table
+			q.Cluster.Assume(s, table)
 			sums.add(planned, q.wouldBe(s))
 		}
 	}
@@ -109,6 +111,9 @@ func (s *impactSums) add(before, after *plan.Plan) {
 			g.Pods++
 			g.CPU += cpu - cpuBefore
 			g.Memory += memory - memoryBefore
+			if followsUsage(after) {
+				g.ByUsage++
+			}
 		})
 	}
 }
@@ -147,6 +152,13 @@ func byName(groups map[string]*ImpactGroup) []ImpactGroup {
 // sameSizes reports whether two plans of a pod have the same desired sizes.
 func sameSizes(a, b *plan.Plan) bool {
 	return slices.EqualFunc(a.Containers, b.Containers, func(a, b plan.ContainerPlan) bool { return a.Desired == b.Desired })
+}
+
+// followsUsage reports whether any size of the pod follows usage.
+func followsUsage(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool {
+		return c.Needs[0].Recommended != nil || c.Needs[1].Recommended != nil
+	})
 }
 
 // desiredRequests returns the sums of the containers' desired requests, in millicores and

@@ -65,6 +65,9 @@ type ResizedContainer struct {
 	Actual  sizing.Container
 	Told    bool
 	Sidecar bool
+	// Demanded is what its cpu and memory needed according to usage, by sizing.Measure.Index; 0 for a resource that was
+	// sized by its original.
+	Demanded [2]int64
 }
 
 // ResizeOf returns the resize of a pod with these workloads, the narrowest first; nil if
@@ -80,12 +83,13 @@ func ResizeOf(of *pod.Pod, workloads ...workload.Workload) *Resized {
 		r.Workload = workload.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
 	}
 	r.State, r.Message = resizeState(of)
+	demanded := of.Demanded()
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		if !c.Recorded() || c.Init() && !c.Sidecar() {
 			continue
 		}
-		resized := ResizedContainer{Name: c.Name(), Original: c.Original, Spec: c.Spec, Sidecar: c.Sidecar()}
+		resized := ResizedContainer{Name: c.Name(), Original: c.Original, Spec: c.Spec, Sidecar: c.Sidecar(), Demanded: demanded.Of(c.Name()).Amounts}
 		resized.Actual, resized.Told = c.Running()
 		r.Containers = append(r.Containers, resized)
 	}

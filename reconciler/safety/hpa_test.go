@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 func TestHPAWarning(t *testing.T) {
@@ -54,6 +55,43 @@ func TestHPAWarning(t *testing.T) {
 			p := podWith(tc.before...)
 			if got := HPAWarning(hpa, pod.From(p), sizesOf(p), sizesOf(podWith(tc.after...)), "after this resize"); got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestHPATarget(t *testing.T) {
+	eighty, value := int32(80), resource.MustParse("500m")
+	share := autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &eighty}
+	average := autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: &value}
+	of := func(name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
+	}
+	ofContainer := func(container string, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
+		return autoscalingv2.MetricSpec{Type: autoscalingv2.ContainerResourceMetricSourceType, ContainerResource: &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Container: container, Target: target}}
+	}
+	const cpu = "HorizontalPodAutoscaler web targets 80% of cpu requests"
+	for _, tc := range []struct {
+		name        string
+		metrics     []autoscalingv2.MetricSpec
+		cpu, memory string
+	}{
+		{"no metric", nil, "", ""},
+		{"utilization of one resource", []autoscalingv2.MetricSpec{of("cpu", share)}, cpu, ""},
+		{"utilization of both", []autoscalingv2.MetricSpec{of("memory", share), of("cpu", share)}, cpu, "HorizontalPodAutoscaler web targets 80% of memory requests"},
+		{"utilization after an average value of the same resource", []autoscalingv2.MetricSpec{of("cpu", average), of("cpu", share)}, cpu, ""},
+		{"average values", []autoscalingv2.MetricSpec{of("cpu", average), ofContainer("app", average)}, "", ""},
+		{"utilization of the container", []autoscalingv2.MetricSpec{ofContainer("app", share)}, cpu + " of container app", ""},
+		{"utilization of another container", []autoscalingv2.MetricSpec{ofContainer("second", share)}, "", ""},
+		{"a metric of an object", []autoscalingv2.MetricSpec{{Type: autoscalingv2.ObjectMetricSourceType, Object: &autoscalingv2.ObjectMetricSource{}}}, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named("web"), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{Metrics: tc.metrics}}
+			if got := [2]string{HPATarget(hpa, "app", sizing.CPU), HPATarget(hpa, "app", sizing.Memory)}; got != [2]string{tc.cpu, tc.memory} {
+				t.Errorf("%q, want %q and %q", got, tc.cpu, tc.memory)
+			}
+			if got, want := ScalesByUtilization(hpa), tc.cpu != "" || tc.memory != "" || tc.name == "utilization of another container"; got != want {
+				t.Errorf("scales by utilization: %v", got)
 			}
 		})
 	}

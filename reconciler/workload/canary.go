@@ -24,6 +24,18 @@ type Trial struct {
 	Siblings []*pod.Pod
 	Settings *policy.Guard
 	Now      time.Time
+	// Corrects means that usage shows the size: pods of a size that is hardly larger have tried it, too. Recommendations
+	// always move a little, and no deployment would end if each move were tried again.
+	Corrects bool
+}
+
+// correction is by which share a size may be lowered that counts as tried nevertheless.
+const correction = 0.2
+
+// HardlyLowers reports whether a size is lowered by no more than a correction.
+func HardlyLowers(has, to sizing.Amount) bool {
+	near := func(has, to int64) bool { return float64(to) >= float64(has)*(1-correction) }
+	return near(has.Request, to.Request) && (to.Limit == 0 || has.Limit != 0 && near(has.Limit, to.Limit))
 }
 
 // Unlimited is the number of places if a size has proven itself.
@@ -237,7 +249,7 @@ func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to s
 			continue
 		}
 		has := *m.Of(&c.Spec)
-		if !within(has, to) || !c.Resized() || !c.Standings[m.Index].Ours() {
+		if !(within(has, to) || t.Corrects && HardlyLowers(has, to)) || !c.Resized() || !c.Standings[m.Index].Ours() {
 			return time.Time{}, false
 		}
 		until = guard.Until(s, t.Settings.Window)

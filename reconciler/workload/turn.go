@@ -18,11 +18,9 @@ type Claim struct {
 // Turn claims the places that a pod takes to get smaller sizes.
 type Turn struct {
 	Trial
-	// Begins means that the pod is new. Its first sizes wait only if they made other pods worse.
-	Begins bool
-	// Corrects means that the size is hardly smaller than one that has proven itself on the pod. It waits only if it made
-	// other pods worse, too: otherwise, a cluster of many workloads never stops trying sizes.
-	Corrects bool
+	// Trusted means that the pod is new, or that the size is hardly smaller than one that has proven itself on the pod. It
+	// waits only if it made other pods worse.
+	Trusted bool
 	// Limits returns the budgets that select the pod; nil if disruptions are not limited.
 	Limits func() []Limit
 	// Claims are the places that the pod takes.
@@ -33,7 +31,7 @@ type Turn struct {
 
 // Try claims what the pod takes to get a size, or says why it must wait.
 func (t *Turn) Try(container string, m *sizing.Measure, to sizing.Amount) Wait {
-	if t.Begins || t.Corrects {
+	if t.Trusted {
 		return t.Reverted(container, m, to)
 	}
 	places, why := t.Places(container, m, to)

@@ -98,6 +98,7 @@ var methods = map[string]Method{
 	pb.UsageService_ListRecommendations_FullMethodName:  namespaced("list", "recommendations"),
 	pb.UsageService_GetRecommendation_FullMethodName:    namespaced("get", "recommendations"),
 	pb.UsageService_WatchRecommendations_FullMethodName: namespaced("watch", "recommendations"),
+	pb.UsageService_ListSavings_FullMethodName:          namespaced("list", "recommendations"),
 	pb.UsageService_GetUsageHistory_FullMethodName:      namespaced("get", "recommendations/history"),
 	pb.UsageService_GetUsageStatus_FullMethodName:       cluster("get", "usagesources"),
 	pb.UsageService_ReportUsage_FullMethodName:          cluster("create", "usages"),

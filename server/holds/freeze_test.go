@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -20,8 +20,8 @@ import (
 func TestHoldsOfOthers(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	client := kubernetes.NewForConfigOrDie(namespace.Config())
-	servertest.ConfigMapIn(t, client, namespace.Name, deploy.Holds)
-	store := hold.New(client, namespace.Name, deploy.Holds)
+	servertest.ConfigMapIn(t, client, namespace.Name, contract.DefaultNames.Holds)
+	store := hold.New(client, namespace.Name, contract.DefaultNames.Holds)
 	servertest.Run(t, store.Run)
 	localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
 	s := New(Config{Store: store, Pods: podList{}, Viewer: servertest.All, Rights: may(true)})

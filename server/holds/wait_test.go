@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -32,7 +32,7 @@ type counted struct {
 }
 
 func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(r.URL.Path, "/configmaps/"+deploy.Holds) {
+	if strings.HasSuffix(r.URL.Path, "/configmaps/"+contract.DefaultNames.Holds) {
 		c.requests.Add(1)
 	}
 	if r.Method == http.MethodPatch {
@@ -67,14 +67,14 @@ func (a *asks) Require(ctx context.Context, right access.Right, namespace string
 func TestWait(t *testing.T) {
 	namespace := localcluster.NamespaceForTest(t)
 	admin := kubernetes.NewForConfigOrDie(namespace.Config())
-	servertest.ConfigMapIn(t, admin, namespace.Name, deploy.Holds)
+	servertest.ConfigMapIn(t, admin, namespace.Name, contract.DefaultNames.Holds)
 	transport := &counted{keep: make(chan chan struct{}, 1)}
 	config := namespace.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		transport.RoundTripper = next
 		return transport
 	})
-	store := hold.New(kubernetes.NewForConfigOrDie(config), namespace.Name, deploy.Holds)
+	store := hold.New(kubernetes.NewForConfigOrDie(config), namespace.Name, contract.DefaultNames.Holds)
 	servertest.Run(t, store.Run)
 	localcluster.Eventually(t, "the holds", func() error { _, err := store.Ready(); return err })
 	s := New(Config{Store: store, Pods: podList{{Namespace: "shop", Name: "web"}: "1"}, Viewer: servertest.All, Rights: may(true)})

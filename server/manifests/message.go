@@ -1,6 +1,8 @@
 package manifests
 
 import (
+	"fmt"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -37,8 +39,32 @@ func MessageWith(p *plan.Plan, resources func(sizing.Container) *workloadresizer
 		out.Containers[i] = &workloadresizerv1.ContainerPlan{
 			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
 		}
+		if p.FollowsUsage {
+			out.Containers[i].Demands = demands(p, i)
+		}
 	}
 	return out
+}
+
+// demands returns what the resources of a container need, by name.
+func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.ResourceDemand {
+	all := map[string]*workloadresizerv1.ResourceDemand{}
+	for _, m := range sizing.Measures {
+		n := &p.Containers[container].Needs[m.Index]
+		amount := n.Request(m)
+		if amount == 0 {
+			continue
+		}
+		d := &workloadresizerv1.ResourceDemand{
+			Source: workloadresizerv1.DemandSource_DEMAND_SOURCE_AUTHOR, Request: m.Text(amount), Message: p.Ignores(container, m),
+		}
+		if r := n.Recommended; r != nil {
+			d.Source, d.Revision = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE, fmt.Sprintf("%016x", r.Revision)
+			d.Lower, d.Upper = m.Text(r.Lower), m.Text(r.Upper)
+		}
+		all[m.Name] = d
+	}
+	return all
 }
 
 // factor returns a factor; nil if the node type has no ratio.

@@ -18,9 +18,33 @@ import (
 // whatIfSource is the source of ratios from a request.
 const whatIfSource = "what-if"
 
+// demandModes are the modes that a request may assume.
+var demandModes = map[workloadresizerv1.DemandMode]string{
+	// Sizes are the same in both modes.
+	workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR:  policy.Observe,
+	workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE: policy.Observe,
+	workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL: policy.Initial,
+	workloadresizerv1.DemandMode_DEMAND_MODE_APPLY:   policy.Apply,
+}
+
 // WhatIf returns the table of a store with the assumptions of a request; nil if it is the table in
 // effect. The node type of the request is ignored.
 func WhatIf(store *ratios.Store, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
+	table, err := whatIfRatios(store, request)
+	mode, assumes := demandModes[request.GetDemandMode()]
+	if err != nil || !assumes {
+		return table, err
+	}
+	if table == nil {
+		if table, err = values.ReadyTable(store); err != nil {
+			return nil, err
+		}
+	}
+	return table.WithDemandMode(mode), nil
+}
+
+// whatIfRatios is WhatIf without the mode.
+func whatIfRatios(store *ratios.Store, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
 	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil {
 		return nil, nil
 	}

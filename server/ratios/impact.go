@@ -78,5 +78,5 @@ func vetoedPod(p *plan.Plan) *workloadresizerv1.VetoedPod {
 }
 
 func impactGroup(g query.ImpactGroup) *workloadresizerv1.ImpactGroup {
-	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), RequestDelta: values.Quantities(g.CPU, g.Memory)}
+	return &workloadresizerv1.ImpactGroup{Name: g.Name, Pods: int64(g.Pods), Vetoed: int64(g.Vetoed), ByUsage: int64(g.ByUsage), RequestDelta: values.Quantities(g.CPU, g.Memory)}
 }

@@ -15,7 +15,7 @@ import (
 // ratioRule returns what a rule sets, and which node types are not used because of that.
 func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	rule := p.Rule()
-	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(&rule.Settings), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio)}
+	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(&rule.Settings), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio), DemandMode: values.DemandMode(&p.Demand)}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
 		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))

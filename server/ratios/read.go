@@ -31,6 +31,7 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 		BaselineNodeType: table.Baseline,
 		Bounds:           bounds(table.Bounds),
 		Revision:         table.Revision,
+		DemandMode:       values.DemandMode(&table.Profiles()[0].Demand),
 		MaxSpeedRatio:    table.Profiles()[0].MaxSpeedRatio,
 	}
 	messages := s.log.messages.of(table)

@@ -5,6 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
@@ -20,7 +21,7 @@ func message(r *query.Resized) *workloadresizerv1.Resize {
 	}
 	for i := range r.Containers {
 		c := &r.Containers[i]
-		m.Containers[i] = &workloadresizerv1.ResizedContainer{Name: c.Name, Original: values.Resources(c.Original), Spec: values.Resources(c.Spec), Sidecar: c.Sidecar}
+		m.Containers[i] = &workloadresizerv1.ResizedContainer{Name: c.Name, Original: values.Resources(c.Original), Spec: values.Resources(c.Spec), Sidecar: c.Sidecar, Demands: values.Quantities(c.Demanded[sizing.CPU.Index], c.Demanded[sizing.Memory.Index])}
 		if c.Told {
 			m.Containers[i].Actual = values.Resources(c.Actual)
 		}

@@ -4,6 +4,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/server/values"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -11,7 +12,7 @@ import (
 func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 	m := &workloadresizerv1.Recommendation{
 		Namespace: i.Container.Namespace, Workload: &workloadresizerv1.Workload{Kind: i.Container.Kind, Name: i.Container.Workload},
-		Container: i.Container.Name, Rule: i.Rule, DemandFrom: i.From, Sums: sums(&i.Sums, priced),
+		Container: i.Container.Name, Rule: i.Rule, DemandFrom: i.Demand.From, DemandMode: values.DemandMode(i.Demand), Sums: sums(&i.Sums, priced),
 	}
 	if i.Known {
 		m.Baseline = baseline(i)

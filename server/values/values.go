@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -43,6 +44,19 @@ func Decision(d plan.Decision) workloadresizerv1.Decision {
 		return workloadresizerv1.Decision_DECISION_ALIGNED
 	}
 	return workloadresizerv1.Decision_DECISION_SKIP
+}
+
+// DemandMode returns how usage determines the sizes of pods.
+func DemandMode(d *policy.Demand) workloadresizerv1.DemandMode {
+	switch {
+	case d.From == policy.FromAuthor:
+		return workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR
+	case d.Mode == policy.Apply:
+		return workloadresizerv1.DemandMode_DEMAND_MODE_APPLY
+	case d.Mode == policy.Initial:
+		return workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL
+	}
+	return workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE
 }
 
 // Timestamp returns a timestamp, nil for the zero time.

@@ -19,7 +19,7 @@ const (
 )
 
 // asByDefault sets the default timing of the leader election.
-var asByDefault = []string{"--leader-lease-duration=15s", "--leader-renew-deadline=10s", "--leader-retry-period=1s"}
+var asByDefault = []string{"--leader-lease-duration=15s"}
 
 // handover measures the time from SIGTERM until the other server leads, while pods are
 // being resized.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -99,7 +100,7 @@ func (b *benchmarked) readFeeds(t *testing.T) {
 	// A feed whose settings have changed is read again immediately.
 	configure := func(interval string) {
 		t.Helper()
-		b.apply(t, fmt.Appendf(nil, benchmarkSettings, deploy.Benchmarks, deploy.Namespace, table, lab.URL+"/coremark?key=secret", interval, disk))
+		b.apply(t, fmt.Appendf(nil, benchmarkSettings, contract.DefaultNames.Benchmarks, deploy.Namespace, table, lab.URL+"/coremark?key=secret", interval, disk))
 	}
 	awaitFeeds := func(what string, done func(feeds map[string]*workloadresizerv1.Feed) bool) {
 		t.Helper()

@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -59,7 +60,7 @@ func (c *cluster) benchmarks(t *testing.T) {
 	b.viewer = c.person(t, b.namespace, "viewer", "workload-resizer-viewer")
 	b.editor = c.person(t, b.namespace, "editor", "workload-resizer-editor")
 	c.bind(t, b.namespace, b.namespace, "editor", "view")
-	b.apply(t, fmt.Appendf(nil, fewNodes, deploy.Benchmarks, deploy.Namespace))
+	b.apply(t, fmt.Appendf(nil, fewNodes, contract.DefaultNames.Benchmarks, deploy.Namespace))
 	b.s = b.serve(t)
 	b.startAgents(t)
 	c.deploy(t, b.namespace,
@@ -98,7 +99,7 @@ func (b *benchmarked) manyTypes(t *testing.T) {
 		t.Fatalf("sent: %v, %v", got, err)
 	}
 	for n := range samples.Shards {
-		cm, err := b.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), fmt.Sprint(deploy.SamplesPrefix, n), metav1.GetOptions{})
+		cm, err := b.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), fmt.Sprint(contract.DefaultNames.SamplesPrefix, n), metav1.GetOptions{})
 		if err != nil || len(cm.Data)+len(cm.BinaryData) == 0 {
 			t.Errorf("ConfigMap %d is empty, %v", n, err)
 		}
@@ -173,14 +174,14 @@ func (c *cluster) forgetMeasurements(t *testing.T) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	configMaps := c.client.CoreV1().ConfigMaps(deploy.Namespace)
-	if err := configMaps.Delete(ctx, deploy.Benchmarks, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	if err := configMaps.Delete(ctx, contract.DefaultNames.Benchmarks, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	list, err := configMaps.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := regexp.MustCompile("^(" + deploy.SamplesPrefix + "[0-9]+|" + deploy.BenchmarkRatios + ")$")
+	written := regexp.MustCompile("^(" + contract.DefaultNames.SamplesPrefix + "[0-9]+|" + contract.DefaultNames.BenchmarkRatios + ")$")
 	for i := range list.Items {
 		cm := &list.Items[i]
 		if !written.MatchString(cm.Name) || len(cm.Data)+len(cm.BinaryData) == 0 {

@@ -18,7 +18,7 @@ import (
 const serverName = "workload-resizer." + deploy.Namespace + ".svc"
 
 // quickLease lets another replica become the leader within seconds.
-var quickLease = []string{"--leader-lease-duration=3s", "--leader-renew-deadline=2s", "--leader-retry-period=500ms"}
+var quickLease = []string{"--leader-lease-duration=3s"}
 
 // install applies what users apply. The pods in this cluster execute nothing, so when they are
 // running, install scales the Deployment down, and tests start its servers as its containers

@@ -18,7 +18,7 @@ import (
 
 // asDeployed sets the default timing of the leader election, which is what this test
 // measures.
-var asDeployed = []string{"--leader-lease-duration", "15s", "--leader-renew-deadline", "10s", "--leader-retry-period", "1s", "--log-format", "json"}
+var asDeployed = []string{"--leader-lease-duration", "15s", "--log-format", "json"}
 
 // lease is how long a replica waits for a leader that does not release its Lease. A
 // handover should take less than two seconds. The test only logs that time, because other

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
@@ -58,7 +59,7 @@ func (r right) covers(asked right) bool {
 // shared returns a right that the ConfigMaps with samples, or those with history of usage, have in
 // common. Which of them a journey reads or writes is left to chance, or depends on their size.
 func (r right) shared() right {
-	for _, prefix := range []string{deploy.SamplesPrefix, deploy.UsagePrefix} {
+	for _, prefix := range []string{contract.DefaultNames.SamplesPrefix, contract.DefaultNames.UsagePrefix} {
 		if strings.HasPrefix(r.name, prefix) {
 			r.name = prefix
 		}
@@ -68,7 +69,7 @@ func (r right) shared() right {
 
 // elsewhere has rights that no journey uses, and why.
 var elsewhere = map[right]string{
-	{"delete", "", "configmaps", deploy.UsagePrefix, deploy.Namespace}: "history must have shrunk to an eighth; the tests of usage/checkpoint do so on an API server",
+	{"delete", "", "configmaps", contract.DefaultNames.UsagePrefix, deploy.Namespace}: "history must have shrunk to an eighth; the tests of usage/checkpoint do so on an API server",
 }
 
 // listsInPages starts a server that reads lists in pages, as it must with an API server
@@ -77,7 +78,7 @@ var elsewhere = map[right]string{
 // It also stores history where there is none: earlier servers may have been stopped while they did, and then the audit
 // log does not show that they created anything.
 func (c *cluster) listsInPages(t *testing.T) {
-	stored, first := c.client.CoreV1().ConfigMaps(deploy.Namespace), checkpoint.Names(deploy.UsagePrefix)[0]
+	stored, first := c.client.CoreV1().ConfigMaps(deploy.Namespace), checkpoint.Names(contract.DefaultNames.UsagePrefix)[0]
 	if err := stored.Delete(t.Context(), first, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
 	command := exec.Command(binary, append([]string{
 		"serve", "--kubeconfig", options.Kubeconfig,
 		// A new server waits until the lease of a killed one expires.
-		"--leader-lease-duration", "3s", "--leader-renew-deadline", "2s", "--leader-retry-period", "1s",
+		"--leader-lease-duration", "3s",
 		"--grpc-bind-address", s.GRPCAddress, "--http-bind-address", s.HTTPAddress,
 	}, options.Args...)...)
 	command.SysProcAttr = &syscall.SysProcAttr{}

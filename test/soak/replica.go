@@ -69,7 +69,8 @@ func (r *replica) start() error {
 	}
 	args := []string{"--pprof-bind-address", pprof}
 	if r.spared {
-		args = append(args, "--leader-lease-duration=1h", "--leader-renew-deadline=59m", "--leader-retry-period=58m")
+		// It reads the Lease when it starts, and then not for more than an hour.
+		args = append(args, "--leader-lease-duration=48h")
 	}
 	server, err := localcluster.StartServer(context.Background(), localcluster.ServerOptions{Container: r.container, Args: args})
 	if err != nil {

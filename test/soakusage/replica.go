@@ -28,7 +28,7 @@ type replica struct {
 // start starts a process. Its callers are local, so that it answers them without an API server.
 func (r *replica) start() error {
 	server, err := localcluster.StartServer(context.Background(), localcluster.ServerOptions{Kubeconfig: r.kubeconfig, Args: []string{
-		"--usage-interval=10s", "--leader-lease-duration", "15s", "--leader-renew-deadline", "10s", "--leader-retry-period", "1s",
+		"--usage-interval=10s", "--leader-lease-duration", "15s",
 	}})
 	if err != nil {
 		return err

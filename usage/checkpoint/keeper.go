@@ -79,6 +79,8 @@ type Keeper struct {
 	known map[string]*stored
 	// caughtUp reports whether this replica leads and has read all shards since then.
 	caughtUp bool
+	// hasRead reports whether this replica has read all shards since it started.
+	hasRead bool
 	// trouble is why the last read or write failed, or nil.
 	trouble error
 }
@@ -137,6 +139,13 @@ func (k *Keeper) CaughtUp() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.caughtUp
+}
+
+// HasRead reports whether this replica, leading or not, has read what is stored. Before that, nobody knows what is missing.
+func (k *Keeper) HasRead() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.hasRead
 }
 
 // do does what is due.
@@ -200,6 +209,7 @@ func (k *Keeper) report(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.trouble = err
+	k.hasRead = k.hasRead || err == nil
 }
 
 // Status is the state of a Keeper.

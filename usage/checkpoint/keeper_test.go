@@ -293,7 +293,13 @@ func TestKeeper(t *testing.T) {
 		a, b := c.leader(), c.replica()
 		c.step(a) // Stores that nothing is known.
 		read := b.Watch()
+		if b.HasRead() {
+			t.Error("it has read before it began")
+		}
 		c.step(b)
+		if !b.HasRead() || b.CaughtUp() {
+			t.Errorf("it has read: %v, and leads: %v", b.HasRead(), b.CaughtUp())
+		}
 		c.collect(a, 5)
 		for a.Status().Shards[0].Containers == 0 {
 			c.pass(a, period)

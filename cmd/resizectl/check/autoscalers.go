@@ -2,9 +2,7 @@ package check
 
 import (
 	"context"
-	"slices"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,7 +25,7 @@ func (s *subject) horizontal(ctx context.Context) Result {
 	}
 	var byShare []string
 	for i := range all.Items {
-		if hpa := &all.Items[i]; slices.ContainsFunc(hpa.Spec.Metrics, measuresShare) {
+		if hpa := &all.Items[i]; safety.ScalesByUtilization(hpa) {
 			byShare = append(byShare, hpa.Namespace+"/"+hpa.Name)
 		}
 	}
@@ -35,13 +33,7 @@ func (s *subject) horizontal(ctx context.Context) Result {
 		return ok(check, "no HorizontalPodAutoscaler scales by a percentage of requests")
 	}
 	return warning(check, aboutReason(contract.HPAUtilization, nil),
-		"resizes change what these HorizontalPodAutoscalers measure, a percentage of requests (HPAUtilization): %s", some(byShare))
-}
-
-// measuresShare reports whether a metric is a percentage of requests.
-func measuresShare(m autoscalingv2.MetricSpec) bool {
-	return m.Resource != nil && m.Resource.Target.AverageUtilization != nil ||
-		m.ContainerResource != nil && m.ContainerResource.Target.AverageUtilization != nil
+		"resizes change what these HorizontalPodAutoscalers measure, a percentage of requests, which is not sized by usage (HPAUtilization): %s", some(byShare))
 }
 
 var vpas = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}

@@ -226,6 +226,28 @@ func TestOtherProblems(t *testing.T) {
 	has(t, results, "ratio-sources", Failure, "ConfigMap a is invalid")
 }
 
+func TestDemandModes(t *testing.T) {
+	const observe, initial, apply = workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE, workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL, workloadresizerv1.DemandMode_DEMAND_MODE_APPLY
+	of := func(globals, rule workloadresizerv1.DemandMode) *subject {
+		s := on("v1.36.3")
+		s.status, s.table = &workloadresizerv1.GetStatusResponse{}, &workloadresizerv1.ListRatiosResponse{DemandMode: globals}
+		s.rules = &workloadresizerv1.ListRatioRulesResponse{Rules: []*workloadresizerv1.RatioRule{{Name: "overrides[0] (web)", DemandMode: rule}}}
+		s.usage = &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "metrics"}}}
+		return s
+	}
+	if got := of(observe, workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR).demandModes(); got != nil {
+		t.Errorf("no mode that matters: %+v", got)
+	}
+	has(t, of(observe, initial).configuration(t.Context()), "demand-mode", Warning, "demand.mode is initial (overrides[0] (web))")
+	has(t, of(apply, apply).configuration(t.Context()), "demand-mode", OK, "pods are resized by usage: demand.mode is apply (pods without a rule, overrides[0] (web))")
+	s := of(apply, observe)
+	s.usage, s.usageErr = nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "the server runs without sources of usage")
+	has(t, s.configuration(t.Context()), "demand-mode", Warning, "demand.mode is apply (pods without a rule), but usage is not collected")
+	s = of(apply, observe)
+	s.usage.Sources = nil
+	has(t, s.configuration(t.Context()), "demand-mode", Warning, "there is no source of usage")
+}
+
 func TestQueue(t *testing.T) {
 	for later, level := range map[int64]Level{150: OK, 200: Warning, 300: Warning} {
 		scripted := &cmdtest.Server{}

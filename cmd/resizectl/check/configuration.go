@@ -9,9 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
@@ -38,7 +40,46 @@ func (s *subject) configuration(ctx context.Context) []Result {
 	for _, why := range s.implausible() {
 		found = append(found, warning("implausible-ratios", aboutReason(contract.ImplausibleRatio, nil), "a ratio is not used: %s", why))
 	}
+	return append(found, s.demandModes()...)
+}
+
+// demandModes reports rules that want sizes from usage, and do not get them.
+func (s *subject) demandModes() (found []Result) {
+	const check = "demand-mode"
+	if initial := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL); initial != "" {
+		found = append(found, warning(check, "set demand.mode to apply or observe (docs/reference.md#demand)",
+			"demand.mode is initial (%s): only new pods would be sized by usage, which this version does not do, and running pods keep the sizes that follow from what their authors wrote", initial))
+	}
+	applied := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_APPLY)
+	switch {
+	case applied == "":
+	case client.Reason(s.usageErr) == "USAGE_DISABLED":
+		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/usage.md)",
+			"demand.mode is apply (%s), but usage is not collected: pods get the sizes that follow from what their authors wrote", applied))
+	case s.usage != nil && len(s.usage.GetSources()) == 0:
+		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/usage.md)",
+			"demand.mode is apply (%s), but there is no source of usage: pods get the sizes that follow from what their authors wrote", applied))
+	default:
+		found = append(found, ok(check, "pods are resized by usage: demand.mode is apply (%s)", applied))
+	}
 	return found
+}
+
+// withMode says where the configuration has a mode; empty if nowhere.
+func (s *subject) withMode(mode workloadresizerv1.DemandMode) string {
+	var where []string
+	if s.table.GetDemandMode() == mode {
+		where = append(where, "pods without a rule")
+	}
+	for _, rule := range s.rules.GetRules() {
+		if rule.GetDemandMode() == mode {
+			where = append(where, rule.GetName())
+		}
+	}
+	if len(where) == 0 {
+		return ""
+	}
+	return some(where)
 }
 
 // implausible returns why ratios are not used, globally or by rules.

@@ -44,6 +44,27 @@ func Web() *workloadresizerv1.Plan {
 	return plan
 }
 
+// Following returns a plan whose sizes follow usage: of one container, as far as usage is known.
+func Following() *workloadresizerv1.Plan {
+	const byAuthor, byUsage = workloadresizerv1.DemandSource_DEMAND_SOURCE_AUTHOR, workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
+	plan := OnN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
+	plan.Rule = "overrides[0] (web)"
+	plan.Containers = []*workloadresizerv1.ContainerPlan{
+		{
+			Name: "app", Original: Resources("1", "1Gi", "2", "2Gi"), Current: Resources("800m", "1Gi", "1600m", "2Gi"), Desired: Resources("384m", "1Gi", "768m", "2Gi"),
+			Demands: map[string]*workloadresizerv1.ResourceDemand{
+				"cpu":    {Source: byUsage, Request: "480m", Lower: "300m", Upper: "900m", Revision: "00f3a91c5e7d2b46"},
+				"memory": {Source: byUsage, Request: "900Mi", Lower: "700Mi", Upper: "3Gi", Revision: "9b1e02d7744ac05f", Message: "3 hours of memory known, and 24 hours needed (minHistory)"},
+			},
+		},
+		{
+			Name: "proxy", Original: Resources("100m", "", "", ""), Current: Resources("80m", "", "", ""), Desired: Resources("80m", "", "", ""),
+			Demands: map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: byAuthor, Request: "100m", Message: "it is not known what the container needs"}},
+		},
+	}
+	return plan
+}
+
 // Aligned returns the plan of a pod that was resized before.
 func Aligned() *workloadresizerv1.Plan {
 	plan := OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)

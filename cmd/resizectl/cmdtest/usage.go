@@ -17,7 +17,7 @@ func Amounts(cpu, memory string) *workloadresizerv1.ResourceAmounts {
 // Used returns what a server knows that collects usage and has prices.
 func Used() *UsageScript {
 	return &UsageScript{
-		Recommendations: Recommendations(), Currency: "USD", Explained: explained(), History: distributions(), Sources: UsageSources(),
+		Recommendations: Recommendations(), Savings: Savings(), Currency: "USD", Explained: explained(), History: distributions(), Sources: UsageSources(),
 	}
 }
 
@@ -69,6 +69,24 @@ func Recommendations() []*workloadresizerv1.Recommendation {
 	cart.UnknownMessage = "when recommendations were last computed (every minute), no CPU had been measured\x1b[31m on a node whose type has a ratio"
 	cart.NodeTypes = []*workloadresizerv1.SizeOnNodeType{{NodeType: "n4", Pods: 2}}
 	return []*workloadresizerv1.Recommendation{web, proxy, cart, db}
+}
+
+// Savings returns one of each kind: a Deployment that requests less than its author wrote, a StatefulSet of unknown usage,
+// one that requests more, and a pod that counts for no workload. The third has a pod of unknown usage, and resizes that hurt.
+func Savings() []*workloadresizerv1.Savings {
+	of := func(kind, name string) *workloadresizerv1.Workload {
+		return &workloadresizerv1.Workload{Kind: kind, Name: name}
+	}
+	return []*workloadresizerv1.Savings{
+		{Namespace: "default", Workload: of("Deployment", "web"), Pods: 3, Authored: Amounts("3300m", "6336Mi"), Requested: Amounts("2125m", "3Gi"), Saved: Amounts("1175m", "3264Mi"),
+			Measured: Amounts("2125m", "3Gi"), Used: Amounts("442m", "1006632961"), AuthoredCost: new(0.1625), RequestedCost: new(0.09375), UsedCost: new(0.03125)},
+		{Namespace: "shop", Workload: of("StatefulSet", "cart"), Pods: 2, UnknownPods: 2, Authored: Amounts("2", "2Gi"), Requested: Amounts("2", "2Gi"), Saved: Amounts("0", "0"),
+			Measured: Amounts("0", "0"), Used: Amounts("0", "0"), AuthoredCost: new(0.125), RequestedCost: new(0.125), UsedCost: new(0.0)},
+		{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: 1, Authored: Amounts("1500m", "24Gi"), Requested: Amounts("2500m", "34359738369"), Saved: Amounts("-1", "-8589934593"),
+			Measured: Amounts("2", "24Gi"), Used: Amounts("1600m", "20Gi"), AuthoredCost: new(0.25), RequestedCost: new(0.5), UsedCost: new(0.375), Reverts: 2, OomKills: 1},
+		{Namespace: "shop", Pods: 1, UnknownPods: 1, Authored: Amounts("100m", "128Mi"), Requested: Amounts("100m", "128Mi"), Saved: Amounts("0", "0"),
+			Measured: Amounts("0", "0"), Used: Amounts("0", "0"), AuthoredCost: new(0.0078125), RequestedCost: new(0.0078125), UsedCost: new(0.0)},
+	}
 }
 
 func explained() map[string][]*workloadresizerv1.ExplainedRecommendation {

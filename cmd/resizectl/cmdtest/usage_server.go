@@ -16,6 +16,8 @@ type UsageScript struct {
 	// Recommendations are listed in pages of two.
 	Recommendations []*workloadresizerv1.Recommendation
 	Currency        string
+	// Savings are listed in pages of two.
+	Savings []*workloadresizerv1.Savings
 	// Explained answers GetRecommendation, by the name of the workload.
 	Explained map[string][]*workloadresizerv1.ExplainedRecommendation
 	History   []*workloadresizerv1.NodeTypeHistory
@@ -45,6 +47,29 @@ func (s *Server) ListRecommendations(ctx context.Context, req *workloadresizerv1
 		selected = selected[2:]
 	}
 	resp.Recommendations = selected
+	return resp, nil
+}
+
+// ListSavings implements workloadresizerv1.UsageServiceServer.
+func (s *Server) ListSavings(ctx context.Context, req *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+	s.note(proto.Clone(req))
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	var selected []*workloadresizerv1.Savings
+	for _, of := range s.usage().Savings {
+		inNamespace := req.GetNamespace() == "" || of.GetNamespace() == req.GetNamespace()
+		if inNamespace && (req.GetWorkload() == nil || proto.Equal(of.GetWorkload(), countsFor(req.GetWorkload()))) {
+			selected = append(selected, of)
+		}
+	}
+	resp := &workloadresizerv1.ListSavingsResponse{Currency: s.usage().Currency}
+	if req.GetPageToken() == "2" {
+		selected = selected[2:]
+	} else if len(selected) > 2 {
+		selected, resp.NextPageToken = selected[:2], "2"
+	}
+	resp.Savings = selected
 	return resp, nil
 }
 

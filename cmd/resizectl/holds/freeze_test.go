@@ -17,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	reconcilerhold "github.com/workload-resizer/workload-resizer/reconciler/hold"
 )
 
@@ -108,16 +109,16 @@ func TestFreezeRules(t *testing.T) {
 	t.Run("says how to do without a server that does not answer", func(t *testing.T) {
 		for name, of := range map[string]func(namespace, configMap string) string{"freeze": reconcilerhold.FreezeCommand, "unfreeze": reconcilerhold.UnfreezeCommand} {
 			code, _, stderr := program.Shell(t.Context(), name, "--yes", "--timeout", "1s", "--server", "127.0.0.1:1")
-			want := of(deploy.Namespace, reconcilerhold.FreezeName)
+			want := of(deploy.Namespace, contract.DefaultNames.Freeze)
 			if code != command.ExitError || !strings.Contains(stderr, "connection refused") || !strings.HasSuffix(stderr, "; kubectl does the same without the server: "+want+"\n") {
 				t.Errorf("%s: exit %d, stderr %q", name, code, stderr)
 			}
 			code, _, stderr = program.Shell(t.Context(), name, "--yes", "--service", "prod/workload-resizer", "--kubeconfig", "/no/one's", "--context", "b")
-			want = strings.ReplaceAll(of("prod", reconcilerhold.FreezeName), "kubectl ", `kubectl --kubeconfig='/no/one'\''s' --context='b' `)
+			want = strings.ReplaceAll(of("prod", contract.DefaultNames.Freeze), "kubectl ", `kubectl --kubeconfig='/no/one'\''s' --context='b' `)
 			if code != command.ExitError || !strings.Contains(stderr, "no such file") || !strings.HasSuffix(stderr, "without the server: "+want+"\n") {
 				t.Errorf("%s of another context: exit %d, stderr %q, want %q", name, code, stderr, want)
 			}
-			if help := connect.FreezeCommand(connect.DefaultNamespace); name == "freeze" && help != reconcilerhold.FreezeCommand(deploy.Namespace, reconcilerhold.FreezeName) {
+			if help := connect.FreezeCommand(connect.DefaultNamespace); name == "freeze" && help != reconcilerhold.FreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze) {
 				t.Errorf("the help has %s", help)
 			}
 		}

@@ -62,6 +62,9 @@ func (f *facts) doneStep(p print.Painter) string {
 	if resizes.Partly(f.resize) {
 		did = "the pod is partly sized, and the rest " + resizes.RestText(f.plan)
 	}
+	if demands := resizes.Demands(f.resize); demands != "" {
+		did += ", by usage: " + demands
+	}
 	text := fmt.Sprintf("Done: %s; state on the node: %s", did, p.Paint(state.Style, state.Text))
 	if f.resize.GetMessage() != "" {
 		text += ": " + print.OneLine(f.resize.GetMessage())
@@ -116,7 +119,7 @@ func (f *facts) resumedStep(p print.Painter) string {
 func changes(p print.Painter, plan *workloadresizerv1.Plan) []string {
 	var told []string
 	for _, c := range plan.GetContainers() {
-		for _, name := range []string{"cpu", "memory"} {
+		for _, name := range resourceNames {
 			for _, of := range []struct {
 				what     string
 				from, to map[string]string

@@ -14,7 +14,7 @@ import (
 // computed here.
 func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPlan) string {
 	var parts []string
-	for _, name := range []string{"cpu", "memory"} {
+	for _, name := range resourceNames {
 		if text := f.resourceText(p, c, name); text != "" {
 			parts = append(parts, text)
 		}
@@ -42,7 +42,19 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 	case f.restored():
 		return name + " " + restoredText(original, current, desired)
 	}
-	return name + " " + f.sizedText(p, name, original, current, desired)
+	demand := c.GetDemands()[name]
+	if byUsage(demand) {
+		return name + " " + f.usageText(p, name, demand, original, current, desired)
+	}
+	why := print.OneLine(demand.GetMessage())
+	by, bounds := f.scale(name)
+	switch comes := (arithmetic{original, by, bounds, roundings[name]}); {
+	case why == "":
+		return name + " " + f.sizedText(p, name, original, current, desired)
+	case desired == current && !comes.toRequest(desired) && !f.boundsUnknown():
+		return fmt.Sprintf("%s stays %s: %s", name, current, why)
+	}
+	return fmt.Sprintf("%s %s (%s)", name, f.sizedText(p, name, original, current, desired), why)
 }
 
 // restoredText returns e.g. "1, limit 2, as its author wrote it".
@@ -61,10 +73,7 @@ func restoredText(original, current, desired amount) string {
 
 // sizedText returns e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
 func (f *facts) sizedText(p print.Painter, name string, original, current, desired amount) string {
-	by, bounds := f.plan.GetCpuFactor(), f.bounds.GetCpu()
-	if name == "memory" {
-		by, bounds = f.plan.GetMemoryFactor(), f.bounds.GetMemory()
-	}
+	by, bounds := f.scale(name)
 	comes := arithmetic{original, by, bounds, roundings[name]}
 	stays := f.stays() && !f.boundsUnknown()
 	switch {

@@ -14,6 +14,9 @@ func printSteps(o *print.Output, f *facts) error {
 	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
 	steps = append(steps, f.sourceSteps(p)...)
 	steps = append(steps, f.factorStep())
+	if demand := f.demandStep(); demand != "" {
+		steps = append(steps, demand)
+	}
 	for _, container := range f.plan.GetContainers() {
 		steps = append(steps, f.containerStep(p, container))
 	}

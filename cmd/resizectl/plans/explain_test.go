@@ -45,6 +45,22 @@ func TestExplain(t *testing.T) {
 		{"explain-resize.color", resize, []string{"--color=always"}},
 		{"explain-resize.json", resize, []string{"-o", "json"}},
 		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
+		{"explain-usage.table", func() (*cmdtest.Server, string) {
+			s := explained(cmdtest.Following())
+			sized := cmdtest.Sized("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+			sized.Containers[0].Demands = map[string]string{"cpu": "1", "memory": "1Gi"}
+			s.Resizing.Resizes = []*workloadresizerv1.Resize{sized}
+			return s, "web-6d4cf56db6-x2x7p"
+		}, nil},
+		{"explain-usage-other.table", func() (*cmdtest.Server, string) {
+			plan := cmdtest.Following()
+			app := plan.GetContainers()[0]
+			app.Current, app.Desired = cmdtest.Resources("1", "2Gi", "2", "4Gi"), cmdtest.Resources("800m", "2Gi", "1600m", "4Gi")
+			proxy := plan.GetContainers()[1]
+			proxy.Current, proxy.Desired = cmdtest.Resources("60m", "", "", ""), cmdtest.Resources("60m", "", "", "")
+			app.GetDemands()["cpu"].Message, app.GetDemands()["memory"].Message = "10 minutes of CPU known, and 24 hours needed (minHistory)", ""
+			return explained(plan), "web-6d4cf56db6-x2x7p"
+		}, nil},
 		{"explain-waiting.table", func() (*cmdtest.Server, string) {
 			plan := cmdtest.Web()
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}

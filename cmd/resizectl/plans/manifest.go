@@ -47,7 +47,7 @@ func (m *manifestSource) validate(cmd *cobra.Command, hasArgs bool) error {
 	if n := slices.Index(m.files, "-"); n >= 0 && slices.Contains(m.files[n+1:], "-") {
 		return command.UsageErrorf(cmd, "standard input (-f -) can be read only once")
 	}
-	for _, flag := range []string{"all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type"} {
+	for _, flag := range []string{"all-namespaces", "selector", "node", "server-side-preview", "what-if-node-type", whatIfMode} {
 		if cmd.Flags().Changed(flag) {
 			return command.UsageErrorf(cmd, "--%s is for pods in the cluster, and cannot be combined with -f", flag)
 		}

@@ -48,8 +48,11 @@ REASON lists the reasons of the pod, and is the same for all of its containers;
 -o wide adds the messages, which name the container. "resizectl explain POD" shows
 them for one pod.
 
-The --what-if flags plan with different ratios, bounds or node types, or as if no
-pod were paused, restored or frozen. They show the size that a pod gets in the end,
+If the rule of any of the pods applies usage, DEMAND says where the demand of a container
+comes from: usage, or its author.
+
+The --what-if flags plan with different ratios, bounds or node types, with a different
+"demand.mode", or as if no pod were paused, restored or frozen. They show the size that a pod gets in the end,
 however long it waits for other pods, budgets or steps (see "guard" in config.yaml).
 
 With -f, plan shows the pods that manifests would create, for each node type or
@@ -82,6 +85,9 @@ Nothing is changed. The exit code is as for "kubectl diff":
   # Show what the pods of a node would need on c3
   resizectl plan -A --node node-1 --what-if-node-type c3
 
+  # Show the sizes that follow from usage, before you set "mode: apply"
+  resizectl plan -n shop --what-if-mode apply -o wide
+
   # Show what would be resized if you ended all pauses, restores and freezes
   resizectl plan -A --what-if-resumed
 
@@ -111,6 +117,7 @@ Nothing is changed. The exit code is as for "kubectl diff":
 	command.CompleteFlag(cmd, "node", connect.CompleteNodes(server))
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
 	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
+	command.CompleteFlag(cmd, whatIfMode, cobra.FixedCompletions([]string{"observe", "initial", "apply"}, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
 	command.AddListFlags(cmd, &o.Output)
 	return cmd

@@ -61,9 +61,27 @@ func TestPlan(t *testing.T) {
 }
 
 func TestPlanRules(t *testing.T) {
+	t.Run("shows where demand comes from if any rule applies usage", showsWhereDemandComesFrom)
 	t.Run("reports that no pods were found", reportsThatNoPodsWereFound)
 	t.Run("fails if the stream ends early", failsIfTheStreamEndsEarly)
 	t.Run("asks the API server on request", asksTheAPIServerOnRequest)
+}
+
+func showsWhereDemandComesFrom(t *testing.T) {
+	server := &cmdtest.Server{
+		Plans:   []*workloadresizerv1.Plan{cmdtest.Aligned(), cmdtest.Bare(), cmdtest.Following(), cmdtest.Unsteady()},
+		Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
+	}
+	address := cmdtest.Serve(t, server)
+	for golden, args := range map[string][]string{
+		"plans-usage.table": {"-A"}, "plans-usage.wide": {"-A", "-o", "wide"}, "plan-usage.table": {cmdtest.Following().GetPod()},
+	} {
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, args...)...)
+		if code != command.ExitDifferences || stderr != "" {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+		cmdtest.Golden(t, golden, stdout)
+	}
 }
 
 func reportsThatNoPodsWereFound(t *testing.T) {

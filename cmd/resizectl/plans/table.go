@@ -25,6 +25,8 @@ type plansTable struct {
 	output        *print.Output
 	table         metav1.Table
 	withNamespace bool
+	// demands means that the rule of any pod applies usage.
+	demands bool
 }
 
 func newPlansTable(w io.Writer, o *print.Output, withNamespace bool) *plansTable {
@@ -41,8 +43,27 @@ func columnsOf(withNamespace bool) (columns []metav1.TableColumnDefinition) {
 }
 
 func (p *plansTable) Plan(plan *workloadresizerv1.Plan) error {
-	p.table.Rows = append(p.table.Rows, planRows(plan, p.withNamespace)...)
+	rows := planRows(plan, p.withNamespace)
+	for i, container := range containersOf(plan) {
+		more := demandCells(container)
+		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_SKIP {
+			dimmed(more)
+		}
+		rows[i].Cells = append(rows[i].Cells, more...)
+	}
+	p.table.Rows, p.demands = append(p.table.Rows, rows...), p.demands || hasDemands(plan)
 	return nil
+}
+
+// complete adds the columns of demands, or else removes their cells, once all plans are known.
+func (p *plansTable) complete() *metav1.Table {
+	if p.demands {
+		p.table.ColumnDefinitions = append(p.table.ColumnDefinitions, demandColumns...)
+	}
+	for i := range p.table.Rows {
+		p.table.Rows[i].Cells = p.table.Rows[i].Cells[:len(p.table.ColumnDefinitions)]
+	}
+	return &p.table
 }
 
 // planRows returns a row per container.
@@ -71,7 +92,7 @@ func containersOf(plan *workloadresizerv1.Plan) []*workloadresizerv1.ContainerPl
 }
 
 func (p *plansTable) Summary(s *workloadresizerv1.PlanSummary) error {
-	if err := p.output.TableTo(p.w, &p.table); err != nil {
+	if err := p.output.TableTo(p.w, p.complete()); err != nil {
 		return err
 	}
 	return PrintTotals(p.w, p.output.Painter(), s)
@@ -84,11 +105,16 @@ func printPlan(o *print.Output, plan *workloadresizerv1.Plan, verdict func(*work
 	if err := p.Plan(plan); err != nil {
 		return err
 	}
-	if err := o.Table(&p.table); err != nil {
+	if err := o.Table(p.complete()); err != nil {
 		return err
 	}
 	for _, reason := range plan.GetReasons() {
 		if _, err := fmt.Fprintf(o.Out, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan), print.Reason(reason)); err != nil {
+			return err
+		}
+	}
+	for _, line := range ignored(plan) {
+		if _, err := fmt.Fprintf(o.Out, "%s/%s %s: %s\n", plan.GetNamespace(), plan.GetPod(), verdict(plan), line); err != nil {
 			return err
 		}
 	}

@@ -68,6 +68,25 @@ func (o *planOptions) planned(ctx context.Context, c *client.Client) (map[string
 	return found, nil
 }
 
+// same reports whether two plans are equal. Why sizes do not follow usage does not count: how long usage is known changes
+// each hour.
+func same(a, b *workloadresizerv1.Plan) bool {
+	return proto.Equal(withoutMessages(a), withoutMessages(b))
+}
+
+func withoutMessages(plan *workloadresizerv1.Plan) *workloadresizerv1.Plan {
+	if !hasDemands(plan) {
+		return plan
+	}
+	without := proto.CloneOf(plan)
+	for _, c := range without.GetContainers() {
+		for _, d := range c.GetDemands() {
+			d.Message = ""
+		}
+	}
+	return without
+}
+
 // update prints what has changed. At first, that is everything, and a bookmark ends it if bookmarks is
 // set.
 func (w *planWatch) update(plans map[string]*workloadresizerv1.Plan, bookmarks bool) error {
@@ -77,7 +96,7 @@ func (w *planWatch) update(plans map[string]*workloadresizerv1.Plan, bookmarks b
 		switch last, known := w.known[name]; {
 		case !known:
 			event = added
-		case proto.Equal(last, plan):
+		case same(last, plan):
 			continue
 		}
 		if err := w.print(client.Event[*workloadresizerv1.Plan]{Type: event, Object: plan, Response: plan}); err != nil {

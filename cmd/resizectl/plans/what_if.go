@@ -13,6 +13,9 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// whatIfMode is the name of the flag of the mode.
+const whatIfMode = "what-if-mode"
+
 // whatIf holds the assumptions of a plan.
 type whatIf struct {
 	ratios               []string
@@ -20,6 +23,17 @@ type whatIf struct {
 	minCPU, maxCPU       string
 	minMemory, maxMemory string
 	resumed              bool
+	mode                 demandMode
+}
+
+// demandMode is how usage determines the sizes of pods; empty for the mode in effect.
+type demandMode string
+
+// demandModes are the modes of "demand" in the configuration.
+var demandModes = map[demandMode]workloadresizerv1.DemandMode{
+	"observe": workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE,
+	"initial": workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL,
+	"apply":   workloadresizerv1.DemandMode_DEMAND_MODE_APPLY,
 }
 
 func (w *whatIf) addFlags(cmd *cobra.Command) {
@@ -28,6 +42,7 @@ func (w *whatIf) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&w.nodeType, "what-if-node-type", "", "plan as if all pods ran on nodes of this type")
 	flags.StringVar(&w.baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
 	flags.BoolVar(&w.resumed, "what-if-resumed", false, "plan as if the cluster were not frozen, and no pod were paused or restored")
+	flags.Var(command.OneOf(&w.mode, "mode", []string{"observe", "initial", "apply"}), whatIfMode, "plan as if the demand of all pods came from usage, with this mode: observe, initial or apply")
 	for _, bound := range w.bounds() {
 		flags.StringVar(bound.value, bound.flag, "", bound.usage)
 	}
@@ -50,7 +65,7 @@ func (w *whatIf) bounds() []boundFlag {
 
 // message returns the assumptions in the API; nil if there are none.
 func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) {
-	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline, WithoutHolds: w.resumed}
+	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline, WithoutHolds: w.resumed, DemandMode: demandModes[w.mode]}
 	for _, text := range w.ratios {
 		ratio, err := parseWhatIfRatio(text)
 		if err != nil {
@@ -74,7 +89,7 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 	if cpu != nil || memory != nil {
 		m.Bounds = &workloadresizerv1.Bounds{Cpu: cpu, Memory: memory}
 	}
-	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds {
+	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds && w.mode == "" {
 		return nil, nil
 	}
 	return m, nil

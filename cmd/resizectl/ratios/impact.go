@@ -3,6 +3,7 @@ package ratios
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,9 +28,14 @@ func PrintImpact(w io.Writer, p print.Painter, impact *workloadresizerv1.Impact,
 		return err
 	}
 	table := &metav1.Table{ColumnDefinitions: impactColumns}
+	if total.GetByUsage() > 0 {
+		table.ColumnDefinitions = append(slices.Clone(impactColumns), print.Column("By Usage"))
+	}
 	add := func(name string, groups ...*workloadresizerv1.ImpactGroup) {
 		for _, group := range groups {
-			table.Rows = append(table.Rows, impactRow(name+print.OneLine(group.GetName()), group))
+			row := impactRow(name+print.OneLine(group.GetName()), group)
+			row.Cells = row.Cells[:len(table.ColumnDefinitions)]
+			table.Rows = append(table.Rows, row)
 		}
 	}
 	add("all pods", total)
@@ -50,6 +56,7 @@ func impactRow(name string, group *workloadresizerv1.ImpactGroup) metav1.TableRo
 	return metav1.TableRow{Cells: []any{
 		name, fmt.Sprint(group.GetPods()),
 		print.FreedOrAdded(group.GetRequestDelta()["cpu"]), print.FreedOrAdded(group.GetRequestDelta()["memory"]), vetoedText(group.GetVetoed()),
+		fmt.Sprint(group.GetByUsage()),
 	}}
 }
 

@@ -57,6 +57,17 @@ func TestResizes(t *testing.T) {
 	}
 }
 
+func TestResizesByUsage(t *testing.T) {
+	server := &cmdtest.Server{}
+	server.Resizing.Resizes = cmdtest.Resizes()
+	server.Resizing.Resizes[1].Containers[0].Demands = map[string]string{"cpu": "480m"}
+	code, stdout, stderr := program.Shell(t.Context(), "resizes", "list", "-A", "-o", "wide", "--server", cmdtest.Serve(t, server))
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	cmdtest.Golden(t, "resizes-usage.wide", stdout)
+}
+
 func TestNoResizes(t *testing.T) {
 	address := cmdtest.Serve(t, &cmdtest.Server{})
 	for _, tc := range []struct {

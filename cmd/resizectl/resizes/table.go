@@ -1,6 +1,9 @@
 package resizes
 
 import (
+	"slices"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -16,7 +19,33 @@ func resizesTable(o *print.Output, withNamespace bool, resizes ...*workloadresiz
 	for _, resize := range resizes {
 		t.Rows = append(t.Rows, resizeRows(o, resize, withNamespace)...)
 	}
+	if slices.ContainsFunc(resizes, func(r *workloadresizerv1.Resize) bool { return Demands(r) != "" }) {
+		t.ColumnDefinitions = append(t.ColumnDefinitions, print.WideColumn("CPU Demand"), print.WideColumn("Memory Demand"))
+		row := 0
+		for _, resize := range resizes {
+			for _, container := range containersOf(resize) {
+				for _, name := range []string{"cpu", "memory"} {
+					t.Rows[row].Cells = append(t.Rows[row].Cells, print.OrAbsent(print.OneLine(container.GetDemands()[name])))
+				}
+				row++
+			}
+		}
+	}
 	return t
+}
+
+// Demands returns what the containers of a pod needed according to usage when it was sized, e.g. "app cpu 480m"; empty if
+// all of its sizes follow from its originals.
+func Demands(resize *workloadresizerv1.Resize) string {
+	var told []string
+	for _, container := range resize.GetContainers() {
+		for _, name := range []string{"cpu", "memory"} {
+			if amount := container.GetDemands()[name]; amount != "" {
+				told = append(told, print.OneLine(container.GetName()+" "+name+" "+amount))
+			}
+		}
+	}
+	return strings.Join(told, ", ")
 }
 
 // resizeColumns uses state as the column of states: a watch makes room for states that may
@@ -32,14 +61,18 @@ func resizeColumns(withNamespace bool, state metav1.TableColumnDefinition) []met
 		print.WideColumn("Actual CPU"), print.WideColumn("Actual Memory"), print.WideColumn("Message"))
 }
 
-// resizeRows returns the rows of a pod; a pod without containers has a row, too.
-func resizeRows(o *print.Output, resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
-	containers := resize.GetContainers()
-	if len(containers) == 0 {
-		containers = []*workloadresizerv1.ResizedContainer{nil}
+// containersOf returns the containers of a pod, which have a row each; a pod without containers has a row, too.
+func containersOf(resize *workloadresizerv1.Resize) []*workloadresizerv1.ResizedContainer {
+	if len(resize.GetContainers()) == 0 {
+		return []*workloadresizerv1.ResizedContainer{nil}
 	}
+	return resize.GetContainers()
+}
+
+// resizeRows returns the rows of a pod.
+func resizeRows(o *print.Output, resize *workloadresizerv1.Resize, withNamespace bool) []metav1.TableRow {
 	var rows []metav1.TableRow
-	for _, container := range containers {
+	for _, container := range containersOf(resize) {
 		var cells []any
 		if withNamespace {
 			cells = append(cells, print.OneLine(resize.GetNamespace()))

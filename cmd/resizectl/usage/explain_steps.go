@@ -45,7 +45,13 @@ func demandStep(r *workloadresizerv1.Recommendation) string {
 	case "author", "":
 		return "Demand: it comes from the author, as demand.from says: the recommendation is only shown."
 	case "usage":
-		return "Demand: it comes from usage, as demand.from says. Nothing is resized by it yet: the recommendation is only shown."
+		switch r.GetDemandMode() {
+		case workloadresizerv1.DemandMode_DEMAND_MODE_APPLY:
+			return "Demand: it comes from usage, as demand.from says, and pods are resized by it (demand.mode: apply)."
+		case workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL:
+			return "Demand: it comes from usage, as demand.from says, but only when pods are created (demand.mode: initial), which this version does not do: the recommendation is only shown."
+		}
+		return "Demand: it comes from usage, as demand.from says, but the recommendation is only shown (demand.mode: observe)."
 	default:
 		return fmt.Sprintf("Demand: it comes from %s, as demand.from says.", print.OneLine(from))
 	}

@@ -102,6 +102,7 @@ func orEvery(name string) string {
 	return print.OneLine(name)
 }
 
+// unknownCell returns a number that is notable unless it is 0.
 func unknownCell(n int64) print.Cell {
 	if n == 0 {
 		return print.Cell{Text: print.Absent}
@@ -163,8 +164,15 @@ func savedStyle(sign int) print.Style {
 
 // costCells returns the costs of a month.
 func costCells(known bool, s *sums) []any {
-	saved := s.savedCost()
-	if !known || saved == nil {
+	if !known {
+		return []any{print.Absent, print.Absent}
+	}
+	return monthCells(s.authoredCost, s.recommendedCost, s.savedCost())
+}
+
+// monthCells returns the costs of a month, given those of an hour.
+func monthCells(from, to, saved *float64) []any {
+	if saved == nil {
 		return []any{print.Absent, print.Absent}
 	}
 	sign := 0
@@ -176,7 +184,7 @@ func costCells(known bool, s *sums) []any {
 	}
 	style := savedStyle(sign)
 	return []any{
-		print.Cell{Text: money(*s.authoredCost) + " → " + money(*s.recommendedCost), Style: style},
+		print.Cell{Text: money(*from) + " → " + money(*to), Style: style},
 		print.Cell{Text: money(*saved), Style: style},
 	}
 }

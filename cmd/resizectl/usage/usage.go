@@ -90,6 +90,7 @@ are omitted.
 	cmd.AddCommand(
 		newExplainCommand(out, server),
 		newHistoryCommand(out, server),
+		newSavingsCommand(out, server),
 		newSourcesCommand(out, server),
 	)
 	return cmd

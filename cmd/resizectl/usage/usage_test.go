@@ -165,7 +165,7 @@ func completesWorkloadsAndCommands(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"explain\tExplain step by step what a workload needs\nhistory\tShow what a container used, as a histogram per node type\nsources\tShow where usage comes from, how recent it is, and where history is stored\ndeployment/web\n:4\n", []string{"usage", ""}},
+		{"explain\tExplain step by step what a workload needs\nhistory\tShow what a container used, as a histogram per node type\nsavings\tShow what resizes save now, and what they cost\nsources\tShow where usage comes from, how recent it is, and where history is stored\ndeployment/web\n:4\n", []string{"usage", ""}},
 		{"statefulset/cart\nstatefulset/db\n:4\n", []string{"usage", "-n", "shop", ""}},
 		{"statefulset/cart\nstatefulset/db\n:4\n", []string{"usage", "explain", "-n", "shop", ""}},
 		{"statefulset/cart\nstatefulset/db\n:4\n", []string{"usage", "history", "-n", "shop", "statefulset/"}},

@@ -120,7 +120,9 @@ type ImpactGroup struct {
 	// a positive quantity is added. Resources that do not change are absent.
 	RequestDelta map[string]string `protobuf:"bytes,3,rep,name=request_delta,json=requestDelta,proto3" json:"request_delta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The number of pods that a veto keeps from getting some or all of their new sizes.
-	Vetoed        int64 `protobuf:"varint,4,opt,name=vetoed,proto3" json:"vetoed,omitempty"`
+	Vetoed int64 `protobuf:"varint,4,opt,name=vetoed,proto3" json:"vetoed,omitempty"`
+	// The number of pods whose sizes would change and follow usage then, in part or as a whole.
+	ByUsage       int64 `protobuf:"varint,5,opt,name=by_usage,json=byUsage,proto3" json:"by_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,6 +181,13 @@ func (x *ImpactGroup) GetRequestDelta() map[string]string {
 func (x *ImpactGroup) GetVetoed() int64 {
 	if x != nil {
 		return x.Vetoed
+	}
+	return 0
+}
+
+func (x *ImpactGroup) GetByUsage() int64 {
+	if x != nil {
+		return x.ByUsage
 	}
 	return 0
 }
@@ -281,12 +290,13 @@ const file_workloadresizer_v1_impact_proto_rawDesc = "" +
 	"\n" +
 	"incomplete\x18\x04 \x01(\bR\n" +
 	"incomplete\x125\n" +
-	"\x06vetoed\x18\x05 \x03(\v2\x1d.workloadresizer.v1.VetoedPodR\x06vetoed\"\xe6\x01\n" +
+	"\x06vetoed\x18\x05 \x03(\v2\x1d.workloadresizer.v1.VetoedPodR\x06vetoed\"\x81\x02\n" +
 	"\vImpactGroup\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04pods\x18\x02 \x01(\x03R\x04pods\x12V\n" +
 	"\rrequest_delta\x18\x03 \x03(\v21.workloadresizer.v1.ImpactGroup.RequestDeltaEntryR\frequestDelta\x12\x16\n" +
-	"\x06vetoed\x18\x04 \x01(\x03R\x06vetoed\x1a?\n" +
+	"\x06vetoed\x18\x04 \x01(\x03R\x06vetoed\x12\x19\n" +
+	"\bby_usage\x18\x05 \x01(\x03R\abyUsage\x1a?\n" +
 	"\x11RequestDeltaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"}\n" +

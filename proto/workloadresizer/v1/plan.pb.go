@@ -80,6 +80,59 @@ func (Decision) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{0}
 }
 
+// Where the demand of a resource comes from.
+type DemandSource int32
+
+const (
+	// Never sent.
+	DemandSource_DEMAND_SOURCE_UNSPECIFIED DemandSource = 0
+	// The author of the pod: the demand is the original.
+	DemandSource_DEMAND_SOURCE_AUTHOR DemandSource = 1
+	// Usage: the demand is what the workload was seen to need.
+	DemandSource_DEMAND_SOURCE_USAGE DemandSource = 2
+)
+
+// Enum value maps for DemandSource.
+var (
+	DemandSource_name = map[int32]string{
+		0: "DEMAND_SOURCE_UNSPECIFIED",
+		1: "DEMAND_SOURCE_AUTHOR",
+		2: "DEMAND_SOURCE_USAGE",
+	}
+	DemandSource_value = map[string]int32{
+		"DEMAND_SOURCE_UNSPECIFIED": 0,
+		"DEMAND_SOURCE_AUTHOR":      1,
+		"DEMAND_SOURCE_USAGE":       2,
+	}
+)
+
+func (x DemandSource) Enum() *DemandSource {
+	p := new(DemandSource)
+	*p = x
+	return p
+}
+
+func (x DemandSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DemandSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_workloadresizer_v1_plan_proto_enumTypes[1].Descriptor()
+}
+
+func (DemandSource) Type() protoreflect.EnumType {
+	return &file_workloadresizer_v1_plan_proto_enumTypes[1]
+}
+
+func (x DemandSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DemandSource.Descriptor instead.
+func (DemandSource) EnumDescriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{1}
+}
+
 // Assumptions for a plan.
 type WhatIf struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -94,7 +147,11 @@ type WhatIf struct {
 	// the table; "0" removes it.
 	Bounds *Bounds `protobuf:"bytes,4,opt,name=bounds,proto3" json:"bounds,omitempty"`
 	// Whether to plan as if the cluster were not frozen and no hold covered the pods.
-	WithoutHolds  bool `protobuf:"varint,5,opt,name=without_holds,json=withoutHolds,proto3" json:"without_holds,omitempty"`
+	WithoutHolds bool `protobuf:"varint,5,opt,name=without_holds,json=withoutHolds,proto3" json:"without_holds,omitempty"`
+	// How usage determines the sizes of all pods. DEMAND_MODE_APPLY shows what pods would get
+	// if their rules applied usage; the other modes show what they would get if none did.
+	// Ignored for manifests.
+	DemandMode    DemandMode `protobuf:"varint,6,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -162,6 +219,13 @@ func (x *WhatIf) GetWithoutHolds() bool {
 		return x.WithoutHolds
 	}
 	return false
+}
+
+func (x *WhatIf) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // The ratio to assume for one node type.
@@ -1211,7 +1275,11 @@ type ContainerPlan struct {
 	// The desired size on this node.
 	Desired *Resources `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
 	// Whether the container is a restartable init container.
-	Sidecar       bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
+	Sidecar bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
+	// What its cpu and memory need on the baseline, and where that comes from, by resource
+	// name. Empty if the rule of the pod does not apply usage: then, the container needs its
+	// original.
+	Demands       map[string]*ResourceDemand `protobuf:"bytes,6,rep,name=demands,proto3" json:"demands,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1281,6 +1349,109 @@ func (x *ContainerPlan) GetSidecar() bool {
 	return false
 }
 
+func (x *ContainerPlan) GetDemands() map[string]*ResourceDemand {
+	if x != nil {
+		return x.Demands
+	}
+	return nil
+}
+
+// What one resource of a container needs on the baseline. The desired size is this, times
+// the factor of the node, within bounds.
+type ResourceDemand struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the demand comes from.
+	Source DemandSource `protobuf:"varint,1,opt,name=source,proto3,enum=workloadresizer.v1.DemandSource" json:"source,omitempty"`
+	// The request that the resource needs, as a Kubernetes quantity.
+	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	// The request below which the resource has too little; empty if the demand does not come
+	// from usage.
+	Lower string `protobuf:"bytes,3,opt,name=lower,proto3" json:"lower,omitempty"`
+	// The request above which the resource has too much; empty if the demand does not come
+	// from usage.
+	Upper string `protobuf:"bytes,4,opt,name=upper,proto3" json:"upper,omitempty"`
+	// Identifies the demand from usage: demands with the same revision are the same, on every
+	// replica. Empty if the demand does not come from usage.
+	Revision string `protobuf:"bytes,5,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Why the size does not follow usage now, in human-readable form; empty if it does, or if
+	// one of the plan's reasons says so.
+	Message       string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourceDemand) Reset() {
+	*x = ResourceDemand{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceDemand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceDemand) ProtoMessage() {}
+
+func (x *ResourceDemand) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceDemand.ProtoReflect.Descriptor instead.
+func (*ResourceDemand) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ResourceDemand) GetSource() DemandSource {
+	if x != nil {
+		return x.Source
+	}
+	return DemandSource_DEMAND_SOURCE_UNSPECIFIED
+}
+
+func (x *ResourceDemand) GetRequest() string {
+	if x != nil {
+		return x.Request
+	}
+	return ""
+}
+
+func (x *ResourceDemand) GetLower() string {
+	if x != nil {
+		return x.Lower
+	}
+	return ""
+}
+
+func (x *ResourceDemand) GetUpper() string {
+	if x != nil {
+		return x.Upper
+	}
+	return ""
+}
+
+func (x *ResourceDemand) GetRevision() string {
+	if x != nil {
+		return x.Revision
+	}
+	return ""
+}
+
+func (x *ResourceDemand) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // CPU and memory of one container, as Kubernetes quantities by resource name, for
 // example {"cpu": "800m", "memory": "1Gi"}. Resources that are not set are absent.
 type Resources struct {
@@ -1295,7 +1466,7 @@ type Resources struct {
 
 func (x *Resources) Reset() {
 	*x = Resources{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1478,7 @@ func (x *Resources) String() string {
 func (*Resources) ProtoMessage() {}
 
 func (x *Resources) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1491,7 @@ func (x *Resources) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resources.ProtoReflect.Descriptor instead.
 func (*Resources) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{14}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Resources) GetRequests() map[string]string {
@@ -1341,7 +1512,7 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\x96\x02\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xe4\x02\n" +
 	"\x06WhatIf\x12F\n" +
 	"\x06ratios\x18\x01 \x03(\v2 .workloadresizer.v1.AssumedRatioB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12'\n" +
 	"\tnode_type\x18\x02 \x01(\tB\n" +
@@ -1349,7 +1520,9 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x12baseline_node_type\x18\x03 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\x10baselineNodeType\x127\n" +
 	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsB\x03\xe0A\x01R\x06bounds\x12(\n" +
-	"\rwithout_holds\x18\x05 \x01(\bB\x03\xe0A\x01R\fwithoutHolds\"\xf3\x01\n" +
+	"\rwithout_holds\x18\x05 \x01(\bB\x03\xe0A\x01R\fwithoutHolds\x12L\n" +
+	"\vdemand_mode\x18\x06 \x01(\x0e2\x1e.workloadresizer.v1.DemandModeB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\n" +
+	"demandMode\"\xf3\x01\n" +
 	"\fAssumedRatio\x12V\n" +
 	"\tnode_type\x18\x01 \x01(\tB9\xe0A\x02\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x123\n" +
 	"\bcpu_perf\x18\x02 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\acpuPerf\x88\x01\x01\x129\n" +
@@ -1445,13 +1618,24 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"PlanReason\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xea\x01\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\x94\x03\n" +
 	"\rContainerPlan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
 	"\boriginal\x18\x02 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\boriginal\x127\n" +
 	"\acurrent\x18\x03 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\acurrent\x127\n" +
 	"\adesired\x18\x04 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\adesired\x12\x18\n" +
-	"\asidecar\x18\x05 \x01(\bR\asidecar\"\x8f\x02\n" +
+	"\asidecar\x18\x05 \x01(\bR\asidecar\x12H\n" +
+	"\ademands\x18\x06 \x03(\v2..workloadresizer.v1.ContainerPlan.DemandsEntryR\ademands\x1a^\n" +
+	"\fDemandsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x128\n" +
+	"\x05value\x18\x02 \x01(\v2\".workloadresizer.v1.ResourceDemandR\x05value:\x028\x01\"\xc6\x01\n" +
+	"\x0eResourceDemand\x128\n" +
+	"\x06source\x18\x01 \x01(\x0e2 .workloadresizer.v1.DemandSourceR\x06source\x12\x18\n" +
+	"\arequest\x18\x02 \x01(\tR\arequest\x12\x14\n" +
+	"\x05lower\x18\x03 \x01(\tR\x05lower\x12\x14\n" +
+	"\x05upper\x18\x04 \x01(\tR\x05upper\x12\x1a\n" +
+	"\brevision\x18\x05 \x01(\tR\brevision\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\"\x8f\x02\n" +
 	"\tResources\x12G\n" +
 	"\brequests\x18\x01 \x03(\v2+.workloadresizer.v1.Resources.RequestsEntryR\brequests\x12A\n" +
 	"\x06limits\x18\x02 \x03(\v2).workloadresizer.v1.Resources.LimitsEntryR\x06limits\x1a;\n" +
@@ -1465,7 +1649,11 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x14DECISION_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fDECISION_RESIZE\x10\x01\x12\x14\n" +
 	"\x10DECISION_ALIGNED\x10\x02\x12\x11\n" +
-	"\rDECISION_SKIP\x10\x032\xbd\x02\n" +
+	"\rDECISION_SKIP\x10\x03*`\n" +
+	"\fDemandSource\x12\x1d\n" +
+	"\x19DEMAND_SOURCE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14DEMAND_SOURCE_AUTHOR\x10\x01\x12\x17\n" +
+	"\x13DEMAND_SOURCE_USAGE\x10\x022\xbd\x02\n" +
 	"\vPlanService\x12[\n" +
 	"\n" +
 	"PreviewPod\x12%.workloadresizer.v1.PreviewPodRequest\x1a&.workloadresizer.v1.PreviewPodResponse\x12c\n" +
@@ -1484,66 +1672,74 @@ func file_workloadresizer_v1_plan_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_plan_proto_rawDescData
 }
 
-var file_workloadresizer_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_workloadresizer_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_workloadresizer_v1_plan_proto_goTypes = []any{
 	(Decision)(0),                   // 0: workloadresizer.v1.Decision
-	(*WhatIf)(nil),                  // 1: workloadresizer.v1.WhatIf
-	(*AssumedRatio)(nil),            // 2: workloadresizer.v1.AssumedRatio
-	(*PreviewPodRequest)(nil),       // 3: workloadresizer.v1.PreviewPodRequest
-	(*PreviewPodResponse)(nil),      // 4: workloadresizer.v1.PreviewPodResponse
-	(*PreviewPlansRequest)(nil),     // 5: workloadresizer.v1.PreviewPlansRequest
-	(*PreviewPlansResponse)(nil),    // 6: workloadresizer.v1.PreviewPlansResponse
-	(*PlanProgress)(nil),            // 7: workloadresizer.v1.PlanProgress
-	(*PlanSummary)(nil),             // 8: workloadresizer.v1.PlanSummary
-	(*PreviewManifestRequest)(nil),  // 9: workloadresizer.v1.PreviewManifestRequest
-	(*PreviewManifestResponse)(nil), // 10: workloadresizer.v1.PreviewManifestResponse
-	(*ManifestPlan)(nil),            // 11: workloadresizer.v1.ManifestPlan
-	(*Plan)(nil),                    // 12: workloadresizer.v1.Plan
-	(*PlanReason)(nil),              // 13: workloadresizer.v1.PlanReason
-	(*ContainerPlan)(nil),           // 14: workloadresizer.v1.ContainerPlan
-	(*Resources)(nil),               // 15: workloadresizer.v1.Resources
-	nil,                             // 16: workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	nil,                             // 17: workloadresizer.v1.PlanSummary.CodesEntry
-	nil,                             // 18: workloadresizer.v1.Resources.RequestsEntry
-	nil,                             // 19: workloadresizer.v1.Resources.LimitsEntry
-	(*Bounds)(nil),                  // 20: workloadresizer.v1.Bounds
-	(*Workload)(nil),                // 21: workloadresizer.v1.Workload
+	(DemandSource)(0),               // 1: workloadresizer.v1.DemandSource
+	(*WhatIf)(nil),                  // 2: workloadresizer.v1.WhatIf
+	(*AssumedRatio)(nil),            // 3: workloadresizer.v1.AssumedRatio
+	(*PreviewPodRequest)(nil),       // 4: workloadresizer.v1.PreviewPodRequest
+	(*PreviewPodResponse)(nil),      // 5: workloadresizer.v1.PreviewPodResponse
+	(*PreviewPlansRequest)(nil),     // 6: workloadresizer.v1.PreviewPlansRequest
+	(*PreviewPlansResponse)(nil),    // 7: workloadresizer.v1.PreviewPlansResponse
+	(*PlanProgress)(nil),            // 8: workloadresizer.v1.PlanProgress
+	(*PlanSummary)(nil),             // 9: workloadresizer.v1.PlanSummary
+	(*PreviewManifestRequest)(nil),  // 10: workloadresizer.v1.PreviewManifestRequest
+	(*PreviewManifestResponse)(nil), // 11: workloadresizer.v1.PreviewManifestResponse
+	(*ManifestPlan)(nil),            // 12: workloadresizer.v1.ManifestPlan
+	(*Plan)(nil),                    // 13: workloadresizer.v1.Plan
+	(*PlanReason)(nil),              // 14: workloadresizer.v1.PlanReason
+	(*ContainerPlan)(nil),           // 15: workloadresizer.v1.ContainerPlan
+	(*ResourceDemand)(nil),          // 16: workloadresizer.v1.ResourceDemand
+	(*Resources)(nil),               // 17: workloadresizer.v1.Resources
+	nil,                             // 18: workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	nil,                             // 19: workloadresizer.v1.PlanSummary.CodesEntry
+	nil,                             // 20: workloadresizer.v1.ContainerPlan.DemandsEntry
+	nil,                             // 21: workloadresizer.v1.Resources.RequestsEntry
+	nil,                             // 22: workloadresizer.v1.Resources.LimitsEntry
+	(*Bounds)(nil),                  // 23: workloadresizer.v1.Bounds
+	(DemandMode)(0),                 // 24: workloadresizer.v1.DemandMode
+	(*Workload)(nil),                // 25: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_plan_proto_depIdxs = []int32{
-	2,  // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.AssumedRatio
-	20, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
-	1,  // 2: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	12, // 3: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
-	21, // 4: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
-	1,  // 5: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	12, // 6: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
-	8,  // 7: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
-	7,  // 8: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
-	16, // 9: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	17, // 10: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
-	1,  // 11: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	11, // 12: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
-	12, // 13: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
-	0,  // 14: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
-	13, // 15: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
-	14, // 16: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
-	15, // 17: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
-	15, // 18: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
-	15, // 19: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
-	18, // 20: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
-	19, // 21: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
-	3,  // 22: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
-	5,  // 23: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
-	9,  // 24: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
-	4,  // 25: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
-	6,  // 26: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
-	10, // 27: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
-	25, // [25:28] is the sub-list for method output_type
-	22, // [22:25] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	3,  // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.AssumedRatio
+	23, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
+	24, // 2: workloadresizer.v1.WhatIf.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	2,  // 3: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	13, // 4: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
+	25, // 5: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 6: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	13, // 7: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
+	9,  // 8: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
+	8,  // 9: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
+	18, // 10: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	19, // 11: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
+	2,  // 12: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	12, // 13: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
+	13, // 14: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
+	0,  // 15: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
+	14, // 16: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
+	15, // 17: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
+	17, // 18: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
+	17, // 19: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
+	17, // 20: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
+	20, // 21: workloadresizer.v1.ContainerPlan.demands:type_name -> workloadresizer.v1.ContainerPlan.DemandsEntry
+	1,  // 22: workloadresizer.v1.ResourceDemand.source:type_name -> workloadresizer.v1.DemandSource
+	21, // 23: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
+	22, // 24: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
+	16, // 25: workloadresizer.v1.ContainerPlan.DemandsEntry.value:type_name -> workloadresizer.v1.ResourceDemand
+	4,  // 26: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
+	6,  // 27: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
+	10, // 28: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
+	5,  // 29: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
+	7,  // 30: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
+	11, // 31: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
+	29, // [29:32] is the sub-list for method output_type
+	26, // [26:29] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_plan_proto_init() }
@@ -1565,8 +1761,8 @@ func file_workloadresizer_v1_plan_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_plan_proto_rawDesc), len(file_workloadresizer_v1_plan_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   19,
+			NumEnums:      2,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -58,6 +58,67 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// How usage determines the sizes of pods: "demand" in the configuration.
+type DemandMode int32
+
+const (
+	// Never sent. In a request, the mode in effect.
+	DemandMode_DEMAND_MODE_UNSPECIFIED DemandMode = 0
+	// Not at all: pods need what their authors wrote (from: author).
+	DemandMode_DEMAND_MODE_AUTHOR DemandMode = 1
+	// Not at all, and recommendations are shown.
+	DemandMode_DEMAND_MODE_OBSERVE DemandMode = 2
+	// When a pod is created. Running pods keep what their authors wrote.
+	DemandMode_DEMAND_MODE_INITIAL DemandMode = 3
+	// Pods are resized by it while they run.
+	DemandMode_DEMAND_MODE_APPLY DemandMode = 4
+)
+
+// Enum value maps for DemandMode.
+var (
+	DemandMode_name = map[int32]string{
+		0: "DEMAND_MODE_UNSPECIFIED",
+		1: "DEMAND_MODE_AUTHOR",
+		2: "DEMAND_MODE_OBSERVE",
+		3: "DEMAND_MODE_INITIAL",
+		4: "DEMAND_MODE_APPLY",
+	}
+	DemandMode_value = map[string]int32{
+		"DEMAND_MODE_UNSPECIFIED": 0,
+		"DEMAND_MODE_AUTHOR":      1,
+		"DEMAND_MODE_OBSERVE":     2,
+		"DEMAND_MODE_INITIAL":     3,
+		"DEMAND_MODE_APPLY":       4,
+	}
+)
+
+func (x DemandMode) Enum() *DemandMode {
+	p := new(DemandMode)
+	*p = x
+	return p
+}
+
+func (x DemandMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DemandMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_workloadresizer_v1_ratio_proto_enumTypes[0].Descriptor()
+}
+
+func (DemandMode) Type() protoreflect.EnumType {
+	return &file_workloadresizer_v1_ratio_proto_enumTypes[0]
+}
+
+func (x DemandMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DemandMode.Descriptor instead.
+func (DemandMode) EnumDescriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_ratio_proto_rawDescGZIP(), []int{0}
+}
+
 // Request message for RatioService.ListRatios.
 type ListRatiosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -132,6 +193,8 @@ type ListRatiosResponse struct {
 	MaxSpeedRatio float64 `protobuf:"fixed64,6,opt,name=max_speed_ratio,json=maxSpeedRatio,proto3" json:"max_speed_ratio,omitempty"`
 	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// How usage determines the sizes of pods that no rule matches.
+	DemandMode    DemandMode `protobuf:"varint,8,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +276,13 @@ func (x *ListRatiosResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListRatiosResponse) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // Request message for RatioService.GetRatio.
@@ -465,7 +535,9 @@ type RatioRule struct {
 	// Why node types are not used for these pods, by node type, as in Ratio.implausible.
 	// Includes node types that the rule does not name, which its baseline_node_type or
 	// max_speed_ratio makes implausible. Does not repeat what ListRatios returns.
-	Implausible   map[string]string `protobuf:"bytes,6,rep,name=implausible,proto3" json:"implausible,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Implausible map[string]string `protobuf:"bytes,6,rep,name=implausible,proto3" json:"implausible,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// How usage determines the sizes of these pods, also if that is as for all other pods.
+	DemandMode    DemandMode `protobuf:"varint,7,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +612,13 @@ func (x *RatioRule) GetImplausible() map[string]string {
 		return x.Implausible
 	}
 	return nil
+}
+
+func (x *RatioRule) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // The performance of one node type in effect, and the factors for requests there.
@@ -1146,7 +1225,7 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\tpage_size\x18\x01 \x01(\x05B\n" +
 	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xd0\x02\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x91\x03\n" +
 	"\x12ListRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
@@ -1154,7 +1233,9 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\brevision\x18\x04 \x01(\tR\brevision\x129\n" +
 	"\asources\x18\x05 \x03(\v2\x1f.workloadresizer.v1.RatioSourceR\asources\x12&\n" +
 	"\x0fmax_speed_ratio\x18\x06 \x01(\x01R\rmaxSpeedRatio\x12&\n" +
-	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\"]\n" +
+	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\x12?\n" +
+	"\vdemand_mode\x18\b \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
+	"demandMode\"]\n" +
 	"\x0fGetRatioRequest\x12)\n" +
 	"\tnode_type\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\x12\x1f\n" +
 	"\x04rule\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\x04rule\"_\n" +
@@ -1169,14 +1250,16 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x16ListRatioRulesResponse\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\tR\brevision\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x87\x03\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xc8\x03\n" +
 	"\tRatioRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
 	"\x06bounds\x18\x03 \x01(\v2\x1a.workloadresizer.v1.BoundsR\x06bounds\x121\n" +
 	"\x06ratios\x18\x04 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12+\n" +
 	"\x0fmax_speed_ratio\x18\x05 \x01(\x01H\x00R\rmaxSpeedRatio\x88\x01\x01\x12P\n" +
-	"\vimplausible\x18\x06 \x03(\v2..workloadresizer.v1.RatioRule.ImplausibleEntryR\vimplausible\x1a>\n" +
+	"\vimplausible\x18\x06 \x03(\v2..workloadresizer.v1.RatioRule.ImplausibleEntryR\vimplausible\x12?\n" +
+	"\vdemand_mode\x18\a \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
+	"demandMode\x1a>\n" +
 	"\x10ImplausibleEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
@@ -1235,7 +1318,14 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x12/\n" +
 	"\x05ratio\x18\x02 \x01(\v2\x19.workloadresizer.v1.RatioR\x05ratio\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\tR\brevision\x12!\n" +
-	"\fresume_token\x18\x04 \x01(\tR\vresumeToken2\x8d\x03\n" +
+	"\fresume_token\x18\x04 \x01(\tR\vresumeToken*\x8a\x01\n" +
+	"\n" +
+	"DemandMode\x12\x1b\n" +
+	"\x17DEMAND_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12DEMAND_MODE_AUTHOR\x10\x01\x12\x17\n" +
+	"\x13DEMAND_MODE_OBSERVE\x10\x02\x12\x17\n" +
+	"\x13DEMAND_MODE_INITIAL\x10\x03\x12\x15\n" +
+	"\x11DEMAND_MODE_APPLY\x10\x042\x8d\x03\n" +
 	"\fRatioService\x12[\n" +
 	"\n" +
 	"ListRatios\x12%.workloadresizer.v1.ListRatiosRequest\x1a&.workloadresizer.v1.ListRatiosResponse\x12U\n" +
@@ -1255,59 +1345,63 @@ func file_workloadresizer_v1_ratio_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_ratio_proto_rawDescData
 }
 
+var file_workloadresizer_v1_ratio_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_workloadresizer_v1_ratio_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_workloadresizer_v1_ratio_proto_goTypes = []any{
-	(*ListRatiosRequest)(nil),      // 0: workloadresizer.v1.ListRatiosRequest
-	(*ListRatiosResponse)(nil),     // 1: workloadresizer.v1.ListRatiosResponse
-	(*GetRatioRequest)(nil),        // 2: workloadresizer.v1.GetRatioRequest
-	(*GetRatioResponse)(nil),       // 3: workloadresizer.v1.GetRatioResponse
-	(*ListRatioRulesRequest)(nil),  // 4: workloadresizer.v1.ListRatioRulesRequest
-	(*ListRatioRulesResponse)(nil), // 5: workloadresizer.v1.ListRatioRulesResponse
-	(*RatioRule)(nil),              // 6: workloadresizer.v1.RatioRule
-	(*Ratio)(nil),                  // 7: workloadresizer.v1.Ratio
-	(*RatioCandidate)(nil),         // 8: workloadresizer.v1.RatioCandidate
-	(*Provenance)(nil),             // 9: workloadresizer.v1.Provenance
-	(*RatioSource)(nil),            // 10: workloadresizer.v1.RatioSource
-	(*Bounds)(nil),                 // 11: workloadresizer.v1.Bounds
-	(*QuantityRange)(nil),          // 12: workloadresizer.v1.QuantityRange
-	(*WatchRatiosRequest)(nil),     // 13: workloadresizer.v1.WatchRatiosRequest
-	(*WatchRatiosResponse)(nil),    // 14: workloadresizer.v1.WatchRatiosResponse
-	nil,                            // 15: workloadresizer.v1.RatioRule.ImplausibleEntry
-	(*timestamppb.Timestamp)(nil),  // 16: google.protobuf.Timestamp
-	(WatchEventType)(0),            // 17: workloadresizer.v1.WatchEventType
+	(DemandMode)(0),                // 0: workloadresizer.v1.DemandMode
+	(*ListRatiosRequest)(nil),      // 1: workloadresizer.v1.ListRatiosRequest
+	(*ListRatiosResponse)(nil),     // 2: workloadresizer.v1.ListRatiosResponse
+	(*GetRatioRequest)(nil),        // 3: workloadresizer.v1.GetRatioRequest
+	(*GetRatioResponse)(nil),       // 4: workloadresizer.v1.GetRatioResponse
+	(*ListRatioRulesRequest)(nil),  // 5: workloadresizer.v1.ListRatioRulesRequest
+	(*ListRatioRulesResponse)(nil), // 6: workloadresizer.v1.ListRatioRulesResponse
+	(*RatioRule)(nil),              // 7: workloadresizer.v1.RatioRule
+	(*Ratio)(nil),                  // 8: workloadresizer.v1.Ratio
+	(*RatioCandidate)(nil),         // 9: workloadresizer.v1.RatioCandidate
+	(*Provenance)(nil),             // 10: workloadresizer.v1.Provenance
+	(*RatioSource)(nil),            // 11: workloadresizer.v1.RatioSource
+	(*Bounds)(nil),                 // 12: workloadresizer.v1.Bounds
+	(*QuantityRange)(nil),          // 13: workloadresizer.v1.QuantityRange
+	(*WatchRatiosRequest)(nil),     // 14: workloadresizer.v1.WatchRatiosRequest
+	(*WatchRatiosResponse)(nil),    // 15: workloadresizer.v1.WatchRatiosResponse
+	nil,                            // 16: workloadresizer.v1.RatioRule.ImplausibleEntry
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(WatchEventType)(0),            // 18: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
-	7,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
-	11, // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
-	10, // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
-	7,  // 3: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	6,  // 4: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
-	11, // 5: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
-	7,  // 6: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
-	15, // 7: workloadresizer.v1.RatioRule.implausible:type_name -> workloadresizer.v1.RatioRule.ImplausibleEntry
-	9,  // 8: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
-	8,  // 9: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
-	16, // 10: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
-	9,  // 11: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
-	16, // 12: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
-	16, // 13: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
-	12, // 14: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
-	12, // 15: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
-	17, // 16: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	7,  // 17: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	0,  // 18: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
-	2,  // 19: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
-	4,  // 20: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
-	13, // 21: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
-	1,  // 22: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
-	3,  // 23: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
-	5,  // 24: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
-	14, // 25: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
-	22, // [22:26] is the sub-list for method output_type
-	18, // [18:22] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	8,  // 0: workloadresizer.v1.ListRatiosResponse.ratios:type_name -> workloadresizer.v1.Ratio
+	12, // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
+	11, // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
+	0,  // 3: workloadresizer.v1.ListRatiosResponse.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	8,  // 4: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	7,  // 5: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
+	12, // 6: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
+	8,  // 7: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
+	16, // 8: workloadresizer.v1.RatioRule.implausible:type_name -> workloadresizer.v1.RatioRule.ImplausibleEntry
+	0,  // 9: workloadresizer.v1.RatioRule.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	10, // 10: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
+	9,  // 11: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
+	17, // 12: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
+	10, // 13: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
+	17, // 14: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
+	17, // 15: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
+	13, // 16: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
+	13, // 17: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
+	18, // 18: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	8,  // 19: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	1,  // 20: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
+	3,  // 21: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
+	5,  // 22: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
+	14, // 23: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
+	2,  // 24: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
+	4,  // 25: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
+	6,  // 26: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
+	15, // 27: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
+	24, // [24:28] is the sub-list for method output_type
+	20, // [20:24] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_ratio_proto_init() }
@@ -1322,13 +1416,14 @@ func file_workloadresizer_v1_ratio_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_ratio_proto_rawDesc), len(file_workloadresizer_v1_ratio_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_workloadresizer_v1_ratio_proto_goTypes,
 		DependencyIndexes: file_workloadresizer_v1_ratio_proto_depIdxs,
+		EnumInfos:         file_workloadresizer_v1_ratio_proto_enumTypes,
 		MessageInfos:      file_workloadresizer_v1_ratio_proto_msgTypes,
 	}.Build()
 	File_workloadresizer_v1_ratio_proto = out.File

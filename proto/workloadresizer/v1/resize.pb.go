@@ -234,7 +234,11 @@ type ResizedContainer struct {
 	// kubelet does not report it.
 	Actual *Resources `protobuf:"bytes,4,opt,name=actual,proto3" json:"actual,omitempty"`
 	// Whether the container is a restartable init container.
-	Sidecar       bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
+	Sidecar bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
+	// What cpu and memory needed on the baseline according to usage when the pod was sized, as
+	// Kubernetes quantities by resource name. A resource that was sized by its original is
+	// absent.
+	Demands       map[string]string `protobuf:"bytes,6,rep,name=demands,proto3" json:"demands,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +306,13 @@ func (x *ResizedContainer) GetSidecar() bool {
 		return x.Sidecar
 	}
 	return false
+}
+
+func (x *ResizedContainer) GetDemands() map[string]string {
+	if x != nil {
+		return x.Demands
+	}
+	return nil
 }
 
 // Request message for ResizeService.ListResizes.
@@ -702,13 +713,17 @@ const file_workloadresizer_v1_resize_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\n" +
 	" \x03(\v2$.workloadresizer.v1.ResizedContainerR\n" +
-	"containers\"\xe5\x01\n" +
+	"containers\"\xee\x02\n" +
 	"\x10ResizedContainer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
 	"\boriginal\x18\x02 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\boriginal\x121\n" +
 	"\x04spec\x18\x03 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\x04spec\x125\n" +
 	"\x06actual\x18\x04 \x01(\v2\x1d.workloadresizer.v1.ResourcesR\x06actual\x12\x18\n" +
-	"\asidecar\x18\x05 \x01(\bR\asidecar\"\x94\x02\n" +
+	"\asidecar\x18\x05 \x01(\bR\asidecar\x12K\n" +
+	"\ademands\x18\x06 \x03(\v21.workloadresizer.v1.ResizedContainer.DemandsEntryR\ademands\x1a:\n" +
+	"\fDemandsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x94\x02\n" +
 	"\x12ListResizesRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x122\n" +
@@ -762,7 +777,7 @@ func file_workloadresizer_v1_resize_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_resize_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_resize_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_workloadresizer_v1_resize_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_workloadresizer_v1_resize_proto_goTypes = []any{
 	(ResizeState)(0),              // 0: workloadresizer.v1.ResizeState
 	(*Resize)(nil),                // 1: workloadresizer.v1.Resize
@@ -773,36 +788,38 @@ var file_workloadresizer_v1_resize_proto_goTypes = []any{
 	(*GetResizeResponse)(nil),     // 6: workloadresizer.v1.GetResizeResponse
 	(*WatchResizesRequest)(nil),   // 7: workloadresizer.v1.WatchResizesRequest
 	(*WatchResizesResponse)(nil),  // 8: workloadresizer.v1.WatchResizesResponse
-	(*Workload)(nil),              // 9: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
-	(*Resources)(nil),             // 11: workloadresizer.v1.Resources
-	(WatchEventType)(0),           // 12: workloadresizer.v1.WatchEventType
+	nil,                           // 9: workloadresizer.v1.ResizedContainer.DemandsEntry
+	(*Workload)(nil),              // 10: workloadresizer.v1.Workload
+	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*Resources)(nil),             // 12: workloadresizer.v1.Resources
+	(WatchEventType)(0),           // 13: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_resize_proto_depIdxs = []int32{
-	9,  // 0: workloadresizer.v1.Resize.workload:type_name -> workloadresizer.v1.Workload
-	10, // 1: workloadresizer.v1.Resize.apply_time:type_name -> google.protobuf.Timestamp
+	10, // 0: workloadresizer.v1.Resize.workload:type_name -> workloadresizer.v1.Workload
+	11, // 1: workloadresizer.v1.Resize.apply_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: workloadresizer.v1.Resize.state:type_name -> workloadresizer.v1.ResizeState
 	2,  // 3: workloadresizer.v1.Resize.containers:type_name -> workloadresizer.v1.ResizedContainer
-	11, // 4: workloadresizer.v1.ResizedContainer.original:type_name -> workloadresizer.v1.Resources
-	11, // 5: workloadresizer.v1.ResizedContainer.spec:type_name -> workloadresizer.v1.Resources
-	11, // 6: workloadresizer.v1.ResizedContainer.actual:type_name -> workloadresizer.v1.Resources
-	0,  // 7: workloadresizer.v1.ListResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
-	1,  // 8: workloadresizer.v1.ListResizesResponse.resizes:type_name -> workloadresizer.v1.Resize
-	1,  // 9: workloadresizer.v1.GetResizeResponse.resize:type_name -> workloadresizer.v1.Resize
-	0,  // 10: workloadresizer.v1.WatchResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
-	12, // 11: workloadresizer.v1.WatchResizesResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	1,  // 12: workloadresizer.v1.WatchResizesResponse.resize:type_name -> workloadresizer.v1.Resize
-	3,  // 13: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
-	5,  // 14: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
-	7,  // 15: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
-	4,  // 16: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
-	6,  // 17: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
-	8,  // 18: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
-	16, // [16:19] is the sub-list for method output_type
-	13, // [13:16] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	12, // 4: workloadresizer.v1.ResizedContainer.original:type_name -> workloadresizer.v1.Resources
+	12, // 5: workloadresizer.v1.ResizedContainer.spec:type_name -> workloadresizer.v1.Resources
+	12, // 6: workloadresizer.v1.ResizedContainer.actual:type_name -> workloadresizer.v1.Resources
+	9,  // 7: workloadresizer.v1.ResizedContainer.demands:type_name -> workloadresizer.v1.ResizedContainer.DemandsEntry
+	0,  // 8: workloadresizer.v1.ListResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
+	1,  // 9: workloadresizer.v1.ListResizesResponse.resizes:type_name -> workloadresizer.v1.Resize
+	1,  // 10: workloadresizer.v1.GetResizeResponse.resize:type_name -> workloadresizer.v1.Resize
+	0,  // 11: workloadresizer.v1.WatchResizesRequest.states:type_name -> workloadresizer.v1.ResizeState
+	13, // 12: workloadresizer.v1.WatchResizesResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	1,  // 13: workloadresizer.v1.WatchResizesResponse.resize:type_name -> workloadresizer.v1.Resize
+	3,  // 14: workloadresizer.v1.ResizeService.ListResizes:input_type -> workloadresizer.v1.ListResizesRequest
+	5,  // 15: workloadresizer.v1.ResizeService.GetResize:input_type -> workloadresizer.v1.GetResizeRequest
+	7,  // 16: workloadresizer.v1.ResizeService.WatchResizes:input_type -> workloadresizer.v1.WatchResizesRequest
+	4,  // 17: workloadresizer.v1.ResizeService.ListResizes:output_type -> workloadresizer.v1.ListResizesResponse
+	6,  // 18: workloadresizer.v1.ResizeService.GetResize:output_type -> workloadresizer.v1.GetResizeResponse
+	8,  // 19: workloadresizer.v1.ResizeService.WatchResizes:output_type -> workloadresizer.v1.WatchResizesResponse
+	17, // [17:20] is the sub-list for method output_type
+	14, // [14:17] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_resize_proto_init() }
@@ -819,7 +836,7 @@ func file_workloadresizer_v1_resize_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_resize_proto_rawDesc), len(file_workloadresizer_v1_resize_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

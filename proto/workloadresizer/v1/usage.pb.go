@@ -25,6 +25,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The group of pods of each sum of UsageService.ListSavings.
+type SavingsGroup int32
+
+const (
+	// The same as SAVINGS_GROUP_WORKLOAD.
+	SavingsGroup_SAVINGS_GROUP_UNSPECIFIED SavingsGroup = 0
+	// One workload each.
+	SavingsGroup_SAVINGS_GROUP_WORKLOAD SavingsGroup = 1
+	// One namespace each.
+	SavingsGroup_SAVINGS_GROUP_NAMESPACE SavingsGroup = 2
+	// All selected pods that the caller can see together.
+	SavingsGroup_SAVINGS_GROUP_TOTAL SavingsGroup = 3
+)
+
+// Enum value maps for SavingsGroup.
+var (
+	SavingsGroup_name = map[int32]string{
+		0: "SAVINGS_GROUP_UNSPECIFIED",
+		1: "SAVINGS_GROUP_WORKLOAD",
+		2: "SAVINGS_GROUP_NAMESPACE",
+		3: "SAVINGS_GROUP_TOTAL",
+	}
+	SavingsGroup_value = map[string]int32{
+		"SAVINGS_GROUP_UNSPECIFIED": 0,
+		"SAVINGS_GROUP_WORKLOAD":    1,
+		"SAVINGS_GROUP_NAMESPACE":   2,
+		"SAVINGS_GROUP_TOTAL":       3,
+	}
+)
+
+func (x SavingsGroup) Enum() *SavingsGroup {
+	p := new(SavingsGroup)
+	*p = x
+	return p
+}
+
+func (x SavingsGroup) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SavingsGroup) Descriptor() protoreflect.EnumDescriptor {
+	return file_workloadresizer_v1_usage_proto_enumTypes[0].Descriptor()
+}
+
+func (SavingsGroup) Type() protoreflect.EnumType {
+	return &file_workloadresizer_v1_usage_proto_enumTypes[0]
+}
+
+func (x SavingsGroup) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SavingsGroup.Descriptor instead.
+func (SavingsGroup) EnumDescriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{0}
+}
+
 // Why a usage is rejected.
 type UsageErrorCode int32
 
@@ -66,11 +123,11 @@ func (x UsageErrorCode) String() string {
 }
 
 func (UsageErrorCode) Descriptor() protoreflect.EnumDescriptor {
-	return file_workloadresizer_v1_usage_proto_enumTypes[0].Descriptor()
+	return file_workloadresizer_v1_usage_proto_enumTypes[1].Descriptor()
 }
 
 func (UsageErrorCode) Type() protoreflect.EnumType {
-	return &file_workloadresizer_v1_usage_proto_enumTypes[0]
+	return &file_workloadresizer_v1_usage_proto_enumTypes[1]
 }
 
 func (x UsageErrorCode) Number() protoreflect.EnumNumber {
@@ -79,7 +136,7 @@ func (x UsageErrorCode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use UsageErrorCode.Descriptor instead.
 func (UsageErrorCode) EnumDescriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{0}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{1}
 }
 
 // Amounts of both resources, in Kubernetes notation, for example "250m" and "128Mi".
@@ -158,7 +215,9 @@ type Recommendation struct {
 	// Sums over all pods.
 	Sums *UsageSums `protobuf:"bytes,8,opt,name=sums,proto3" json:"sums,omitempty"`
 	// The sizes on the types of nodes where the pods run, most pods first.
-	NodeTypes     []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	NodeTypes []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
+	// How usage determines the sizes of the pods, as configured.
+	DemandMode    DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -254,6 +313,13 @@ func (x *Recommendation) GetNodeTypes() []*SizeOnNodeType {
 		return x.NodeTypes
 	}
 	return nil
+}
+
+func (x *Recommendation) GetDemandMode() DemandMode {
+	if x != nil {
+		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
 
 // The size that a container needs.
@@ -1475,6 +1541,333 @@ func (x *UsageBucket) GetShare() float64 {
 	return 0
 }
 
+// Request message for UsageService.ListSavings.
+type ListSavingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace to list; empty for every namespace that the caller can see.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// Selects pods by their labels, for example "app=web"; empty for all pods.
+	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
+	// The workload that the pods belong to; absent for all workloads.
+	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
+	// The group of pods of each sum.
+	Group SavingsGroup `protobuf:"varint,4,opt,name=group,proto3,enum=workloadresizer.v1.SavingsGroup" json:"group,omitempty"`
+	// The maximum number of savings to return. 0 means 500; values above 5000 mean 5000.
+	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSavingsRequest) Reset() {
+	*x = ListSavingsRequest{}
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSavingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSavingsRequest) ProtoMessage() {}
+
+func (x *ListSavingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSavingsRequest.ProtoReflect.Descriptor instead.
+func (*ListSavingsRequest) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListSavingsRequest) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *ListSavingsRequest) GetLabelSelector() string {
+	if x != nil {
+		return x.LabelSelector
+	}
+	return ""
+}
+
+func (x *ListSavingsRequest) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
+func (x *ListSavingsRequest) GetGroup() SavingsGroup {
+	if x != nil {
+		return x.Group
+	}
+	return SavingsGroup_SAVINGS_GROUP_UNSPECIFIED
+}
+
+func (x *ListSavingsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListSavingsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response message for UsageService.ListSavings.
+type ListSavingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The savings, in their order. The total is always one.
+	Savings []*Savings `protobuf:"bytes,1,rep,name=savings,proto3" json:"savings,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The currency of costs, for example "USD"; empty without prices in the configuration.
+	Currency      string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSavingsResponse) Reset() {
+	*x = ListSavingsResponse{}
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSavingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSavingsResponse) ProtoMessage() {}
+
+func (x *ListSavingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSavingsResponse.ProtoReflect.Descriptor instead.
+func (*ListSavingsResponse) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListSavingsResponse) GetSavings() []*Savings {
+	if x != nil {
+		return x.Savings
+	}
+	return nil
+}
+
+func (x *ListSavingsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListSavingsResponse) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+// Sums over running pods: pods that have a node and have not finished, including those that are
+// being deleted. A pod requests what the scheduler counts, with init containers, sidecars and
+// overhead.
+type Savings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace; empty in the total.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The workload; absent in sums over workloads, and for the pods in a namespace that count for
+	// no workload.
+	Workload *Workload `protobuf:"bytes,2,opt,name=workload,proto3" json:"workload,omitempty"`
+	// The number of pods.
+	Pods int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`
+	// The number of pods whose usage is not known: that of a container, or the performance of their
+	// node.
+	UnknownPods int64 `protobuf:"varint,4,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
+	// What the pods would request as their authors wrote them, unscaled. A request whose original is
+	// not known counts as it is now.
+	Authored *ResourceAmounts `protobuf:"bytes,5,opt,name=authored,proto3" json:"authored,omitempty"`
+	// What the pods request now. A request that shrinks counts in full until the node has completed
+	// the resize.
+	Requested *ResourceAmounts `protobuf:"bytes,6,opt,name=requested,proto3" json:"requested,omitempty"`
+	// The difference, authored minus requested; negative if the pods request more than their authors
+	// wrote.
+	Saved *ResourceAmounts `protobuf:"bytes,7,opt,name=saved,proto3" json:"saved,omitempty"`
+	// The part of requested of the pods that are not unknown. used is of these, too.
+	Measured *ResourceAmounts `protobuf:"bytes,8,opt,name=measured,proto3" json:"measured,omitempty"`
+	// What the containers use on the nodes where the pods run: the mean of CPU, and of the peaks of
+	// memory.
+	Used *ResourceAmounts `protobuf:"bytes,9,opt,name=used,proto3" json:"used,omitempty"`
+	// What authored costs an hour; absent without prices in the configuration.
+	AuthoredCost *float64 `protobuf:"fixed64,10,opt,name=authored_cost,json=authoredCost,proto3,oneof" json:"authored_cost,omitempty"`
+	// What requested costs an hour; absent without prices in the configuration.
+	RequestedCost *float64 `protobuf:"fixed64,11,opt,name=requested_cost,json=requestedCost,proto3,oneof" json:"requested_cost,omitempty"`
+	// What used costs an hour; absent without prices in the configuration.
+	UsedCost *float64 `protobuf:"fixed64,12,opt,name=used_cost,json=usedCost,proto3,oneof" json:"used_cost,omitempty"`
+	// The number of reverts that existing pods record, of each resource of each container.
+	Reverts int64 `protobuf:"varint,13,opt,name=reverts,proto3" json:"reverts,omitempty"`
+	// The number of OOM kills that existing pods show and that a resize may have caused: of
+	// containers that had less memory than their authors wrote, since the last resize or with a revert.
+	OomKills      int64 `protobuf:"varint,14,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Savings) Reset() {
+	*x = Savings{}
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Savings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Savings) ProtoMessage() {}
+
+func (x *Savings) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Savings.ProtoReflect.Descriptor instead.
+func (*Savings) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Savings) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *Savings) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
+func (x *Savings) GetPods() int64 {
+	if x != nil {
+		return x.Pods
+	}
+	return 0
+}
+
+func (x *Savings) GetUnknownPods() int64 {
+	if x != nil {
+		return x.UnknownPods
+	}
+	return 0
+}
+
+func (x *Savings) GetAuthored() *ResourceAmounts {
+	if x != nil {
+		return x.Authored
+	}
+	return nil
+}
+
+func (x *Savings) GetRequested() *ResourceAmounts {
+	if x != nil {
+		return x.Requested
+	}
+	return nil
+}
+
+func (x *Savings) GetSaved() *ResourceAmounts {
+	if x != nil {
+		return x.Saved
+	}
+	return nil
+}
+
+func (x *Savings) GetMeasured() *ResourceAmounts {
+	if x != nil {
+		return x.Measured
+	}
+	return nil
+}
+
+func (x *Savings) GetUsed() *ResourceAmounts {
+	if x != nil {
+		return x.Used
+	}
+	return nil
+}
+
+func (x *Savings) GetAuthoredCost() float64 {
+	if x != nil && x.AuthoredCost != nil {
+		return *x.AuthoredCost
+	}
+	return 0
+}
+
+func (x *Savings) GetRequestedCost() float64 {
+	if x != nil && x.RequestedCost != nil {
+		return *x.RequestedCost
+	}
+	return 0
+}
+
+func (x *Savings) GetUsedCost() float64 {
+	if x != nil && x.UsedCost != nil {
+		return *x.UsedCost
+	}
+	return 0
+}
+
+func (x *Savings) GetReverts() int64 {
+	if x != nil {
+		return x.Reverts
+	}
+	return 0
+}
+
+func (x *Savings) GetOomKills() int64 {
+	if x != nil {
+		return x.OomKills
+	}
+	return 0
+}
+
 // Request message for UsageService.GetUsageStatus.
 type GetUsageStatusRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1484,7 +1877,7 @@ type GetUsageStatusRequest struct {
 
 func (x *GetUsageStatusRequest) Reset() {
 	*x = GetUsageStatusRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1889,7 @@ func (x *GetUsageStatusRequest) String() string {
 func (*GetUsageStatusRequest) ProtoMessage() {}
 
 func (x *GetUsageStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1902,7 @@ func (x *GetUsageStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageStatusRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{21}
 }
 
 // Response message for UsageService.GetUsageStatus.
@@ -1531,7 +1924,7 @@ type GetUsageStatusResponse struct {
 
 func (x *GetUsageStatusResponse) Reset() {
 	*x = GetUsageStatusResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1936,7 @@ func (x *GetUsageStatusResponse) String() string {
 func (*GetUsageStatusResponse) ProtoMessage() {}
 
 func (x *GetUsageStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1949,7 @@ func (x *GetUsageStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageStatusResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetUsageStatusResponse) GetSources() []*UsageSource {
@@ -1623,7 +2016,7 @@ type UsageSource struct {
 
 func (x *UsageSource) Reset() {
 	*x = UsageSource{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +2028,7 @@ func (x *UsageSource) String() string {
 func (*UsageSource) ProtoMessage() {}
 
 func (x *UsageSource) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +2041,7 @@ func (x *UsageSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageSource.ProtoReflect.Descriptor instead.
 func (*UsageSource) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UsageSource) GetName() string {
@@ -1738,7 +2131,7 @@ type UsageStorage struct {
 
 func (x *UsageStorage) Reset() {
 	*x = UsageStorage{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +2143,7 @@ func (x *UsageStorage) String() string {
 func (*UsageStorage) ProtoMessage() {}
 
 func (x *UsageStorage) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +2156,7 @@ func (x *UsageStorage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageStorage.ProtoReflect.Descriptor instead.
 func (*UsageStorage) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{21}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UsageStorage) GetStoreTime() *timestamppb.Timestamp {
@@ -1813,7 +2206,7 @@ type UsageShard struct {
 
 func (x *UsageShard) Reset() {
 	*x = UsageShard{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +2218,7 @@ func (x *UsageShard) String() string {
 func (*UsageShard) ProtoMessage() {}
 
 func (x *UsageShard) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +2231,7 @@ func (x *UsageShard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageShard.ProtoReflect.Descriptor instead.
 func (*UsageShard) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{22}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UsageShard) GetName() string {
@@ -1913,7 +2306,7 @@ type ContainerUsage struct {
 
 func (x *ContainerUsage) Reset() {
 	*x = ContainerUsage{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2318,7 @@ func (x *ContainerUsage) String() string {
 func (*ContainerUsage) ProtoMessage() {}
 
 func (x *ContainerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2331,7 @@ func (x *ContainerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerUsage.ProtoReflect.Descriptor instead.
 func (*ContainerUsage) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{23}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ContainerUsage) GetPodUid() string {
@@ -2031,7 +2424,7 @@ type ReportUsageRequest struct {
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2436,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2449,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{24}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReportUsageRequest) GetUsages() []*ContainerUsage {
@@ -2088,7 +2481,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2100,7 +2493,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2113,7 +2506,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{25}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReportUsageResponse) GetAccepted() int64 {
@@ -2156,7 +2549,7 @@ type UsageError struct {
 
 func (x *UsageError) Reset() {
 	*x = UsageError{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2561,7 @@ func (x *UsageError) String() string {
 func (*UsageError) ProtoMessage() {}
 
 func (x *UsageError) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2574,7 @@ func (x *UsageError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageError.ProtoReflect.Descriptor instead.
 func (*UsageError) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{26}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *UsageError) GetIndex() int64 {
@@ -2223,10 +2616,10 @@ var File_workloadresizer_v1_usage_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
+	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\x9b\x03\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xdc\x03\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2238,7 +2631,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0funknown_message\x18\a \x01(\tR\x0eunknownMessage\x121\n" +
 	"\x04sums\x18\b \x01(\v2\x1d.workloadresizer.v1.UsageSumsR\x04sums\x12A\n" +
 	"\n" +
-	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\"\xe3\x04\n" +
+	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\x12?\n" +
+	"\vdemand_mode\x18\n" +
+	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
+	"demandMode\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2340,7 +2736,41 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\vUsageBucket\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x01R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x01R\x02to\x12\x14\n" +
-	"\x05share\x18\x03 \x01(\x01R\x05share\"\x17\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05share\"\xcb\x02\n" +
+	"\x12ListSavingsRequest\x12(\n" +
+	"\tnamespace\x18\x01 \x01(\tB\n" +
+	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x122\n" +
+	"\x0elabel_selector\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\x12=\n" +
+	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12C\n" +
+	"\x05group\x18\x04 \x01(\x0e2 .workloadresizer.v1.SavingsGroupB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\x05group\x12'\n" +
+	"\tpage_size\x18\x05 \x01(\x05B\n" +
+	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
+	"\n" +
+	"page_token\x18\x06 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"\x90\x01\n" +
+	"\x13ListSavingsResponse\x125\n" +
+	"\asavings\x18\x01 \x03(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xb3\x05\n" +
+	"\aSavings\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
+	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x12\n" +
+	"\x04pods\x18\x03 \x01(\x03R\x04pods\x12!\n" +
+	"\funknown_pods\x18\x04 \x01(\x03R\vunknownPods\x12?\n" +
+	"\bauthored\x18\x05 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\bauthored\x12A\n" +
+	"\trequested\x18\x06 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\trequested\x129\n" +
+	"\x05saved\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05saved\x12?\n" +
+	"\bmeasured\x18\b \x01(\v2#.workloadresizer.v1.ResourceAmountsR\bmeasured\x127\n" +
+	"\x04used\x18\t \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x04used\x12(\n" +
+	"\rauthored_cost\x18\n" +
+	" \x01(\x01H\x00R\fauthoredCost\x88\x01\x01\x12*\n" +
+	"\x0erequested_cost\x18\v \x01(\x01H\x01R\rrequestedCost\x88\x01\x01\x12 \n" +
+	"\tused_cost\x18\f \x01(\x01H\x02R\busedCost\x88\x01\x01\x12\x18\n" +
+	"\areverts\x18\r \x01(\x03R\areverts\x12\x1b\n" +
+	"\toom_kills\x18\x0e \x01(\x03R\boomKillsB\x10\n" +
+	"\x0e_authored_costB\x11\n" +
+	"\x0f_requested_costB\f\n" +
+	"\n" +
+	"_used_cost\"\x17\n" +
 	"\x15GetUsageStatusRequest\"\xf9\x01\n" +
 	"\x16GetUsageStatusResponse\x129\n" +
 	"\asources\x18\x01 \x03(\v2\x1f.workloadresizer.v1.UsageSourceR\asources\x12:\n" +
@@ -2416,17 +2846,23 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\apod_uid\x18\x02 \x01(\tR\x06podUid\x126\n" +
 	"\x04code\x18\x03 \x01(\x0e2\".workloadresizer.v1.UsageErrorCodeR\x04code\x12\x14\n" +
 	"\x05field\x18\x04 \x01(\tR\x05field\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage*\x9d\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage*\x7f\n" +
+	"\fSavingsGroup\x12\x1d\n" +
+	"\x19SAVINGS_GROUP_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16SAVINGS_GROUP_WORKLOAD\x10\x01\x12\x1b\n" +
+	"\x17SAVINGS_GROUP_NAMESPACE\x10\x02\x12\x17\n" +
+	"\x13SAVINGS_GROUP_TOTAL\x10\x03*\x9d\x01\n" +
 	"\x0eUsageErrorCode\x12 \n" +
 	"\x1cUSAGE_ERROR_CODE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18USAGE_ERROR_CODE_INVALID\x10\x01\x12&\n" +
 	"\"USAGE_ERROR_CODE_CONTAINER_UNKNOWN\x10\x02\x12#\n" +
-	"\x1fUSAGE_ERROR_CODE_NODE_NOT_YOURS\x10\x032\xac\x05\n" +
+	"\x1fUSAGE_ERROR_CODE_NODE_NOT_YOURS\x10\x032\x8c\x06\n" +
 	"\fUsageService\x12v\n" +
 	"\x13ListRecommendations\x12..workloadresizer.v1.ListRecommendationsRequest\x1a/.workloadresizer.v1.ListRecommendationsResponse\x12p\n" +
 	"\x11GetRecommendation\x12,.workloadresizer.v1.GetRecommendationRequest\x1a-.workloadresizer.v1.GetRecommendationResponse\x12{\n" +
 	"\x14WatchRecommendations\x12/.workloadresizer.v1.WatchRecommendationsRequest\x1a0.workloadresizer.v1.WatchRecommendationsResponse0\x01\x12j\n" +
-	"\x0fGetUsageHistory\x12*.workloadresizer.v1.GetUsageHistoryRequest\x1a+.workloadresizer.v1.GetUsageHistoryResponse\x12g\n" +
+	"\x0fGetUsageHistory\x12*.workloadresizer.v1.GetUsageHistoryRequest\x1a+.workloadresizer.v1.GetUsageHistoryResponse\x12^\n" +
+	"\vListSavings\x12&.workloadresizer.v1.ListSavingsRequest\x1a'.workloadresizer.v1.ListSavingsResponse\x12g\n" +
 	"\x0eGetUsageStatus\x12).workloadresizer.v1.GetUsageStatusRequest\x1a*.workloadresizer.v1.GetUsageStatusResponse\x12`\n" +
 	"\vReportUsage\x12&.workloadresizer.v1.ReportUsageRequest\x1a'.workloadresizer.v1.ReportUsageResponse(\x01BYZWgithub.com/workload-resizer/workload-resizer/proto/workloadresizer/v1;workloadresizerv1b\x06proto3"
 
@@ -2442,110 +2878,127 @@ func file_workloadresizer_v1_usage_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_usage_proto_rawDescData
 }
 
-var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_workloadresizer_v1_usage_proto_goTypes = []any{
-	(UsageErrorCode)(0),                  // 0: workloadresizer.v1.UsageErrorCode
-	(*ResourceAmounts)(nil),              // 1: workloadresizer.v1.ResourceAmounts
-	(*Recommendation)(nil),               // 2: workloadresizer.v1.Recommendation
-	(*RecommendedSize)(nil),              // 3: workloadresizer.v1.RecommendedSize
-	(*UsageSums)(nil),                    // 4: workloadresizer.v1.UsageSums
-	(*SizeOnNodeType)(nil),               // 5: workloadresizer.v1.SizeOnNodeType
-	(*ListRecommendationsRequest)(nil),   // 6: workloadresizer.v1.ListRecommendationsRequest
-	(*ListRecommendationsResponse)(nil),  // 7: workloadresizer.v1.ListRecommendationsResponse
-	(*GetRecommendationRequest)(nil),     // 8: workloadresizer.v1.GetRecommendationRequest
-	(*GetRecommendationResponse)(nil),    // 9: workloadresizer.v1.GetRecommendationResponse
-	(*ExplainedRecommendation)(nil),      // 10: workloadresizer.v1.ExplainedRecommendation
-	(*MeasuredNodeType)(nil),             // 11: workloadresizer.v1.MeasuredNodeType
-	(*RecommendationStep)(nil),           // 12: workloadresizer.v1.RecommendationStep
-	(*WatchRecommendationsRequest)(nil),  // 13: workloadresizer.v1.WatchRecommendationsRequest
-	(*WatchRecommendationsResponse)(nil), // 14: workloadresizer.v1.WatchRecommendationsResponse
-	(*GetUsageHistoryRequest)(nil),       // 15: workloadresizer.v1.GetUsageHistoryRequest
-	(*GetUsageHistoryResponse)(nil),      // 16: workloadresizer.v1.GetUsageHistoryResponse
-	(*NodeTypeHistory)(nil),              // 17: workloadresizer.v1.NodeTypeHistory
-	(*UsageBucket)(nil),                  // 18: workloadresizer.v1.UsageBucket
-	(*GetUsageStatusRequest)(nil),        // 19: workloadresizer.v1.GetUsageStatusRequest
-	(*GetUsageStatusResponse)(nil),       // 20: workloadresizer.v1.GetUsageStatusResponse
-	(*UsageSource)(nil),                  // 21: workloadresizer.v1.UsageSource
-	(*UsageStorage)(nil),                 // 22: workloadresizer.v1.UsageStorage
-	(*UsageShard)(nil),                   // 23: workloadresizer.v1.UsageShard
-	(*ContainerUsage)(nil),               // 24: workloadresizer.v1.ContainerUsage
-	(*ReportUsageRequest)(nil),           // 25: workloadresizer.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),          // 26: workloadresizer.v1.ReportUsageResponse
-	(*UsageError)(nil),                   // 27: workloadresizer.v1.UsageError
-	(*Workload)(nil),                     // 28: workloadresizer.v1.Workload
-	(*timestamppb.Timestamp)(nil),        // 29: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 30: workloadresizer.v1.WatchEventType
-	(*durationpb.Duration)(nil),          // 31: google.protobuf.Duration
+	(SavingsGroup)(0),                    // 0: workloadresizer.v1.SavingsGroup
+	(UsageErrorCode)(0),                  // 1: workloadresizer.v1.UsageErrorCode
+	(*ResourceAmounts)(nil),              // 2: workloadresizer.v1.ResourceAmounts
+	(*Recommendation)(nil),               // 3: workloadresizer.v1.Recommendation
+	(*RecommendedSize)(nil),              // 4: workloadresizer.v1.RecommendedSize
+	(*UsageSums)(nil),                    // 5: workloadresizer.v1.UsageSums
+	(*SizeOnNodeType)(nil),               // 6: workloadresizer.v1.SizeOnNodeType
+	(*ListRecommendationsRequest)(nil),   // 7: workloadresizer.v1.ListRecommendationsRequest
+	(*ListRecommendationsResponse)(nil),  // 8: workloadresizer.v1.ListRecommendationsResponse
+	(*GetRecommendationRequest)(nil),     // 9: workloadresizer.v1.GetRecommendationRequest
+	(*GetRecommendationResponse)(nil),    // 10: workloadresizer.v1.GetRecommendationResponse
+	(*ExplainedRecommendation)(nil),      // 11: workloadresizer.v1.ExplainedRecommendation
+	(*MeasuredNodeType)(nil),             // 12: workloadresizer.v1.MeasuredNodeType
+	(*RecommendationStep)(nil),           // 13: workloadresizer.v1.RecommendationStep
+	(*WatchRecommendationsRequest)(nil),  // 14: workloadresizer.v1.WatchRecommendationsRequest
+	(*WatchRecommendationsResponse)(nil), // 15: workloadresizer.v1.WatchRecommendationsResponse
+	(*GetUsageHistoryRequest)(nil),       // 16: workloadresizer.v1.GetUsageHistoryRequest
+	(*GetUsageHistoryResponse)(nil),      // 17: workloadresizer.v1.GetUsageHistoryResponse
+	(*NodeTypeHistory)(nil),              // 18: workloadresizer.v1.NodeTypeHistory
+	(*UsageBucket)(nil),                  // 19: workloadresizer.v1.UsageBucket
+	(*ListSavingsRequest)(nil),           // 20: workloadresizer.v1.ListSavingsRequest
+	(*ListSavingsResponse)(nil),          // 21: workloadresizer.v1.ListSavingsResponse
+	(*Savings)(nil),                      // 22: workloadresizer.v1.Savings
+	(*GetUsageStatusRequest)(nil),        // 23: workloadresizer.v1.GetUsageStatusRequest
+	(*GetUsageStatusResponse)(nil),       // 24: workloadresizer.v1.GetUsageStatusResponse
+	(*UsageSource)(nil),                  // 25: workloadresizer.v1.UsageSource
+	(*UsageStorage)(nil),                 // 26: workloadresizer.v1.UsageStorage
+	(*UsageShard)(nil),                   // 27: workloadresizer.v1.UsageShard
+	(*ContainerUsage)(nil),               // 28: workloadresizer.v1.ContainerUsage
+	(*ReportUsageRequest)(nil),           // 29: workloadresizer.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),          // 30: workloadresizer.v1.ReportUsageResponse
+	(*UsageError)(nil),                   // 31: workloadresizer.v1.UsageError
+	(*Workload)(nil),                     // 32: workloadresizer.v1.Workload
+	(DemandMode)(0),                      // 33: workloadresizer.v1.DemandMode
+	(*timestamppb.Timestamp)(nil),        // 34: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 35: workloadresizer.v1.WatchEventType
+	(*durationpb.Duration)(nil),          // 36: google.protobuf.Duration
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
-	28, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
-	4,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
-	5,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	1,  // 4: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 5: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 6: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 7: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 8: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 9: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 10: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 11: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 12: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 13: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 14: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	28, // 15: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 16: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	28, // 17: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	10, // 18: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	2,  // 19: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	11, // 20: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	12, // 21: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	29, // 22: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	29, // 23: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	1,  // 24: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	1,  // 25: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	28, // 26: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	30, // 27: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	2,  // 28: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	28, // 29: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	17, // 30: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	28, // 31: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	29, // 32: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	29, // 33: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	18, // 34: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	18, // 35: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	21, // 36: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	22, // 37: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	31, // 38: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	29, // 39: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	29, // 40: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	29, // 41: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	29, // 42: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	23, // 43: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	29, // 44: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	29, // 45: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	31, // 46: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	24, // 47: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	27, // 48: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	0,  // 49: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	6,  // 50: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	8,  // 51: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	13, // 52: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	15, // 53: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	19, // 54: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	25, // 55: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	7,  // 56: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	9,  // 57: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	14, // 58: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	16, // 59: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	20, // 60: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	26, // 61: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	56, // [56:62] is the sub-list for method output_type
-	50, // [50:56] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	32, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
+	4,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
+	5,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
+	6,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
+	33, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	2,  // 5: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 6: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 7: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 8: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 9: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 10: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 11: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 12: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 13: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 14: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 15: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 16: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 17: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	32, // 18: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	11, // 19: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	3,  // 20: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	12, // 21: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	13, // 22: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	34, // 23: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	34, // 24: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	2,  // 25: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 26: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 27: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	35, // 28: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	3,  // 29: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	32, // 30: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	18, // 31: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	32, // 32: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	34, // 33: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	34, // 34: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	19, // 35: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	19, // 36: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	32, // 37: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 38: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
+	22, // 39: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	32, // 40: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 41: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 42: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 43: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 44: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 45: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	25, // 46: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	26, // 47: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	36, // 48: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	34, // 49: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	34, // 50: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	34, // 51: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	34, // 52: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	27, // 53: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	34, // 54: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	34, // 55: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	36, // 56: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	28, // 57: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	31, // 58: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 59: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	7,  // 60: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	9,  // 61: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	14, // 62: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	16, // 63: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	20, // 64: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	23, // 65: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	29, // 66: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	8,  // 67: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	10, // 68: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	15, // 69: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	17, // 70: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	21, // 71: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	24, // 72: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	30, // 73: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	67, // [67:74] is the sub-list for method output_type
+	60, // [60:67] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -2553,19 +3006,21 @@ func file_workloadresizer_v1_usage_proto_init() {
 	if File_workloadresizer_v1_usage_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
 	file_workloadresizer_v1_usage_proto_msgTypes[3].OneofWrappers = []any{}
 	file_workloadresizer_v1_usage_proto_msgTypes[10].OneofWrappers = []any{}
 	file_workloadresizer_v1_usage_proto_msgTypes[20].OneofWrappers = []any{}
 	file_workloadresizer_v1_usage_proto_msgTypes[23].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_usage_proto_rawDesc), len(file_workloadresizer_v1_usage_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   27,
+			NumEnums:      2,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

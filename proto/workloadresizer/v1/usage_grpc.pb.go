@@ -23,6 +23,7 @@ const (
 	UsageService_GetRecommendation_FullMethodName    = "/workloadresizer.v1.UsageService/GetRecommendation"
 	UsageService_WatchRecommendations_FullMethodName = "/workloadresizer.v1.UsageService/WatchRecommendations"
 	UsageService_GetUsageHistory_FullMethodName      = "/workloadresizer.v1.UsageService/GetUsageHistory"
+	UsageService_ListSavings_FullMethodName          = "/workloadresizer.v1.UsageService/ListSavings"
 	UsageService_GetUsageStatus_FullMethodName       = "/workloadresizer.v1.UsageService/GetUsageStatus"
 	UsageService_ReportUsage_FullMethodName          = "/workloadresizer.v1.UsageService/ReportUsage"
 )
@@ -31,8 +32,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Returns what workloads request, use and need, by what their containers used. Nothing is
-// resized by it. A caller sees only workloads in namespaces where it has the right to get
+// Returns what workloads request, use and need, by what their containers used. Pods are
+// resized by it only where the configuration says so (DEMAND_MODE_APPLY). A caller sees only workloads in namespaces where it has the right to get
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //
@@ -78,6 +79,12 @@ type UsageServiceClient interface {
 	//   - NOT_FOUND (reason USAGE_UNKNOWN): the container was not measured in the time that history
 	//     is kept for.
 	GetUsageHistory(ctx context.Context, in *GetUsageHistoryRequest, opts ...grpc.CallOption) (*GetUsageHistoryResponse, error)
+	// Returns what running pods take of their nodes, compared with what they would take as their
+	// authors wrote them, and what they use: by workload, by namespace, or in total. Workloads are
+	// ordered by namespace, kind and name, in pages.
+	//
+	// Errors: as for ListRecommendations.
+	ListSavings(ctx context.Context, in *ListSavingsRequest, opts ...grpc.CallOption) (*ListSavingsResponse, error)
 	// Returns the state of the sources of usage and of the storage of history, as the replica
 	// that answers knows it. Only the leader reads sources.
 	GetUsageStatus(ctx context.Context, in *GetUsageStatusRequest, opts ...grpc.CallOption) (*GetUsageStatusResponse, error)
@@ -157,6 +164,16 @@ func (c *usageServiceClient) GetUsageHistory(ctx context.Context, in *GetUsageHi
 	return out, nil
 }
 
+func (c *usageServiceClient) ListSavings(ctx context.Context, in *ListSavingsRequest, opts ...grpc.CallOption) (*ListSavingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSavingsResponse)
+	err := c.cc.Invoke(ctx, UsageService_ListSavings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *usageServiceClient) GetUsageStatus(ctx context.Context, in *GetUsageStatusRequest, opts ...grpc.CallOption) (*GetUsageStatusResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetUsageStatusResponse)
@@ -184,8 +201,8 @@ type UsageService_ReportUsageClient = grpc.ClientStreamingClient[ReportUsageRequ
 // All implementations must embed UnimplementedUsageServiceServer
 // for forward compatibility.
 //
-// Returns what workloads request, use and need, by what their containers used. Nothing is
-// resized by it. A caller sees only workloads in namespaces where it has the right to get
+// Returns what workloads request, use and need, by what their containers used. Pods are
+// resized by it only where the configuration says so (DEMAND_MODE_APPLY). A caller sees only workloads in namespaces where it has the right to get
 // pods. A request that names another namespace returns PERMISSION_DENIED (reason
 // NAMESPACE_NOT_VISIBLE).
 //
@@ -231,6 +248,12 @@ type UsageServiceServer interface {
 	//   - NOT_FOUND (reason USAGE_UNKNOWN): the container was not measured in the time that history
 	//     is kept for.
 	GetUsageHistory(context.Context, *GetUsageHistoryRequest) (*GetUsageHistoryResponse, error)
+	// Returns what running pods take of their nodes, compared with what they would take as their
+	// authors wrote them, and what they use: by workload, by namespace, or in total. Workloads are
+	// ordered by namespace, kind and name, in pages.
+	//
+	// Errors: as for ListRecommendations.
+	ListSavings(context.Context, *ListSavingsRequest) (*ListSavingsResponse, error)
 	// Returns the state of the sources of usage and of the storage of history, as the replica
 	// that answers knows it. Only the leader reads sources.
 	GetUsageStatus(context.Context, *GetUsageStatusRequest) (*GetUsageStatusResponse, error)
@@ -272,6 +295,9 @@ func (UnimplementedUsageServiceServer) WatchRecommendations(*WatchRecommendation
 }
 func (UnimplementedUsageServiceServer) GetUsageHistory(context.Context, *GetUsageHistoryRequest) (*GetUsageHistoryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsageHistory not implemented")
+}
+func (UnimplementedUsageServiceServer) ListSavings(context.Context, *ListSavingsRequest) (*ListSavingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSavings not implemented")
 }
 func (UnimplementedUsageServiceServer) GetUsageStatus(context.Context, *GetUsageStatusRequest) (*GetUsageStatusResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsageStatus not implemented")
@@ -365,6 +391,24 @@ func _UsageService_GetUsageHistory_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _UsageService_ListSavings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSavingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UsageServiceServer).ListSavings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: UsageService_ListSavings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UsageServiceServer).ListSavings(ctx, req.(*ListSavingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _UsageService_GetUsageStatus_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetUsageStatusRequest)
 	if err := dec(in); err != nil {
@@ -408,6 +452,10 @@ var UsageService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetUsageHistory",
 			Handler:    _UsageService_GetUsageHistory_Handler,
+		},
+		{
+			MethodName: "ListSavings",
+			Handler:    _UsageService_ListSavings_Handler,
 		},
 		{
 			MethodName: "GetUsageStatus",

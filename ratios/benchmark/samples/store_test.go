@@ -22,6 +22,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -173,7 +174,7 @@ func TestStore(t *testing.T) {
 	t.Run("the rights of deploy/base suffice, and applying it again deletes nothing", func(t *testing.T) {
 		asServer := rest.CopyConfig(config)
 		asServer.Impersonate.UserName = "system:serviceaccount:" + namespace.Name + ":" + deploy.ServiceAccount
-		s := &stored{config: asServer, client: client, namespace: namespace.Name, prefix: deploy.SamplesPrefix, clock: clock.RealClock{}}
+		s := &stored{config: asServer, client: client, namespace: namespace.Name, prefix: contract.DefaultNames.SamplesPrefix, clock: clock.RealClock{}}
 		apply := func() {
 			t.Helper()
 			if err := namespace.Apply(t.Context(), deploy.Base()...); err != nil {

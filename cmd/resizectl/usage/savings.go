@@ -1,0 +1,151 @@
+package usage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+type savingsOptions struct {
+	print.Output
+	selection
+	server *connect.Connection
+	by     by
+}
+
+func newSavingsCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &savingsOptions{Output: out, server: server, by: byWorkload}
+	cmd := &cobra.Command{
+		Use:   "savings [WORKLOAD]",
+		Short: "Show what resizes save now, and what they cost",
+		Long: `Show what resizes save now, and what they cost. To see what recommendations
+would save, use resizectl usage.
+
+CPU and MEMORY are sums over running pods, "authored → requested": what they would request
+as their authors wrote them, and what they request now. SAVED is the difference; it is
+negative if pods request more than their authors wrote. USED is what the containers use on
+the nodes where they run: the mean of CPU, and of the highest memory of each day. The columns
+for a MONTH (730 hours) are there if the server has prices.
+
+A pod requests what the scheduler counts. If an init container needs more than all other
+containers together, that is what the pod requests, and smaller containers save nothing. A
+request that shrinks counts in full until the node has completed the resize. Pods that are
+being deleted count until they are gone.
+
+UNKNOWN counts the pods whose usage is not known: that of a container, or the performance of
+their node. USED has nothing of them. A "-" means that the usage of all pods is unknown.
+
+REVERTS counts the reverts that existing pods record, of each resource of each container.
+OOM KILLS counts kills for lack of memory that a resize may have caused: existing pods show
+that a container was killed that had less memory than its author wrote.
+
+There is one row per workload, and the totals follow; "*" stands for every namespace or
+workload, and "-" for pods that count for no workload, such as a pod without a controller.
+WORKLOAD selects one, as in resizectl usage.
+
+-o wide also shows what the pods of known usage request (MEASURED), to compare it with what
+they use. Tables round. -o json and -o yaml are exact: "savings" has the workloads as in the
+API, and "namespaces" and "total" have the sums over them. Costs are per hour there.
+--sort-by and custom columns select fields of what --by selects.`,
+		Example: `  # Show what the workloads in a namespace save
+  resizectl usage savings -n shop
+
+  # Show the namespaces in the cluster, those that save most CPU last
+  resizectl usage savings -A --by namespace --sort-by .saved.cpu
+
+  # Show what one workload saves
+  resizectl usage savings deployment/web -n shop
+
+  # Print how much memory resizes save in the cluster
+  resizectl usage savings -A -o json | jq -r .total.saved.memory`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: connect.CompleteWorkloads(server),
+		RunE:              command.Steps(o.run, o.complete),
+	}
+	o.addFlags(cmd)
+	cmd.Flags().Var(command.OneOf(&o.by, "what", savingGroups), "by", "what a row is about: namespace or workload")
+	command.CompleteFlag(cmd, "by", cobra.FixedCompletions(savingGroups, cobra.ShellCompDirectiveNoFileComp))
+	command.AddListFlags(cmd, &o.Output)
+	return cmd
+}
+
+// savingGroups are the values of --by.
+var savingGroups = groupings[:2]
+
+func (o *savingsOptions) run(ctx context.Context) error {
+	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		if err := o.resolve(ctx, c); err != nil {
+			return err
+		}
+		selected := o.request()
+		resp, err := c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Namespace: selected.GetNamespace(), LabelSelector: selected.GetLabelSelector(), Workload: selected.GetWorkload()})
+		if err != nil {
+			return err
+		}
+		if o.workload != nil && o.labels == "" && len(resp.GetSavings()) == 0 {
+			return o.noPods(ctx, c)
+		}
+		all, err := savingsOf(resp)
+		if err != nil {
+			return err
+		}
+		if err := o.print(all); err != nil {
+			return err
+		}
+		if len(resp.GetSavings()) == 0 {
+			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
+			return err
+		}
+		return nil
+	})
+}
+
+func (o *savingsOptions) print(all *savings) error {
+	rows := all.workloads
+	if o.by == byNamespace {
+		rows = all.namespaces
+	}
+	if err := print.SortBy(o.SortBy, rows, (*saver).object); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return all.document(&o.Output)
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, saverName, messages(rows)...)
+	}
+	if err := o.Table(all.table(o, rows)); err != nil {
+		return err
+	}
+	return all.remark(o)
+}
+
+// saverName returns what -o name prints.
+func saverName(of *workloadresizerv1.Savings) string {
+	if of.GetWorkload() != nil {
+		return print.WorkloadName(of.GetWorkload())
+	}
+	return "namespace/" + print.OneLine(of.GetNamespace())
+}
+
+// remark says what the table does not show.
+func (s *savings) remark(o *savingsOptions) error {
+	var rows []*row
+	for _, of := range s.workloads {
+		if w := of.GetWorkload(); w != nil {
+			rows = append(rows, &row{Workload: &workload{w.GetKind(), w.GetName()}})
+		}
+	}
+	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil || s.total.GetUnknownPods() == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(o.ErrOut, "the usage of %s of %s is unknown; \"resizectl usage explain WORKLOAD\" shows why\n", fmt.Sprint(s.total.GetUnknownPods()), print.CountOf(s.total.GetPods(), "pod"))
+	return err
+}

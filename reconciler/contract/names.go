@@ -1,0 +1,57 @@
+package contract
+
+import "strings"
+
+// Names are the names of the objects in the namespace of the server, except for the ConfigMap with
+// the ratios. All of them have the same prefix.
+type Names struct {
+	// Overrides is the ConfigMap that stores the ratios set through the API.
+	Overrides string
+	// Holds is the ConfigMap that stores restores, pauses and open breakers.
+	Holds string
+	// Freeze is the ConfigMap that freezes the cluster while it exists.
+	Freeze string
+	// Benchmarks is the ConfigMap with the settings of benchmarks, which users create.
+	Benchmarks string
+	// BenchmarkRatios is the ConfigMap that stores the ratios that follow benchmarks.
+	BenchmarkRatios string
+	// SamplesPrefix starts the names of the ConfigMaps that store samples. A number follows it.
+	SamplesPrefix string
+	// UsagePrefix starts the names of the ConfigMaps that store the history of usage. A hyphen
+	// and a number follow it.
+	UsagePrefix string
+	// CA is the ConfigMap with the certificate authorities that callers must trust.
+	CA string
+	// Certificate is the Secret that stores the server's certificate and its authority.
+	Certificate string
+	// Lease is the Lease that the leader holds.
+	Lease string
+}
+
+// DefaultNames are the names in the manifests.
+var DefaultNames = NamesWith(AppName)
+
+// NamesWith returns the names with this prefix.
+func NamesWith(prefix string) Names {
+	return Names{
+		Overrides:       prefix + "-overrides",
+		Holds:           prefix + "-holds",
+		Freeze:          prefix + "-freeze",
+		Benchmarks:      prefix + "-benchmarks",
+		BenchmarkRatios: prefix + "-benchmark-ratios",
+		SamplesPrefix:   prefix + "-samples-",
+		UsagePrefix:     prefix + "-usage",
+		CA:              prefix + "-ca",
+		Certificate:     prefix + "-tls",
+		Lease:           prefix,
+	}
+}
+
+// ConfigMap reports whether a ConfigMap of this name is one of these.
+func (n Names) ConfigMap(name string) bool {
+	switch name {
+	case n.Overrides, n.Holds, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.CA:
+		return true
+	}
+	return strings.HasPrefix(name, n.SamplesPrefix) || strings.HasPrefix(name, n.UsagePrefix+"-")
+}

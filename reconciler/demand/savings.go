@@ -1,0 +1,188 @@
+package demand
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// Savings is what running pods take of their nodes, compared with what they would take as their authors
+// wrote them, and what they use. A pod takes what the scheduler counts, so that an init container that needs
+// more than all others hides what these save.
+type Savings struct {
+	// Pods is the number of pods, and Unknown the number of those whose usage is not known.
+	Pods, Unknown int
+	// Authored is what all pods would request with their originals, and Requested what they request now.
+	Authored, Requested recommend.Amounts
+	// Saved is the difference; negative if the pods request more than their authors wrote. It stays right
+	// where a sum ends at the largest amount.
+	Saved recommend.Amounts
+	// Measured is the part of Requested of pods that are not Unknown. Used is of these, too.
+	Measured, Used recommend.Amounts
+	// AuthoredCost, RequestedCost and UsedCost are what these cost an hour.
+	AuthoredCost, RequestedCost, UsedCost float64
+	// Reverts and Kills are what resizes cost: how often a resource of a container was reverted, and the OOM
+	// kills that a resize may have caused. Pods that have finished count, too.
+	Reverts, Kills int
+}
+
+// Add adds other savings.
+func (s *Savings) Add(o *Savings) {
+	s.Pods, s.Unknown, s.Reverts, s.Kills = s.Pods+o.Pods, s.Unknown+o.Unknown, s.Reverts+o.Reverts, s.Kills+o.Kills
+	for _, of := range [...]struct{ to, from *recommend.Amounts }{
+		{&s.Authored, &o.Authored}, {&s.Requested, &o.Requested}, {&s.Saved, &o.Saved}, {&s.Measured, &o.Measured}, {&s.Used, &o.Used},
+	} {
+		of.to.CPU, of.to.Memory = plus(of.to.CPU, of.from.CPU), plus(of.to.Memory, of.from.Memory)
+	}
+	s.AuthoredCost, s.RequestedCost, s.UsedCost = s.AuthoredCost+o.AuthoredCost, s.RequestedCost+o.RequestedCost, s.UsedCost+o.UsedCost
+}
+
+// Saver is the savings of a workload.
+type Saver struct {
+	// Workload has only a namespace for pods that count for no workload.
+	Workload usage.Workload
+	Savings
+}
+
+// Savings returns what the selected pods save, by the workload that they count for, ordered by namespace, kind and name.
+// The last of each namespace may be of pods that count for no workload. It is empty while there are no ratios. Like
+// Report, it looks at the pods in a namespace only when it reaches it, and ends with the error of Visible or ctx.
+func (d *Demands) Savings(ctx context.Context, of Selection) iter.Seq2[*Saver, error] {
+	return func(yield func(*Saver, error) bool) {
+		table := d.Ratios.Table()
+		if table == nil {
+			return
+		}
+		chosen, need := of.chosen(), d.Table().Demand
+		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, saver := range d.savers(namespace, &of, chosen, table, need) {
+				if !yield(saver, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// savers returns the savings of a namespace.
+func (d *Demands) savers(namespace string, selected *Selection, chosen *chosen, table *ratios.Table, need lookup) []*Saver {
+	by := map[usage.Workload]*Saver{}
+	var owners []workload.Workload
+	var about []usage.Workload
+	for _, p := range d.Cluster.Pods(namespace).List() {
+		if selected.Selector != nil && !selected.Selector.Matches(p.Labels()) {
+			continue
+		}
+		owners = d.Cluster.Owners().Chain(owners[:0], p)
+		w, counts := d.countsFor(p, owners)
+		if about = chosen.of(about[:0], namespace, owners, w); len(about) == 0 {
+			continue
+		}
+		one, any := d.savingsOf(p, w, table, need)
+		if !any {
+			continue
+		}
+		if !counts {
+			w = usage.Workload{Namespace: namespace}
+		}
+		to := by[w]
+		if to == nil {
+			to = &Saver{Workload: w}
+			by[w] = to
+		}
+		to.Add(&one)
+	}
+	all := make([]*Saver, 0, len(by))
+	for _, saver := range by {
+		all = append(all, saver)
+	}
+	slices.SortFunc(all, func(a, b *Saver) int { return CompareSavers(a.Workload, b.Workload) })
+	return all
+}
+
+// CompareSavers orders workloads as Savings does.
+func CompareSavers(a, b usage.Workload) int {
+	if a.Namespace == b.Namespace && (a.Kind == "") != (b.Kind == "") {
+		return cmp.Compare(b.Kind, a.Kind)
+	}
+	return compare(a, b)
+}
+
+// savingsOf returns the savings of one pod, given the workload that it counts for; false if the pod takes nothing, and no
+// resize of it cost anything.
+func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, need lookup) (one Savings, any bool) {
+	one.Reverts = revertsOf(p)
+	for i := range p.Kills() {
+		if mayHaveCaused(p, &p.Kills()[i]) {
+			one.Kills++
+		}
+	}
+	on := d.Cluster.Node(p)
+	if !runs(p) || on == nil {
+		return one, one.Reverts+one.Kills > 0
+	}
+	one.Pods = 1
+	one.Authored, one.Requested = recommend.Amounts(node.RequestsAs(p, authoredOf)), recommend.Amounts(node.Requests(p))
+	one.Saved = recommend.Amounts{CPU: one.Authored.CPU - one.Requested.CPU, Memory: one.Authored.Memory - one.Requested.Memory}
+	rule := d.Planner.Rule(p, on, "", table)
+	if used, known := useOf(p, w, &rule, need); known {
+		one.Measured, one.Used = one.Requested, used
+	} else {
+		one.Unknown = 1
+	}
+	if table.Prices != nil {
+		one.price(table.Prices.Of(rule.NodeType))
+	}
+	return one, true
+}
+
+func (s *Savings) price(of policy.Price) {
+	s.AuthoredCost, s.RequestedCost, s.UsedCost = cost(of.CPU, of.Memory, s.Authored), cost(of.CPU, of.Memory, s.Requested), cost(of.CPU, of.Memory, s.Used)
+}
+
+// authoredOf returns what the author of a container requested. An original that is unknown saves nothing.
+func authoredOf(c *pod.Container) sizing.Container {
+	return sizing.Container{
+		CPU:    sizing.Amount{Request: cmp.Or(c.Original.CPU.Request, c.Spec.CPU.Request)},
+		Memory: sizing.Amount{Request: cmp.Or(c.Original.Memory.Request, c.Spec.Memory.Request)},
+	}
+}
+
+// useOf returns what the containers of a pod use on its node, and whether this is known of all of them, and of both
+// resources. Init containers have ended.
+func useOf(p *pod.Pod, w usage.Workload, rule *plan.Ruling, need lookup) (used recommend.Amounts, known bool) {
+	key := usage.Key{Ratios: rule.Rule()}
+	key.Container.Namespace, key.Container.Kind, key.Container.Workload = w.Namespace, w.Kind, w.Name
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if c.Init() && !c.Sidecar() {
+			continue
+		}
+		key.Container.Name = c.Name()
+		r, ok := need(key)
+		if !ok || r.MemoryKnown == (recommend.Known{}) {
+			return recommend.Amounts{}, false
+		}
+		on, ok := rule.Use(r.Used.CPU, r.Used.Memory)
+		if !ok {
+			return recommend.Amounts{}, false
+		}
+		used.CPU, used.Memory = plus(used.CPU, on.CPU.Request), plus(used.Memory, on.Memory.Request)
+	}
+	return used, true
+}

@@ -58,7 +58,7 @@ const (
 const (
 	// Observe only shows it.
 	Observe = "observe"
-	// Initial sizes the pod when it is created, and leaves it alone when it runs.
+	// Initial sizes the pod when it is created, and never resizes it when it runs.
 	Initial = "initial"
 	// Apply resizes the pod.
 	Apply = "apply"

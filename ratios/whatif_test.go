@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 )
@@ -82,5 +83,18 @@ func TestWhatIf(t *testing.T) {
 	broken := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{Err: errors.New("broken")}))
 	if _, err := broken.WhatIf("file", nil); err == nil || !strings.Contains(err.Error(), "not read yet") {
 		t.Errorf("before there is a table: %v", err)
+	}
+}
+
+func TestWithDemandMode(t *testing.T) {
+	table := merge(t, withRules(ratios.Rule{Match: policy.Criteria{ComputeClass: "b"}}))
+	applied, observed := table.WithDemandMode(policy.Apply), table.WithDemandMode(policy.Observe)
+	for i := range table.Profiles() {
+		if table.Profiles()[i].AppliesUsage() || observed.Profiles()[i].AppliesUsage() || !applied.Profiles()[i].AppliesUsage() {
+			t.Errorf("profile %d: %+v, %+v", i, applied.Profiles()[i].Demand, observed.Profiles()[i].Demand)
+		}
+	}
+	if observed.Revision != table.Revision || applied.Revision == table.Revision || applied.WithDemandMode(policy.Observe).Revision != table.Revision {
+		t.Errorf("revisions %s, %s with usage applied and %s with usage observed", table.Revision, applied.Revision, observed.Revision)
 	}
 }

@@ -40,6 +40,7 @@ type following struct {
 	*apiServer
 	*Reconciler
 	ratios *ratiotest.Memory
+	made   int
 	// of are the containers that the source measures.
 	mu sync.Mutex
 	of []*corev1.Pod
@@ -118,9 +119,10 @@ func (f *following) pods(t *testing.T, namespace string, idle, busy podtest.Amou
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, node := range nodes {
+	for _, node := range nodes {
+		f.made++
 		p := f.podIn(t, namespace, idle, func(p *corev1.Pod) {
-			p.Name, p.Spec.NodeName, p.Spec.Containers[0].Name = fmt.Sprintf("%s-%s-%d", idle[0], node, i), node, "idle"
+			p.Name, p.Spec.NodeName, p.Spec.Containers[0].Name = fmt.Sprintf("pod-%d", f.made), node, "idle"
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "busy", Image: "none", Resources: busy.Requirements()})
 			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: namespace, UID: owner.UID, Controller: &controller}}
 		})
@@ -136,7 +138,7 @@ func (f *following) pods(t *testing.T, namespace string, idle, busy podtest.Amou
 func (f *following) warm(t *testing.T, guard policy.Guard) (namespace string) {
 	t.Helper()
 	namespace = f.namespace(t)
-	first := f.pods(t, namespace, podtest.Amounts{"2", "", "1Gi", ""}, podtest.Amounts{"2", "", "1Gi", ""}, "a")
+	first := f.pods(t, namespace, podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"1", "", "1Gi", ""}, "a")
 	f.ratios.Set(demands(byUsage, guard))
 	localcluster.Eventually(t, "what the workload needs", func() error {
 		planned, err := f.Preview(t.Context(), types.NamespacedName{Namespace: namespace, Name: first[0].Name}, query.PreviewOptions{})

@@ -92,6 +92,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"usage", "web-6d4cf56db6-x2x7p"}},
 		{args: []string{"usage", "explain", "deploy/web"}, err: cmdtest.WithReason(t, codes.NotFound, "USAGE_UNKNOWN", "the usage of workload default/Deployment/web is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for")},
 		{args: []string{"usage", "history", "deploy/web", "-c", "app"}, err: cmdtest.WithReason(t, codes.NotFound, "USAGE_UNKNOWN", "the usage of container default/Deployment/web/app is not known: nothing was measured of it in the time that history is kept for")},
+		{args: []string{"usage", "savings", "-n", "shop"}, err: hidden},
 		{args: []string{"usage", "sources"}, err: noRight},
 		{args: []string{"usage", "sources"}, err: status.Error(codes.Unimplemented, "unknown service workloadresizer.v1.UsageService")},
 		{args: []string{"plan", "web"}, err: noPod},

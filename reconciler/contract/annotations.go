@@ -37,7 +37,7 @@ const (
 	// its sizes before and after. A resize that makes the pod worse is reverted to these.
 	AppliedSizes = Prefix + "applied-sizes"
 	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. It is
-	// informational: it is shown, and nothing is decided by it.
+	// informational: no plan depends on it.
 	AppliedDemand = Prefix + "applied-demand"
 	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
 	Reverts = Prefix + "reverted"

@@ -114,7 +114,7 @@ func BenchmarkMinute(b *testing.B) {
 // All containers use what the first one of their pod uses.
 func BenchmarkSavings(b *testing.B) {
 	for _, pods := range []int{15_000, 150_000} {
-		f := large(b, pods)
+		f := large(b, pods, false)
 		for range 2 {
 			clustertest.Clock(f.of).Step(time.Minute)
 			f.readOnce(b.Context(), f.sources[0])
@@ -122,7 +122,7 @@ func BenchmarkSavings(b *testing.B) {
 		}
 		table, demands := f.Ratios.Table(), f.Table()
 		need := func(key usage.Key) (recommend.Recommendation, bool) {
-			key.Container.Name = "app"
+			key.Name = "app"
 			return demands.Demand(key)
 		}
 		b.Run(fmt.Sprint(pods, " pods, in total"), func(b *testing.B) {

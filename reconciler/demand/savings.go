@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -126,9 +127,9 @@ func CompareSavers(a, b usage.Workload) int {
 // savingsOf returns the savings of one pod, given the workload that it counts for; false if the pod takes nothing, and no
 // resize of it cost anything.
 func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, need lookup) (one Savings, any bool) {
-	one.Reverts = revertsOf(p)
+	one.Reverts = guard.RevertsOf(p)
 	for i := range p.Kills() {
-		if mayHaveCaused(p, &p.Kills()[i]) {
+		if guard.MayHaveKilled(p, &p.Kills()[i]) {
 			one.Kills++
 		}
 	}
@@ -167,13 +168,13 @@ func authoredOf(c *pod.Container) sizing.Container {
 // resources. Init containers have ended.
 func useOf(p *pod.Pod, w usage.Workload, rule *plan.Ruling, need lookup) (used recommend.Amounts, known bool) {
 	key := usage.Key{Ratios: rule.Rule()}
-	key.Container.Namespace, key.Container.Kind, key.Container.Workload = w.Namespace, w.Kind, w.Name
+	key.Namespace, key.Kind, key.Workload = w.Namespace, w.Kind, w.Name
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		if c.Init() && !c.Sidecar() {
 			continue
 		}
-		key.Container.Name = c.Name()
+		key.Name = c.Name()
 		r, ok := need(key)
 		if !ok || r.MemoryKnown == (recommend.Known{}) {
 			return recommend.Amounts{}, false

@@ -64,11 +64,11 @@ func saversOf(t *testing.T, layer *ratios.Layer, of Selection, pods ...*corev1.P
 	for _, namespace := range in.Pods("").Namespaces() {
 		all = append(all, d.savers(namespace, &of, of.chosen(), d.Ratios.Table(), func(key usage.Key) (recommend.Recommendation, bool) {
 			known := recommend.Known{Age: time.Hour, Coverage: 1}
-			if key.Container.Name == "cpuOnly" {
+			if key.Name == "cpuOnly" {
 				known = recommend.Known{}
 			}
 			return recommend.Recommendation{Used: recommend.Amounts{CPU: 500, Memory: 256 << 20}, MemoryKnown: known},
-				key.Container.Kind == "Deployment" && key.Container.Name != "unknown"
+				key.Kind == "Deployment" && key.Name != "unknown"
 		})...)
 	}
 	return all

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -157,6 +158,27 @@ func TestAutoscalersAndUsage(t *testing.T) {
 			t.Errorf("%v to %+v because of %v: %v", plan.Decision, c.Desired, c.Causes, plan.Reasons)
 		}
 	})
+	t.Run("what usage showed is no longer recorded, even while nothing is measured", func(t *testing.T) {
+		p := podtest.Pod(bothResources, podtest.Annotated("applied-demand", "app cpu 500m memory 1000Mi", "original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "3Gi", "original-memory-limit.app", "6Gi", "applied-instance-type", "n2d", "applied-at", podtest.At(11).Format(time.RFC3339)),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.AppliedSizes, contract.AppliedDemand, contract.OriginalPrefix+"cpu.app")))
+		plan := planned(t, p, byCPU, func(s *Snapshot) { s.Demand = need.Unknown{} })
+		recorded := map[string]*string{}
+		if plan.made == nil {
+			t.Fatalf("nothing is written: %v because of %v", plan.Decision, plan.Reasons)
+		}
+		if plan.made.recordDemand(recorded); recorded[contract.AppliedDemand] == nil || strings.Contains(*recorded[contract.AppliedDemand], "cpu") {
+			t.Errorf("%v", recorded)
+		}
+	})
+	t.Run("a skipped pod says so next to where its demand comes from", func(t *testing.T) {
+		plan := planned(t, lowered, byCPU, func(s *Snapshot) { s.Paused = &Stop{Scope: "namespace shop"} })
+		if got := plan.Ignores(0, sizing.CPU); plan.Decision != Skip || got != "HorizontalPodAutoscaler web targets 80% of cpu requests" {
+			t.Errorf("%v: %q", plan.Decision, got)
+		}
+		if got := planned(t, lowered, byCPU).Ignores(0, sizing.CPU); got != "" {
+			t.Errorf("besides the reason: %q", got)
+		}
+	})
 	t.Run("an aligned pod says so after why it is aligned", func(t *testing.T) {
 		plan := planned(t, podtest.Pod(bothResources, podtest.AsCreated), byCPU, func(s *Snapshot) { s.Table = tableOf(t, 1, 1, nil) })
 		if plan.Decision != Align || plan.Reasons[0].Code != contract.AlreadyAligned || ofAutoscalers(plan) != why {
@@ -215,6 +237,38 @@ func TestAutoscalersAndUsage(t *testing.T) {
 			t.Errorf("%+v: %s", plan.Containers[0].Desired, got)
 		}
 	})
+}
+
+// A workload has a constant load, which its pods share. Usage shows 1.15 times what each pod uses, as by default, and an
+// autoscaler targets 70%. If it knows of the autoscaler, the planner must not lower what that measures: each decrease would
+// add pods, of which each uses less, until there are as many as the autoscaler permits.
+func TestAutoscalersAreNotFedByDecreases(t *testing.T) {
+	const load, target, most = 4000, 0.7, 100
+	byUtilization := metricOf("cpu", autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(100 * target))})
+	replicas := func(known ...*autoscalingv2.HorizontalPodAutoscaler) int {
+		n := 1
+		for range 100 {
+			used := float64(load) / float64(n)
+			s, d := snapshotOf(t, podtest.Pod(podtest.Burstable, podtest.AsCreated), podtest.Node("n2d")), showing()
+			needed := int64(1.15 * used)
+			cpu := &d.needs["app"].CPU
+			cpu.Target, cpu.Lower, cpu.Upper = needed, needed, needed
+			s.Now, s.Demand, s.InTheEnd = podtest.At(100*3600), d, true
+			scaledBy(known...)(s)
+			request := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s).Containers[0].Desired.CPU.Request
+			// As the HorizontalPodAutoscaler: a tenth is tolerated.
+			if ratio := used / float64(request) / target; math.Abs(ratio-1) > 0.1 {
+				n = min(max(1, int(math.Ceil(float64(n)*ratio))), most)
+			}
+		}
+		return n
+	}
+	if n := replicas(scaler("web", byUtilization)); n != 6 { // At most 70% of a core each.
+		t.Errorf("%d pods, want 6", n)
+	}
+	if n := replicas(); n != most {
+		t.Errorf("the planner does not know the autoscaler, and it has only %d pods, so that this test shows nothing", n)
+	}
 }
 
 // TestAutoscalersWithholdUsage plans arbitrary pods. If an autoscaler compares all that they request with usage, they must

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -124,6 +125,11 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	switch {
 	case !p.FollowsUsage:
 		return ""
+	case p.Containers[container].Needs[m.Index].Withheld != "":
+		if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.HPAUtilization }) {
+			return ""
+		}
+		return p.Containers[container].Needs[m.Index].Withheld
 	case p.Containers[container].Unmeasured:
 		return unknownNeed
 	}
@@ -173,7 +179,7 @@ func (d *draft) recordDemand(annotations map[string]*string) {
 		c := &d.Containers[i]
 		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
 		for _, m := range sizing.Measures {
-			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
 			}
 		}

@@ -55,6 +55,7 @@ func TestListRatios(t *testing.T) {
 		},
 		Sources:       []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true}},
 		MaxSpeedRatio: 5,
+		DemandMode:    workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR,
 	}
 	if diff := cmp.Diff(want, got, protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.RatioSource{}, "last_good_time")); diff != "" {
 		t.Error(diff)
@@ -188,21 +189,24 @@ func TestRules(t *testing.T) {
 		},
 		{
 			Name: "overrides[1]", Match: policy.Criteria{ComputeClass: "Balanced"},
-			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Min: 128 << 20}}}, "bounds.cpu.max"),
+			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Min: 128 << 20}}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}}, "bounds.cpu.max"),
 		},
 	}
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
-	t.Run("contain only what they set", func(t *testing.T) {
+	t.Run("contain only what they set, and their mode", func(t *testing.T) {
 		got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []*workloadresizerv1.RatioRule{
 			{
-				Name: "overrides[0] (critical)", BaselineNodeType: "n4", MaxSpeedRatio: new(7.0),
+				Name: "overrides[0] (critical)", BaselineNodeType: "n4", MaxSpeedRatio: new(7.0), DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR,
 				Ratios: []*workloadresizerv1.Ratio{{NodeType: "c3", CpuPerf: 2.5, MemoryPerf: 1, CpuFactor: 0.5, MemoryFactor: 1}},
 			},
-			{Name: "overrides[1]", Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "0"}, Memory: &workloadresizerv1.QuantityRange{Min: "128Mi"}}},
+			{
+				Name: "overrides[1]", DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL,
+				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "0"}, Memory: &workloadresizerv1.QuantityRange{Min: "128Mi"}},
+			},
 		}
 		if diff := cmp.Diff(want, got.GetRules(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "provenance", "candidates")); diff != "" {
 			t.Error(diff)

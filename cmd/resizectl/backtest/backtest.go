@@ -61,7 +61,8 @@ The policies are
 
 ` + describe(own(unchanged(), nil)) + `
 Flags such as --margin change the options of "default", or of "follow" with
---limit-follows. The result is the policy "changed". docs/usage.md explains the rules of a replay and the columns.
+--limit-follows. The result is the policy "changed". docs/usage.md explains the rules
+of a replay and the columns.
 
 This needs no server.`,
 		Example: `  # Compare policies on a trace

@@ -52,8 +52,9 @@ If the rule of any of the pods applies usage, DEMAND says where the demand of a 
 comes from: usage, or its author.
 
 The --what-if flags plan with different ratios, bounds or node types, with a different
-"demand.mode", or as if no pod were paused, restored or frozen. They show the size that a pod gets in the end,
-however long it waits for other pods, budgets or steps (see "guard" in config.yaml).
+"demand.mode", or as if no pod were paused, restored or frozen. They show the size that
+a pod gets in the end, however long it waits for other pods, budgets or steps (see
+"guard" in config.yaml).
 
 With -f, plan shows the pods that manifests would create, for each node type or
 for the types in --node-type. These pods do not have to be in the cluster. In a

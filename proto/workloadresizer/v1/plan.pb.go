@@ -1276,7 +1276,7 @@ type ContainerPlan struct {
 	Desired *Resources `protobuf:"bytes,4,opt,name=desired,proto3" json:"desired,omitempty"`
 	// Whether the container is a restartable init container.
 	Sidecar bool `protobuf:"varint,5,opt,name=sidecar,proto3" json:"sidecar,omitempty"`
-	// What its cpu and memory need on the baseline, and where that comes from, by resource
+	// The needs of its cpu and memory on the baseline, and where they come from, by resource
 	// name. Empty if the rule of the pod does not apply usage: then, the container needs its
 	// original.
 	Demands       map[string]*ResourceDemand `protobuf:"bytes,6,rep,name=demands,proto3" json:"demands,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -1356,7 +1356,7 @@ func (x *ContainerPlan) GetDemands() map[string]*ResourceDemand {
 	return nil
 }
 
-// What one resource of a container needs on the baseline. The desired size is this, times
+// The need of one resource of a container on the baseline. The desired size is this, times
 // the factor of the node, within bounds.
 type ResourceDemand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -536,7 +536,7 @@ type RatioRule struct {
 	// Includes node types that the rule does not name, which its baseline_node_type or
 	// max_speed_ratio makes implausible. Does not repeat what ListRatios returns.
 	Implausible map[string]string `protobuf:"bytes,6,rep,name=implausible,proto3" json:"implausible,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How usage determines the sizes of these pods, also if that is as for all other pods.
+	// How usage determines the sizes of these pods, even if it is as for all other pods.
 	DemandMode    DemandMode `protobuf:"varint,7,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

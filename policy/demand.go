@@ -18,7 +18,7 @@ type Demand struct {
 	From, Mode string
 	// Policy is one of DemandPolicies.
 	Policy string
-	// Margin is a share of the estimate, e.g. 0.15.
+	// Margin is a share of the estimate, e.g. 0.15, or ByLimit.
 	Margin      float64
 	CPU, Memory ResourceDemand
 	MinHistory  time.Duration
@@ -32,16 +32,17 @@ type Demand struct {
 // ResourceDemand is the part of a Demand that differs between cpu and memory. Amounts are in
 // millicores and bytes.
 type ResourceDemand struct {
-	// Target is a percentile such as 0.9.
+	// Target is a percentile such as 0.9, or ByLimit.
 	Target float64
-	// Floor may be FloorByLimit.
+	// Floor may be ByLimit.
 	Floor int64
 	// Bounds limit each container.
 	Bounds  sizing.Range
 	RoundTo int64
 	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
 	Keep, Whole bool
-	// Limit is one of DemandLimits. Multiple and Headroom are for the limit of memory that is a multiple.
+	// Limit is one of DemandLimits. Multiple is for the limit of memory that is a multiple, and Headroom for this limit
+	// and the one that follows.
 	Limit    string
 	Multiple float64
 	Headroom int64
@@ -70,8 +71,8 @@ var (
 	DemandLimits   = []string{"follow", "keep", "none", "multiple"}
 )
 
-// FloorByLimit is the floor of memory that is lower if the limit does not follow the request.
-const FloorByLimit = -1
+// ByLimit is a value that depends on whether the memory limit follows the request.
+const ByLimit = -1
 
 // LongestHistory is how long history is kept. If a decrease needed more, there would be none.
 const LongestHistory = 8 * keys.Day
@@ -85,7 +86,7 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
 		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). This version does not size pods at their creation, so that `initial` is as `observe`. With `from: author`, the mode has no effect"),
 		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
-		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), 0.15, "share of the estimate that is added to it"),
+		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
 		keys.Of("maxGrowth", &d.MaxGrowth, keys.Between(1, 1000, 4), 4, "how many times the original requests and limits a container gets at most, because it may leak. Bounds may allow less"),
@@ -95,28 +96,28 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Gone("oomMinBump", kills),
 		keys.Of("containers", &d.Containers, containers, nil, "bounds of single containers"),
 	},
-		keys.Below("cpu", d.CPU.keys(&keys.CPU, 25, "25m", "1m")...),
+		keys.Below("cpu", d.CPU.keys(&keys.CPU, 0.9, "0.9", 25, "25m", "1m")...),
 		keys.Below("cpu",
 			keys.Of("wholeCores", &d.CPU.Whole, keys.Flag, false, "whether requests are rounded up to whole cores"),
 			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is removed. In Guaranteed pods, it always follows"),
 		),
-		keys.Below("memory", d.Memory.keys(&keys.Memory, FloorByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
+		keys.Below("memory", d.Memory.keys(&keys.Memory, ByLimit, "0.9, or 0.996 if the memory limit follows", ByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
 		keys.Below("memory",
 			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
 			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is a multiple of the request. In Guaranteed pods, it always follows"),
 			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limit `multiple`"),
-			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`"),
+			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`; where the limit follows, the least that is added to the estimates of a pod, whose containers share it"),
 		),
 	)
 }
 
-// keys returns the keys that both resources have. least describes the floor, and unit what requests are
-// rounded up to, if they are not set.
-func (d *ResourceDemand) keys(of *keys.Resource, floor int64, least, unit string) []keys.Key {
+// keys returns the keys that both resources have. percent describes the target, least the floor, and unit what requests
+// are rounded up to, if they are not set.
+func (d *ResourceDemand) keys(of *keys.Resource, target float64, percent string, floor int64, least, unit string) []keys.Key {
 	percentile := keys.Number("above 0, up to 1", "must be a number above 0 and at most 1, such as 0.9", func(f float64) bool { return f > 0 && f <= 1 })
 	const bounds = "remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max"
 	return slices.Concat([]keys.Key{
-		keys.Of("target", &d.Target, percentile, 0.9, "percentile of the usage that the recommendation follows"),
+		keys.Of("target", &d.Target, percentile, target, "percentile of the usage that the recommendation follows").Or(percent),
 		keys.Gone("lower", bounds),
 		keys.Gone("upper", bounds),
 		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),

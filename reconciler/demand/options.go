@@ -16,6 +16,8 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	o := usage.Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: containers}
 	if guaranteed || d.Memory.Limit == followLimit {
 		o.Recommend = recommend.FollowOptions()
+		// The VPA ignores even a kill in a window that begins with nothing. Nothing else protects a limit that follows.
+		o.History.FromNothing, o.Recommend.Headroom = true, d.Memory.Headroom
 	}
 	r := &o.Recommend
 	for _, policy := range recommend.Policies() {
@@ -24,10 +26,16 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 		}
 	}
 	o.History.Hours = r.Policy == recommend.Week
-	r.Margin, r.MinHistory, r.MinCoverage = d.Margin, d.MinHistory, d.MinCoverage
-	r.CPU, r.Memory = r.CPU.At(d.CPU.Target), r.Memory.At(d.Memory.Target)
+	r.MinHistory, r.MinCoverage = d.MinHistory, d.MinCoverage
+	if d.Margin != policy.ByLimit {
+		r.Margin, r.MemoryMargin = d.Margin, d.Margin
+	}
+	r.CPU = r.CPU.At(d.CPU.Target)
+	if d.Memory.Target != policy.ByLimit {
+		r.Memory = r.Memory.At(d.Memory.Target)
+	}
 	r.Floor.CPU = d.CPU.Floor
-	if d.Memory.Floor != policy.FloorByLimit {
+	if d.Memory.Floor != policy.ByLimit {
 		r.Floor.Memory = d.Memory.Floor
 	}
 	r.Round = recommend.Amounts{CPU: d.CPU.RoundTo, Memory: d.Memory.RoundTo}

@@ -21,6 +21,7 @@ import (
 func TestOptions(t *testing.T) {
 	t.Run("are the defaults unless configured", areTheDefaultsUnlessConfigured)
 	t.Run("follow the configuration", followTheConfiguration)
+	t.Run("follow the configuration where limits follow", followTheConfigurationWhereLimitsFollow)
 	t.Run("have bounds that include the target", haveBoundsThatIncludeTheTarget)
 	t.Run("keep as much history as a decrease may need", keepAsMuchHistoryAsADecreaseMayNeed)
 	t.Run("have the names of the recommender", haveTheNamesOfTheRecommender)
@@ -53,6 +54,7 @@ func areTheDefaultsUnlessConfigured(t *testing.T) {
 		{"{cpu: {limit: none}, memory: {limit: multiple}}", true, recommend.FollowOptions()},
 	} {
 		want := usage.Options{History: history.DefaultOptions(), Recommend: tc.want, Containers: 2}
+		want.History.FromNothing = tc.want.Limits.Memory == need.Follow
 		if diff := cmp.Diff(want, optionsOf(demandOf(t, tc.text), "app", tc.guaranteed, 2)); diff != "" {
 			t.Errorf("%s: %s", tc.text, diff)
 		}
@@ -63,7 +65,7 @@ func followTheConfiguration(t *testing.T) {
 	want := usage.Options{Containers: 1, History: history.DefaultOptions(), Recommend: recommend.DefaultOptions()}
 	h, r := &want.History, &want.Recommend
 	h.Hours = true
-	r.Policy, r.Margin = recommend.Week, 0
+	r.Policy, r.Margin, r.MemoryMargin = recommend.Week, 0, 0
 	r.CPU, r.Memory = recommend.Percentiles{Target: 0.8, Lower: 0.5, Upper: 0.95}, recommend.Percentiles{Target: 1, Lower: 0.5, Upper: 1}
 	r.MinHistory, r.MinCoverage = 3*time.Hour, 0.25
 	r.Floor, r.Round = recommend.Amounts{CPU: 10, Memory: 32 << 20}, recommend.Amounts{CPU: 5, Memory: 1 << 20}
@@ -79,6 +81,19 @@ func followTheConfiguration(t *testing.T) {
 	}
 	r.Max = recommend.Amounts{CPU: 4000, Memory: 4 << 30}
 	if diff := cmp.Diff(want, optionsOf(d, "other", false, 1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func followTheConfigurationWhereLimitsFollow(t *testing.T) {
+	want := usage.Options{Containers: 1, History: history.DefaultOptions(), Recommend: recommend.FollowOptions()}
+	h, r := &want.History, &want.Recommend
+	h.FromNothing = true
+	r.Policy, r.Margin, r.MemoryMargin = recommend.Pressure, 0.15, 0.15
+	r.Memory = r.Memory.At(0.9)
+	r.Floor.Memory, r.Headroom = 32<<20, 100<<20
+	d := demandOf(t, "{policy: pressure, margin: 0.15, memory: {target: 0.9, floor: 32Mi, headroom: 100Mi}}")
+	if diff := cmp.Diff(want, optionsOf(d, "app", true, 1)); diff != "" {
 		t.Error(diff)
 	}
 }

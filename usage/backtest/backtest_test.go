@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -187,6 +188,34 @@ func TestReplay(t *testing.T) {
 		near(t, "raises of CPU", row.OOMRaises, 0)
 		near(t, "resizes of CPU", row.Resizes, 1)
 	})
+	t.Run("counts limits, and resizes that reverse others within an hour", func(t *testing.T) {
+		s := &scripted{decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
+			request, limit = p.Request, p.Limit
+			switch now.Sub(time.Unix(monday, 0)) {
+			case 0:
+				request.CPU, limit.Memory = 700, 2000*mib
+			case 30 * time.Minute:
+				request.Memory, limit.Memory = 900*mib, 3000*mib
+			case time.Hour:
+				request.CPU = 800 // An hour after it was lowered.
+			case 90 * time.Minute:
+				limit.Memory = 2000 * mib // An hour after it was raised.
+			case 2*time.Hour - 5*time.Minute:
+				request.CPU, request.Memory, limit.Memory = 700, 800*mib, 4000*mib
+			case 3 * time.Hour:
+				request.Memory = 1000 * mib
+			}
+			return request, limit, true
+		}}
+		settings := DefaultSettings()
+		settings.Warmup, settings.Every = 0, 5*time.Minute
+		row := Run([]*trace.Machine{machine(1, func(int) (int64, int64) { return 100, mib })}, s, settings).Summary(Prices{})[0]
+		near(t, "resizes", row.Resizes, 6)
+		near(t, "GiB of limits", row.LimitGiB, (1000*1+2000*6+3000*12+2000*5+4000*264)/288.0/1024)
+		if row.Reversed != 1 {
+			t.Errorf("%d resizes reverse others", row.Reversed)
+		}
+	})
 	t.Run("tells a policy when each resource was resized", func(t *testing.T) {
 		s := &scripted{decide: func(p Pod, now time.Time) (request, limit recommend.Amounts, resize bool) {
 			request, limit = p.Request, p.Limit
@@ -347,6 +376,45 @@ func TestRecommender(t *testing.T) {
 			t.Errorf("the slack differs by %v, mixed by %v", ours, mixed)
 		}
 	})
+}
+
+// TestSteadyNoise replays machines that use the same every day, except for noise of a fifth.
+func TestSteadyNoise(t *testing.T) {
+	const days = 35
+	var machines []*trace.Machine
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		swing := 0.6 * random.Float64()
+		machines = append(machines, machine(days, func(step int) (cpu, memory int64) {
+			wave := 1 + swing*math.Sin(2*math.Pi*float64(step)/slotsPerDay)
+			noise := func() float64 { return 0.8 + 0.4*random.Float64() }
+			return int64(300 * wave * noise()), int64(300 * mib * wave * noise())
+		}))
+	}
+	settings := DefaultSettings()
+	settings.Warmup = 7 * 24 * time.Hour
+	follow := &Recommender{Label: "follow", History: history.DefaultOptions(), Options: recommend.FollowOptions()}
+	follow.History.FromNothing = true
+	for _, policy := range []*Recommender{{Label: "default", History: history.DefaultOptions(), Options: recommend.DefaultOptions()}, follow} {
+		row := Run(machines, policy, settings).Summary(Prices{})[0]
+		if row.MachineDays != 10*(days-7) || row.Resizes > 0.1 || row.OOMRaises != 0 || row.OOMDays != 0 {
+			t.Errorf("%s: %.3f resizes per machine and day, %+v", policy.Label, row.Resizes, row)
+		}
+	}
+}
+
+// TestLimitsThatFollow replays generated machines, whose limits are their requests. A fifth of them leaks.
+func TestLimitsThatFollow(t *testing.T) {
+	machines := generated(t, 24, 40)
+	replay := func(o recommend.Options, h history.Options) Row {
+		return Run(machines, &Recommender{Label: "ours", History: h, Options: o}, DefaultSettings()).Summary(Prices{})[0]
+	}
+	compat, follow := history.DefaultOptions(), history.DefaultOptions()
+	compat.Compat, follow.FromNothing = true, true
+	theirs, ours := replay(recommend.CompatOptions(), compat), replay(recommend.FollowOptions(), follow)
+	if ours.OOMDays > 0.6*theirs.OOMDays || ours.GiB > 1.15*theirs.GiB {
+		t.Errorf("%.4f of the days have a kill and %.1f GiB are requested, by the VPA's rules %.4f and %.1f GiB", ours.OOMDays, ours.GiB, theirs.OOMDays, theirs.GiB)
+	}
 }
 
 func TestPlot(t *testing.T) {

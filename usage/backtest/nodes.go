@@ -48,7 +48,7 @@ func narrow(n int64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // packings is how many times the machines of a day are packed, each time in another order, since
 // chance decides which machines share a node.
-const packings = 10
+const packings = 100
 
 // Nodes are the nodes of all days, as means over all packings.
 type Nodes struct {

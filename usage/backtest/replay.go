@@ -37,13 +37,16 @@ type Tally struct {
 	// above the request.
 	Samples, CPUAbove, MemoryAbove int
 	// CPURequest and MemoryRequest are the sums of requests over the samples, in cores and
-	// bytes, and CPUUsage and MemoryUsage those of usage.
-	CPURequest, MemoryRequest, CPUUsage, MemoryUsage float64
+	// bytes, MemoryLimit that of memory limits, and CPUUsage and MemoryUsage those of usage.
+	CPURequest, MemoryRequest, MemoryLimit, CPUUsage, MemoryUsage float64
 	// Days is how many days had samples. KillDays had a kill, BadDays too many CPU samples
 	// above the request, and AboveDays a sample of memory above the request.
 	Days, KillDays, BadDays, AboveDays int
 	// Resizes counts all resizes except Raises, which raised memory because of a kill.
 	Resizes, Raises int
+	// Reversed counts the Resizes that changed a request or the memory limit less than an hour after it had been changed
+	// in the other direction.
+	Reversed int
 	// Kills counts kills.
 	Kills int
 }
@@ -55,6 +58,7 @@ func (t *Tally) add(u Tally) {
 	t.MemoryAbove += u.MemoryAbove
 	t.CPURequest += u.CPURequest
 	t.MemoryRequest += u.MemoryRequest
+	t.MemoryLimit += u.MemoryLimit
 	t.CPUUsage += u.CPUUsage
 	t.MemoryUsage += u.MemoryUsage
 	t.Days += u.Days
@@ -63,6 +67,7 @@ func (t *Tally) add(u Tally) {
 	t.AboveDays += u.AboveDays
 	t.Resizes += u.Resizes
 	t.Raises += u.Raises
+	t.Reversed += u.Reversed
 	t.Kills += u.Kills
 }
 
@@ -78,6 +83,8 @@ type replica struct {
 	counted          time.Time
 	tally            Tally
 	day              day
+	// turns has the last changes to the requests of CPU and memory, and to the memory limit.
+	turns [3]turn
 	// load has the requests and the usage over time, if nodes are packed.
 	load *load
 }
@@ -158,11 +165,15 @@ func (r *replica) decide(at time.Time, killed bool) {
 	if !resize || request == r.pod.Request && limit == r.pod.Limit {
 		return
 	}
+	reversed := r.reversed(at, request, limit)
 	if !at.Before(r.counted) {
 		if killed && request.Memory > r.pod.Request.Memory {
 			r.tally.Raises++
 		} else {
 			r.tally.Resizes++
+			if reversed {
+				r.tally.Reversed++
+			}
 		}
 	}
 	if request.CPU != r.pod.Request.CPU {
@@ -175,6 +186,30 @@ func (r *replica) decide(at time.Time, killed bool) {
 		r.pod.ResizedLimit = at
 	}
 	r.pod.Request, r.pod.Limit = request, limit
+}
+
+// reversed notes what a resize changes, and reports whether it reverses one that was made less than an hour ago.
+func (r *replica) reversed(at time.Time, request, limit recommend.Amounts) bool {
+	is := &r.pod
+	cpu := r.turns[0].change(at, is.Request.CPU, request.CPU)
+	memory := r.turns[1].change(at, is.Request.Memory, request.Memory)
+	return r.turns[2].change(at, is.Limit.Memory, limit.Memory) || cpu || memory
+}
+
+// turn is the last change to an amount.
+type turn struct {
+	at time.Time
+	up bool
+}
+
+// change notes a change, and reports whether it reverses one that was made less than an hour ago.
+func (t *turn) change(at time.Time, from, to int64) bool {
+	if from == to {
+		return false
+	}
+	before := *t
+	*t = turn{at: at, up: to > from}
+	return !before.at.IsZero() && before.up != t.up && at.Sub(before.at) < time.Hour
 }
 
 // count counts a sample.
@@ -193,6 +228,7 @@ func (r *replica) count(at time.Time, cpu, memory, seen int64, killed bool) {
 	t.Samples++
 	t.CPURequest += float64(r.pod.Request.CPU) / 1000
 	t.MemoryRequest += float64(r.pod.Request.Memory)
+	t.MemoryLimit += float64(r.pod.Limit.Memory)
 	t.CPUUsage += float64(cpu) / 1000
 	t.MemoryUsage += float64(memory)
 	r.day.samples++

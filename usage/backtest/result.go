@@ -23,9 +23,9 @@ type Result struct {
 type Replica struct {
 	Speed float64
 	Tally Tally
-	// Cores and Bytes are the sums over machines of their mean requests, and UsedCores and
-	// UsedBytes those of their mean usage.
-	Cores, Bytes, UsedCores, UsedBytes float64
+	// Cores and Bytes are the sums over machines of their mean requests, LimitBytes of their mean memory limits, and
+	// UsedCores and UsedBytes of their mean usage.
+	Cores, Bytes, LimitBytes, UsedCores, UsedBytes float64
 }
 
 // Run replays machines under a policy. It uses all processors, and its results do not depend on
@@ -96,6 +96,7 @@ func (r *Replica) add(t Tally) {
 	n := float64(t.Samples)
 	r.Cores += t.CPURequest / n
 	r.Bytes += t.MemoryRequest / n
+	r.LimitBytes += t.MemoryLimit / n
 	r.UsedCores += t.CPUUsage / n
 	r.UsedBytes += t.MemoryUsage / n
 	r.Tally.add(t)

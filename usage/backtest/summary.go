@@ -8,9 +8,10 @@ type Row struct {
 	Machines int     `json:"machines"`
 	// MachineDays is how many days of machines count.
 	MachineDays int `json:"machineDays"`
-	// GiB and Cores are the sums over machines of their mean requests, and MemorySlack and
-	// CPUSlack the shares of them that were not used.
+	// GiB and Cores are the sums over machines of their mean requests, and LimitGiB of their mean memory limits.
+	// MemorySlack and CPUSlack are the shares of requests that were not used.
 	GiB         float64 `json:"gib"`
+	LimitGiB    float64 `json:"limitGib"`
 	Cores       float64 `json:"cores"`
 	MemorySlack float64 `json:"memorySlack"`
 	CPUSlack    float64 `json:"cpuSlack"`
@@ -28,6 +29,8 @@ type Row struct {
 	// a kill.
 	Resizes   float64 `json:"resizes"`
 	OOMRaises float64 `json:"oomRaises"`
+	// Reversed is how many of the resizes reversed another one, or a raise, that was made less than an hour before.
+	Reversed int `json:"reversed"`
 	// NodeDays is how many nodes the requests needed, summed over days. OverMemory, OverSeen
 	// and OverCPU are those on which the machines needed more memory, were seen to use more
 	// memory, and used more CPU than the node has. All are 0 for several speeds.
@@ -48,10 +51,10 @@ func (r Result) Summary(prices Prices) (rows []Row) {
 		t, days, samples := x.Tally, float64(max(x.Tally.Days, 1)), float64(max(x.Tally.Samples, 1))
 		row := Row{
 			Policy: r.Policy, Speed: x.Speed, Machines: r.Machines, MachineDays: t.Days,
-			GiB: x.Bytes / (1 << 30), Cores: x.Cores, MemorySlack: slack(x.UsedBytes, x.Bytes), CPUSlack: slack(x.UsedCores, x.Cores),
+			GiB: x.Bytes / (1 << 30), LimitGiB: x.LimitBytes / (1 << 30), Cores: x.Cores, MemorySlack: slack(x.UsedBytes, x.Bytes), CPUSlack: slack(x.UsedCores, x.Cores),
 			OOMDays: float64(t.KillDays) / days, BadDays: float64(t.BadDays) / days, AboveDays: float64(t.AboveDays) / days, OOMKills: t.Kills,
 			CPUAbove: float64(t.CPUAbove) / samples, MemoryAbove: float64(t.MemoryAbove) / samples,
-			Resizes: float64(t.Resizes) / days, OOMRaises: float64(t.Raises) / days,
+			Resizes: float64(t.Resizes) / days, OOMRaises: float64(t.Raises) / days, Reversed: t.Reversed,
 			NodeDays: r.Nodes.Days, OverMemory: r.Nodes.Memory, OverSeen: r.Nodes.Seen, OverCPU: r.Nodes.CPU,
 		}
 		row.Cost = row.Cores*prices.Core + row.GiB*prices.GiB

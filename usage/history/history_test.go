@@ -118,6 +118,17 @@ func TestMemory(t *testing.T) {
 		f.memory(slow, began.Add(day), 300e6)
 		f.want("n2d", "10M:33", "305M:67")
 	})
+	t.Run("counts a window that begins with nothing where that is an option", func(t *testing.T) {
+		f := newFixture(t)
+		f.options.FromNothing = true
+		f.memory(slow, began, 0)
+		f.want("n2d", "10M:100")
+		f.memory(slow, began.Add(time.Minute), 300e6)
+		f.want("n2d", "305M:100")
+		f.memory(slow, began.Add(day), 0)
+		f.kill(Kill{Pod: slow, At: began.Add(day + time.Minute), Limit: 1e9})
+		f.want("n2d", "305M:33", "1208M:67")
+	})
 	t.Run("counts the peaks of each pod", func(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 100e6)

@@ -22,6 +22,9 @@ type Options struct {
 	// that a request that an earlier kill raised raises the next one. It also ignores the usage
 	// since an earlier kill, unless it is higher than what that kill counted as.
 	Compat bool
+	// FromNothing counts what comes after the first usage of a window even if that was nothing. In the VPA, nothing
+	// counts of such a window, not even a kill.
+	FromNothing bool
 	// Hours keeps the peaks of each hour of the week, for policies that need them.
 	Hours bool
 }

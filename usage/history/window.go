@@ -126,7 +126,7 @@ func (w *Window) spanOf(at time.Time, options *Options) (s *Span, first bool) {
 func (w *Window) count(s *Span, first bool, usage int64, kill bool, options *Options) bool {
 	if !first {
 		highest := s.highest()
-		if highest == 0 {
+		if highest == 0 && !options.FromNothing {
 			return false // As in the VPA: nothing counts of a window that begins with nothing.
 		}
 		if usage <= highest {

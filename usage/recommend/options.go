@@ -21,8 +21,10 @@ type Options struct {
 	// Policy turns usage into estimates.
 	Policy      Policy
 	CPU, Memory Percentiles
-	// Margin is added to each estimate, e.g. 0.15 of it.
-	Margin float64
+	// Margin is added to each estimate of CPU, and MemoryMargin to each of memory, e.g. 0.15 of it.
+	Margin, MemoryMargin float64
+	// Headroom is the least that is added to the memory of a pod. Its containers share it.
+	Headroom int64
 	// CPUConfidence and MemoryConfidence are the times after which the bounds are trusted: less
 	// history moves them apart.
 	CPUConfidence, MemoryConfidence time.Duration
@@ -53,20 +55,34 @@ type Options struct {
 // have none. Percentiles and margin are the VPA's. The room for small containers is in the limit,
 // which reserves nothing, instead of the floor of the request.
 func DefaultOptions() Options {
-	o := FollowOptions()
+	o := ownOptions()
 	o.Floor.Memory = 64 << 20
 	o.Limits = need.Limits{Memory: need.Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 << 20}
-	o.Updates.DecreaseMemory, o.Updates.DecreaseLimit = 0, 72*time.Hour
+	o.Updates.DecreaseMemory, o.Updates.DecreaseLimit = time.Hour, 72*time.Hour
 	return o
 }
 
 // FollowOptions returns the options of containers whose memory limit is a proportion of the
 // request, as it must be in Guaranteed pods: to lower the request lowers the limit.
 func FollowOptions() Options {
+	o := ownOptions()
+	o.Memory, o.MemoryMargin, o.Headroom = o.Memory.At(weeklyPeak), 0.05, 250<<20
+	o.Updates.DecreaseMemory = 36 * time.Hour
+	return o
+}
+
+// weeklyPeak is the percentile of memory that a request follows if its limit follows it: a container that exceeds its
+// request is killed there. Peaks lose half of their weight from window to window, so that one of seven windows ago has less
+// than 0.4% of the weight: of one pod, the percentile is the highest peak of a week. Headroom helps more than a margin of
+// the same total, since small containers are killed as often as large ones. docs/benchmarks.md has the figures.
+const weeklyPeak = 0.996
+
+// ownOptions returns the options that all our recommendations have, whatever happens to limits.
+func ownOptions() Options {
 	o := CompatOptions()
 	o.MinHistory, o.MinCoverage, o.MaxGrowth = 24*time.Hour, 0.5, 4
 	o.Silence = 15 * time.Minute
-	o.Updates.DecreaseCPU, o.Updates.DecreaseMemory = 24*time.Hour, 36*time.Hour
+	o.Updates.DecreaseCPU = 24 * time.Hour
 	o.Updates.Separate, o.Updates.AnyKill, o.Updates.InUse = true, true, true
 	return o
 }
@@ -84,7 +100,7 @@ const (
 func CompatOptions() Options {
 	percentiles := Percentiles{Target: 0.9, Lower: lowerBound, Upper: upperBound}
 	return Options{
-		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15,
+		Policy: Usage, CPU: percentiles, Memory: percentiles, Margin: 0.15, MemoryMargin: 0.15,
 		CPUConfidence: confidence, MemoryConfidence: confidence,
 		Floor: Amounts{CPU: 25, Memory: 250 << 20},
 		Rules: need.Rules{Updates: need.Updates{Band: 0.1, After: 12 * time.Hour, QuickKill: 10 * time.Minute}},

@@ -87,7 +87,7 @@ type stages struct{ estimated, padded, floored, rounded, capped Amounts }
 // stages returns the stages of an estimate. Bounds move apart by the factors, after the margin.
 func (o *Options) stages(cpu, memory float64, containers int, cpuFactor, memoryFactor float64) (s stages) {
 	s.estimated = estimated(cpu, memory)
-	s.padded = o.pad(s.estimated)
+	s.padded = o.pad(s.estimated, containers)
 	adjusted := Amounts{CPU: scale(s.padded.CPU, cpuFactor), Memory: scale(s.padded.Memory, memoryFactor)}
 	s.floored = atLeast(adjusted, o.floor(containers))
 	s.rounded = o.round(s.floored)
@@ -100,9 +100,14 @@ func estimated(cpu, memory float64) Amounts {
 	return Amounts{CPU: whole(cpu * 1000), Memory: whole(memory)}
 }
 
-// pad adds the margin.
-func (o *Options) pad(a Amounts) Amounts {
-	return Amounts{CPU: a.CPU + scale(a.CPU, o.Margin), Memory: a.Memory + scale(a.Memory, o.Margin)}
+// pad adds the margins.
+func (o *Options) pad(a Amounts, containers int) Amounts {
+	return Amounts{CPU: a.CPU + scale(a.CPU, o.Margin), Memory: a.Memory + max(scale(a.Memory, o.MemoryMargin), o.headroom(containers))}
+}
+
+// headroom returns the least that is added to memory, which is the container's share of the headroom of the pod.
+func (o *Options) headroom(containers int) int64 {
+	return scale(o.Headroom, 1/float64(max(containers, 1)))
 }
 
 // floor returns the least that a container gets, which is its share of the floor of the pod.

@@ -111,7 +111,7 @@ func TestRecommendation(t *testing.T) {
 	})
 	t.Run("adds the margin", func(t *testing.T) {
 		o := o
-		o.Margin = 0
+		o.Margin, o.MemoryMargin = 0, 0
 		if r := recommend(t, h, o, 2*day); r.Target != (Amounts{414, 1016281388}) {
 			t.Errorf("%+v", r.Target)
 		}
@@ -296,6 +296,9 @@ func TestOptions(t *testing.T) {
 	if o.Floor != (Amounts{25, 64 * mib}) || o.Limits != (need.Limits{Memory: need.Multiple, MemoryMultiple: 2, MemoryHeadroom: 250 * mib}) {
 		t.Errorf("%+v, %+v", o.Floor, o.Limits)
 	}
+	if o.CPU != o.Memory || o.Margin != 0.15 || o.MemoryMargin != 0.15 || o.Headroom != 0 || o.Updates.DecreaseMemory != time.Hour {
+		t.Errorf("%+v", o)
+	}
 	if o := FollowOptions(); o.Floor != (Amounts{25, 250 * mib}) || o.Limits != (need.Limits{}) {
 		t.Errorf("%+v, %+v", o.Floor, o.Limits)
 	}
@@ -304,6 +307,43 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%d is rounded to %d, want %d", amount, got, want)
 		}
 	}
+}
+
+func TestLimitsThatFollow(t *testing.T) {
+	const gib = 1 << 30
+	// edge is the upper edge of the bucket of 3 GiB.
+	const edge = 3357940170
+	o := FollowOptions()
+	h := used(t, time.Minute, Amounts{CPU: 400, Memory: 3 * gib}, "n2d")
+	of := func(containers, days int) Amounts {
+		now := began.Add(time.Duration(days) * day)
+		r, _ := For(demand(h, Uniform, now), containers, &o, now)
+		return r.Target
+	}
+	t.Run("have headroom that the containers of a pod share", func(t *testing.T) {
+		for containers, want := range map[int]int64{0: edge + 250*mib, 1: edge + 250*mib, 2: edge + 167897008, 100: edge + 167897008} {
+			if got := of(containers, 0); got != (Amounts{476, want}) {
+				t.Errorf("%d containers: %+v, want %d bytes", containers, got, want)
+			}
+		}
+		o := o
+		o.MemoryMargin = 0
+		r, _ := For(demand(h, Uniform, began), 2, &o, began)
+		if r.Target.Memory != edge+125*mib {
+			t.Errorf("%d bytes without a margin", r.Target.Memory)
+		}
+	})
+	t.Run("have the highest peak of a week, and forget it then", func(t *testing.T) {
+		for days := 1; days <= 7; days++ {
+			if got := of(1, days).Memory; got != edge+250*mib {
+				t.Errorf("on day %d, %d bytes", days, got)
+			}
+			record(t, h, "n2d", began.Add(time.Duration(days)*day), Amounts{CPU: 400, Memory: gib})
+		}
+		if got, want := of(1, 7).Memory, int64(1077095457+250*mib); got != want {
+			t.Errorf("after a week, %d bytes, want %d", got, want)
+		}
+	})
 }
 
 func TestPolicies(t *testing.T) {
@@ -329,7 +369,7 @@ func TestPolicies(t *testing.T) {
 	record(t, h, "n2d", at.Add(time.Hour), Amounts{CPU: 400, Memory: 1000e6})
 	policy := func(p Policy, now time.Time) Recommendation {
 		o := CompatOptions()
-		o.Policy, o.Margin = p, 0
+		o.Policy, o.Margin, o.MemoryMargin = p, 0, 0
 		r, _ := For(demand(h, Uniform, now), 1, &o, now)
 		return r
 	}

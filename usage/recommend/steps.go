@@ -28,7 +28,7 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 	floor := fmt.Sprintf("at least %s: the floor of a pod, divided by %s", o.floor(containers), plural(max(containers, 1), "container"))
 	steps := []Step{
 		{"estimate", target.estimated, o.policy()},
-		{"margin", target.padded, fmt.Sprintf("%.4g%% is added", 100*o.Margin)},
+		{"margin", target.padded, o.margins(containers)},
 		{"floor", target.floored, floor},
 	}
 	if o.IntegerCPU || o.Round.CPU > 1 || o.Round.Memory > 1 {
@@ -49,6 +49,18 @@ func (o *Options) policy() string {
 		return "percentile 0.75 of CPU, with the time that the container waited for it, and the highest peak of memory"
 	}
 	return percentiles
+}
+
+// margins says what is added to the estimate.
+func (o *Options) margins(containers int) string {
+	if o.Headroom == 0 && o.MemoryMargin == o.Margin {
+		return fmt.Sprintf("%.4g%% is added", 100*o.Margin)
+	}
+	text := fmt.Sprintf("%.4g%% is added to CPU, and %.4g%% to memory", 100*o.Margin, 100*o.MemoryMargin)
+	if o.Headroom > 0 {
+		text += fmt.Sprintf(", at least %s: the headroom of a pod, divided by %s", inMebibytes(o.headroom(containers)), plural(max(containers, 1), "container"))
+	}
+	return text
 }
 
 func (o *Options) rounding() string {

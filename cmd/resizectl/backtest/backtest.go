@@ -21,12 +21,14 @@ type options struct {
 	policies []string
 	more     []backtest.Policy
 	changes  changes
-	speeds   []float64
-	node     string
-	prices   backtest.Prices
-	plot     string
-	every    time.Duration
-	badDay   float64
+	// given says which flags are given.
+	given  func(flag string) bool
+	speeds []float64
+	node   string
+	prices backtest.Prices
+	plot   string
+	every  time.Duration
+	badDay float64
 }
 
 // NewCommand returns backtest. It knows more policies than its own if the caller adds them.
@@ -57,9 +59,10 @@ Without either, the command replays generated machines.
 
 The policies are
 
-` + describe(own(unchanged())) + `
-Flags such as --margin change the options of "default". The result is the policy
-"changed". docs/usage.md explains the rules of a replay and the columns.
+` + describe(own(unchanged(), nil)) + `
+Flags such as --margin change the options of "default", or of "follow" with
+--limit-follows. The result is the policy "changed". docs/usage.md explains the rules
+of a replay and the columns.
 
 This needs no server.`,
 		Example: `  # Compare policies on a trace
@@ -70,6 +73,9 @@ This needs no server.`,
 
   # Compare a higher percentile with the defaults, and plot the result
   resizectl backtest --trace usage.csv.gz --memory-percentile 0.95 --plot result.svg
+
+  # Compare more room for Guaranteed pods with the defaults
+  resizectl backtest --trace usage.csv.gz --policy follow,changed --limit-follows --headroom 500Mi
 
   # Run each machine on nodes of four speeds
   resizectl backtest --trace usage.csv.gz --policy default,mixed --speeds 1,1.08,1.25,1.46`,
@@ -92,14 +98,15 @@ This needs no server.`,
 }
 
 func (o *options) run(cmd *cobra.Command) error {
+	o.given = cmd.Flags().Changed
 	settings, err := o.settings()
 	if err == nil {
-		err = o.input.check(cmd.Flags().Changed)
+		err = o.input.check(o.given)
 	}
 	if err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
-	if err := o.complete(cmd.Flags().Changed); err != nil {
+	if err := o.complete(o.given); err != nil {
 		return command.UsageErrorf(cmd, "%v", err)
 	}
 	policies, err := o.choose()
@@ -148,7 +155,7 @@ func (o *options) complete(given func(flag string) bool) error {
 
 // choose returns the policies to compare.
 func (o *options) choose() (chosen []backtest.Policy, err error) {
-	all := slices.Concat(own(o.changes), o.more)
+	all := slices.Concat(own(o.changes, o.given), o.more)
 	names := o.policies
 	if len(names) == 0 {
 		names = []string{"authored"}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
@@ -22,12 +23,18 @@ type changes struct {
 	margin                          float64
 	halfLife                        time.Duration
 	memoryMultiple                  float64
+	// follows changes the options of "follow" instead, which has other defaults: a flag that is not given changes nothing.
+	follows  bool
+	headroom string
 }
 
 // unchanged returns the options of "default".
 func unchanged() changes {
 	o := recommend.DefaultOptions()
-	return changes{o.CPU.Target, o.Memory.Target, o.Margin, history.DefaultOptions().MemoryHalfLife, o.Limits.MemoryMultiple}
+	return changes{
+		cpuPercentile: o.CPU.Target, memoryPercentile: o.Memory.Target, margin: o.Margin,
+		halfLife: history.DefaultOptions().MemoryHalfLife, memoryMultiple: o.Limits.MemoryMultiple, headroom: "250Mi",
+	}
 }
 
 func (c *changes) addFlags(f *pflag.FlagSet) {
@@ -37,16 +44,33 @@ func (c *changes) addFlags(f *pflag.FlagSet) {
 	f.Float64Var(&c.margin, "margin", c.margin, "share of the usage that is added to requests")
 	command.DurationVar(f, &c.halfLife, "half-life", c.halfLife, "time in which a sample loses half of its weight")
 	f.Float64Var(&c.memoryMultiple, "memory-multiple", c.memoryMultiple, "multiple of the memory request that is the memory limit")
+	f.StringVar(&c.headroom, "headroom", c.headroom, "by how much the memory limit is at least above the memory request; with --limit-follows, the least that is added to the memory usage")
+	f.BoolVar(&c.follows, "limit-follows", c.follows, "change the options of the policy \"follow\", not of \"default\"")
 }
 
 // any reports whether an option is changed.
 func (c *changes) any() bool { return *c != unchanged() }
 
-// apply changes options.
-func (c *changes) apply(h *history.Options, o *recommend.Options) {
-	o.CPU, o.Memory = o.CPU.At(c.cpuPercentile), o.Memory.At(c.memoryPercentile)
-	o.Margin, o.Limits.MemoryMultiple = c.margin, c.memoryMultiple
-	h.CPUHalfLife, h.MemoryHalfLife = c.halfLife, c.halfLife
+// apply changes the options whose flags are given.
+func (c *changes) apply(h *history.Options, o *recommend.Options, given func(flag string) bool) {
+	if given("cpu-percentile") {
+		o.CPU = o.CPU.At(c.cpuPercentile)
+	}
+	if given("memory-percentile") {
+		o.Memory = o.Memory.At(c.memoryPercentile)
+	}
+	if given("margin") {
+		o.Margin, o.MemoryMargin = c.margin, c.margin
+	}
+	if given("half-life") {
+		h.CPUHalfLife, h.MemoryHalfLife = c.halfLife, c.halfLife
+	}
+	headroom := resource.MustParse(c.headroom) // It is valid.
+	if c.follows {
+		o.Headroom = headroom.Value()
+	} else {
+		o.Limits.MemoryMultiple, o.Limits.MemoryHeadroom = c.memoryMultiple, headroom.Value()
+	}
 }
 
 // invalid returns what is wrong with the changes, or "".
@@ -61,6 +85,11 @@ func (c *changes) invalid() string {
 		return "--half-life must be positive, e.g. 48h"
 	case !(c.memoryMultiple >= 1 && c.memoryMultiple <= 100):
 		return "--memory-multiple must be between 1 and 100"
+	case c.follows && c.memoryMultiple != unchanged().memoryMultiple:
+		return "--memory-multiple is for limits that do not follow: omit it, or --limit-follows"
+	}
+	if q, err := resource.ParseQuantity(c.headroom); err != nil || q.Sign() < 0 || q.AsApproximateFloat64() > 1<<50 {
+		return "--headroom must be an amount of memory of up to 1Pi, e.g. 250Mi"
 	}
 	return ""
 }
@@ -77,10 +106,12 @@ var descriptions = map[string]string{
 	"peak":     `"default", with the 75th percentile of CPU and the highest memory`,
 }
 
-// own returns our policies.
-func own(c changes) []backtest.Policy {
+// own returns our policies, given which flags are given.
+func own(c changes, given func(flag string) bool) []backtest.Policy {
 	ours := func(label string, options recommend.Options, change func(*history.Options, *recommend.Options, *backtest.Recommender)) backtest.Policy {
 		r := &backtest.Recommender{Label: label, History: history.DefaultOptions(), Options: options}
+		// Traces say what a machine was given at some time, which may be less than a thousandth of what it used.
+		r.Options.MaxGrowth = 0
 		if change != nil {
 			change(&r.History, &r.Options, r)
 		}
@@ -92,7 +123,7 @@ func own(c changes) []backtest.Policy {
 			h.Compat = true
 		}),
 		ours("default", recommend.DefaultOptions(), nil),
-		ours("follow", recommend.FollowOptions(), nil),
+		ours("follow", recommend.FollowOptions(), fromNothing),
 		ours("mixed", recommend.DefaultOptions(), func(_ *history.Options, _ *recommend.Options, r *backtest.Recommender) { r.Mixed = true }),
 	}
 	for _, policy := range recommend.Policies()[1:] {
@@ -101,11 +132,23 @@ func own(c changes) []backtest.Policy {
 		}))
 	}
 	if c.any() {
-		policies = append(policies, ours(changed, recommend.DefaultOptions(), func(h *history.Options, o *recommend.Options, _ *backtest.Recommender) {
-			c.apply(h, o)
+		options := recommend.DefaultOptions()
+		if c.follows {
+			options = recommend.FollowOptions()
+		}
+		policies = append(policies, ours(changed, options, func(h *history.Options, o *recommend.Options, r *backtest.Recommender) {
+			if c.follows {
+				fromNothing(h, o, r)
+			}
+			c.apply(h, o, given)
 		}))
 	}
 	return policies
+}
+
+// fromNothing has the history that belongs to limits that follow.
+func fromNothing(h *history.Options, _ *recommend.Options, _ *backtest.Recommender) {
+	h.FromNothing = true
 }
 
 // describe returns a line per policy.

@@ -55,6 +55,8 @@ func table(rows []backtest.Row) *metav1.Table {
 	add(print.Column("Resizes"), func(r backtest.Row) string { return number(r.Resizes, 2) })
 	add(print.Column("OOM-raises"), func(r backtest.Row) string { return number(r.OOMRaises, 2) })
 	add(print.Column("Cost"), func(r backtest.Row) string { return number(r.Cost, 0) })
+	add(print.WideColumn("Limit-GiB"), func(r backtest.Row) string { return number(r.LimitGiB, 0) })
+	add(print.WideColumn("Reversed"), func(r backtest.Row) string { return fmt.Sprint(r.Reversed) })
 	add(print.WideColumn("CPU-slack"), func(r backtest.Row) string { return percent(r.CPUSlack) })
 	add(print.WideColumn("Memory-slack"), func(r backtest.Row) string { return percent(r.MemorySlack) })
 	add(print.WideColumn("CPU-above"), func(r backtest.Row) string { return percent(r.CPUAbove) })

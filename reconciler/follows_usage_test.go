@@ -99,7 +99,7 @@ func follow(t *testing.T, guard policy.Guard, rate float64) *following {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 2)
 	go func() { done <- store.Run(ctx) }()
-	go func() { done <- f.Reconciler.Run(ctx) }()
+	go func() { done <- f.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		for range 2 {

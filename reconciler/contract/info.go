@@ -300,7 +300,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: HPAUtilization, Severity: Silent,
-		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase. What it measures is not sized by usage.",
+		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase. Usage does not size a resource that it measures.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
 		See:     "docs/usage.md#next-to-a-horizontalpodautoscaler",
 	},

@@ -165,8 +165,12 @@ func (p *podNeeds) Uses(container string) int64 {
 	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
 }
 
-// Peak implements need.Demand.
+// Peak implements need.Demand. A pod without replicas has the whole history of its workload, so that the recommendation
+// follows from the same peaks.
 func (p *podNeeds) Peak(container string) int64 {
+	if f := p.demands.survey.Load().workloads[p.owner]; f == nil || f.pods < 2 {
+		return 0
+	}
 	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
 }
 

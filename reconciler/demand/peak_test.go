@@ -30,11 +30,11 @@ func (l led) Read(ctx context.Context, since, until time.Time, observe func(usag
 	})
 }
 
-// crowd returns a Deployment web with a leader, web-1-0, and 20 followers, whose usage of two days was read.
-func crowd(t *testing.T) *fixture {
+// crowd returns a Deployment web with a leader, web-1-0, and followers, whose usage of two days was read.
+func crowd(t *testing.T, followers int) *fixture {
 	t.Helper()
 	f := &fixture{leads: true, source: &steady{cpu: map[string]int64{}}}
-	for i := range 21 {
+	for i := range 1 + followers {
 		name := fmt.Sprint("web-1-", i)
 		f.source.cpu[name] = 100
 		f.source.pods = append(f.source.pods, podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, clustertest.Named("shop", name, "a"), func(p *corev1.Pod) {
@@ -59,7 +59,7 @@ func (f *fixture) demandOf(name string) need.Demand {
 }
 
 func TestPeaks(t *testing.T) {
-	f := crowd(t)
+	f := crowd(t, 20)
 	leader, follower := f.demandOf("web-1-0"), f.demandOf("web-1-1")
 	if target := leader.Of("app").Memory.Target; target > 200<<20 {
 		t.Errorf("%d bytes are recommended for all", target)
@@ -70,6 +70,12 @@ func TestPeaks(t *testing.T) {
 	if got := follower.Peak("app"); got > 101<<20 {
 		t.Errorf("%d bytes of a follower", got)
 	}
+	t.Run("do not matter for a pod without replicas, which has the history of its workload", func(t *testing.T) {
+		alone := crowd(t, 0).demandOf("web-1-0")
+		if got, target := alone.Peak("app"), alone.Of("app").Memory.Target; got != 0 || target < 1000<<20 {
+			t.Errorf("a peak of %d bytes, and %d are recommended", got, target)
+		}
+	})
 	t.Run("keep a leader larger than its followers", func(t *testing.T) {
 		planned := func(name string) int64 {
 			p := f.of.Pods("shop").Get(name)

@@ -29,6 +29,8 @@ type survey struct {
 type facts struct {
 	// rules are the names of the rules that apply to its pods, in alphabetical order.
 	rules []string
+	// pods is how many pods it has.
+	pods int
 	// seen is when it last had pods.
 	seen time.Time
 	// The newest pod decides how recommendations follow from usage. Of several that were created in the
@@ -95,6 +97,7 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
+	f.pods++
 	f.policies = s.policies.add(f.policies, p.Namespace(), owners)
 	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {

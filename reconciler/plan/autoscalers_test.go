@@ -36,7 +36,7 @@ func average() autoscalingv2.MetricTarget {
 	return autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse("500m"))}
 }
 
-// metricOf is a metric of a resource of all containers, and metricIn of that of one container.
+// metricOf is a metric of a resource of all containers, and metricIn is one of a single container.
 func metricOf(name corev1.ResourceName, target autoscalingv2.MetricTarget) autoscalingv2.MetricSpec {
 	return autoscalingv2.MetricSpec{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: name, Target: target}}
 }
@@ -150,7 +150,7 @@ func TestAutoscalersAndUsage(t *testing.T) {
 	byCPU := scaledBy(scaler("web", metricOf("cpu", percent())))
 	lowered := podtest.Pod(podtest.Amounts{"400m", "800m", "1000Mi", "2000Mi"}, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "3Gi", "original-memory-limit.app", "6Gi", "applied-instance-type", "n4", "applied-at", podtest.At(11).Format(time.RFC3339)),
 		podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10, "app"), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app")))
-	t.Run("a new autoscaler gives back what usage lowered", func(t *testing.T) {
+	t.Run("a new autoscaler undoes what usage lowered", func(t *testing.T) {
 		if plan := planned(t, lowered); plan.Decision != Align || ofAutoscalers(plan) != "" {
 			t.Fatalf("without one: %v because of %v", plan.Decision, plan.Reasons)
 		}

@@ -249,7 +249,7 @@ func (t *Trial) triesUntil(s *pod.Pod, container string, m *sizing.Measure, to s
 			continue
 		}
 		has := *m.Of(&c.Spec)
-		if !(within(has, to) || t.Corrects && HardlyLowers(has, to)) || !c.Resized() || !c.Standings[m.Index].Ours() {
+		if tried := within(has, to) || t.Corrects && HardlyLowers(has, to); !tried || !c.Resized() || !c.Standings[m.Index].Ours() {
 			return time.Time{}, false
 		}
 		until = guard.Until(s, t.Settings.Window)

@@ -60,10 +60,10 @@ func measured(t *testing.T, of policy.Demand, named ...string) (*servertest.Part
 	return parts, serve(t, parts, access.Viewer(servertest.All))
 }
 
-// planOf returns the plan of a pod, and of its container.
-func planOf(t *testing.T, client workloadresizerv1.PlanServiceClient, pod string, mode workloadresizerv1.DemandMode) (*workloadresizerv1.Plan, *workloadresizerv1.ContainerPlan) {
+// planOf returns the plan of the pod web-y, and of its container.
+func planOf(t *testing.T, client workloadresizerv1.PlanServiceClient, mode workloadresizerv1.DemandMode) (*workloadresizerv1.Plan, *workloadresizerv1.ContainerPlan) {
 	t.Helper()
-	request := &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: pod}
+	request := &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y"}
 	if mode != 0 {
 		request.WhatIf = &workloadresizerv1.WhatIf{DemandMode: mode}
 	}
@@ -88,22 +88,22 @@ func TestDemands(t *testing.T) {
 	}
 	t.Run("are not part of a plan unless the rule applies usage", func(t *testing.T) {
 		_, client := measured(t, policy.Demand{From: policy.FromUsage, Mode: policy.Initial}, "demand.minHistory", "demand.minCoverage")
-		if _, c := planOf(t, client, "web-y", 0); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
+		if _, c := planOf(t, client, 0); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
 			t.Errorf("%v", c)
 		}
 		t.Run("or a request assumes that", func(t *testing.T) {
-			_, c := planOf(t, client, "web-y", apply)
+			_, c := planOf(t, client, apply)
 			follows(t, c)
 		})
 	})
 	t.Run("say where they come from, and why they do not count", func(t *testing.T) {
 		parts, client := measured(t, policy.Demand{From: policy.FromUsage, Mode: policy.Apply})
-		_, c := planOf(t, client, "web-y", 0)
+		_, c := planOf(t, client, 0)
 		if cpu := c.GetDemands()["cpu"]; cpu.GetSource() != byUsage || cpu.GetMessage() == "" || c.GetDesired().GetRequests()["cpu"] != "800m" {
 			t.Errorf("with half an hour of history: %v", c)
 		}
 		for _, mode := range []workloadresizerv1.DemandMode{observe, author} {
-			if _, c := planOf(t, client, "web-y", mode); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
+			if _, c := planOf(t, client, mode); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
 				t.Errorf("in mode %v: %v", mode, c)
 			}
 		}

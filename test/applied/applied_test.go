@@ -222,7 +222,8 @@ func (s *suite) judge(plan *workloadresizerv1.Plan, found map[string]*workloadre
 
 // explained reports whether a plan says why a resource of the container app has more than usage shows.
 func explained(plan *workloadresizerv1.Plan, resource string) bool {
-	return plan.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED
+	demands := plan.GetContainers()[0].GetDemands()
+	return demands[resource].GetSource() == workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE && demands[resource].GetMessage() != ""
 }
 
 // first logs how soon the first pods of the workloads that moved had what they need.

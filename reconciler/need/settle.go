@@ -68,11 +68,12 @@ func (s *State) Settle() Settled {
 	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || s.keepsLimit() != "") {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
-	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil && *limit > 0 {
-		*limit = max(*limit, min(abovePeak(s.Peak), s.Size.Memory.Limit))
-		if rules.Updates.InUse && !s.follows() {
-			*limit = max(*limit, min(withRoom(s.Uses), s.Size.Memory.Limit))
+	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil && *limit > 0 && !s.follows() {
+		least := abovePeak(s.Peak)
+		if rules.Updates.InUse {
+			least = max(least, withRoom(s.Uses))
 		}
+		*limit = max(*limit, min(least, s.Size.Memory.Limit))
 	}
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]

@@ -108,7 +108,7 @@ func TestDanger(t *testing.T) {
 			t.Errorf("planned again: %q and %q", heard.pods, also.pods)
 		}
 	})
-	t.Run("a VerticalPodAutoscaler says whether a size follows usage", func(t *testing.T) {
+	t.Run("a VerticalPodAutoscaler decides whether a size follows usage", func(t *testing.T) {
 		for mode, layer := range map[string]*ratios.Layer{"apply": clustertest.Published(), "observe": following()} {
 			f, heard := begin(t, layer)
 			f.tune(t, "web", deployment, mode, "")

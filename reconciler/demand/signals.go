@@ -56,7 +56,8 @@ func (d *Demands) endangers(p *pod.Pod, sample *usage.Sample) bool {
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.Name() == sample.Container && need.Endangered(sample.Usage, c.Spec.Memory.Limit) {
 			table := d.Ratios.Table()
-			return table != nil && table.Profile(p).AppliesUsage()
+			w, ok := d.workloadOf(p)
+			return table != nil && ok && d.survey.Load().workloads[w].applies(table.Profile(p).AppliesUsage())
 		}
 	}
 	return false

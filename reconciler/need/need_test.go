@@ -119,3 +119,22 @@ func TestSettlePartly(t *testing.T) {
 		})
 	}
 }
+
+// Bounds outrank what a replica has used, and the QoS class outranks everything.
+func TestSettleWithinBounds(t *testing.T) {
+	one := sizing.Factor{Num: 1, Den: 1}
+	s := need.State{
+		Needs: [2]need.Need{
+			{Authored: sizing.Amount{Request: 1000, Limit: 1000}, Bounds: &sizing.Range{}},
+			{
+				Authored: sizing.Amount{Request: 2000 * mib, Limit: 2000 * mib}, Bounds: &sizing.Range{Max: 1000 * mib},
+				Recommended: &need.Recommendation{Target: 500 * mib, Lower: 400 * mib, Upper: 600 * mib, Rules: &need.Rules{Updates: need.Updates{Separate: true, InUse: true}}},
+			},
+		},
+		Factors: [2]sizing.Factor{one, one}, Guaranteed: true, Peak: 1500 * mib, Uses: 1400 * mib,
+		Size: sizing.Container{CPU: sizing.Amount{Request: 1000, Limit: 1000}, Memory: sizing.Amount{Request: 2000 * mib, Limit: 2000 * mib}},
+	}
+	if to := s.Settle().Size.Memory; to != (sizing.Amount{Request: 1000 * mib, Limit: 1000 * mib}) {
+		t.Errorf("%+v", to)
+	}
+}

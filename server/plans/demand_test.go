@@ -60,8 +60,8 @@ func measured(t *testing.T, of policy.Demand, named ...string) (*servertest.Part
 	return parts, serve(t, parts, access.Viewer(servertest.All))
 }
 
-// planOf returns the plan of the pod web-y, and of its container.
-func planOf(t *testing.T, client workloadresizerv1.PlanServiceClient, mode workloadresizerv1.DemandMode) (*workloadresizerv1.Plan, *workloadresizerv1.ContainerPlan) {
+// planOf returns the plan of the container of the pod web-y.
+func planOf(t *testing.T, client workloadresizerv1.PlanServiceClient, mode workloadresizerv1.DemandMode) *workloadresizerv1.ContainerPlan {
 	t.Helper()
 	request := &workloadresizerv1.PreviewPodRequest{Namespace: "shop", Pod: "web-y"}
 	if mode != 0 {
@@ -71,7 +71,7 @@ func planOf(t *testing.T, client workloadresizerv1.PlanServiceClient, mode workl
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.GetPlan(), response.GetPlan().GetContainers()[0]
+	return response.GetPlan().GetContainers()[0]
 }
 
 func TestDemands(t *testing.T) {
@@ -88,22 +88,22 @@ func TestDemands(t *testing.T) {
 	}
 	t.Run("are not part of a plan unless the rule applies usage", func(t *testing.T) {
 		_, client := measured(t, policy.Demand{From: policy.FromUsage, Mode: policy.Initial}, "demand.minHistory", "demand.minCoverage")
-		if _, c := planOf(t, client, 0); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
+		if c := planOf(t, client, 0); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
 			t.Errorf("%v", c)
 		}
 		t.Run("or a request assumes that", func(t *testing.T) {
-			_, c := planOf(t, client, apply)
+			c := planOf(t, client, apply)
 			follows(t, c)
 		})
 	})
 	t.Run("say where they come from, and why they do not count", func(t *testing.T) {
 		parts, client := measured(t, policy.Demand{From: policy.FromUsage, Mode: policy.Apply})
-		_, c := planOf(t, client, 0)
+		c := planOf(t, client, 0)
 		if cpu := c.GetDemands()["cpu"]; cpu.GetSource() != byUsage || cpu.GetMessage() == "" || c.GetDesired().GetRequests()["cpu"] != "800m" {
 			t.Errorf("with half an hour of history: %v", c)
 		}
 		for _, mode := range []workloadresizerv1.DemandMode{observe, author} {
-			if _, c := planOf(t, client, mode); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
+			if c := planOf(t, client, mode); c.GetDemands() != nil || c.GetDesired().GetRequests()["cpu"] != "800m" {
 				t.Errorf("in mode %v: %v", mode, c)
 			}
 		}

@@ -155,6 +155,8 @@ var notRun = map[string]string{
 	"resizectl resume":         justAName,
 	// No metrics-server runs here.
 	"kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods": "the server could not find the requested resource",
+	// No VerticalPodAutoscaler is installed here.
+	"kubectl describe vpa NAME -n NAMESPACE": `the server doesn't have a resource type "vpa"`,
 	// The server of this test is outside of the cluster. TestCheck has the findings.
 	"kubectl workload-resizer check":                                                 "failure",
 	"kubectl -n workload-resizer-system describe certificate":                        `the server doesn't have a resource type "certificate"`,

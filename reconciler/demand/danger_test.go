@@ -94,6 +94,25 @@ func TestDanger(t *testing.T) {
 			t.Errorf("%+v after eight days, raised to %+v", got, raised)
 		}
 	})
+	t.Run("pods are planned again whose sizes follow usage by a VerticalPodAutoscaler", func(t *testing.T) {
+		f, _ := begin(t, clustertest.Published())
+		f.tune(t, "web", deployment, "apply", "")
+		f.round(t)
+		heard := &changes{}
+		f.of.Serve(heard, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+		f.SignalUrgent([]usage.Sample{urgent(f, 390<<20)})
+		if !slices.Equal(heard.pods, []string{"web-1-x"}) {
+			t.Errorf("planned again: %q", heard.pods)
+		}
+		g, also := begin(t, following())
+		g.tune(t, "web", deployment, "observe", "")
+		g.round(t)
+		also.pods = nil
+		g.SignalUrgent([]usage.Sample{urgent(g, 390<<20)})
+		if len(also.pods) != 0 {
+			t.Errorf("planned again although the VerticalPodAutoscaler only observes: %q", also.pods)
+		}
+	})
 	t.Run("nothing is planned again that is far from its limit, or whose size does not follow usage", func(t *testing.T) {
 		f, heard := begin(t, following())
 		f.SignalUrgent([]usage.Sample{urgent(f, 300<<20)})

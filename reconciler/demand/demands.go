@@ -68,8 +68,9 @@ type Demands struct {
 	gone    gone
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
-	// before is the table of the last publication.
+	// before is the table of the last publication, and modes are the modes of the policies then.
 	before *usage.Table
+	modes  map[usage.Workload]string
 	// assumed is what containers need under the table that was last asked about, of those that are not in effect.
 	assumed atomic.Pointer[assumed]
 	sources []*reading

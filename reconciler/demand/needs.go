@@ -24,10 +24,7 @@ const still = 0.02
 // new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
-	applied := map[string]bool{}
-	for _, profile := range s.table.Profiles() {
-		applied[profile.Name] = profile.AppliesUsage()
-	}
+	applied := s.applied()
 	for key, r := range demands.All() {
 		f := s.workloads[ownerOf(key.Container)]
 		if !f.applies(applied[key.Ratios]) {
@@ -52,6 +49,15 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 	return now, moved
 }
 
+// applied returns which rules apply recommendations.
+func (s *survey) applied() map[string]bool {
+	applied := map[string]bool{}
+	for _, profile := range s.table.Profiles() {
+		applied[profile.Name] = profile.AppliesUsage()
+	}
+	return applied
+}
+
 // unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
 func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
@@ -65,7 +71,7 @@ func unmoved(was, is *need.Recommendation) bool {
 func revise(c *need.Container) {
 	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
 		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Floor, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
 		r.Revision = h.Sum64()
 	}
 }
@@ -95,7 +101,15 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 	for _, c := range demands.Fell(d.before) {
 		moved[ownerOf(c)] = true // Its own peak kept a replica larger than others.
 	}
-	d.before = demands
+	modes := s.modes()
+	for _, all := range [...]map[usage.Workload]string{modes, d.modes} {
+		for w := range all {
+			if modes[w] != d.modes[w] {
+				moved[w] = true // A pod that was sized keeps its size while nothing is known, but only if usage is applied.
+			}
+		}
+	}
+	d.before, d.modes = demands, modes
 	d.needs.Store(&now)
 	d.assumed.Store(nil)
 	if len(moved) == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
 )
 
@@ -157,6 +158,13 @@ func needsHaveTheSameRevisionUntilTheyMove(t *testing.T) {
 	strict.CPU.Rules = &need.Rules{}
 	if revise(&strict); strict.CPU.Revision == x.CPU.Revision {
 		t.Error("other rules have the same revision")
+	}
+	for _, floor := range [...]sizing.Amount{{Request: 5000}, {Limit: 5000}} {
+		floored := x
+		floored.CPU.Floor = floor
+		if revise(&floored); floored.CPU.Revision == x.CPU.Revision {
+			t.Errorf("the floor %+v has the same revision", floor)
+		}
 	}
 }
 

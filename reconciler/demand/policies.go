@@ -170,6 +170,20 @@ func (f *facts) applies(byRule bool) bool {
 	return f.policy.Applies()
 }
 
+// modes returns the modes of the policies that count, by workload, unless its rules say the same.
+func (s *survey) modes() map[usage.Workload]string {
+	if s.policies == nil {
+		return nil
+	}
+	all, applied := map[usage.Workload]string{}, s.applied()
+	for w, f := range s.workloads {
+		if f.policy != nil && slices.ContainsFunc(f.rules, func(rule string) bool { return applied[rule] != f.policy.Applies() }) {
+			all[w] = f.policy.Mode
+		}
+	}
+	return all
+}
+
 // Status is what a VerticalPodAutoscaler should say about its target.
 type Status struct {
 	Object *vpa.Object

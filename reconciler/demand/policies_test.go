@@ -62,6 +62,7 @@ func TestPolicies(t *testing.T) {
 	t.Run("a policy without pods has the history of its target", aPolicyWithoutPodsHasTheHistoryOfItsTarget)
 	t.Run("a target has what its newest pod runs", aTargetHasWhatItsNewestPodRuns)
 	t.Run("pods are planned again when a policy changes", podsArePlannedAgainWhenAPolicyChanges)
+	t.Run("pods are planned again when a policy changes of which nothing is known", podsArePlannedAgainWhenAPolicyChangesOfWhichNothingIsKnown)
 }
 
 func aPolicyOutranksTheModeOfTheRule(t *testing.T) {
@@ -253,4 +254,29 @@ func podsArePlannedAgainWhenAPolicyChanges(t *testing.T) {
 	step("without cpu", 2)
 	f.tune(t, "web", deployment, "observe", "")
 	step("observed again", 2)
+}
+
+// Pods that were sized before keep their sizes while nothing is known, and must not keep them once nothing is applied.
+func podsArePlannedAgainWhenAPolicyChangesOfWhichNothingIsKnown(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	changed := &changes{}
+	f.of.Serve(changed, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	for _, mode := range []string{"apply", "observe", "apply"} {
+		changed.pods = nil
+		f.tune(t, "web", deployment, mode, "")
+		f.publish(t.Context())
+		if len(changed.pods) != 2 {
+			t.Errorf("%s: %q are planned again", mode, changed.pods)
+		}
+		changed.pods = nil
+		f.publish(t.Context())
+		if len(changed.pods) != 0 {
+			t.Errorf("still %s: %q are planned again", mode, changed.pods)
+		}
+	}
+	f.tune(t, "web", "{kind: Deployment, name: api}", "apply", "")
+	f.publish(t.Context())
+	if len(changed.pods) != 2 {
+		t.Errorf("without a policy, %q are planned again", changed.pods)
+	}
 }

@@ -65,16 +65,7 @@ func (s *State) Settle() Settled {
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
 	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
-	if limit := &limits[sizing.Memory.Index]; multiple && (s.since(s.Resized.MemoryLimit) < rules.Updates.DecreaseLimit || s.keepsLimit() != "") {
-		*limit = max(*limit, s.Size.Memory.Limit)
-	}
-	if limit := &limits[sizing.Memory.Index]; memory.need.Recommended != nil && *limit > 0 && !s.follows() {
-		least := abovePeak(s.Peak)
-		if rules.Updates.InUse {
-			least = max(least, withRoom(s.Uses))
-		}
-		*limit = max(*limit, min(least, s.Size.Memory.Limit))
-	}
+	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index], multiple)
 	// A limit that is too low is raised even if the request stays.
 	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
 	// Otherwise, a limit changes with its request alone.
@@ -116,13 +107,29 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	cpu.to, memory.to = cpu.from, memory.from
 }
 
+// keepLimit keeps a new memory limit from being lowered while that may hurt, even if the request rises: the present limit
+// may have been set in another mode. The limit of a Guaranteed pod is its request, which is kept instead.
+func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
+	if *limit == 0 || s.Guaranteed || s.Needs[sizing.Memory.Index].Recommended == nil {
+		return
+	}
+	if s.keepsLimit() != "" || multiple && s.since(s.Resized.MemoryLimit) < u.DecreaseLimit {
+		*limit = max(*limit, s.Size.Memory.Limit)
+	}
+	least := abovePeak(s.Peak)
+	if u.InUse {
+		least = max(least, withRoom(s.Uses))
+	}
+	*limit = max(*limit, min(least, s.Size.Memory.Limit))
+}
+
 // follows reports whether there is a memory limit that is lowered with its request.
 func (s *State) follows() bool {
 	n := &s.Needs[sizing.Memory.Index]
 	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
 }
 
-// keepsLimit returns why a memory limit that follows from the request is not lowered; empty if it may be.
+// keepsLimit returns why a memory limit is not lowered; empty if it may be.
 func (s *State) keepsLimit() string {
 	if s.KnowsLimit {
 		return "its process read the memory limit when it started"

@@ -1,0 +1,52 @@
+package need_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
+)
+
+// A limit that another mode has raised must not be lowered with a request that rises, unless as much is known as for a
+// decrease.
+func TestLimitsOfAnotherModeAreNotLoweredUnknown(t *testing.T) {
+	now := began.Add(100 * day)
+	known := recommend.Known{Age: 8 * day, Coverage: 1}
+	for _, mode := range []struct {
+		name string
+		need.LimitMode
+		want int64
+	}{{"keep", need.Keep, 1200}, {"follow", need.Follow, 960}} {
+		for _, test := range []struct {
+			name   string
+			change func(*recommend.Recommendation, *pod)
+			want   int64
+		}{
+			{"lowered if enough is known", func(*recommend.Recommendation, *pod) {}, mode.want},
+			{"kept while peaks are unknown", func(r *recommend.Recommendation, _ *pod) { r.PeaksKnown = recommend.Known{} }, 2000},
+			{"kept for a new version", func(r *recommend.Recommendation, _ *pod) { r.New = time.Hour }, 2000},
+			{"kept if the process knows it", func(_ *recommend.Recommendation, p *pod) { p.KnowsLimit = true }, 2000},
+			{"kept above the peak of a replica", func(_ *recommend.Recommendation, p *pod) { p.Peak = 1500 * mib }, 1800},
+		} {
+			t.Run(mode.name+"/"+test.name, func(t *testing.T) {
+				o := recommend.DefaultOptions()
+				o.Limits = need.Limits{Memory: mode.LimitMode}
+				r := recommend.Recommendation{
+					Target: recommend.Amounts{CPU: 500, Memory: 800 * mib}, Lower: recommend.Amounts{CPU: 400, Memory: 700 * mib}, Upper: recommend.Amounts{CPU: 600, Memory: 900 * mib},
+					CPUKnown: known, MemoryKnown: known, PeaksKnown: known,
+				}
+				p := pod{
+					Request: amounts{500, 600 * mib}, Limit: amounts{500, 2000 * mib},
+					Authored:   authored{Request: amounts{500, 1000 * mib}, Limit: amounts{500, 1200 * mib}},
+					ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day), ResizedLimit: now.Add(-100 * day),
+				}
+				test.change(&r, &p)
+				s := p.state(&o, &r, now)
+				if got := s.Settle().Size.Memory; got.Request != 800*mib || got.Limit/mib != test.want {
+					t.Errorf("request %d MiB, limit %d MiB, want %d MiB", got.Request/mib, got.Limit/mib, test.want)
+				}
+			})
+		}
+	}
+}

@@ -127,16 +127,4 @@ func TestDanger(t *testing.T) {
 			t.Errorf("planned again: %q and %q", heard.pods, also.pods)
 		}
 	})
-	t.Run("a VerticalPodAutoscaler says whether a size follows usage", func(t *testing.T) {
-		for mode, layer := range map[string]*ratios.Layer{"apply": clustertest.Published(), "observe": following()} {
-			f, heard := begin(t, layer)
-			f.tune(t, "web", deployment, mode, "")
-			f.publish(t.Context())
-			heard.pods = nil
-			f.SignalUrgent([]usage.Sample{urgent(f, 390<<20)})
-			if again := len(heard.pods) > 0; again != (mode == "apply") {
-				t.Errorf("%s: planned again: %q", mode, heard.pods)
-			}
-		}
-	})
 }

@@ -99,6 +99,7 @@ func TestDemands(t *testing.T) {
 	t.Run("each rule of its pods has a demand of its own", eachRuleOfItsPodsHasADemandOfItsOwn)
 	t.Run("the newest pod decides, in any order of pods", theNewestPodDecidesInAnyOrderOfPods)
 	t.Run("a workload without pods keeps its demand", aWorkloadWithoutPodsKeepsItsDemand)
+	t.Run("a workload without pods keeps the rule of its newest pod", aWorkloadWithoutPodsKeepsTheRuleOfItsNewestPod)
 	t.Run("a workload without pods and history is forgotten", aWorkloadWithoutPodsAndHistoryIsForgotten)
 	t.Run("a deleted pod is known for a while", aDeletedPodIsKnownForAWhile)
 	t.Run("a deleted pod leaves memory, even after its node", aDeletedPodLeavesMemoryEvenAfterItsNode)
@@ -195,6 +196,28 @@ func aWorkloadWithoutPodsKeepsItsDemand(t *testing.T) {
 	f.publish(t.Context())
 	if cpu := f.target(t, "").CPU; cpu < 1150 || cpu > 1150*106/100 {
 		t.Errorf("%dm", cpu)
+	}
+}
+
+func aWorkloadWithoutPodsKeepsTheRuleOfItsNewestPod(t *testing.T) {
+	layer := clustertest.Published()
+	for margin, track := range []string{"stable", "canary"} {
+		layer.Rules = append(layer.Rules, ratios.Rule{Name: track, Match: policy.Criteria{Labels: map[string]string{"track": track}}, Settings: keys.Some(policy.Settings{Demand: policy.Demand{Margin: float64(1 + margin)}})})
+	}
+	for _, newest := range []string{"canary", "stable"} {
+		f := newFixture(t, layer, func(p *corev1.Pod) {
+			p.Labels["track"] = map[string]string{"web-1-x": "canary", "web-1-y": "stable"}[p.Name]
+			if p.Labels["track"] == newest {
+				p.CreationTimestamp = metav1.NewTime(p.CreationTimestamp.Add(time.Second))
+			}
+		})
+		f.round(t)
+		before := f.target(t, "canary")
+		f.deleteAll(t)
+		f.publish(t.Context())
+		if after := f.target(t, "canary"); after != before {
+			t.Errorf("%s: %v, before %v", newest, after, before)
+		}
 	}
 }
 

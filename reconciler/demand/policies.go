@@ -203,10 +203,9 @@ func (d *Demands) Statuses() []Status {
 		}
 	}
 	for key := range demands.All() {
-		if w := ownerOf(key.Container); len(of) > 0 {
-			if keys, wanted := of[w]; wanted {
-				of[w] = append(keys, key)
-			}
+		w := ownerOf(key.Container)
+		if keys, wanted := of[w]; wanted {
+			of[w] = append(keys, key)
 		}
 	}
 	all := make([]Status, 0, len(s.policies.all))

@@ -37,11 +37,10 @@ type facts struct {
 	// same second, it is the one with the last UID, in whatever order they are looked at.
 	newest     time.Time
 	uid        types.UID
+	rule       string
 	demand     *policy.Demand
 	guaranteed bool
 	containers int
-	// rule is the rule of that pod.
-	rule string
 	// policy says what the workload needs, in a VerticalPodAutoscaler; nil if none does. If any may, names are the
 	// names of the containers; nil if these are not known.
 	policy *vpa.Policy
@@ -101,8 +100,8 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 	f.policies = s.policies.add(f.policies, p.Namespace(), owners)
 	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
-		f.newest, f.uid, f.demand, f.guaranteed, f.containers = created, p.UID, &profile.Demand, p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
-		f.rule = profile.Name
+		f.newest, f.uid, f.rule, f.demand = created, p.UID, profile.Name, &profile.Demand
+		f.guaranteed, f.containers = p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
 		if s.policies != nil {
 			f.pod = p
 		}
@@ -123,20 +122,21 @@ func sharing(p *pod.Pod) int {
 // in returns the facts under a table, whose rules may be others.
 func (f *facts) in(table *ratios.Table) *facts {
 	now := *f
-	now.rules, now.policy = nil, nil
+	now.rules, now.demand, now.policy = nil, nil, nil
 	for _, profile := range table.Profiles() {
-		if slices.Contains(f.rules, profile.Name) {
-			now.rules, now.demand = append(now.rules, profile.Name), &profile.Demand
+		if !slices.Contains(f.rules, profile.Name) {
+			continue
+		}
+		now.rules = append(now.rules, profile.Name)
+		if now.demand == nil || profile.Name == f.rule {
+			now.rule, now.demand = profile.Name, &profile.Demand
 		}
 	}
-	if len(now.rules) == 0 {
+	if now.demand == nil {
 		globals := table.Profiles()[0]
-		now.rules, now.demand = []string{globals.Name}, &globals.Demand
+		now.rules, now.rule, now.demand = []string{globals.Name}, globals.Name, &globals.Demand
 	}
 	slices.Sort(now.rules)
-	if !slices.Contains(now.rules, now.rule) {
-		now.rule = now.rules[0]
-	}
 	return &now
 }
 

@@ -261,6 +261,7 @@ func TestSettle(t *testing.T) {
 		{"raises no limit for the same reason", recommend.DefaultOptions(), []change{request(500, 1500), limit(1600, 72*time.Hour), inUse(1500), once}, 1600},
 		{"keeps a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), knows}, 4000},
 		{"keeps a limit that a process knows and that follows", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), knows}, 2000},
+		{"keeps a limit of a runtime that keeps its memory although the request is raised", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) { o.KeepMemory = true }}, 4000},
 		{"raises a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 500), limit(1000, 0), knows}, 2000},
 		{"adds no limit", recommend.DefaultOptions(), []change{limit(0, 0)}, 0},
 		{"keeps a limit that follows if the request stays", recommend.FollowOptions(), []change{limit(900, 0)}, 900},

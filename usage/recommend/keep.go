@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -24,22 +25,26 @@ func (o *Options) KeepsCPU(r *Recommendation) string {
 	return ""
 }
 
-// KeepsMemory is like KeepsCPU, for memory. follows means that the limit is lowered with the request, so
-// the peaks must be known.
+// neverLower is why neither the memory request nor its limit is lowered if the options say so.
+const neverLower = "memory is never lowered (neverLower)"
+
+// KeepsMemory is like KeepsCPU, for memory. follows means that the limit is lowered with the request.
 func (o *Options) KeepsMemory(r *Recommendation, follows bool) string {
 	if o.KeepMemory {
-		return "memory is never lowered (neverLower)"
+		return neverLower
 	}
-	if why := o.unknown("memory", r.MemoryKnown); why != "" {
+	if why := cmp.Or(o.unknown("memory", r.MemoryKnown), o.untried(r)); why != "" || !follows {
 		return why
 	}
-	if why := o.untried(r); why != "" {
-		return why
+	return o.keepsLimit(r)
+}
+
+// keepsLimit is like KeepsCPU, for the memory limit, to which the peaks matter.
+func (o *Options) keepsLimit(r *Recommendation) string {
+	if o.KeepMemory {
+		return neverLower
 	}
-	if follows {
-		return o.unknown("peaks of memory", r.PeaksKnown)
-	}
-	return ""
+	return cmp.Or(o.unknown("peaks of memory", r.PeaksKnown), o.untried(r))
 }
 
 // untried returns why nothing is lowered soon after a change to the workload; empty if there was none. What the version

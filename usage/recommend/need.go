@@ -1,10 +1,6 @@
 package recommend
 
-import (
-	"cmp"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/need"
-)
+import "github.com/workload-resizer/workload-resizer/reconciler/need"
 
 // Authored is what the author of a container wrote. A limit of 0 is none.
 type Authored struct {
@@ -21,7 +17,7 @@ func (o *Options) Need(r *Recommendation) need.Container {
 		},
 		Memory: need.Recommendation{
 			Target: r.Target.Memory, Lower: r.Lower.Memory, Upper: r.Upper.Memory, Max: r.Max.Memory,
-			Keeps: o.KeepsMemory(r, false), KeepsLimit: cmp.Or(o.unknown("peaks of memory", r.PeaksKnown), o.untried(r)), Rules: &o.Rules,
+			Keeps: o.KeepsMemory(r, false), KeepsLimit: o.keepsLimit(r), Rules: &o.Rules,
 		},
 	}
 	all.CPU.Floor.Request, all.CPU.Floor.Limit = r.Floors.Request.CPU, r.Floors.Limit.CPU

@@ -2,6 +2,7 @@ package vpa
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,7 @@ func TestPolicy(t *testing.T) {
 	}{
 		{"observes by default", "", "", "", Policy{Mode: "observe"}},
 		{"applies", mode, "", "", Policy{Mode: "apply"}},
+		{"has the longest time after kills if it is longer", "", ", evictAfterOOMSeconds: 9223372037", "", Policy{Mode: "observe", QuickKill: math.MaxInt64 / time.Second * time.Second}},
 		{"has a time after kills", "", ", evictAfterOOMSeconds: 90", "", Policy{Mode: "observe", QuickKill: 90 * time.Second}},
 		{"has fields without effect", "", ", minReplicas: 2, evictionRequirements: [{}]", policies("{memoryAggregationIntervalCount: 4}, {memoryAggregationIntervalCount: 3}"), Policy{
 			Mode: "observe", Containers: []Container{{}, {}}, Ignored: []string{"evictionRequirements", "memoryAggregationIntervalCount", "minReplicas"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -73,7 +74,7 @@ func recommendersOf(o *unstructured.Unstructured) (names []string) {
 // readUpdates reads when pods are resized. Nothing is evicted, so what restricts evictions has no effect.
 func (p *Policy) readUpdates(o *unstructured.Unstructured) {
 	if seconds, ok, _ := unstructured.NestedInt64(o.Object, "spec", "updatePolicy", "evictAfterOOMSeconds"); ok && seconds > 0 {
-		p.QuickKill = time.Duration(seconds) * time.Second
+		p.QuickKill = time.Duration(min(seconds, int64(math.MaxInt64/time.Second))) * time.Second
 	}
 	updates, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "updatePolicy")
 	set, _ := updates.(map[string]any)

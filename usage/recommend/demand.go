@@ -62,6 +62,13 @@ func NewDemand(v history.View, speeds Speeds) Demand {
 		d.Samples += t.Samples
 		d.Throttled = max(d.Throttled, t.Throttled)
 	}
+	if len(d.Unknown) > 0 { // What does not count proves nothing about what does.
+		for _, k := range [...]*history.Known{&d.CPUKnown, &d.MemoryKnown, &d.PeaksKnown} {
+			if !k.Begin.IsZero() && k.Begin.Before(d.First) {
+				k.Begin = d.First
+			}
+		}
+	}
 	return d
 }
 

@@ -62,7 +62,7 @@ func NewDemand(v history.View, speeds Speeds) Demand {
 		d.Samples += t.Samples
 		d.Throttled = max(d.Throttled, t.Throttled)
 	}
-	if len(d.Unknown) > 0 { // What does not count proves nothing about what does.
+	if len(d.Unknown) > 0 { // History that does not count proves nothing about the rest.
 		for _, k := range [...]*history.Known{&d.CPUKnown, &d.MemoryKnown, &d.PeaksKnown} {
 			if !k.Begin.IsZero() && k.Begin.Before(d.First) {
 				k.Begin = d.First

@@ -62,7 +62,7 @@ func TestPolicies(t *testing.T) {
 	t.Run("a policy without pods has the history of its target", aPolicyWithoutPodsHasTheHistoryOfItsTarget)
 	t.Run("a target has what its newest pod runs", aTargetHasWhatItsNewestPodRuns)
 	t.Run("pods are planned again when a policy changes", podsArePlannedAgainWhenAPolicyChanges)
-	t.Run("pods are planned again when a policy changes of which nothing is known", podsArePlannedAgainWhenAPolicyChangesOfWhichNothingIsKnown)
+	t.Run("pods are planned again when the policy of an unmeasured workload changes", podsArePlannedAgainWhenThePolicyOfAnUnmeasuredWorkloadChanges)
 }
 
 func aPolicyOutranksTheModeOfTheRule(t *testing.T) {
@@ -257,7 +257,7 @@ func podsArePlannedAgainWhenAPolicyChanges(t *testing.T) {
 }
 
 // Pods that were sized before keep their sizes while nothing is known, and must not keep them once nothing is applied.
-func podsArePlannedAgainWhenAPolicyChangesOfWhichNothingIsKnown(t *testing.T) {
+func podsArePlannedAgainWhenThePolicyOfAnUnmeasuredWorkloadChanges(t *testing.T) {
 	f := newFixture(t, clustertest.Published())
 	changed := &changes{}
 	f.of.Serve(changed, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })

@@ -70,8 +70,11 @@ func doesNotTryARefusedSizeAgainUntilSomethingChanges(t *testing.T) {
 	if got := decide("slow", podtest.Start); got.Decision != plan.Skip {
 		t.Errorf("a larger size immediately: %v because of %v", got.Decision, got.Reasons)
 	}
-	if got := decide("slow", podtest.Start.Add(firstRefusal)); got.Decision != plan.Resize {
-		t.Errorf("a larger size after the pause: %v because of %v", got.Decision, got.Reasons)
+	if got := decide("slow", podtest.Start.Add(firstRefusal)); got.Decision != plan.Skip {
+		t.Errorf("a larger size after the pause, which the node cannot satisfy either: %v because of %v", got.Decision, got.Reasons)
+	}
+	if got := decide("slow", later.Add(time.Second)); got.Decision != plan.Resize {
+		t.Errorf("a larger size after a day: %v because of %v", got.Decision, got.Reasons)
 	}
 	if got := decide("big", podtest.Start); got.Decision != plan.Resize {
 		t.Errorf("a smaller size immediately: %v because of %v", got.Decision, got.Reasons)

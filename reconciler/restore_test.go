@@ -187,8 +187,12 @@ func (s *apiServer) reverts(t *testing.T) {
 			if again := s.planAs(t, p, "big", remember); again.Decision != plan.Skip || again.Reasons[0] != refused.Reason {
 				t.Errorf("after the revert: %v because of %v", again.Decision, again.Reasons)
 			}
-			if other := s.planAs(t, p, "slow", remember); other.Decision != plan.Resize {
-				t.Errorf("on another ratio: %v because of %v", other.Decision, other.Reasons)
+			larger := plan.Resize
+			if refused.Reason.Code == contract.ResizeInfeasible {
+				larger = plan.Skip // What the node cannot satisfy, it cannot exceed either.
+			}
+			if other := s.planAs(t, p, "slow", remember); other.Decision != larger {
+				t.Errorf("a larger size: %v because of %v", other.Decision, other.Reasons)
 			}
 		})
 	}

@@ -230,7 +230,7 @@ test-all: ## Check everything that a release must pass. Takes two hours.
 	$(MAKE) test-skew SKEW=1.35
 
 # Packages with tests that have a target of their own.
-OWN_TARGET := chaos|e2e|guard|hostile
+OWN_TARGET := applied|chaos|e2e|guard|hostile
 # The race detector finds races between goroutines. These lines start goroutines, or servers that call
 # the code of a package or of its tests in goroutines.
 CONCURRENT := \<go (func|[[:alpha:]][[:alnum:]_.]*)\(|\.Go\(|\.Parallel\(|AfterFunc\(|httptest\.New|cmdtest\.|localcluster\.|servertest\.

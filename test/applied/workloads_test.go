@@ -27,7 +27,7 @@ type shape struct {
 
 // shapes are run in turn.
 var shapes = []shape{
-	{name: "guaranteed", work: "{cpu: 300m, memory: 300Mi}", resources: "{requests: {cpu: '1', memory: 1Gi}, limits: {cpu: '1', memory: 1Gi}}", cpu: 0.3, memory: 300},
+	{name: "guaranteed", work: "{cpu: 300m, memory: 300Mi}", resources: "{requests: {cpu: '1', memory: 1Gi}, limits: {cpu: '1', memory: 1Gi}}", cpu: 0.3},
 	{name: "burstable", work: "{cpu: 400m, memory: 120Mi}", resources: "{requests: {cpu: '1', memory: 512Mi}, limits: {cpu: '2', memory: 1Gi}}", cpu: 0.4, memory: 120},
 	{name: "small", work: "{cpu: 350m, memory: 150Mi}", resources: "{requests: {cpu: 100m, memory: 48Mi}, limits: {cpu: '2', memory: 1Gi}}", cpu: 0.35, memory: 150},
 	{name: "unlimited", work: "{cpu: 200m, memory: 80Mi}", resources: "{requests: {cpu: 500m, memory: 256Mi}}", cpu: 0.2, memory: 80},

@@ -73,7 +73,7 @@ func TestApplied(t *testing.T) {
 		}
 	}
 	s.seen.await(t, "the new pods to run", func(c *course) error {
-		if want := s.of(c.pod).nodeType(); c.pod.Annotations["on"] != want {
+		if want := s.of(c.pod).nodeType(); c.pod.Annotations["node-type"] != want {
 			return fmt.Errorf("it must run on %s", want)
 		}
 		return c.runs()
@@ -283,7 +283,7 @@ func (w *workload) original(p *corev1.Pod) error {
 		if err != nil {
 			return err
 		}
-		if p.Annotations["on"] == "n4" {
+		if p.Annotations["node-type"] == "n4" {
 			scale(wrote.Requests)
 			scale(wrote.Limits)
 		}

@@ -58,7 +58,7 @@ func workloadsOf(n int) (all []workload) {
 // manifest returns the manifest of the workload, on nodes of a type.
 func (w *workload) manifest(replicas int, nodeType string) string {
 	template := fmt.Sprintf(`  template:
-    metadata: {labels: {app: %[1]s, app.kubernetes.io/name: %[1]s}, annotations: {work.testcluster.local/app: '%[2]s', on: %[3]s}}
+    metadata: {labels: {app: %[1]s, app.kubernetes.io/name: %[1]s}, annotations: {work.testcluster.local/app: '%[2]s', node-type: %[3]s}}
     spec:
       nodeSelector: {cloud.google.com/machine-family: %[3]s}
       %[4]s

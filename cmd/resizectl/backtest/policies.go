@@ -46,7 +46,14 @@ func (c *changes) addFlags(f *pflag.FlagSet) {
 	command.DurationVar(f, &c.halfLife, "half-life", c.halfLife, "time in which a sample loses half of its weight")
 	f.Float64Var(&c.memoryMultiple, "memory-multiple", c.memoryMultiple, "multiple of the memory request that is the memory limit")
 	f.StringVar(&c.headroom, "headroom", c.headroom, "by how much the memory limit is at least above the memory request; with --limit-follows, the least that is added to the memory usage")
-	f.BoolVar(&c.follows, "limit-follows", c.follows, "change the options of the policy \"follow\", not of \"default\"")
+	f.BoolVar(&c.follows, "limit-follows", c.follows, followsUsage())
+}
+
+// followsUsage describes --limit-follows, with the defaults that differ from those of the flags.
+func followsUsage() string {
+	o := recommend.FollowOptions()
+	return fmt.Sprintf("change the options of the policy \"follow\", not of \"default\"; flags that are not given then mean --memory-percentile %v, --margin %v for CPU and %v for memory, and --headroom %dMi",
+		o.Memory.Target, o.Margin, o.MemoryMargin, o.Headroom>>20)
 }
 
 // any reports whether an option is changed.

@@ -94,7 +94,7 @@ func TestSettleLimitByHighestUsage(t *testing.T) {
 	known := recommend.Known{Age: 8 * day, Coverage: 1}
 	for _, test := range []struct {
 		name string
-		// has is the present limit, and was how long ago it changed.
+		// has is the present limit, and was how long ago it or the request changed.
 		has    int64
 		was    time.Duration
 		change func(*recommend.Options, *recommend.Recommendation, *pod)
@@ -135,7 +135,7 @@ func TestSettleLimitByHighestUsage(t *testing.T) {
 			}
 			p := pod{
 				Request: amounts{500, 1000 * mib}, Limit: amounts{500, test.has * mib}, Authored: authored{Request: amounts{500, 1000 * mib}, Limit: amounts{500, 1000 * mib}},
-				ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day), ResizedLimit: now.Add(-test.was),
+				ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-test.was),
 			}
 			if test.change != nil {
 				test.change(&o, &r, &p)

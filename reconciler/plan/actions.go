@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -228,12 +229,32 @@ func (d *draft) recordSizes(annotations map[string]*string) {
 	if d.Decision != Resize && !d.sized {
 		return
 	}
-	text := d.sizesRecord(current).String()
+	record := d.sizesRecord(current)
+	d.recordTimes(record)
+	text := record.String()
 	if text == d.of.TheirRecord() {
 		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
 	}
 	annotations[contract.AppliedSizes] = &text
 	d.recordDemand(annotations)
+}
+
+// recordTimes adds to the record since when resources that follow usage have had the sizes that the plan does not change:
+// how soon each of them may change depends on that.
+func (d *draft) recordTimes(record pod.Record) {
+	if !d.FollowsUsage || !d.sized {
+		return
+	}
+	before := d.of.Record()
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		since := d.resizedAt(need.Resized{}, i, before)
+		for _, m := range sizing.Measures {
+			if c.Needs[m.Index].Recommended != nil && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+				record[i].Since[m.Index] = since[m.Index]
+			}
+		}
+	}
 }
 
 // sizesRecord returns the record of what the plan changes. from returns the size before it of a

@@ -79,6 +79,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	v := d.says()
+	var record pod.Record
+	if s.Pod.RecordsTimes() {
+		record = s.Pod.Record()
+	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		state := need.State{Needs: c.Needs, Factors: [2]sizing.Factor{d.CPUFactor, d.MemoryFactor}, Size: c.Current, Guaranteed: d.guaranteed()}
@@ -103,7 +107,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
-		state.Resized, state.Unsized = d.resizedAt(known), d.First() && known == (need.Resized{})
+		state.Resized, state.Unsized = d.resizedAt(known, i, record), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = sooner(v.again, found.Again)
@@ -206,16 +210,24 @@ func (d *draft) recordDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was
-// resized last, or began. A new pod has not done any work yet with the size that it would lose.
-func (d *draft) resizedAt(known need.Resized) need.Resized {
+// resizedAt replaces unknown times by those of the record: an amount that the last resize did not change has had its size
+// for longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// any work yet with the size that it would lose.
+func (d *draft) resizedAt(known need.Resized, i int, record pod.Record) need.Resized {
 	last := d.of.ResizedAt()
 	if last.IsZero() && !d.Begins() {
 		last = d.of.StartedAt()
 	}
-	for _, at := range [...]*time.Time{&known.CPU, &known.Memory, &known.MemoryLimit} {
-		if at.IsZero() {
-			*at = last
+	recorded, _ := record.Of(d.Containers[i].Name, i)
+	for _, m := range sizing.Measures {
+		at := &known[m.Index]
+		if !at.IsZero() {
+			continue
+		}
+		*at = last
+		// After a resize that was not recorded, the record is that of the one before.
+		if since := recorded.Since[m.Index]; !since.IsZero() && *m.Of(&recorded.To) == *m.Of(&d.Containers[i].Current) {
+			*at = since
 		}
 	}
 	return known

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"strings"
 	"time"
 	"unique"
 
@@ -163,6 +164,9 @@ func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
 func (p *Pod) Record() Record {
 	return ParseRecord(textOf(p.record))
 }
+
+// RecordsTimes reports whether the record says since when a resource has had its size.
+func (p *Pod) RecordsTimes() bool { return strings.Contains(textOf(p.record), sinceMark) }
 
 // Demanded returns what the containers needed according to usage when they were last sized; nil if the pod does not
 // record it. It parses the record.

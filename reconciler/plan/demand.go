@@ -102,16 +102,16 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				continue // For example, it was adopted, and scales from its original.
 			}
 			has := *m.Of(&c.Current)
-			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
-			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {
+			derived := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
+			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue
 			}
-			if step.To != has {
-				step.Cause = ByDemand
-			} else if step.Why == "" {
-				step.Why = nearEnough
+			if derived.To != has {
+				derived.Cause = ByDemand
+			} else if derived.Why == "" {
+				derived.Why = nearEnough
 			}
-			v.sets = append(v.sets, step)
+			v.sets = append(v.sets, derived)
 		}
 	}
 	return v
@@ -135,9 +135,9 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 		return unknownNeed
 	}
 	for i := len(p.Derivation) - 1; i >= 0; i-- {
-		if step := &p.Derivation[i]; step.Container == container && step.Measure == m {
-			if step.Stage == stageSettle {
-				return step.Why
+		if derived := &p.Derivation[i]; derived.Container == container && derived.Measure == m {
+			if derived.Stage == stageSettle {
+				return derived.Why
 			}
 			break
 		}
@@ -171,14 +171,14 @@ func (p *Plan) Demands() string {
 	return joined(all, ", ")
 }
 
-// recordDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
+// annotateDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
 // A resource that the plan does not change keeps its record.
-func (d *draft) recordDemand(annotations map[string]*string) {
-	before := d.of.Demanded()
-	var now pod.Demanded
+func (d *draft) annotateDemand(annotations map[string]*string) {
+	before := d.of.AppliedDemand()
+	var now pod.AppliedDemand
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
+		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
 			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]

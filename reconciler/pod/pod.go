@@ -166,7 +166,9 @@ func (p *Pod) AppliedSizes() AppliedSizes {
 }
 
 // AppliedSizesHaveTimes reports whether the annotation says since when a resource has had its size.
-func (p *Pod) AppliedSizesHaveTimes() bool { return strings.Contains(textOf(p.appliedSizes), sinceMark) }
+func (p *Pod) AppliedSizesHaveTimes() bool {
+	return strings.Contains(textOf(p.appliedSizes), sinceMark)
+}
 
 // AppliedDemand returns what the containers needed according to usage when they were last sized; nil if the pod does not
 // have that annotation. It parses the annotation.

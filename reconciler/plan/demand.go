@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -20,7 +21,7 @@ import (
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
 // needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
-	shown := s.Demand.Of(c.Name)
+	shown, withheld := s.Demand.Of(c.Name), Withheld(d.scaledBy, c.Name)
 	c.Unmeasured = shown == nil
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
@@ -29,15 +30,24 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			continue
 		}
 		n := &c.Needs[m.Index]
-		for _, hpa := range d.scaledBy {
-			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
-		}
+		n.Withheld = withheld[m.Index]
 		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
 	}
 	c.endangered = c.Needs[sizing.Memory.Index].Recommended != nil && need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
+}
+
+// Withheld returns why the resources of a container are not sized by usage in any mode, by sizing.Measure.Index, given the
+// HorizontalPodAutoscalers of the pod's workload; empty if they may be.
+func Withheld(scaledBy []*autoscalingv2.HorizontalPodAutoscaler, container string) (why [2]string) {
+	for _, hpa := range scaledBy {
+		for _, m := range sizing.Measures {
+			why[m.Index] = cmp.Or(why[m.Index], safety.HPATarget(hpa, container, m))
+		}
+	}
+	return why
 }
 
 // largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes

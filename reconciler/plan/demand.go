@@ -79,9 +79,9 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	v := d.says()
-	var record pod.Record
-	if s.Pod.RecordsTimes() {
-		record = s.Pod.Record()
+	var applied pod.AppliedSizes
+	if s.Pod.AppliedSizesHaveTimes() {
+		applied = s.Pod.AppliedSizes()
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
@@ -107,7 +107,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
-		state.Resized, state.Unsized = d.resizedAt(known, i, record), d.First() && known == (need.Resized{})
+		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = sooner(v.again, found.Again)
@@ -116,16 +116,16 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				continue // For example, it was adopted, and scales from its original.
 			}
 			has := *m.Of(&c.Current)
-			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
-			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {
+			derived := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
+			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue
 			}
-			if step.To != has {
-				step.Cause = ByDemand
-			} else if step.Why == "" {
-				step.Why = nearEnough
+			if derived.To != has {
+				derived.Cause = ByDemand
+			} else if derived.Why == "" {
+				derived.Why = nearEnough
 			}
-			v.sets = append(v.sets, step)
+			v.sets = append(v.sets, derived)
 		}
 	}
 	return v
@@ -149,9 +149,9 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 		return unknownNeed
 	}
 	for i := len(p.Derivation) - 1; i >= 0; i-- {
-		if step := &p.Derivation[i]; step.Container == container && step.Measure == m {
-			if step.Stage == stageSettle {
-				return step.Why
+		if derived := &p.Derivation[i]; derived.Container == container && derived.Measure == m {
+			if derived.Stage == stageSettle {
+				return derived.Why
 			}
 			break
 		}
@@ -185,14 +185,14 @@ func (p *Plan) Demands() string {
 	return joined(all, ", ")
 }
 
-// recordDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
+// annotateDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
 // A resource that the plan does not change keeps its record.
-func (d *draft) recordDemand(annotations map[string]*string) {
-	before := d.of.Demanded()
-	var now pod.Demanded
+func (d *draft) annotateDemand(annotations map[string]*string) {
+	before := d.of.AppliedDemand()
+	var now pod.AppliedDemand
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
+		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
 			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
@@ -210,23 +210,23 @@ func (d *draft) recordDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times by those of the record: an amount that the last resize did not change has had its size
-// for longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// resizedAt replaces unknown times by those that the last resize noted: an amount that it did not change has had its size for
+// longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
 // any work yet with the size that it would lose.
-func (d *draft) resizedAt(known need.Resized, i int, record pod.Record) need.Resized {
+func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
 	if last.IsZero() && !d.Begins() {
 		last = d.of.StartedAt()
 	}
-	recorded, _ := record.Of(d.Containers[i].Name, i)
+	noted, _ := applied.Of(d.Containers[i].Name, i)
 	for _, m := range sizing.Measures {
 		at := &known[m.Index]
 		if !at.IsZero() {
 			continue
 		}
 		*at = last
-		// After a resize that was not recorded, the record is that of the one before.
-		if since := recorded.Since[m.Index]; !since.IsZero() && *m.Of(&recorded.To) == *m.Of(&d.Containers[i].Current) {
+		// After a resize whose annotations were not written, they are those of the one before.
+		if since := noted.Since[m.Index]; !since.IsZero() && *m.Of(&noted.To) == *m.Of(&d.Containers[i].Current) {
 			*at = since
 		}
 	}

@@ -176,7 +176,14 @@ func (p *podNeeds) Of(container string) *need.Container {
 
 // Uses implements need.Demand.
 func (p *podNeeds) Uses(container string) int64 {
-	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	used, _ := p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	return used
+}
+
+// Charged implements need.Demand.
+func (p *podNeeds) Charged(container string) int64 {
+	_, charged := p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	return charged
 }
 
 // Peak implements need.Demand. A pod without replicas has the whole history of its workload, so that the recommendation

@@ -49,6 +49,8 @@ type Demand interface {
 	Of(container string) *Container
 	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
 	Uses(container string) int64
+	// Charged returns how much memory is charged to the container now, with the page cache, in bytes; 0 if that is unknown.
+	Charged(container string) int64
 	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
 	// or does not exceed what the container needs.
 	Peak(container string) int64
@@ -64,6 +66,9 @@ func (Unknown) Of(string) *Container { return nil }
 
 // Uses implements Demand.
 func (Unknown) Uses(string) int64 { return 0 }
+
+// Charged implements Demand.
+func (Unknown) Charged(string) int64 { return 0 }
 
 // Peak implements Demand.
 func (Unknown) Peak(string) int64 { return 0 }

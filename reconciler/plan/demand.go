@@ -102,7 +102,8 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.KnowsLimit, state.Uses, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Uses(c.Name), s.Demand.Peak(c.Name)
+		state.KnowsLimit, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Peak(c.Name)
+		state.Uses, state.Charged = s.Demand.Uses(c.Name), s.Demand.Charged(c.Name)
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}

@@ -29,12 +29,14 @@ import (
 type shown struct {
 	needs   map[string]*need.Container
 	uses    int64
+	charged int64
 	peak    int64
 	resized need.Resized
 }
 
 func (s *shown) Of(container string) *need.Container { return s.needs[container] }
 func (s *shown) Uses(string) int64                   { return s.uses }
+func (s *shown) Charged(string) int64                { return s.charged }
 func (s *shown) Peak(string) int64                   { return s.peak }
 func (s *shown) Resized(string) need.Resized         { return s.resized }
 

@@ -102,6 +102,9 @@ func (s *sized) Of(name string) *need.Container {
 // Uses implements need.Demand.
 func (s *sized) Uses(string) int64 { return s.is.MemoryInUse }
 
+// Charged implements need.Demand. Traces have no page cache.
+func (s *sized) Charged(string) int64 { return 0 }
+
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.
 func (s *sized) Peak(string) int64 { return 0 }
 

@@ -2,6 +2,7 @@ package demand
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -55,6 +56,18 @@ func TestLimitByHighestUsage(t *testing.T) {
 		f.after(t, 9*24)
 		if got := f.planned(t, has); !near(got.Limit, 200<<20) {
 			t.Errorf("%+v after nine days", got)
+		}
+	})
+	t.Run("stays while nothing is measured", func(t *testing.T) {
+		f := begin(t, podtest.Amounts{"1", "", "100Mi", "1Gi"}, corev1.PodQOSBurstable)
+		has := f.planned(t, sizing.Amount{Request: 100 << 20, Limit: 110 << 20})
+		if !near(has.Limit, 200<<20) {
+			t.Fatalf("%+v", has)
+		}
+		clustertest.Clock(f.of).Step(9 * 24 * time.Hour)
+		f.publish(t.Context())
+		if got := f.planned(t, has); got != has {
+			t.Errorf("%+v became %+v", has, got)
 		}
 	})
 	t.Run("is raised to twice what is used", func(t *testing.T) {

@@ -57,5 +57,8 @@ func (d *Days) Highest(now time.Time) int64 {
 	return int64(math.Ceil(math.Exp2(float64(highest-1) / octave)))
 }
 
+// Day returns the beginning of the newest day with an amount.
+func (d *Days) Day() time.Time { return time.Unix(int64(d.Last)*int64(24*time.Hour/time.Second), 0) }
+
 // rewind makes the newest day today if it lies in the future.
 func (d *Days) rewind(now time.Time) { d.Last = min(d.Last, dayOf(now)) }

@@ -21,8 +21,18 @@ func (d *Demand) floors(now time.Time) (f Floors) {
 	return f
 }
 
-// highest returns the highest usage of memory of the last days on the baseline; 0 if none is known.
+// highest returns the highest usage of memory of the last days on the baseline; 0 if none is known. The days end with
+// the last one of which usage is known: while memory is not measured, nothing is forgotten.
 func (d *Demand) highest(now time.Time) (usage int64) {
+	var last time.Time
+	for i := range d.types {
+		if day := d.types[i].Peaks.Day(); day.After(last) {
+			last = day
+		}
+	}
+	if last.Before(now) {
+		now = last
+	}
 	for i := range d.types {
 		usage = max(usage, scale(d.types[i].Peaks.Highest(now), d.speeds[i].Memory))
 	}

@@ -327,12 +327,19 @@ func TestHighestUsage(t *testing.T) {
 		return map[string]Speed{"n2d": {1, 1}, "fast": {1, 1.25}}[nodeType], nodeType != "unknown"
 	}
 	o := DefaultOptions()
-	for after, want := range map[time.Duration]int64{0: 1125 * mib, 7 * day: 1125 * mib, 8 * day: 0} {
+	known := func(after time.Duration, want int64) {
+		t.Helper()
 		r, _ := For(demand(h, speeds, began.Add(after)), 1, &o, began.Add(after))
 		if r.Peak < want || r.Peak > want+want/1000 {
 			t.Errorf("%d bytes after %v, want %d", r.Peak, after, want)
 		}
 	}
+	known(0, 1125*mib)
+	known(30*day, 1125*mib) // Nothing was measured since then.
+	record(t, h, "n2d", began.Add(7*day), Amounts{CPU: 400, Memory: 100 * mib})
+	known(7*day, 1125*mib)
+	record(t, h, "n2d", began.Add(8*day), Amounts{CPU: 400, Memory: 100 * mib})
+	known(8*day, 100*mib)
 	r, _ := For(demand(h, speeds, began), 1, &o, began)
 	if got := o.Need(&r).Memory.Peak; got != 0 {
 		t.Errorf("%d bytes although the limit is a multiple of the request", got)

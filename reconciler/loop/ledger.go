@@ -395,7 +395,7 @@ func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time
 		t.warned = plan.Reason{}
 	}
 	t.failed.of(p.Signature())
-	if is[*actuate.UnrecordedError](err) {
+	if is[*actuate.UnannotatedError](err) {
 		t.failed.last = 0 // The resize is made. Only the attempts to record it count from now on.
 	}
 	t.failure, t.outdated = answer, ""

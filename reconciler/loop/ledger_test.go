@@ -78,7 +78,7 @@ func delaysStartOverWhenAResizeIsMade(t *testing.T) {
 	for range 8 {
 		now = now.Add(l.attempted(p, errFailed, plan.Reason{}, now))
 	}
-	if got := l.attempted(p, &actuate.UnrecordedError{Err: errFailed}, plan.Reason{}, now); got != firstPause {
+	if got := l.attempted(p, &actuate.UnannotatedError{Err: errFailed}, plan.Reason{}, now); got != firstPause {
 		t.Errorf("after the resize, it waits %v, want %v", got, firstPause)
 	}
 	if got := l.attempted(p, errFailed, plan.Reason{}, now.Add(firstPause)); got != 2*firstPause {

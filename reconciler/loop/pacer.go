@@ -24,7 +24,9 @@ import (
 // that could not be used in time are made up for. Each refused pod therefore costs the
 // others one request, once: from then on it waits behind them. So does a pod that was
 // moved. A pod that repeatedly needs a different size, because its labels change all the
-// time, has its next turn when all other waiting pods have been moved as often.
+// time, has its next turn when all other waiting pods have been moved as often. Every second
+// turn goes to the namespace that has waited longest for one: a user who creates ever more
+// pods, which are the most wrong, delays those of others by little.
 type pacer struct {
 	clock clock.Clock
 	// rates returns the pace. It may change at any time.
@@ -42,6 +44,10 @@ type pacer struct {
 	byPod map[types.NamespacedName]*turn
 	// moves counts how often each pod was moved since no pod was waiting.
 	moves map[types.NamespacedName]int
+	// turns counts the turns, and last has that of the last turn of each namespace, since no pod
+	// was waiting.
+	turns uint64
+	last  map[string]uint64
 	// due is the time of the next turn. It lags behind the clock by the turns that were
 	// not used. failedDue is the time of the next turn for a pod that failed.
 	due, failedDue time.Time
@@ -61,6 +67,9 @@ const (
 	// others wait. It is large enough not to delay the others noticeably, and small enough
 	// to retry the pods that failed.
 	failedShare = 20
+	// mostLast is how many namespaces are remembered. More of them start over, which costs each
+	// of the others one turn.
+	mostLast = 10_000
 )
 
 // newPacer returns a pacer that gives turns at a pace, of which at most most are in progress at
@@ -68,7 +77,7 @@ const (
 func newPacer(rates func() pace, allocatable func() node.Resources, most int, c clock.Clock) *pacer {
 	p := &pacer{
 		clock: c, rates: rates, freed: freed{allocatable: allocatable}, most: most,
-		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1),
+		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, last: map[string]uint64{}, changed: make(chan struct{}, 1),
 	}
 	p.follow()
 	return p
@@ -146,7 +155,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		return
 	}
 	switch {
-	case err == nil, is[*actuate.UnrecordedError](err), actuate.Mutated(err):
+	case err == nil, is[*actuate.UnannotatedError](err), actuate.Mutated(err):
 		delete(p.byPod, pod)
 		p.moves[pod]++
 		p.freed.spend(t, p.clock.Now())
@@ -232,7 +241,7 @@ func (p *pacer) over(t *turn) {
 func (p *pacer) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lines, p.underWay, p.moves = lines{}, 0, map[types.NamespacedName]int{}
+	p.lines, p.underWay, p.moves, p.last = lines{}, 0, map[types.NamespacedName]int{}, map[string]uint64{}
 	clear(p.byPod)
 	p.freed.forget()
 	p.freed.underWay = node.Resources{}
@@ -271,9 +280,9 @@ func (p *pacer) withoutRoom() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	waiting, now := 0, p.clock.Now()
-	for _, l := range [...]line{p.lines.freeing, p.lines.failedFreeing} {
-		if len(l) > 0 && !p.freed.fits(l[0].frees, p.pace.freedPerHour, now) {
-			waiting += len(l)
+	for _, l := range [...]*line{&p.lines.freeing, &p.lines.failedFreeing} {
+		if l.len() > 0 && !p.freed.fits(l.first().frees, p.pace.freedPerHour, now) {
+			waiting += l.len()
 		}
 	}
 	return waiting
@@ -324,8 +333,8 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.follow()
-	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves) > 0 {
-		p.moves = map[types.NamespacedName]int{} // A cleared map would keep its memory.
+	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves)+len(p.last) > 0 {
+		p.moves, p.last = map[types.NamespacedName]int{}, map[string]uint64{} // A cleared map would keep its memory.
 	}
 	if p.lines.len() == 0 || p.underWay >= p.most {
 		return types.NamespacedName{}, -1
@@ -351,8 +360,11 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	if wait > 0 {
 		return types.NamespacedName{}, wait
 	}
-	if failed != nil && (!others || !t.restores && !now.Before(p.failedDue)) {
+	switch {
+	case failed != nil && (!others || !t.restores && !now.Before(p.failedDue)):
 		t = failed
+	case others && p.turns%2 == 1:
+		t = p.lines.firstInTurn(func(namespace string) uint64 { return p.last[namespace] }, fits)
 	}
 	p.lines.remove(t)
 	p.due = p.due.Add(p.pause)
@@ -361,11 +373,21 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 		if others {
 			p.failedDue = now.Add(failedShare * p.pause)
 		}
+	} else {
+		p.hadTurn(t.pod.Namespace)
 	}
 	t.came = true
 	p.freed.hold(t, t.frees)
 	p.underWay++
 	return t.pod, 0
+}
+
+// hadTurn records a turn of a namespace.
+func (p *pacer) hadTurn(namespace string) {
+	if p.turns++; len(p.last) >= mostLast {
+		p.last = map[string]uint64{}
+	}
+	p.last[namespace] = p.turns
 }
 
 // inTrouble reports whether an error concerns the API server itself, regardless of the pod.

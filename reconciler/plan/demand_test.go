@@ -22,18 +22,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // shown is what usage shows of a pod: the same of each container that has a name.
 type shown struct {
 	needs   map[string]*need.Container
 	uses    int64
+	charged int64
 	peak    int64
 	resized need.Resized
 }
 
 func (s *shown) Of(container string) *need.Container { return s.needs[container] }
 func (s *shown) Uses(string) int64                   { return s.uses }
+func (s *shown) Charged(string) int64                { return s.charged }
 func (s *shown) Peak(string) int64                   { return s.peak }
 func (s *shown) Resized(string) need.Resized         { return s.resized }
 
@@ -75,7 +78,7 @@ func TestDemand(t *testing.T) {
 		return plan
 	}
 	agoCPU := func(ago time.Duration) func(*Snapshot, *shown, *Planner) {
-		return func(s *Snapshot, d *shown, _ *Planner) { d.resized.CPU = s.Now.Add(-ago) }
+		return func(s *Snapshot, d *shown, _ *Planner) { d.resized[0] = s.Now.Add(-ago) }
 	}
 	resized := func(seconds int) func(*corev1.Pod) {
 		return podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(seconds, "app"), podtest.Managed(contract.FieldManager, "", seconds, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
@@ -159,6 +162,27 @@ func TestDemand(t *testing.T) {
 			}
 			if last := slices.IndexFunc(plan.Derivation, func(d Derived) bool { return d.Cause == ByDemand }); (tc.cpu == ByDemand) && last < 0 {
 				t.Errorf("no step of %+v is by demand", plan.Derivation)
+			}
+		})
+	}
+	for _, tc := range []struct {
+		name, record, want string
+	}{
+		{"does not wait after a resize of another resource", "app 0 cpu 1/2@" + podtest.At(10*hours).Format(time.RFC3339) + " memory 512Mi/1Gi>1Gi/2Gi", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi@" + podtest.At(90*hours).Format(time.RFC3339)},
+		{"waits if the resize is newer than the record", "app 0 cpu 900m/2@" + podtest.At(10*hours).Format(time.RFC3339) + " memory 512Mi/1Gi>1Gi/2Gi", ""},
+		{"waits if the record has no times", "app 0 cpu 1/2 memory 512Mi/1Gi>1Gi/2Gi", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, podtest.Burstable, "n4", nil, written, podtest.Annotated("applied-sizes", tc.record),
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(90*hours, "app"), podtest.Managed(contract.FieldManager, "", 90*hours+1, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")))
+			got := ""
+			for _, a := range plan.Actions() {
+				if text := a.Annotations[contract.AppliedSizes]; plan.Decision == Resize && text != nil {
+					got = *text
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%v records %q, want %q: %+v", plan.Decision, got, tc.want, plan.Reasons)
 			}
 		})
 	}
@@ -340,6 +364,9 @@ func TestDemand(t *testing.T) {
 		want   int64
 	}{
 		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
+		{name: "lowers by up to a fifth while a PodDisruptionBudget allows no disruption", target: 400, change: func(s *Snapshot) {
+			s.Budgets = func() []workload.Limit { return []workload.Limit{{Name: "web", Pods: s.Siblings}} }
+		}, want: 400},
 		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
 		{name: "lowers by more a size if other pods have proven one that is hardly larger", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(375, 80*hours) }, want: 300},
 		{name: "is tried first if other pods have only proven a larger size", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(376, 80*hours) }, want: 500},
@@ -389,7 +416,7 @@ func (a arbitrary) rules() *need.Rules {
 	u.Band, u.After = at(a, 0, 0.05, 0.1), at(a, 0, time.Minute, 12*time.Hour)
 	u.DecreaseCPU, u.DecreaseMemory, u.DecreaseLimit = at(a, 0, time.Minute, 24*time.Hour), at(a, 0, time.Minute, 36*time.Hour), at(a, 0, time.Minute, 72*time.Hour)
 	r.Limits = need.Limits{
-		CPU: at(a, need.Follow, need.Keep, need.None), Memory: at(a, need.Follow, need.Keep, need.None, need.Multiple, need.Multiple),
+		CPU: at(a, need.Follow, need.Keep, need.None), Memory: at(a, need.Follow, need.Keep, need.None, need.Multiple, need.Peak),
 		MemoryMultiple: at(a, 0.5, 1, 1.3, 2, 1e300, math.NaN(), math.Inf(1)), MemoryHeadroom: at[int64](a, 0, 250*mib, math.MaxInt64),
 	}
 	return r
@@ -413,6 +440,7 @@ func (a arbitrary) recommendation(r *need.Rules, most int64) need.Recommendation
 	if a.oneIn(3) {
 		of.Max = amount()
 	}
+	of.Peak = of.Upper
 	return of
 }
 
@@ -434,7 +462,7 @@ func TestDemandSettles(t *testing.T) {
 		}
 		if a.oneIn(2) {
 			ago := func() time.Time { return podtest.At(seconds - a.IntN(4*24*3600)) }
-			d.resized = need.Resized{CPU: ago(), Memory: ago(), MemoryLimit: ago()}
+			d.resized = need.Resized{ago(), ago()}
 		}
 		planAt := func(p *corev1.Pod, now int) *Plan {
 			s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Room: node.Room{Node: on}}, Demand: d, Now: podtest.At(now)}
@@ -449,7 +477,7 @@ func TestDemandSettles(t *testing.T) {
 		p = carriedOut(t, p, plan, seconds)
 		counts[plan.Decision.String()]++
 		if plan.Decision == Resize && d.resized != (need.Resized{}) {
-			d.resized = need.Resized{CPU: podtest.At(seconds), Memory: podtest.At(seconds), MemoryLimit: podtest.At(seconds)}
+			d.resized = need.Resized{podtest.At(seconds), podtest.At(seconds)}
 		}
 		for now, steps := seconds+1, 0; steps < 3; steps++ {
 			again := planAt(p, now)

@@ -102,12 +102,15 @@ func (s *sized) Of(name string) *need.Container {
 // Uses implements need.Demand.
 func (s *sized) Uses(string) int64 { return s.is.MemoryInUse }
 
+// Charged implements need.Demand. Traces have no page cache.
+func (s *sized) Charged(string) int64 { return 0 }
+
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.
 func (s *sized) Peak(string) int64 { return 0 }
 
 // Resized implements need.Demand.
 func (s *sized) Resized(string) need.Resized {
-	return need.Resized{CPU: s.is.ResizedCPU, Memory: s.is.ResizedMemory, MemoryLimit: s.is.ResizedLimit}
+	return need.Resized{s.is.ResizedCPU, s.is.ResizedMemory}
 }
 
 // newPod returns the pod of a replica as it was given. Unless it is Guaranteed, another container without requests makes

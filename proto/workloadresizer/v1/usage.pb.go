@@ -217,9 +217,15 @@ type Recommendation struct {
 	// The sizes on the types of nodes where the pods run, most pods first.
 	NodeTypes []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// How usage determines the sizes of the pods, as configured.
-	DemandMode    DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DemandMode DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
+	// Why CPU is not sized by usage in any mode, in human-readable form: a
+	// HorizontalPodAutoscaler compares it with usage. Sums then have what the authors
+	// requested as recommended. Empty if it may be sized.
+	CpuWithheldMessage string `protobuf:"bytes,11,opt,name=cpu_withheld_message,json=cpuWithheldMessage,proto3" json:"cpu_withheld_message,omitempty"`
+	// The same for memory.
+	MemoryWithheldMessage string `protobuf:"bytes,12,opt,name=memory_withheld_message,json=memoryWithheldMessage,proto3" json:"memory_withheld_message,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Recommendation) Reset() {
@@ -320,6 +326,20 @@ func (x *Recommendation) GetDemandMode() DemandMode {
 		return x.DemandMode
 	}
 	return DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
+func (x *Recommendation) GetCpuWithheldMessage() string {
+	if x != nil {
+		return x.CpuWithheldMessage
+	}
+	return ""
+}
+
+func (x *Recommendation) GetMemoryWithheldMessage() string {
+	if x != nil {
+		return x.MemoryWithheldMessage
+	}
+	return ""
 }
 
 // The size that a container needs.
@@ -2300,8 +2320,12 @@ type ContainerUsage struct {
 	// How often it reached the memory limit or memory.high in this time (memory.events);
 	// absent if that was not measured.
 	MemoryLimitEvents *int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3,oneof" json:"memory_limit_events,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The most memory that was charged to it, with the page cache, in bytes (memory.current); absent if that
+	// was not measured. It counts only with memory_peak_bytes. No request follows from it, but no memory limit is
+	// lowered to less.
+	MemoryChargedBytes *int64 `protobuf:"varint,12,opt,name=memory_charged_bytes,json=memoryChargedBytes,proto3,oneof" json:"memory_charged_bytes,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *ContainerUsage) Reset() {
@@ -2407,6 +2431,13 @@ func (x *ContainerUsage) GetMemoryPressure() float64 {
 func (x *ContainerUsage) GetMemoryLimitEvents() int64 {
 	if x != nil && x.MemoryLimitEvents != nil {
 		return *x.MemoryLimitEvents
+	}
+	return 0
+}
+
+func (x *ContainerUsage) GetMemoryChargedBytes() int64 {
+	if x != nil && x.MemoryChargedBytes != nil {
+		return *x.MemoryChargedBytes
 	}
 	return 0
 }
@@ -2619,7 +2650,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xdc\x03\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xc6\x04\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2634,7 +2665,9 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\x12?\n" +
 	"\vdemand_mode\x18\n" +
 	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
-	"demandMode\"\xe3\x04\n" +
+	"demandMode\x120\n" +
+	"\x14cpu_withheld_message\x18\v \x01(\tR\x12cpuWithheldMessage\x126\n" +
+	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2811,7 +2844,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\x04 \x01(\x03R\n" +
 	"containers\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\x8e\x05\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xe3\x05\n" +
 	"\x0eContainerUsage\x12\x1c\n" +
 	"\apod_uid\x18\x01 \x01(\tB\x03\xe0A\x02R\x06podUid\x12!\n" +
 	"\tcontainer\x18\x02 \x01(\tB\x03\xe0A\x01R\tcontainer\x12&\n" +
@@ -2824,7 +2857,8 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\fcpu_pressure\x18\t \x01(\x01B\x03\xe0A\x01H\x03R\vcpuPressure\x88\x01\x01\x121\n" +
 	"\x0fmemory_pressure\x18\n" +
 	" \x01(\x01B\x03\xe0A\x01H\x04R\x0ememoryPressure\x88\x01\x01\x128\n" +
-	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01H\x05R\x11memoryLimitEvents\x88\x01\x01B\f\n" +
+	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01H\x05R\x11memoryLimitEvents\x88\x01\x01\x12:\n" +
+	"\x14memory_charged_bytes\x18\f \x01(\x03B\x03\xe0A\x01H\x06R\x12memoryChargedBytes\x88\x01\x01B\f\n" +
 	"\n" +
 	"_cpu_coresB\x14\n" +
 	"\x12_memory_peak_bytesB\f\n" +
@@ -2832,7 +2866,8 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"_throttledB\x0f\n" +
 	"\r_cpu_pressureB\x12\n" +
 	"\x10_memory_pressureB\x16\n" +
-	"\x14_memory_limit_events\"\x88\x01\n" +
+	"\x14_memory_limit_eventsB\x17\n" +
+	"\x15_memory_charged_bytes\"\x88\x01\n" +
 	"\x12ReportUsageRequest\x12H\n" +
 	"\x06usages\x18\x01 \x03(\v2\".workloadresizer.v1.ContainerUsageB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\x06usages\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x85\x01\n" +

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func (s *suite) changingDemands(t *testing.T) {
 		w.create(t, working, fmt.Sprintf("pod-%d", i), &workers[i%len(workers)], i/len(workers)%len(w.nodes))
 	}
 	w.awaitRunning(t)
-	d := &demands{crashes: crashes{world: w, ctx: t.Context()}, observer: w.observeDemands(t)}
+	d := &demands{crashes: crashes{world: w, ctx: t.Context()}, observer: w.observeDemands(t), longAgo: metav1.NewTime(time.Now().Add(-10 * 24 * time.Hour).Truncate(time.Second))}
 	dice := newDice(r)
 	proxy := localcluster.ProxyForTest(t, s.config, dice.onWrite)
 	proxy.Interfere(dice.onOther)
@@ -94,6 +95,7 @@ func workingTable(r *rand.Rand, of policy.Demand) *table {
 type demands struct {
 	crashes
 	observer *demandObserver
+	longAgo  metav1.Time
 }
 
 // change changes what containers use and what users want, replaces pods, and lets time pass.
@@ -142,25 +144,34 @@ func (d *demands) awaitDeath(t *testing.T, m *mortal, reads int) {
 	})
 }
 
-// age lets a pod look as if it had been resized days ago: sizes that changed a short time ago stay.
+// since are the times in the annotation with the applied sizes: when a resource that the last resize did not change had
+// been changed.
+var since = regexp.MustCompile(`@[^ ;]+`)
+
+// age lets a pod look as if it had been resized long ago: sizes that changed a short time ago stay.
 func (d *demands) age(t *testing.T, key types.NamespacedName) {
 	t.Helper()
 	pod := d.get(t, key)
-	old := metav1.NewTime(time.Now().Add(-10 * 24 * time.Hour).Truncate(time.Second))
 	young := false
 	for i := range pod.ManagedFields {
-		if m := &pod.ManagedFields[i]; m.Manager == contract.FieldManager && time.Since(m.Time.Time) < 24*time.Hour {
-			m.Time, young = &old, true
+		if m := &pod.ManagedFields[i]; m.Manager == contract.FieldManager && m.Subresource == contract.ResizeSubresource && !m.Time.Equal(&d.longAgo) {
+			m.Time, young = &d.longAgo, true
 		}
+	}
+	meta := map[string]any{"resourceVersion": pod.ResourceVersion, "managedFields": pod.ManagedFields}
+	sizes := pod.Annotations[contract.AppliedSizes]
+	if old := since.ReplaceAllString(sizes, "@"+d.longAgo.UTC().Format(time.RFC3339)); old != sizes {
+		meta["annotations"], young = map[string]string{contract.AppliedSizes: old}, true
 	}
 	if !young {
 		return
 	}
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": pod.ResourceVersion, "managedFields": pod.ManagedFields}})
+	body, err := json.Marshal(map[string]any{"metadata": meta})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.podsOf(key).Patch(t.Context(), key.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "time"}); err != nil && !apierrors.IsConflict(err) {
+	// Annotations of other actors do not count.
+	if _, err := d.podsOf(key).Patch(t.Context(), key.Name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: contract.FieldManager}); err != nil && !apierrors.IsConflict(err) {
 		t.Fatal(err)
 	}
 }

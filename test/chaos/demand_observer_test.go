@@ -71,8 +71,8 @@ func (o *demandObserver) allow() {
 	}
 }
 
-// wanted returns the requests that a container may have that follows what it uses now, on any of the nodes.
-func (o *demandObserver) wanted(created pair, now *rule, node string) (all []oracle.Range) {
+// desired returns the requests that a container may have that follows what it uses now, on any of the nodes.
+func (o *demandObserver) desired(created pair, now *rule, node string) (all []oracle.Range) {
 	o.world.source.mu.Lock()
 	share := o.world.source.uses[created.container.Name]
 	o.world.source.mu.Unlock()
@@ -198,7 +198,7 @@ func (o *demandObserver) check(t *testing.T) {
 	}
 }
 
-// nearAny reports whether an amount is in one of the ranges, or by at most a share of it beside one.
+// nearAny reports whether an amount is in one of the ranges, or outside of one by at most a share of it.
 func nearAny(v int64, ranges []oracle.Range, share float64) bool {
 	for _, in := range ranges {
 		if float64(in.Min)*(1-share) <= float64(v) && float64(v) <= float64(in.Max)*(1+share) {

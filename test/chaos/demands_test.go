@@ -78,7 +78,7 @@ func (s *suite) changingDemands(t *testing.T) {
 		}
 	}
 	d.observer.check(t)
-	t.Logf("%d calls failed; other sizes than authored were seen %d times", dice.failures(), d.observer.bySource)
+	t.Logf("%d calls failed; sizes from usage were seen %d times", dice.failures(), d.observer.bySource)
 }
 
 // workingTable returns a table in which n4 is as fast as it is, or faster.
@@ -275,7 +275,7 @@ func (d *demands) follows(key types.NamespacedName) error {
 		if p.now().Request == 0 || p.resource == corev1.ResourceMemory && cpuOnly.Load() {
 			continue
 		}
-		if wanted := d.observer.wanted(p.in(created), &rule, pod.Spec.NodeName); !nearAny(p.now().Request, wanted, 0.1) {
+		if wanted := d.observer.desired(p.in(created), &rule, pod.Spec.NodeName); !nearAny(p.now().Request, wanted, 0.1) {
 			return fmt.Errorf("%s on %s: %s %s is %v, want the request in one of %v; %s", key, rule.nodeTypes[pod.Spec.NodeName], p.container.Name, p.resource, p.now(), wanted, d.planned(pod))
 		}
 	}

@@ -26,7 +26,7 @@ type demandObserver struct {
 	shares map[string]map[int64]bool
 	rules  []rule
 	wrong  []string
-	// bySource is how many states had a request that the author's size does not lead to.
+	// bySource is how many states had a request that the original does not lead to.
 	bySource int
 }
 

@@ -220,7 +220,7 @@ func check(t *testing.T, p *corev1.Pod, want podtest.Amounts, annotations ...str
 	}
 	// The record of the last resize stays when a pod is reverted, or resized by another actor.
 	if record, ok := got[contract.AppliedSizes]; ok && wanted[contract.AppliedAt] != "" {
-		if _, ok := pod.ParseRecord(record).Of("app", 0); !ok {
+		if _, ok := pod.ParseAppliedSizes(record).Of("app", 0); !ok {
 			t.Errorf("record %q", record)
 		}
 		delete(got, contract.AppliedSizes)

@@ -69,7 +69,7 @@ func (a *Actuator) CarryOut(ctx context.Context, p *plan.Plan) (resourceVersion 
 			left, err = a.clean(ctx, p, left)
 		case w.Anyhow:
 			if left, err = a.annotate(ctx, p, w, ""); err != nil {
-				err = &UnrecordedError{Err: err}
+				err = &UnannotatedError{Err: err}
 			}
 		default:
 			left, err = a.annotate(ctx, p, w, resourceVersion)

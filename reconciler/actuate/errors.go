@@ -28,12 +28,12 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// UnrecordedError means that the pod has its new sizes, and only the record of what was
+// UnannotatedError means that the pod has its new sizes, and only the record of what was
 // applied is missing.
-type UnrecordedError struct{ Err error }
+type UnannotatedError struct{ Err error }
 
-func (e *UnrecordedError) Error() string { return e.Err.Error() }
-func (e *UnrecordedError) Unwrap() error { return e.Err }
+func (e *UnannotatedError) Error() string { return e.Err.Error() }
+func (e *UnannotatedError) Unwrap() error { return e.Err }
 
 // MutatedError means that the API server has stored sizes other than those of a resize. Nobody has
 // written the pod in between, so admission has changed them. Which plugin, policy or webhook did, is

@@ -18,8 +18,8 @@ type Change struct {
 	From, To sizing.Amount
 	// Restarts is how often the container had restarted before; -1 if that is unknown.
 	Restarts int32
-	// recorded means that the record of the pod has the change.
-	recorded bool
+	// annotated means that an annotation of the pod has the change.
+	annotated bool
 }
 
 // Lowers reports whether the resize lowered the request or the limit.
@@ -88,7 +88,7 @@ func Changes(of *pod.Pod, window time.Duration) []Change {
 	if at := of.AppliedAt(); complete || at.IsZero() || !at.Add(window).Before(of.ResizedAt()) {
 		return changes
 	}
-	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.recorded })
+	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.annotated })
 	for i := range changes {
 		changes[i].Restarts = -1
 	}
@@ -96,34 +96,34 @@ func Changes(of *pod.Pod, window time.Duration) []Change {
 }
 
 // changesOf returns how the sizes of a pod, as far as we set them, differ from those before the resize that is
-// recorded, and whether the record is of the last resize.
+// annotated, and whether that is the last resize.
 //
-// The record is written after the resize. If the sizes differ from the record, a resize was not
-// recorded, and the recorded sizes are those before it: the originals if there is no record, as
+// The annotation is written after the resize. If the sizes differ from it, a resize was not
+// annotated, and the annotated sizes are those before it: the originals if there is no annotation, as
 // after the first resize.
 func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 	if of.ResizedAt().IsZero() {
 		return nil, true
 	}
-	record := of.Record()
+	applied := of.AppliedSizes()
 	complete = true
 	for i := range of.Containers {
 		c := &of.Containers[i]
-		recorded, known := record.Of(c.Name(), i)
+		was, known := applied.Of(c.Name(), i)
 		for _, m := range sizing.Measures {
 			change := Change{Index: i, Measure: m, From: *m.Of(&c.Original), To: *m.Of(&c.Spec), Restarts: -1}
 			to := change.To
 			if known {
-				to, change.Restarts = *m.Of(&recorded.To), recorded.Restarts
-				if change.From, change.recorded = to, to == change.To; change.recorded {
-					change.From = *m.Of(&recorded.From)
+				to, change.Restarts = *m.Of(&was.To), was.Restarts
+				if change.From, change.annotated = to, to == change.To; change.annotated {
+					change.From = *m.Of(&was.From)
 				} else if r := revertOf(of, &change); r != nil && r.Hurt == to {
-					change.From = r.Back // A revert does not write the record.
+					change.From = r.Back // A revert does not write the annotation.
 				}
 			}
 			ours := c.Resized() && c.Standings[m.Index].Ours() && change.From.Request != 0
 			if ours && change.From != change.To && !isReverted(of, &change, to) {
-				changes, complete = append(changes, change), complete && change.recorded
+				changes, complete = append(changes, change), complete && change.annotated
 			}
 		}
 	}
@@ -173,13 +173,13 @@ func revertOf(of *pod.Pod, c *Change) *pod.Revert {
 	return nil
 }
 
-// isReverted reports whether a revert set the size that a change led to, and no later resize. recorded
-// is the size that the last recorded resize led to. A revert may have had room only for the limit.
-func isReverted(of *pod.Pod, c *Change, recorded sizing.Amount) bool {
+// isReverted reports whether a revert set the size that a change led to, and no later resize. annotated
+// is the size that the last annotated resize led to. A revert may have had room only for the limit.
+func isReverted(of *pod.Pod, c *Change, annotated sizing.Amount) bool {
 	r := revertOf(of, c)
 	if r == nil {
 		return false
 	}
 	limit, lowered := r.LimitBack()
-	return (c.To == r.Back || lowered && c.To == limit) && (recorded == r.Hurt || !of.AppliedAt().After(r.At))
+	return (c.To == r.Back || lowered && c.To == limit) && (annotated == r.Hurt || !of.AppliedAt().After(r.At))
 }

@@ -234,11 +234,11 @@ func TestBack(t *testing.T) {
 		{"no limit", "app 0 cpu 1>500m", "1"},
 		{"a limit that the resize added", "app 0 cpu 1>500m/600m", "1/1"},
 	} {
-		recorded := pod.ParseRecord(tc.record)[0]
+		recorded := pod.ParseAppliedSizes(tc.record)[0]
 		change := guard.Change{From: recorded.From.CPU, To: recorded.To.CPU}
-		back := (&pod.RecordedContainer{From: recorded.From, To: recorded.To}).To
+		back := (&pod.ContainerSizes{From: recorded.From, To: recorded.To}).To
 		back.CPU = change.Back()
-		if got := (pod.Record{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
+		if got := (pod.AppliedSizes{{Name: "app", From: back, To: back}}).String(); got != "app 0 cpu "+tc.cpu || !change.Lowers() {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.cpu)
 		}
 	}

@@ -155,7 +155,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		return
 	}
 	switch {
-	case err == nil, is[*actuate.UnrecordedError](err), actuate.Mutated(err):
+	case err == nil, is[*actuate.UnannotatedError](err), actuate.Mutated(err):
 		delete(p.byPod, pod)
 		p.moves[pod]++
 		p.freed.spend(t, p.clock.Now())

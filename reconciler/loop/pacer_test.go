@@ -89,7 +89,7 @@ func givesATurnWithoutAMoveToTheNextPodImmediately(t *testing.T) {
 		{"if the resize is refused for a reason of the contract", used(&actuate.RefusedError{Reason: contract.QuotaExceeded, Err: errRefused}), 0},
 		{"if a webhook cannot be called", used(apierrors.NewInternalError(errors.New("failed calling webhook \"sizes.example.com\""))), 0},
 		{"not if the pod was moved", used(nil), time.Second},
-		{"not if only the record is missing", used(&actuate.UnrecordedError{Err: errRefused}), time.Second},
+		{"not if only the record is missing", used(&actuate.UnannotatedError{Err: errRefused}), time.Second},
 		{"not if the API server is busy", used(&actuate.BusyError{Err: errBusy, Asked: time.Minute}), time.Second},
 		{"not if the API server has an internal error", used(apierrors.NewInternalError(errors.New("etcdserver: request timed out"))), time.Second},
 		{"not if the API server does not respond", used(errors.New("connection refused")), time.Second},

@@ -15,7 +15,7 @@ func TestPlaces(t *testing.T) {
 	for _, tc := range []struct {
 		err  error
 		free bool
-	}{{errRefused, true}, {&actuate.StoppedError{}, true}, {&actuate.UnrecordedError{Err: errRefused}, false}} {
+	}{{errRefused, true}, {&actuate.StoppedError{}, true}, {&actuate.UnannotatedError{Err: errRefused}, false}} {
 		r, _ := idle(t, "https://127.0.0.1:1")
 		plan, shown := planOfSized(t), r.places.Mark()
 		if !r.places.Take(plan.Pod, claims, &shown) {

@@ -189,8 +189,8 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 		return
 	}
 	var refused *actuate.RefusedError
-	var unrecorded *actuate.UnrecordedError
-	if !errors.As(err, &unrecorded) && !isUnanswered(err) && !actuate.Mutated(err) {
+	var unannotated *actuate.UnannotatedError
+	if !errors.As(err, &unannotated) && !isUnanswered(err) && !actuate.Mutated(err) {
 		l.places.End(key) // The others end when the pod is processed again, since it may have been resized.
 	}
 	var answer plan.Reason
@@ -201,7 +201,7 @@ func (l *Loop) failed(ctx context.Context, key types.NamespacedName, p *plan.Pla
 	case actuate.Outdated(err):
 		// Not worth a report: the next state of the pod leads to the next plan.
 		logger.V(1).Info("Pod changed in the meantime; planning it again", "err", err)
-	case errors.As(err, &unrecorded):
+	case errors.As(err, &unannotated):
 		logger.Error(err, "Resized pod, but its annotations are not written yet")
 	case actuate.StatusCode(err) == 0:
 		l.Writer.Metrics.Failed()

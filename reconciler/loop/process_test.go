@@ -57,7 +57,7 @@ func reportsFailuresThatUsersNeedToKnow(t *testing.T) {
 		{"not a missing response", errors.New("connection refused"), "", true},
 		{"a refusal", apierrors.NewForbidden(pods, "pod", errors.New("no")), contract.ResizeFailed, true},
 		{"missing support", &actuate.RefusedError{Reason: contract.ResizeUnsupported, Err: apierrors.NewNotFound(pods, "")}, contract.ResizeUnsupported, true},
-		{"not a failed record", &actuate.UnrecordedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
+		{"not a failed record", &actuate.UnannotatedError{Err: apierrors.NewForbidden(pods, "pod", errors.New("no"))}, "", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, clock := idle(t, "https://127.0.0.1:1")

@@ -16,6 +16,9 @@ type Recommendation struct {
 	// Floor has the least request and limit of which smaller ones were seen to be too small: a container was killed, or its
 	// resize was reverted. 0 means that none was.
 	Floor sizing.Amount
+	// Peak is the highest usage of memory within the last seven days. A container that was killed counts as having used its
+	// limit. It is 0 if that is unknown, and unless the limit follows it.
+	Peak int64
 	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.
@@ -51,8 +54,7 @@ type Demand interface {
 	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
 	// or does not exceed what the container needs.
 	Peak(container string) int64
-	// Resized returns when the sizes of the container changed last; the zero time stands for the last resize of
-	// the pod, which may have changed something else.
+	// Resized returns when the sizes of the container changed last; the zero time stands for what the pod records.
 	Resized(container string) Resized
 }
 
@@ -74,7 +76,5 @@ func (Unknown) Peak(string) int64 { return 0 }
 // Resized implements Demand.
 func (Unknown) Resized(string) Resized { return Resized{} }
 
-// Resized is when the requests and the memory limit of a container changed last, or when its pod began.
-type Resized struct {
-	CPU, Memory, MemoryLimit time.Time
-}
+// Resized is when the sizes of a container changed last, by sizing.Measure.Index, or when its pod began.
+type Resized [2]time.Time

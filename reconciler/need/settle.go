@@ -56,7 +56,7 @@ func (s *State) Settle() Settled {
 	if rules == nil {
 		return to
 	}
-	cpu, memory := s.change(sizing.CPU, s.Resized.CPU), s.change(sizing.Memory, s.Resized.Memory)
+	cpu, memory := s.change(sizing.CPU), s.change(sizing.Memory)
 	s.requests(&rules.Updates, &cpu, &memory)
 	cpu.bound()
 	memory.bound()
@@ -64,10 +64,10 @@ func (s *State) Settle() Settled {
 	to.Again = sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
-	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
-	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index], multiple)
+	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
+	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index])
 	// A limit that is too low is raised even if the request stays.
-	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
+	low := s.low(&rules.Updates, limits[sizing.Memory.Index])
 	// Otherwise, a limit changes with its request alone.
 	if cpu.to != cpu.from {
 		to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}
@@ -109,11 +109,11 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 
 // keepLimit keeps a new memory limit from being lowered while that may hurt, even if the request rises: the present limit
 // may have been set in another mode. The limit of a Guaranteed pod is its request, which is kept instead.
-func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
+func (s *State) keepLimit(u *Updates, limit *int64) {
 	if *limit == 0 || s.Guaranteed || s.Needs[sizing.Memory.Index].Recommended == nil {
 		return
 	}
-	if s.keepsLimit() != "" || multiple && s.since(s.Resized.MemoryLimit) < u.DecreaseLimit {
+	if s.keepsLimit() != "" || s.mode().apart() && s.since(sizing.Memory) < u.DecreaseLimit {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
 	least := abovePeak(s.Peak)
@@ -123,10 +123,28 @@ func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
 	*limit = max(*limit, min(least, s.Size.Memory.Limit))
 }
 
+// low reports whether the memory limit is too low, given the one that follows. One that follows the peak may be too low
+// by as much as a request may be wrong: a peak that rises step by step must not resize the pod at each step.
+func (s *State) low(u *Updates, limit int64) bool {
+	has := s.Size.Memory.Limit
+	if has == 0 || has >= limit {
+		return false
+	}
+	mode := s.mode()
+	return mode == Multiple || mode == Peak && (Endangered(s.Uses, has) || float64(limit-has) >= u.Band*float64(has))
+}
+
+// mode returns how the memory limit follows; Keep without a recommendation.
+func (s *State) mode() LimitMode {
+	if r := s.Needs[sizing.Memory.Index].Recommended; r != nil {
+		return r.Rules.Limits.mode(sizing.Memory, s.Guaranteed)
+	}
+	return Keep
+}
+
 // follows reports whether there is a memory limit that is lowered with its request.
 func (s *State) follows() bool {
-	n := &s.Needs[sizing.Memory.Index]
-	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
+	return s.mode() == Follow && s.Needs[sizing.Memory.Index].Authored.Limit > 0
 }
 
 // keepsLimit returns why a memory limit is not lowered; empty if it may be.
@@ -155,13 +173,13 @@ func (s *State) limit(c *change) int64 {
 	return c.need.limit(c.measure, c.to, s.Factors[c.measure.Index], s.Guaranteed)
 }
 
-// since returns the time since something changed. Another clock may be ahead, but a time in the far future counts as
+// since returns the time since a size changed. Another clock may be ahead, but a time in the far future counts as
 // long ago: it must not prevent changes forever.
-func (s *State) since(at time.Time) time.Duration {
+func (s *State) since(m *sizing.Measure) time.Duration {
 	if s.Now.IsZero() {
 		return math.MaxInt64
 	}
-	return s.Now.Sub(at).Abs()
+	return s.Now.Sub(s.Resized[m.Index]).Abs()
 }
 
 // change is a possible change to one request.
@@ -185,7 +203,7 @@ type change struct {
 }
 
 // change returns the change to what a resource needs.
-func (s *State) change(m *sizing.Measure, changed time.Time) change {
+func (s *State) change(m *sizing.Measure) change {
 	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
 	c.to, c.kept = c.from, c.from
 	r := c.need.Recommended
@@ -201,7 +219,7 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
 	floor := c.need.floor(m, s.Guaranteed)
 	c.lower, c.upper = max(c.lower, alone(m, times(floor, proven), f)), max(c.upper, alone(m, floor, f))
-	c.since, c.now = s.since(changed), s.Now
+	c.since, c.now = s.since(m), s.Now
 	return c
 }
 

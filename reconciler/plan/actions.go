@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -116,7 +117,7 @@ func (p *Plan) Actions() []Action {
 	case d.Kind == RevertRefused:
 		all = []Action{{Step: StepInfeasible, Annotations: d.refused()}, d.resizing(StepRevertRefused)}
 	case d.Kind == Revert:
-		all = []Action{d.recordReverts(), d.resizing(StepRevert)}
+		all = []Action{d.annotateReverts(), d.resizing(StepRevert)}
 	case d.Kind == Restore:
 		all = []Action{{Step: StepOriginals, Annotations: d.vouching()}, d.resizing(StepRestore), {Step: StepClean}}
 		if d.Decision != Resize {
@@ -126,9 +127,9 @@ func (p *Plan) Actions() []Action {
 			all = all[:len(all)-1]
 		}
 	case d.Decision == Align:
-		all = d.recording()
+		all = d.annotating()
 	default:
-		all = []Action{d.unrecorded(StepOriginals), d.resizing(StepResize), d.resized()}
+		all = []Action{d.annotateOriginals(StepOriginals), d.resizing(StepResize), d.resized()}
 	}
 	return slices.DeleteFunc(all, func(a Action) bool {
 		return len(a.Annotations) == 0 && len(a.stamps) == 0 && len(a.reverts) == 0 && a.sizes == nil && a.Step != StepClean
@@ -143,17 +144,17 @@ func (d *draft) resizing(step Step) Action {
 	return Action{Step: step, sizes: d.sizesPatch()}
 }
 
-// recording returns what to record on an aligned pod.
-func (d *draft) recording() []Action {
+// annotating returns the annotations to write to an aligned pod.
+func (d *draft) annotating() []Action {
 	answer := Action{Step: StepInfeasible, Annotations: d.infeasible()}
 	switch {
-	case d.unrecordedApplied():
+	case d.lacksAnnotations():
 	case answer.Annotations == nil:
 		return nil
 	default:
 		return []Action{answer}
 	}
-	applied, originals := d.record(), d.unrecorded(StepRecord)
+	applied, originals := d.annotateApplied(), d.annotateOriginals(StepRecord)
 	if len(originals.Annotations) == 0 {
 		applied.Step = StepApplied
 		return []Action{answer, applied}
@@ -167,9 +168,9 @@ func (d *draft) recording() []Action {
 func (d *draft) resized() Action {
 	applied := Action{Annotations: d.notAdopted()}
 	if d.Partial == "" {
-		applied = d.record()
+		applied = d.annotateApplied()
 	} else {
-		d.recordSizes(applied.Annotations)
+		d.annotateSizes(applied.Annotations)
 		if d.failed != nil {
 			applied.Annotations[contract.Infeasible] = nil
 		}
@@ -203,9 +204,9 @@ func (d *draft) infeasible() map[string]*string {
 	return nil
 }
 
-// recordReverts returns the action that records why sizes are reverted, and of what resize; it has no effect if that
+// annotateReverts returns the action that records why sizes are reverted, and of what resize; it has no effect if that
 // need not be written.
-func (d *draft) recordReverts() Action {
+func (d *draft) annotateReverts() Action {
 	a := Action{Step: StepReverted, Annotations: map[string]*string{}}
 	if d.recounted != "" {
 		a.Annotations[contract.AppliedSizes] = &d.recounted
@@ -222,32 +223,52 @@ func (d *draft) recordReverts() Action {
 	return a
 }
 
-// recordSizes adds the annotation that records what the plan changes, if it or an earlier plan
+// annotateSizes adds the annotation that records what the plan changes, if it or an earlier plan
 // resized the pod.
-func (d *draft) recordSizes(annotations map[string]*string) {
+func (d *draft) annotateSizes(annotations map[string]*string) {
 	if d.Decision != Resize && !d.sized {
 		return
 	}
-	text := d.sizesRecord(current).String()
-	if text == d.of.TheirRecord() {
+	applied := d.appliedSizes(current)
+	d.keepTimes(applied)
+	text := applied.String()
+	if text == d.of.TheirAppliedSizes() {
 		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
 	}
 	annotations[contract.AppliedSizes] = &text
-	d.recordDemand(annotations)
+	d.annotateDemand(annotations)
 }
 
-// sizesRecord returns the record of what the plan changes. from returns the size before it of a
-// container whose last resize has proven itself.
-func (d *draft) sizesRecord(from func(*ContainerPlan) *sizing.Container) pod.Record {
-	record := make(pod.Record, len(d.Containers))
+// keepTimes adds since when resources that follow usage have had the sizes that the plan does not change: how soon each of
+// them may change depends on that.
+func (d *draft) keepTimes(applied pod.AppliedSizes) {
+	if !d.FollowsUsage || !d.sized {
+		return
+	}
+	before := d.of.AppliedSizes()
 	for i := range d.Containers {
-		c, of := &d.Containers[i], &d.parts[i]
-		record[i] = pod.RecordedContainer{Name: c.Name, Restarts: of.restarts, From: *from(c), To: c.Desired}
+		c := &d.Containers[i]
+		since := d.resizedAt(need.Resized{}, i, before)
 		for _, m := range sizing.Measures {
-			if unproven := of.unproven[m.Index]; unproven != (sizing.Amount{}) {
-				*m.Of(&record[i].From) = unproven
+			if c.Needs[m.Index].Recommended != nil && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+				applied[i].Since[m.Index] = since[m.Index]
 			}
 		}
 	}
-	return record
+}
+
+// appliedSizes returns what the plan changes, for the annotation. from returns the size before it of a
+// container whose last resize has proven itself.
+func (d *draft) appliedSizes(from func(*ContainerPlan) *sizing.Container) pod.AppliedSizes {
+	applied := make(pod.AppliedSizes, len(d.Containers))
+	for i := range d.Containers {
+		c, of := &d.Containers[i], &d.parts[i]
+		applied[i] = pod.ContainerSizes{Name: c.Name, Restarts: of.restarts, From: *from(c), To: c.Desired}
+		for _, m := range sizing.Measures {
+			if unproven := of.unproven[m.Index]; unproven != (sizing.Amount{}) {
+				*m.Of(&applied[i].From) = unproven
+			}
+		}
+	}
+	return applied
 }

@@ -15,7 +15,7 @@ import (
 func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 	v := d.says()
 	v.next, v.decision = decided, Align
-	unfinished := d.sized && d.unrecordedApplied() || d.unrecordedBesides() || d.note != ""
+	unfinished := d.sized && d.lacksAnnotations() || d.lacksMoreThanType() || d.note != ""
 	resized := d.differsFromOriginals(d.ours)
 	switch {
 	case d.keep.left && !unfinished:

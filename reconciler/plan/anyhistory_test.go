@@ -72,7 +72,7 @@ func (s *saga) checkOriginals(plan *Plan, restoring bool) {
 				continue
 			}
 			standing := pod.From(s.now).Containers[c.index].Standings[r.Index]
-			known := standing.Claim == pod.Scales || standing.Claim == pod.Theirs && stepOf(plan, i, r).Stage == stageKeep
+			known := standing.Claim == pod.Scales || standing.Claim == pod.Theirs && lastOf(plan, i, r).Stage == stageKeep
 			if known && original != author {
 				s.Errorf("%s: the original is %v, it was created with %v", name, original, author)
 			}
@@ -102,7 +102,7 @@ func (s *saga) size() {
 	for i := range plan.Containers {
 		for _, r := range sizing.Measures {
 			c := &plan.Containers[i]
-			adopts := stepOf(plan, i, r).Cause == ByAdoption
+			adopts := lastOf(plan, i, r).Cause == ByAdoption
 			s.adopted = s.adopted || adopts
 			if adopts && !s.meddled[resourceOf(c.Name, r)] {
 				s.Errorf("%s: adopted, although no other manager set it", resourceOf(c.Name, r))

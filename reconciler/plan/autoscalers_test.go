@@ -167,7 +167,7 @@ func TestAutoscalersAndUsage(t *testing.T) {
 		if plan.made == nil {
 			t.Fatalf("nothing is written: %v because of %v", plan.Decision, plan.Reasons)
 		}
-		if plan.made.recordDemand(recorded); recorded[contract.AppliedDemand] == nil || strings.Contains(*recorded[contract.AppliedDemand], "cpu") {
+		if plan.made.annotateDemand(recorded); recorded[contract.AppliedDemand] == nil || strings.Contains(*recorded[contract.AppliedDemand], "cpu") {
 			t.Errorf("%v", recorded)
 		}
 	})
@@ -325,7 +325,7 @@ func TestVPA(t *testing.T) {
 		resized := resizedBy(fraction.DeepCopy(), "updater", podtest.Amounts{"1", "", "2Gi", ""})
 		s = snapshotOf(t, resized, podtest.Node("n4"))
 		s.VPA = memory
-		if p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s); *sizing.Memory.Of(&p.Containers[0].Desired) != *sizing.Memory.Of(&p.Containers[0].Current) || stepOf(p, 0, sizing.CPU).Cause == ByAdoption || stepOf(p, 0, sizing.Memory).Cause == ByAdoption {
+		if p := (&Planner{OwnerKinds: DefaultOwnerKinds, External: external}).Plan(s); *sizing.Memory.Of(&p.Containers[0].Desired) != *sizing.Memory.Of(&p.Containers[0].Current) || lastOf(p, 0, sizing.CPU).Cause == ByAdoption || lastOf(p, 0, sizing.Memory).Cause == ByAdoption {
 			t.Errorf("%s: memory that the autoscaler has set becomes %v, because of %v", external, p.Containers[0].Desired, p.Reasons)
 		}
 	}

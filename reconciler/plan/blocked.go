@@ -73,24 +73,24 @@ func (c *reversal) rest(d *draft) []Derived {
 		of := &d.Containers[i]
 		allocated := d.parts[i].of.Allocated()
 		for _, m := range sizing.Measures {
-			if step := c.of(i, m); step != nil {
-				all = append(all, *step)
+			if derived := c.of(i, m); derived != nil {
+				all = append(all, *derived)
 				continue
 			}
 			has, back := *m.Of(&of.Current), *m.Of(&allocated)
-			step := Derived{Container: i, Measure: m, To: has}
+			derived := Derived{Container: i, Measure: m, To: has}
 			if unmade && d.ours(i, m) && grows(back, has) && d.credible(i, m, has, back) {
-				step.To, step.Cause = back, ByNode
+				derived.To, derived.Cause = back, ByNode
 			}
-			all = append(all, step)
+			all = append(all, derived)
 		}
 	}
 	return all
 }
 
-// causedAny reports whether a step so far has the cause.
+// causedAny reports whether a size derived so far has the cause.
 func (d *draft) causedAny(cause Cause) bool {
-	return slices.ContainsFunc(d.Derivation, func(step Derived) bool { return step.Cause == cause })
+	return slices.ContainsFunc(d.Derivation, func(derived Derived) bool { return derived.Cause == cause })
 }
 
 // textsOf says what a draft with a part of the reverts reverts.
@@ -98,8 +98,8 @@ func (c *reversal) textsOf(d *draft) (texts []string) {
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			of := &d.Containers[i]
-			if step := c.of(i, m); step != nil && *m.Of(&of.Desired) != *m.Of(&of.Current) {
-				texts = append(texts, step.Why)
+			if derived := c.of(i, m); derived != nil && *m.Of(&of.Desired) != *m.Of(&of.Current) {
+				texts = append(texts, derived.Why)
 			}
 		}
 	}
@@ -112,16 +112,16 @@ func (c *reversal) limits(full *draft, s *Snapshot, veto string, urgent bool) (s
 	for i := range full.Containers {
 		of := &full.Containers[i]
 		for _, m := range sizing.Measures {
-			step := c.of(i, m)
-			if step == nil {
+			derived := c.of(i, m)
+			if derived == nil {
 				continue // It stays, or the node gets what it has not made of it.
 			}
-			has, back := *m.Of(&of.Current), step.To
+			has, back := *m.Of(&of.Current), derived.To
 			r := revertOf(c.reverts, of.Name, m)
 			if r == nil {
 				r = revertOf(s.Pod.Reverts(), of.Name, m)
 			}
-			only := *step
+			only := *derived
 			switch {
 			case r == nil || has != r.Hurt:
 				only.To = has
@@ -148,26 +148,26 @@ func (c *reversal) limits(full *draft, s *Snapshot, veto string, urgent bool) (s
 	return sets, texts
 }
 
-// recount returns the record of the pod with the restarts until now, which must not count against what
+// recount returns the applied sizes of the pod with the restarts until now, which must not count against what
 // the resize lowered besides what is reverted, and without what the node has not made; empty if it is the same.
 func (c *reversal) recount(full *draft, of *pod.Pod) string {
-	record := of.Record()
-	for k := range record {
-		i := full.container(record[k].Name)
+	applied := of.AppliedSizes()
+	for k := range applied {
+		i := full.container(applied[k].Name)
 		if i < 0 {
 			continue
 		}
 		is := &full.Containers[i]
 		if c.hurts() && (c.of(i, sizing.CPU) != nil || c.of(i, sizing.Memory) != nil) {
-			record[k].Restarts = full.parts[i].of.RestartCount()
+			applied[k].Restarts = full.parts[i].of.RestartCount()
 		}
 		for _, m := range sizing.Measures {
 			if to := *m.Of(&is.Desired); c.of(i, m) == nil && to != *m.Of(&is.Current) {
-				*m.Of(&record[k].To) = to
+				*m.Of(&applied[k].To) = to
 			}
 		}
 	}
-	if text := record.String(); text != of.Record().String() {
+	if text := applied.String(); text != of.AppliedSizes().String() {
 		return text
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -20,7 +21,7 @@ import (
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
 // needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
-	shown := s.Demand.Of(c.Name)
+	shown, withheld := s.Demand.Of(c.Name), Withheld(d.scaledBy, c.Name)
 	c.Unmeasured = shown == nil
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
@@ -29,15 +30,24 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			continue
 		}
 		n := &c.Needs[m.Index]
-		for _, hpa := range d.scaledBy {
-			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
-		}
+		n.Withheld = withheld[m.Index]
 		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
 	}
 	c.endangered = c.Needs[sizing.Memory.Index].Recommended != nil && need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
+}
+
+// Withheld returns why the resources of a container are not sized by usage in any mode, by sizing.Measure.Index, given the
+// HorizontalPodAutoscalers of the pod's workload; empty if they may be.
+func Withheld(scaledBy []*autoscalingv2.HorizontalPodAutoscaler, container string) (why [2]string) {
+	for _, hpa := range scaledBy {
+		for _, m := range sizing.Measures {
+			why[m.Index] = cmp.Or(why[m.Index], safety.HPATarget(hpa, container, m))
+		}
+	}
+	return why
 }
 
 // largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes
@@ -69,6 +79,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	v := d.says()
+	var applied pod.AppliedSizes
+	if s.Pod.AppliedSizesHaveTimes() {
+		applied = s.Pod.AppliedSizes()
+	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		state := need.State{Needs: c.Needs, Factors: [2]sizing.Factor{d.CPUFactor, d.MemoryFactor}, Size: c.Current, Guaranteed: d.guaranteed()}
@@ -94,7 +108,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
-		state.Resized, state.Unsized = d.resizedAt(known), d.First() && known == (need.Resized{})
+		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = sooner(v.again, found.Again)
@@ -103,16 +117,16 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				continue // For example, it was adopted, and scales from its original.
 			}
 			has := *m.Of(&c.Current)
-			step := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
-			if step.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); step.To == *m.Of(&c.Desired) {
+			derived := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
+			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue
 			}
-			if step.To != has {
-				step.Cause = ByDemand
-			} else if step.Why == "" {
-				step.Why = nearEnough
+			if derived.To != has {
+				derived.Cause = ByDemand
+			} else if derived.Why == "" {
+				derived.Why = nearEnough
 			}
-			v.sets = append(v.sets, step)
+			v.sets = append(v.sets, derived)
 		}
 	}
 	return v
@@ -136,9 +150,9 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 		return unknownNeed
 	}
 	for i := len(p.Derivation) - 1; i >= 0; i-- {
-		if step := &p.Derivation[i]; step.Container == container && step.Measure == m {
-			if step.Stage == stageSettle {
-				return step.Why
+		if derived := &p.Derivation[i]; derived.Container == container && derived.Measure == m {
+			if derived.Stage == stageSettle {
+				return derived.Why
 			}
 			break
 		}
@@ -172,14 +186,14 @@ func (p *Plan) Demands() string {
 	return joined(all, ", ")
 }
 
-// recordDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
+// annotateDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
 // A resource that the plan does not change keeps its record.
-func (d *draft) recordDemand(annotations map[string]*string) {
-	before := d.of.Demanded()
-	var now pod.Demanded
+func (d *draft) annotateDemand(annotations map[string]*string) {
+	before := d.of.AppliedDemand()
+	var now pod.AppliedDemand
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		was, is := before.Of(c.Name), pod.DemandedContainer{Name: c.Name}
+		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
 			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
@@ -197,16 +211,24 @@ func (d *draft) recordDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was
-// resized last, or began. A new pod has not done any work yet with the size that it would lose.
-func (d *draft) resizedAt(known need.Resized) need.Resized {
+// resizedAt replaces unknown times by those that the last resize noted: an amount that it did not change has had its size for
+// longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// any work yet with the size that it would lose.
+func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
 	if last.IsZero() && !d.Begins() {
 		last = d.of.StartedAt()
 	}
-	for _, at := range [...]*time.Time{&known.CPU, &known.Memory, &known.MemoryLimit} {
-		if at.IsZero() {
-			*at = last
+	noted, _ := applied.Of(d.Containers[i].Name, i)
+	for _, m := range sizing.Measures {
+		at := &known[m.Index]
+		if !at.IsZero() {
+			continue
+		}
+		*at = last
+		// After a resize whose annotations were not written, they are those of the one before.
+		if since := noted.Since[m.Index]; !since.IsZero() && *m.Of(&noted.To) == *m.Of(&d.Containers[i].Current) {
+			*at = since
 		}
 	}
 	return known

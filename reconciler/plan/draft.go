@@ -92,13 +92,13 @@ type part struct {
 	of *pod.Container
 	// standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	standings [2]pod.Standing
-	// These have a bit for each contract.Original. unrecorded: it must be written.
+	// These have a bit for each contract.Original. unannotated: it must be written.
 	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan
 	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
 	// that record no longer applies.
-	unrecorded, takesOver, adopts, outdated uint8
-	// steps has a number for cpu and memory: how many steps the derivation had with the last one of the resource.
-	steps [2]int32
+	unannotated, takesOver, adopts, outdated uint8
+	// derived has a number for cpu and memory: how many sizes the derivation had with the last one of the resource.
+	derived [2]int32
 	tested
 }
 
@@ -174,12 +174,12 @@ func (v *verdict) because(code contract.Reason, message string) {
 	v.reasons = append(v.reasons, Reason{code, message})
 }
 
-// step adds a step for a resource, which the caller completes.
-func (v *verdict) step(container int, m *sizing.Measure) *Derived {
+// derives adds a size for a resource, which the caller completes.
+func (v *verdict) derives(container int, m *sizing.Measure) *Derived {
 	v.sets = append(v.sets, Derived{})
-	step := &v.sets[len(v.sets)-1]
-	step.Container, step.Measure = container, m
-	return step
+	derived := &v.sets[len(v.sets)-1]
+	derived.Container, derived.Measure = container, m
+	return derived
 }
 
 // skips returns the verdict of a stage that skips the pod.
@@ -232,7 +232,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		// A restore also covers sidecars that were resized when Sidecars was set.
-		if c.Init() && (!c.Sidecar() || !p.Sidecars && (!s.Restore || !c.Recorded() && !c.Resized())) {
+		if c.Init() && (!c.Sidecar() || !p.Sidecars && (!s.Restore || !c.Annotated() && !c.Resized())) {
 			continue
 		}
 		p.add(d, s, i, bounds)
@@ -255,7 +255,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	cpu.Authored, cpu.Bounds = of.Original.CPU, &bounds.CPU
 	memory.Authored, memory.Bounds = of.Original.Memory, &bounds.Memory
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
-	has.unrecorded, has.takesOver, has.outdated = of.Unrecorded, of.TakesOver, of.Outdated
+	has.unannotated, has.takesOver, has.outdated = of.Unannotated, of.TakesOver, of.Outdated
 	if d.FollowsUsage {
 		d.recommend(c, of, s, p.External)
 	}
@@ -356,7 +356,7 @@ func (d *draft) set(stage string, sets []Derived) {
 	for i := range sets {
 		to := &sets[i]
 		to.Stage = stage
-		d.parts[to.Container].steps[to.Measure.Index] = int32(len(d.Derivation) + i + 1)
+		d.parts[to.Container].derived[to.Measure.Index] = int32(len(d.Derivation) + i + 1)
 		*to.Measure.Of(&d.Containers[to.Container].Desired) = to.To
 	}
 	d.Derivation = append(d.Derivation, sets...)
@@ -372,9 +372,9 @@ func (d *draft) fork() *draft {
 	return &copied
 }
 
-// last returns the step that gave a resource its present size; nil if there is none.
+// last returns what gave a resource its present size; nil if there is none.
 func (d *draft) last(container int, m *sizing.Measure) *Derived {
-	if n := d.parts[container].steps[m.Index]; n > 0 {
+	if n := d.parts[container].derived[m.Index]; n > 0 {
 		return &d.Derivation[n-1]
 	}
 	return nil

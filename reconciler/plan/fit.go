@@ -27,11 +27,11 @@ func (p *Planner) fit(d *draft, s *Snapshot) *verdict {
 		}
 		if has := c.Current.Memory.Limit; c.Desired.Memory.Limit < has && !restarts(sizing.Memory) && p.keepsMemoryLimits(s) {
 			// The request may change as it would have.
-			step := Derived{Container: i, Measure: sizing.Memory, To: sizing.Amount{Request: c.Desired.Memory.Request, Limit: has}, Cause: causeOf(&c.Needs[sizing.Memory.Index])}
+			derived := Derived{Container: i, Measure: sizing.Memory, To: sizing.Amount{Request: c.Desired.Memory.Request, Limit: has}, Cause: causeOf(&c.Needs[sizing.Memory.Index])}
 			if last := d.last(i, sizing.Memory); last != nil {
-				step.Cause, step.Clamped = last.Cause, last.Clamped
+				derived.Cause, derived.Clamped = last.Cause, last.Clamped
 			}
-			v.sets = append(v.sets, step)
+			v.sets = append(v.sets, derived)
 			kept = true
 			v.because(contract.MemoryLimitKept, fmt.Sprintf("container %s: memory limit stays %s", c.Name, sizing.MemoryText(has)))
 		}

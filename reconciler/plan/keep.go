@@ -47,7 +47,7 @@ func (d *draft) claim(of *claimed) {
 		n.Authored, n.Recommended, n.Withheld = of.original, nil, ""
 	}
 	has.adopts |= of.adopts
-	has.unrecorded = has.unrecorded&^of.forgets | of.adopts
+	has.unannotated = has.unannotated&^of.forgets | of.adopts
 }
 
 // keepOthers handles the sizes that another actor set, or will set, and those whose original is unknown,
@@ -191,17 +191,17 @@ func (d *draft) stays(i int, m *sizing.Measure) Reason {
 func (p *Plan) othersSizes() []string {
 	var said []string
 	for i := range p.Derivation {
-		step := &p.Derivation[i]
-		c, m := &p.Containers[step.Container], step.Measure
-		overrides := step.Cause == ByRatio || step.Cause == ByDemand && *m.Of(&c.Desired) != *m.Of(&c.Current)
-		if step.Stage != stageKeep || step.Cause != ByAdoption && !overrides {
+		derived := &p.Derivation[i]
+		c, m := &p.Containers[derived.Container], derived.Measure
+		overrides := derived.Cause == ByRatio || derived.Cause == ByDemand && *m.Of(&c.Desired) != *m.Of(&c.Current)
+		if derived.Stage != stageKeep || derived.Cause != ByAdoption && !overrides {
 			continue
 		}
 		had := m.Show(*m.Of(&c.Current))
-		if step.Cause == ByAdoption {
-			said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is adopted (new original: %s)", c.Name, m.Name, had, step.Why, m.Show(*m.Of(&c.Original))))
+		if derived.Cause == ByAdoption {
+			said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is adopted (new original: %s)", c.Name, m.Name, had, derived.Why, m.Show(*m.Of(&c.Original))))
 		} else {
-			said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is overridden with %s", c.Name, m.Name, had, step.Why, m.Show(*m.Of(&c.Desired))))
+			said = append(said, fmt.Sprintf("container %s: %s %s, set by %s, is overridden with %s", c.Name, m.Name, had, derived.Why, m.Show(*m.Of(&c.Desired))))
 		}
 	}
 	return said

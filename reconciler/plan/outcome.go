@@ -67,22 +67,22 @@ func (p *Plan) does(step Step) bool {
 // Harms returns how the resizes that the plan reverts made the pod worse, each kind once.
 func (p *Plan) Harms() (harms []contract.Harm) {
 	for i := range p.Derivation {
-		step := &p.Derivation[i]
-		if p.Decision != Resize || step.Cause != ByRevert || !p.takes(step) {
+		derived := &p.Derivation[i]
+		if p.Decision != Resize || derived.Cause != ByRevert || !p.takes(derived) {
 			continue
 		}
-		if !slices.Contains(harms, *step.Harm) {
-			harms = append(harms, *step.Harm)
+		if !slices.Contains(harms, *derived.Harm) {
+			harms = append(harms, *derived.Harm)
 		}
 	}
 	return harms
 }
 
-// takes reports whether a step changed a resource in the end.
-func (p *Plan) takes(step *Derived) bool {
-	c := &p.Containers[step.Container]
-	to := *step.Measure.Of(&c.Desired)
-	return step.To == to && to != *step.Measure.Of(&c.Current)
+// takes reports whether a resource has the derived size in the end, and did not have it before.
+func (p *Plan) takes(derived *Derived) bool {
+	c := &p.Containers[derived.Container]
+	to := *derived.Measure.Of(&c.Desired)
+	return derived.To == to && to != *derived.Measure.Of(&c.Current)
 }
 
 // Deed returns the log message for what was done to the pod.

@@ -101,7 +101,7 @@ func (d *draft) mayOwn(i int, which contract.Original) bool {
 		return false
 	}
 	// Only a plan to size a pod first records what is missing.
-	return d.Kind == Sizes || (has.unrecorded|has.takesOver)&bit == 0
+	return d.Kind == Sizes || (has.unannotated|has.takesOver)&bit == 0
 }
 
 func (r *resourcesPatch) makeWhole(to sizing.Amount, request, limit bool) {

@@ -41,7 +41,7 @@ type Plan struct {
 	// Containers are the containers that can be resized, in the order of the pod's spec:
 	// regular containers, then sidecars if sidecars are resized.
 	Containers []ContainerPlan
-	// Derivation has every step that led to a size, in the order of the stages. The last one of a resource
+	// Derivation has every size that a stage led to, in the order of the stages. The last one of a resource
 	// gave it its desired size, unless the pod keeps its sizes after all.
 	Derivation []Derived
 	// Claims are the places that the pod takes among others if it is resized: it gets a smaller size, which
@@ -190,7 +190,7 @@ const (
 	ByRestore
 )
 
-// Derived is a step that led to a size.
+// Derived is a size that a stage led to, and why.
 type Derived struct {
 	// Container is the index in Plan.Containers.
 	Container int
@@ -202,8 +202,8 @@ type Derived struct {
 	Cause Cause
 	// Clamped means that a bound determined the request.
 	Clamped bool
-	// Why says more, for some steps: why a resize is reverted, or who set the size that is adopted or overridden.
-	// Harm is how the resize made the pod worse; nil for other steps.
+	// Why says more, for some causes: why a resize is reverted, or who set the size that is adopted or overridden.
+	// Harm is how the resize made the pod worse; nil for other causes.
 	Why  string
 	Harm *contract.Harm
 }

@@ -260,11 +260,11 @@ func determinesWhatRemainsToBeWritten(t *testing.T) {
 		return podtest.Annotated(append(originals[:len(originals):len(originals)], more...)...)
 	}
 	for _, tc := range []struct {
-		name       string
-		pod        *corev1.Pod
-		pending    bool
-		resized    bool
-		unrecorded map[string]string
+		name        string
+		pod         *corev1.Pod
+		pending     bool
+		resized     bool
+		unannotated map[string]string
 	}{
 		{"untouched", podtest.Pod(podtest.Amounts{"1", "2", "", ""}), true, true,
 			map[string]string{"workload-resizer.io/original-cpu.app": "1", "workload-resizer.io/original-cpu-limit.app": "2"}},
@@ -278,8 +278,8 @@ func determinesWhatRemainsToBeWritten(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			planner := Planner{OwnerKinds: DefaultOwnerKinds}
 			p := planner.Plan(snapshotOf(t, tc.pod, podtest.Node("n4")))
-			if p.Pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(texts(recorded(p, podtest.Start)), tc.unrecorded) {
-				t.Errorf("pending %v, resized %v, unrecorded %v; want %v, %v, %v", p.Pending(), p.resized(), texts(recorded(p, podtest.Start)), tc.pending, tc.resized, tc.unrecorded)
+			if p.Pending() != tc.pending || p.resized() != tc.resized || !cmp.Equal(texts(recorded(p, podtest.Start)), tc.unannotated) {
+				t.Errorf("pending %v, resized %v, unannotated %v; want %v, %v, %v", p.Pending(), p.resized(), texts(recorded(p, podtest.Start)), tc.pending, tc.resized, tc.unannotated)
 			}
 		})
 	}

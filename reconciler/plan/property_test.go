@@ -307,11 +307,11 @@ func recorded(p *Plan, now time.Time) map[string]*string {
 // keepsRecord reports whether the plan of a restore keeps what the pod records.
 func keepsRecord(p *Plan) bool { return !p.does(StepClean) }
 
-// steps returns the step that gave a resource its size.
-func stepOf(p *Plan, container int, m *sizing.Measure) Derived {
+// lastOf returns what gave a resource its size.
+func lastOf(p *Plan, container int, m *sizing.Measure) Derived {
 	for i := len(p.Derivation) - 1; i >= 0; i-- {
-		if step := p.Derivation[i]; step.Container == container && step.Measure == m {
-			return step
+		if derived := p.Derivation[i]; derived.Container == container && derived.Measure == m {
+			return derived
 		}
 	}
 	return Derived{}

@@ -16,7 +16,7 @@ func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	v := d.says()
-	v.note = toRecord(s, d.now)
+	v.note = refusal(s, d.now)
 	then := d.fork()
 	for i := range d.Containers {
 		c, of := &d.Containers[i], d.parts[i].of
@@ -50,18 +50,18 @@ func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 	v.kind, v.next, v.decision = RevertRefused, decided, Resize
 	v.wanted = d.asksFor(s, current)
 	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
-	if before := s.Pod.Record(); before != nil {
+	if before := s.Pod.AppliedSizes(); before != nil {
 		// The container never had the refused size, so that reverting it lowers nothing.
-		if record := then.sizesRecord(desired).String(); record != before.String() {
-			v.recounted = record
+		if applied := then.appliedSizes(desired).String(); applied != before.String() {
+			v.recounted = applied
 		}
 	}
 	return v
 }
 
-// toRecord returns the value of the annotation for a refused size; empty if the node refuses
+// refusal returns the value of the annotation for a refused size; empty if the node refuses
 // only these amounts, or if the annotation has a recent answer with the same message.
-func toRecord(s *Snapshot, now progress) string {
+func refusal(s *Snapshot, now progress) string {
 	message := safety.WhateverTheAmounts(now.message)
 	if now.code != contract.ResizeInfeasible || message == "" || s.Around.Node == nil {
 		return ""

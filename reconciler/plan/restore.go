@@ -29,7 +29,7 @@ func (p *Planner) restorable(d *draft, s *Snapshot) *verdict {
 		return d.skips(decided, contract.Terminating, "the pod is being deleted")
 	case of.Finished():
 		return d.skips(decided, contract.Finished, "the pod has ended and can no longer be resized")
-	case !of.AnybodyResized() && !of.Marked() && !of.RecordCut():
+	case !of.AnybodyResized() && !of.Marked() && !of.ManagedFieldsCut():
 		return asWritten(d)
 	case s.Frozen != nil:
 		return d.skips(decided, contract.Frozen, s.Frozen.frozen())
@@ -117,8 +117,8 @@ func (p *Planner) finishRestore(d *draft, s *Snapshot) *verdict {
 	if len(then.Reasons) == 0 {
 		v.because(contract.Restored, "the pod gets its originals again"+d.inEmergency())
 		// If managedFields are cut, only the originals prove that the pod has its originals.
-		found.keepOriginals = s.Pod.RecordCut()
-		if v.decision == Align && !d.sized && (!s.Pod.Marked() || s.Pod.RecordCut() && s.Pod.OnlyOriginals()) {
+		found.keepOriginals = s.Pod.ManagedFieldsCut()
+		if v.decision == Align && !d.sized && (!s.Pod.Marked() || s.Pod.ManagedFieldsCut() && s.Pod.OnlyOriginals()) {
 			return asWritten(d)
 		}
 		v.restore = &found

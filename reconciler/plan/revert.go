@@ -19,8 +19,8 @@ type proof struct {
 	judgedAt time.Time
 	// unmeasured is what is not known of how the pod fares; empty if it is known.
 	unmeasured string
-	// unrecordedSizes means that the record on the pod is not about its last resize.
-	unrecordedSizes bool
+	// unannotatedSizes means that the annotation of the pod is not about its last resize.
+	unannotatedSizes bool
 }
 
 // revert gives each resource whose resize made the pod worse its size before the resize, and keeps it there. If there
@@ -31,8 +31,8 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	settings := &d.rule.profile.Guard
-	observed, unrecorded := guard.Observed(s.Pod, settings.Window, s.Now), s.Pod.AppliedAt().Before(s.Pod.ResizedAt())
-	if !settings.Enabled || !observed && !unrecorded && len(s.Pod.Reverts()) == 0 {
+	observed, unannotated := guard.Observed(s.Pod, settings.Window, s.Now), s.Pod.AppliedAt().Before(s.Pod.ResizedAt())
+	if !settings.Enabled || !observed && !unannotated && len(s.Pod.Reverts()) == 0 {
 		return nil
 	}
 	found := d.reversal(s, observed, true)
@@ -81,14 +81,14 @@ func (c *reversal) hurts() bool { return c.causes(ByRevert) }
 func (c *reversal) completes() bool { return c.causes(ByCompletion) }
 
 func (c *reversal) causes(cause Cause) bool {
-	return slices.ContainsFunc(c.sets, func(step Derived) bool { return step.Cause == cause })
+	return slices.ContainsFunc(c.sets, func(derived Derived) bool { return derived.Cause == cause })
 }
 
-// of returns the step of a resource that is reverted; nil if it is not.
+// of returns the size of a resource that is reverted; nil if it is not.
 func (c *reversal) of(container int, m *sizing.Measure) *Derived {
 	for i := range c.sets {
-		if step := &c.sets[i]; step.Container == container && step.Measure == m && step.Cause != Unchanged {
-			return step
+		if derived := &c.sets[i]; derived.Container == container && derived.Measure == m && derived.Cause != Unchanged {
+			return derived
 		}
 	}
 	return nil
@@ -121,26 +121,26 @@ func (d *draft) reversal(s *Snapshot, observed, finishing bool) *reversal {
 	return c
 }
 
-// compare notes what the last resize changed, for the next record: sizes that have not proven
-// themselves are recorded with the sizes before them again.
+// compare notes what the last resize changed, for the next annotation: sizes that have not proven
+// themselves are annotated with the sizes before them again.
 func (c *reversal) compare(d *draft, s *Snapshot, window time.Duration, observed bool) {
-	record, changes := s.Pod.Record(), guard.Changes(s.Pod, window)
+	applied, changes := s.Pod.AppliedSizes(), guard.Changes(s.Pod, window)
 	c.tested = make([]tested, len(d.parts))
 	for i := range d.parts {
 		is := &c.tested[i]
 		*is = d.parts[i].tested
-		recorded, known := record.Of(d.Containers[i].Name, i)
+		was, known := applied.Of(d.Containers[i].Name, i)
 		for len(changes) > 0 && changes[0].Index <= int(d.Containers[i].index) { // Both are in the order of the pod.
 			change := changes[0]
 			if changes = changes[1:]; change.Index != int(d.Containers[i].index) {
 				continue
 			}
-			unrecorded := !known || *change.Measure.Of(&recorded.To) != change.To
-			c.unrecordedSizes = c.unrecordedSizes || unrecorded && known
-			if observed || unrecorded {
+			unannotated := !known || *change.Measure.Of(&was.To) != change.To
+			c.unannotatedSizes = c.unannotatedSizes || unannotated && known
+			if observed || unannotated {
 				is.unproven[change.Measure.Index] = change.From
 			}
-			if observed && known && !unrecorded {
+			if observed && known && !unannotated {
 				is.restarts = change.Restarts
 			}
 		}
@@ -208,9 +208,9 @@ func (c *reversal) push(i int, m *sizing.Measure, of *ContainerPlan) {
 }
 
 // adds gives a resource a size to revert its resize.
-func (c *reversal) adds(step Derived) {
-	c.reasons = append(c.reasons, Reason{contract.Reverted, step.Why})
-	c.sets = append(c.sets, step)
+func (c *reversal) adds(derived Derived) {
+	c.reasons = append(c.reasons, Reason{contract.Reverted, derived.Why})
+	c.sets = append(c.sets, derived)
 }
 
 // revert reverts a resource that made the pod worse, if it can.

@@ -418,7 +418,7 @@ func revertsToTheLastSizeThatProvedItself(t *testing.T) {
 	}
 	// The pod's template has a copy of that annotation: writing the same would not make us its owner.
 	copied := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated, podtest.Annotated("applied-sizes", "app 0 cpu 1>500m memory 1Gi>512Mi")), 60)
-	if got, want := annotation(copied, contract.AppliedSizes), "app 00 cpu 1>500m memory 1Gi>512Mi"; got != want || pod.ParseRecord(got).String() != "app 0 cpu 1>500m memory 1Gi>512Mi" {
+	if got, want := annotation(copied, contract.AppliedSizes), "app 00 cpu 1>500m memory 1Gi>512Mi"; got != want || pod.ParseAppliedSizes(got).String() != "app 0 cpu 1>500m memory 1Gi>512Mi" {
 		t.Errorf("the first resize of a pod with a copied record records %s, want %s", got, want)
 	}
 	baseline := contained(t, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.AsCreated), 60, func(s *Snapshot) { s.Around.Node = podtest.Node("n2d") })

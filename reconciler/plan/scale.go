@@ -17,22 +17,22 @@ func (p *Planner) scale(d *draft, _ *Snapshot) *verdict {
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request(m) != 0 || m.Of(&c.Current).Request != 0) {
-				d.scaled(v.step(i, m), d.parts[i].standings[m.Index], &c.Needs[m.Index])
+				d.scaled(v.derives(i, m), d.parts[i].standings[m.Index], &c.Needs[m.Index])
 			}
 		}
 	}
 	return v
 }
 
-// scaled completes the step that gives a resource with a standing the size of a need.
-func (d *draft) scaled(step *Derived, of pod.Standing, n *need.Need) {
-	m := step.Measure
-	current := *m.Of(&d.Containers[step.Container].Current)
+// scaled completes the derived size that gives a resource with a standing the size of a need.
+func (d *draft) scaled(derived *Derived, of pod.Standing, n *need.Need) {
+	m := derived.Measure
+	current := *m.Of(&d.Containers[derived.Container].Current)
 	to, clamped := n.On(m, d.factor(m), d.guaranteed())
 	if of.Adopted != 0 {
 		to = asAdopted(of, m, n.Authored, current, d.factor(m), to, clamped)
 	}
-	step.To, step.Cause, step.Clamped = settle(of, m, current, to), causeOf(n), clamped
+	derived.To, derived.Cause, derived.Clamped = settle(of, m, current, to), causeOf(n), clamped
 }
 
 // asAdopted keeps an adopted amount if what is needed scales to nearly the same amount: some

@@ -26,7 +26,7 @@ type Planner struct {
 	External External
 }
 
-// stage is one step of planning: a function from a draft, which it does not change, and the snapshot to a verdict.
+// stage is a part of planning: a function from a draft, which it does not change, and the snapshot to a verdict.
 type stage struct {
 	// name is what Derived.Stage and the documentation call it, and does says what it does.
 	name, does string

@@ -17,11 +17,11 @@ type Container struct {
 	Original sizing.Container
 	// Standings say what may be done with cpu and memory, by sizing.Measure.Index.
 	Standings [2]Standing
-	// Unrecorded, TakesOver and Outdated have a bit (1 << contract.Original) for each
-	// original. Unrecorded: it must be written to the pod. TakesOver: another manager wrote
+	// Unannotated, TakesOver and Outdated have a bit (1 << contract.Original) for each
+	// original. Unannotated: it must be written to the pod. TakesOver: another manager wrote
 	// it, and the reconciler must become its owner. Outdated: it is recorded as adopted,
 	// but that record no longer applies.
-	Unrecorded, TakesOver, Outdated uint8
+	Unannotated, TakesOver, Outdated uint8
 
 	kind     kind
 	facts    facts
@@ -70,7 +70,7 @@ func (c *Container) says() status {
 type facts uint16
 
 const (
-	recorded facts = 1 << iota
+	annotated facts = 1 << iota
 	resized
 	cpuRestarts
 	memoryRestarts
@@ -130,8 +130,8 @@ func (c *Container) Sidecar() bool { return c.kind == sidecar }
 // Init reports whether the container is an init container, sidecars included.
 func (c *Container) Init() bool { return c.kind != regular }
 
-// Recorded reports whether the pod has an annotation with an original of the container.
-func (c *Container) Recorded() bool { return c.facts&recorded != 0 }
+// Annotated reports whether the pod has an annotation with an original of the container.
+func (c *Container) Annotated() bool { return c.facts&annotated != 0 }
 
 // Resized reports whether we, or a controller that uses the same annotations, set any of
 // the container's current amounts.

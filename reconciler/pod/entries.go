@@ -19,9 +19,9 @@ type entry struct {
 	// seconds is the time in Unix seconds; never 0.
 	seconds int64
 	deeds   deed
-	// By container, sets has a bit for each amount that the entry owns, records for each
+	// By container, sets has a bit for each amount that the entry owns, originals for each
 	// annotation with an original, and adopts for each annotation with an adopted amount.
-	sets, records, adopts []uint8
+	sets, originals, adopts []uint8
 }
 
 // deed is a write by a manager that concerns the pod as a whole.
@@ -36,8 +36,8 @@ const (
 	vouching
 	// answering: it wrote the node's answer.
 	answering
-	// recording: it wrote what a resize changed.
-	recording
+	// annotatingSizes: it wrote what a resize changed.
+	annotatingSizes
 	// reverting: it wrote which resizes were reverted.
 	reverting
 )
@@ -49,7 +49,7 @@ func (e *entry) setsAmount(i int, which contract.Original) bool {
 }
 
 func (e *entry) setsOriginal(i int, which contract.Original) bool {
-	return e.records != nil && e.records[i]&(1<<which) != 0
+	return e.originals != nil && e.originals[i]&(1<<which) != 0
 }
 
 func (e *entry) setsAdopted(i int, which contract.Original) bool {
@@ -92,7 +92,7 @@ func entriesOf(pod *corev1.Pod) []entry {
 		if m.FieldsV1 != nil {
 			e.read(m.FieldsV1.GetRawBytes(), pod, &keys)
 		}
-		if e.deeds != 0 || e.sets != nil || e.records != nil || e.adopts != nil || e.resize || e.anybodys() {
+		if e.deeds != 0 || e.sets != nil || e.originals != nil || e.adopts != nil || e.resize || e.anybodys() {
 			entries = append(entries, e)
 		}
 		if len(entries) > mostEntries {
@@ -144,12 +144,12 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	case name == contract.Infeasible:
 		e.deeds |= answering
 	case name == contract.AppliedSizes:
-		e.deeds |= recording
+		e.deeds |= annotatingSizes
 	case name == contract.Reverts:
 		e.deeds |= reverting
 	case strings.HasPrefix(name, contract.OriginalPrefix):
 		if at, ok := find(&keys.originals, contract.Original.Key, pod, name); ok {
-			mark(&e.records, pod, at.container, 1<<at.which)
+			mark(&e.originals, pod, at.container, 1<<at.which)
 		}
 	case strings.HasPrefix(name, contract.AdoptedPrefix):
 		if at, ok := find(&keys.adopted, contract.Original.AdoptedKey, pod, name); ok {

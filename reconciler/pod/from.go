@@ -53,9 +53,9 @@ func from(object *corev1.Pod, h *history) *Pod {
 		class:       class(max(0, slices.Index(classes[:], status.QOSClass))),
 	}
 	p.startedAfter = uint32(min(max(0, startOf(status)-p.createdAt), math.MaxUint32))
-	if h.records {
-		p.record = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
-		p.demanded = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
+	if h.annotatesSizes {
+		p.appliedSizes = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
+		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
 	long := p.readTexts(meta)
 	p.readMarks(object.Annotations)
@@ -123,7 +123,7 @@ func (p *Pod) readContainers(object *corev1.Pod, h *history) {
 			c := &p.Containers[i]
 			for _, which := range contract.Originals {
 				if _, ok := which.In(object.Annotations, c.Name()); ok {
-					c.facts |= recorded
+					c.facts |= annotated
 				}
 			}
 		}
@@ -205,7 +205,7 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	f.set(static, mirror)
 	f.set(deadline, spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0)
 	f.set(critical, spec.Priority != nil && *spec.Priority >= systemCritical)
-	f.set(recordCut, h.cut)
+	f.set(managedFieldsCut, h.cut)
 	f.set(anybodyResized, h.anybody)
 	f.set(applied, says)
 	f.set(answers, answered)
@@ -236,8 +236,8 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		priorityClass:     handleOf(spec.PriorityClassName),
 		computeClass:      handleOf(spec.NodeSelector[computeClass]),
 	}
-	if !h.records {
-		r.theirRecord = strings.Clone(object.Annotations[contract.AppliedSizes])
+	if !h.annotatesSizes {
+		r.theirAppliedSizes = strings.Clone(object.Annotations[contract.AppliedSizes])
 	}
 	if w := spec.Resources; w != nil {
 		r.whole = &Whole{sizing.FromResources(*w), len(w.Requests)+len(w.Limits) > 0}

@@ -78,7 +78,7 @@ func leavesOutTheReconcilersAnnotations(t *testing.T) {
 	if !ok || nodeType != "n4" || !p.AppliedAt().Equal(podtest.Start) || !p.Sized() || !p.Marked() || p.OnlyOriginals() {
 		t.Errorf("sized for %q at %v", nodeType, p.AppliedAt())
 	}
-	if c := p.Containers[0]; !c.Recorded() || !c.Resized() || c.Original.CPU.Request != 2000 {
+	if c := p.Containers[0]; !c.Annotated() || !c.Resized() || c.Original.CPU.Request != 2000 {
 		t.Errorf("%+v", c)
 	}
 }

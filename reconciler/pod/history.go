@@ -25,9 +25,9 @@ type history struct {
 	ours int64
 	// anybody means that at least one manager resized the pod.
 	anybody bool
-	// answers means that we recorded the node's answer, records that we recorded what a resize
+	// answers means that we recorded the node's answer, annotatesSizes that we recorded what a resize
 	// changed, and reverts that we recorded what we reverted.
-	answers, records, reverts bool
+	answers, annotatesSizes, reverts bool
 	// vouched are the managers whose originals are trusted (contract.OriginalsBy), separated
 	// by commas.
 	vouched string
@@ -68,7 +68,7 @@ func historyOf(pod *corev1.Pod) history {
 			h.created = true
 		case e.manager == contract.FieldManager:
 			h.answers = h.answers || e.is(answering)
-			h.records = h.records || e.is(recording)
+			h.annotatesSizes = h.annotatesSizes || e.is(annotatingSizes)
 			h.reverts = h.reverts || e.is(reverting)
 			if e.is(vouching) {
 				h.vouched = pod.Annotations[contract.OriginalsBy]

@@ -144,7 +144,7 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	case ok:
 		return part{original: recorded, finding: finding{Standing: Standing{Adopted: adopted}}}
 	case by == unknown && !o.sized:
-		c.Unrecorded |= 1 << which
+		c.Unannotated |= 1 << which
 		return part{original: current}
 	}
 	return part{by: by, missing: true, finding: lost("annotation %s is missing although the pod was resized: it was removed, or its request or limit was added after the pod was created", which.Key(c.Name()))}
@@ -164,9 +164,9 @@ func (o *originals) compare(c *Container, i int, which contract.Original, spec i
 		return part{finding: lost("annotation %s contradicts the spec, although managedFields show no resize", which.Key(c.Name()))}
 	case ok:
 		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which was never resized: the original is %s", which.Key(c.Name()), text, r.Text(spec)))
-		c.Unrecorded |= 1 << which
+		c.Unannotated |= 1 << which
 	default:
-		c.Unrecorded |= 1 << which
+		c.Unannotated |= 1 << which
 	}
 	return part{original: spec}
 }

@@ -77,27 +77,27 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 			want           sizing.Amount
 			claim          Claim
 			set, adopted   uint8
-			// unrecorded, takesOver and outdated are the fields of the container.
-			unrecorded, takesOver, outdated uint8
-			ours                            bool
-			why, by, ignored, predecessor   string
+			// unannotated, takesOver and outdated are the fields of the container.
+			unannotated, takesOver, outdated uint8
+			ours                             bool
+			why, by, ignored, predecessor    string
 		}{
-			{name: "as created, the original is the spec", entries: entries{podtest.AsMade}, want: as(resource.smallIs, resource.largeIs), unrecorded: both},
+			{name: "as created, the original is the spec", entries: entries{podtest.AsMade}, want: as(resource.smallIs, resource.largeIs), unannotated: both},
 			{name: "as created, and we recorded it", entries: entries{podtest.AsMade, wrote(us, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
 				want: as(resource.smallIs, resource.largeIs)},
 			{name: "as created, and its creator recorded it", entries: entries{podtest.AsMade}, texts: texts{"request": small, "limit": large}, want: as(resource.smallIs, resource.largeIs)},
 			{name: "as created, and another recorded it correctly", entries: entries{podtest.AsMade, wrote(they, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
 				want: as(resource.smallIs, resource.largeIs), takesOver: both},
 			{name: "as created, and another recorded only the limit", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": large},
-				want: as(resource.smallIs, resource.largeIs), takesOver: bits(limit), unrecorded: bits(request)},
+				want: as(resource.smallIs, resource.largeIs), takesOver: bits(limit), unannotated: bits(request)},
 			{name: "as created, and another recorded another amount", entries: entries{podtest.AsMade, wrote(they, requestKey)}, texts: texts{"request": double},
-				want: as(resource.smallIs, resource.largeIs), unrecorded: both, ignored: requestKey},
+				want: as(resource.smallIs, resource.largeIs), unannotated: both, ignored: requestKey},
 			{name: "as created, and another recorded an invalid amount", entries: entries{podtest.AsMade, wrote(they, limitKey)}, texts: texts{"limit": "x"},
-				want: as(resource.smallIs, resource.largeIs), unrecorded: both, ignored: limitKey},
+				want: as(resource.smallIs, resource.largeIs), unannotated: both, ignored: limitKey},
 			{name: "as created, and we recorded another amount", entries: entries{podtest.AsMade, wrote(us, requestKey)}, texts: texts{"request": double},
-				claim: Lost, want: as(0, resource.largeIs), unrecorded: bits(limit), why: "annotation " + requestKey + " contradicts the spec, although managedFields show no resize"},
+				claim: Lost, want: as(0, resource.largeIs), unannotated: bits(limit), why: "annotation " + requestKey + " contradicts the spec, although managedFields show no resize"},
 			{name: "as created, although an amount was adopted", entries: entries{podtest.AsMade, wrote(us, request.AdoptedKey("app"))}, texts: texts{"adopted request": small},
-				want: as(resource.smallIs, resource.largeIs), unrecorded: both, outdated: bits(request)},
+				want: as(resource.smallIs, resource.largeIs), unannotated: both, outdated: bits(request)},
 			{name: "a limit without a request", request: "none", entries: resized, want: as(0, resource.largeIs)},
 
 			{name: "resized by us, the original is what we recorded", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, resource.doubleIs), ours: true},
@@ -108,7 +108,7 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 			{name: "resized by us, without a limit but with an annotation", limit: "none", entries: resized, texts: texts{"request": large, "limit": double}, want: as(resource.largeIs, 0), ours: true},
 			{name: "resized by us, and our annotation is missing", entries: resized, texts: texts{"limit": double}, claim: Lost, want: as(0, resource.doubleIs), ours: true, why: "annotation " + requestKey + " is missing although the pod was resized"},
 			{name: "resized by us, and the limit was added later", entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
-			{name: "resized by us, and the unrecorded limit equals its request", limit: small, entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
+			{name: "resized by us, and the unannotated limit equals its request", limit: small, entries: resized, texts: texts{"request": large}, want: as(resource.largeIs, resource.largeIs), ours: true},
 			{name: "resized by us, and admission added an equal limit", limit: small, entries: entries{podtest.BareMade, resize(us, request), wrote(us, requestKey)}, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
 			{name: "resized by us, and the equal limit is the largest amount", request: resource.most, limit: resource.most, entries: resized, texts: texts{"request": large}, claim: LimitStays, want: as(resource.largeIs, 0), ours: true},
 			{name: "resized by us, and the original limit is invalid", entries: resized, texts: texts{"request": large, "limit": "x"}, claim: Lost, want: as(resource.largeIs, 0), ours: true, why: "annotation " + limitKey + `: "x" is not a quantity`},
@@ -119,8 +119,8 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 			{name: "resized by us, and a stranger recorded the limit", entries: entries{podtest.AsMade, resize(us, request, limit), wrote(us, requestKey), wrote("stranger", limitKey)}, texts: texts{"request": large, "limit": double},
 				claim: Lost, want: as(resource.largeIs, 0), ours: true, why: "annotation " + limitKey + `: it was written by "stranger"`},
 
-			{name: "another set the request", entries: entries{podtest.AsMade, resize(they, request)}, claim: Theirs, set: bits(request), by: they, want: as(0, resource.largeIs), unrecorded: bits(limit)},
-			{name: "another set the limit", entries: entries{podtest.AsMade, resize(they, limit)}, claim: Theirs, set: bits(limit), by: they, want: as(resource.smallIs, 0), unrecorded: bits(request)},
+			{name: "another set the request", entries: entries{podtest.AsMade, resize(they, request)}, claim: Theirs, set: bits(request), by: they, want: as(0, resource.largeIs), unannotated: bits(limit)},
+			{name: "another set the limit", entries: entries{podtest.AsMade, resize(they, limit)}, claim: Theirs, set: bits(limit), by: they, want: as(resource.smallIs, 0), unannotated: bits(request)},
 			{name: "another set both", entries: entries{podtest.AsMade, resize(they, request, limit)}, claim: Theirs, set: both, by: they},
 			{name: "another set the request that we had recorded", entries: entries{podtest.AsMade, resize(us, limit), resize(they, request), wrote(us, requestKey, limitKey)}, texts: texts{"request": large, "limit": double},
 				claim: Theirs, set: bits(request), by: they, want: as(resource.largeIs, resource.doubleIs), ours: true},
@@ -151,7 +151,7 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 			{name: "a predecessor that we vouch for resized it", entries: entries{podtest.AsMade, resize(published, request, limit), wrote(published, requestKey, limitKey), wrote(us, contract.OriginalsBy)},
 				texts: texts{"request": large, "limit": double, "by": published}, want: as(resource.largeIs, resource.doubleIs), takesOver: both, ours: true},
 
-			{name: "unknown setter on a pod that was never sized", want: as(resource.smallIs, resource.largeIs), unrecorded: both},
+			{name: "unknown setter on a pod that was never sized", want: as(resource.smallIs, resource.largeIs), unannotated: both},
 			{name: "unknown setter, and the annotations match", texts: texts{"request": small, "limit": large}, want: as(resource.smallIs, resource.largeIs)},
 			{name: "unknown setter, and an annotation contradicts the spec", texts: texts{"request": small, "limit": double}, claim: Lost, want: as(resource.smallIs, 0), why: "annotation " + limitKey + " contradicts the spec, and managedFields no longer show who resized the pod"},
 			{name: "unknown setter on a pod with an applied node type", texts: texts{alreadySized: "n4"}, claim: Lost, why: "annotation " + requestKey + " is missing although the pod was resized"},
@@ -185,9 +185,9 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 				if got, want := resource.standing(c), (Standing{tc.claim, tc.set, tc.adopted}); got != want || got.Ours() != (tc.claim == Scales || tc.claim == LimitStays) {
 					t.Errorf("standing %+v, want %+v", got, want)
 				}
-				if c.Unrecorded != tc.unrecorded || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Resized() != tc.ours {
-					t.Errorf("unrecorded %b, adopted %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unrecorded, c.TakesOver, c.Outdated, c.Resized(),
-						tc.unrecorded, tc.takesOver, tc.outdated, tc.ours)
+				if c.Unannotated != tc.unannotated || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Resized() != tc.ours {
+					t.Errorf("unannotated %b, adopted %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unannotated, c.TakesOver, c.Outdated, c.Resized(),
+						tc.unannotated, tc.takesOver, tc.outdated, tc.ours)
 				}
 				for which, text := range map[contract.Original]string{request: tc.texts["request"], limit: tc.texts["limit"]} {
 					if tc.takesOver&(1<<which) == 0 && !strings.Contains(tc.why, which.Key("app")+": it was written by") {

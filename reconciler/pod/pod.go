@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"strings"
 	"time"
 	"unique"
 
@@ -24,10 +25,10 @@ type Pod struct {
 	texts texts
 
 	namespace, node, appliedType unique.Handle[string]
-	// kind is the kind and the group of the controller, as in Controller.GroupKind, and record what our last resize
+	// kind is the kind and the group of the controller, as in Controller.GroupKind, and appliedSizes what our last resize
 	// changed, which is usually the same for all pods of a workload.
-	kind, record         unique.Handle[string]
-	demanded             unique.Handle[string]
+	kind, appliedSizes   unique.Handle[string]
+	appliedDemand        unique.Handle[string]
 	template             uint64
 	createdAt            int64
 	resizedAt, appliedAt int64
@@ -59,7 +60,7 @@ const (
 	static
 	deadline
 	critical
-	recordCut
+	managedFieldsCut
 	anybodyResized
 	applied
 	answers
@@ -93,7 +94,7 @@ type rare struct {
 	conditions        []Condition
 	kills             []Kill
 	reverts           []Revert
-	theirRecord       string
+	theirAppliedSizes string
 	// long are annotation values of at least longText bytes.
 	long                                     []unique.Handle[string]
 	originalsBy, priorityClass, computeClass unique.Handle[string]
@@ -158,19 +159,24 @@ func (p *Pod) Kills() []Kill { return p.seldom().kills }
 // Reverts returns the resizes of the pod that made it worse and were reverted.
 func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
 
-// Record returns what our last resize changed; nil if the pod does not record it. It parses the
-// record.
-func (p *Pod) Record() Record {
-	return ParseRecord(textOf(p.record))
+// AppliedSizes returns what our last resize changed; nil if the pod does not have that
+// annotation. It parses the annotation.
+func (p *Pod) AppliedSizes() AppliedSizes {
+	return ParseAppliedSizes(textOf(p.appliedSizes))
 }
 
-// Demanded returns what the containers needed according to usage when they were last sized; nil if the pod does not
-// record it. It parses the record.
-func (p *Pod) Demanded() Demanded { return ParseDemanded(textOf(p.demanded)) }
+// AppliedSizesHaveTimes reports whether the annotation says since when a resource has had its size.
+func (p *Pod) AppliedSizesHaveTimes() bool {
+	return strings.Contains(textOf(p.appliedSizes), sinceMark)
+}
 
-// TheirRecord returns the value of the annotation with the record if others wrote it, as in the pod's
-// template; empty if there is none. It is no Record, and writing the same would not make it one.
-func (p *Pod) TheirRecord() string { return p.seldom().theirRecord }
+// AppliedDemand returns what the containers needed according to usage when they were last sized; nil if the pod does not
+// have that annotation. It parses the annotation.
+func (p *Pod) AppliedDemand() AppliedDemand { return ParseAppliedDemand(textOf(p.appliedDemand)) }
+
+// TheirAppliedSizes returns the value of that annotation if others wrote it, as in the pod's
+// template; empty if there is none. It does not count, and would not if we wrote the same.
+func (p *Pod) TheirAppliedSizes() string { return p.seldom().theirAppliedSizes }
 
 // Ready reports whether the pod is ready, and when it became ready or not ready. The time is zero
 // if that is unknown.
@@ -266,12 +272,12 @@ func (p *Pod) AppliedAt() time.Time { return timeAt(p.appliedAt) }
 // the API server's clock; zero if it never did.
 func (p *Pod) ResizedAt() time.Time { return timeAt(p.resizedAt) }
 
-// AnybodyResized reports whether the record contains a resize by any manager.
+// AnybodyResized reports whether managedFields contain a resize by any manager.
 func (p *Pod) AnybodyResized() bool { return p.is(anybodyResized) }
 
-// RecordCut reports whether managedFields contain merged or unattributed writes, so that
+// ManagedFieldsCut reports whether managedFields contain merged or unattributed writes, so that
 // they do not go back to the pod's creation.
-func (p *Pod) RecordCut() bool { return p.is(recordCut) }
+func (p *Pod) ManagedFieldsCut() bool { return p.is(managedFieldsCut) }
 
 // Marked reports whether the pod has annotations of the reconciler.
 func (p *Pod) Marked() bool { return p.is(marked) }

@@ -131,13 +131,13 @@ func distinguishesKindsOfContainers(t *testing.T) {
 		p.Spec.InitContainers = []corev1.Container{{Name: "init"}, {Name: "proxy", RestartPolicy: &always, Resources: guaranteed.Requirements()}, {Name: "last", RestartPolicy: &never, Resources: guaranteed.Requirements()}}
 	}))
 	type container struct {
-		name                                string
-		init, sidecar, recorded, isOriginal bool
+		name                                 string
+		init, sidecar, annotated, isOriginal bool
 	}
 	var got []container
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		got = append(got, container{c.Name(), c.Init(), c.Sidecar(), c.Recorded(), c.Original.CPU.Request == 1000})
+		got = append(got, container{c.Name(), c.Init(), c.Sidecar(), c.Annotated(), c.Original.CPU.Request == 1000})
 	}
 	want := []container{
 		{"app", false, false, false, true}, {"second", false, false, true, false},

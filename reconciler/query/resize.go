@@ -83,10 +83,10 @@ func ResizeOf(of *pod.Pod, workloads ...workload.Workload) *Resized {
 		r.Workload = workload.Workload{Kind: unique.Make(workloads[top].Kind).Value(), Name: unique.Make(workloads[top].Name).Value()}
 	}
 	r.State, r.Message = resizeState(of)
-	demanded := of.Demanded()
+	demanded := of.AppliedDemand()
 	for i := range of.Containers {
 		c := &of.Containers[i]
-		if !c.Recorded() || c.Init() && !c.Sidecar() {
+		if !c.Annotated() || c.Init() && !c.Sidecar() {
 			continue
 		}
 		resized := ResizedContainer{Name: c.Name(), Original: c.Original, Spec: c.Spec, Sidecar: c.Sidecar(), Demanded: demanded.Of(c.Name()).Amounts}

@@ -154,8 +154,8 @@ func (s *Signals) observe(key uint64, of *pod.Pod, c *pod.Container, window time
 	switch {
 	case o == nil || !resized.Before(o.until):
 		o = &observation{began: resized, Fared: guard.Fared{Before: s.before(key, resized)}, restarts: c.RestartCount()}
-		if recorded, known := of.Record().Of(c.Name(), 0); known {
-			o.restarts = recorded.Restarts
+		if was, known := of.AppliedSizes().Of(c.Name(), 0); known {
+			o.restarts = was.Restarts
 		}
 		s.observed[key] = o
 	case !o.resized.Equal(resized):

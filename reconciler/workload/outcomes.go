@@ -31,11 +31,11 @@ const (
 // The pods show nearly all of it: if a process starts later, it misses only resizes that later
 // resizes have hidden, and those of deleted pods. Methods must not be called concurrently.
 type Outcomes struct {
-	of map[Group]*record
+	of map[Group]*recent
 }
 
-// record is what came of the last resizes of a workload.
-type record struct {
+// recent is what came of the last resizes of a workload.
+type recent struct {
 	// last has the last outcomes, at most lastOutcomes, the oldest first.
 	last []outcome
 	// resized and reverted are when the newest resize was made, and the newest one that was reverted.
@@ -57,7 +57,7 @@ type outcome struct {
 }
 
 // NewOutcomes returns Outcomes that remember nothing.
-func NewOutcomes() *Outcomes { return &Outcomes{of: map[Group]*record{}} }
+func NewOutcomes() *Outcomes { return &Outcomes{of: map[Group]*recent{}} }
 
 // See takes note of a pod of a workload, in any order and as often as it changes. window is how long its
 // resizes are observed. It reports whether it is the first to show a revert, so that a breaker may have to open.
@@ -68,7 +68,7 @@ func (o *Outcomes) See(workload Group, of *pod.Pod, window time.Duration, now ti
 	}
 	r := o.of[workload]
 	if r == nil {
-		r = &record{last: make([]outcome, 0, lastOutcomes)}
+		r = &recent{last: make([]outcome, 0, lastOutcomes)}
 		o.of[workload.clone()] = r
 	}
 	r.lately = int64(max(lately, window) / time.Second)
@@ -127,7 +127,7 @@ func outcomeOf(of *pod.Pod, window time.Duration) (outcome, bool) {
 }
 
 // add takes note of an outcome of a pod, and reports whether it is a new revert.
-func (r *record) add(now outcome, of *pod.Pod) (reverted bool) {
+func (r *recent) add(now outcome, of *pod.Pod) (reverted bool) {
 	last := -1
 	for i := range r.last {
 		if r.last[i].pod == now.pod {
@@ -184,7 +184,7 @@ type tally struct {
 }
 
 // add adds a workload. Nothing counts that happened before the breaker was reset.
-func (t *tally) add(r *record, now time.Time, reset int64) {
+func (t *tally) add(r *recent, now time.Time, reset int64) {
 	from := now.Unix() - r.lately
 	if r.resized > from && r.knownResized > reset {
 		t.resized++
@@ -248,7 +248,7 @@ func (o *Outcomes) Trips(now time.Time, since func(Group) time.Time) []Trip {
 }
 
 // trip returns the breaker of a workload if it must open.
-func (r *record) trip(workload Group, reset int64) (Trip, bool) {
+func (r *recent) trip(workload Group, reset int64) (Trip, bool) {
 	var reverted []string
 	var known int64
 	for i := range r.last {

@@ -107,7 +107,7 @@ func compareAnnotations(got, want map[string]string) error {
 				return err
 			}
 		case key == contract.AppliedSizes:
-			if pod.ParseRecord(value) == nil {
+			if pod.ParseAppliedSizes(value) == nil {
 				return fmt.Errorf("annotation %s: %q is invalid", key, value)
 			}
 		case !ok:
@@ -131,7 +131,7 @@ func compareAnnotations(got, want map[string]string) error {
 // recordedSizes returns the sizes that the last resize led to, according to its record; false if there is none.
 func recordedSizes(of *corev1.Pod) (string, bool) {
 	text, ok := of.Annotations[contract.AppliedSizes]
-	record := pod.ParseRecord(text)
+	record := pod.ParseAppliedSizes(text)
 	return oracle.Text(resizable(of), func(c *corev1.Container) (cpu, memory oracle.Amount) {
 		has, _ := record.Of(c.Name, 0)
 		return oracle.Amount(has.To.CPU), oracle.Amount(has.To.Memory)

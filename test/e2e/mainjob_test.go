@@ -181,7 +181,7 @@ func (c *cluster) checkPod(t *testing.T, before, after *corev1.Pod, preview *wor
 		t.Errorf("applied-at: %v", err)
 	}
 	delete(got, "workload-resizer.io/applied-at")
-	recorded := pod.ParseRecord(got["workload-resizer.io/applied-sizes"])
+	recorded := pod.ParseAppliedSizes(got["workload-resizer.io/applied-sizes"])
 	if resized := preview.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE; (recorded != nil) != resized {
 		t.Errorf("applied-sizes is %q", got["workload-resizer.io/applied-sizes"])
 	}

@@ -3,29 +3,33 @@ package pod
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Record is what the last resize of a pod changed, as an annotation of the pod records it. The
-// annotation is written after the resize, so a pod may differ from its Record: then a later resize
-// was not recorded.
-type Record []RecordedContainer
+// AppliedSizes is what the last resize of a pod changed, as an annotation of the pod records it. The
+// annotation is written after the resize, so a pod may have different sizes: then a later resize was not
+// annotated.
+type AppliedSizes []ContainerSizes
 
-// RecordedContainer is what the last resize changed in a container.
-type RecordedContainer struct {
+// ContainerSizes is what the last resize changed in a container.
+type ContainerSizes struct {
 	Name string
 	// Restarts is how often the container had restarted before the resize.
 	Restarts int32
 	// From and To are the sizes before and after the resize. They are equal for a resource that
 	// it did not change.
 	From, To sizing.Container
+	// Since is when a resource that it did not change had been changed last, by sizing.Measure.Index, in UTC; the zero
+	// time if that is not recorded.
+	Since [2]time.Time
 }
 
-// String returns the record in the format of the annotation, e.g.
-// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m". Each container has its name, its
-// restarts, and the request and limit of each resource.
-func (r Record) String() string {
+// String returns the value of the annotation, e.g.
+// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi@2026-11-20T10:00:00Z; proxy 0 cpu 100m". Each container has its name, its
+// restarts, and the request and limit of each resource, possibly with the time since when it has had them.
+func (r AppliedSizes) String() string {
 	var b strings.Builder
 	for i := range r {
 		c := &r[i]
@@ -43,13 +47,19 @@ func (r Record) String() string {
 				b.WriteString(m.Show(from) + ">")
 			}
 			b.WriteString(m.Show(to))
+			if since := c.Since[m.Index]; !since.IsZero() {
+				b.WriteString(sinceMark + since.Format(time.RFC3339))
+			}
 		}
 	}
 	return b.String()
 }
 
-// Of returns what the record says about a container, and whether it says anything. It most likely is at an index.
-func (r Record) Of(container string, likely int) (RecordedContainer, bool) {
+// sinceMark is before the time since when a container has had an amount.
+const sinceMark = "@"
+
+// Of returns what the annotation says about a container, and whether it says anything. It most likely is at an index.
+func (r AppliedSizes) Of(container string, likely int) (ContainerSizes, bool) {
 	if likely < len(r) && r[likely].Name == container {
 		return r[likely], true // A search for each of a thousand containers takes long.
 	}
@@ -58,11 +68,11 @@ func (r Record) Of(container string, likely int) (RecordedContainer, bool) {
 			return r[i], true
 		}
 	}
-	return RecordedContainer{}, false
+	return ContainerSizes{}, false
 }
 
-// ParseRecord parses the value of the annotation. It returns nil if the value is invalid.
-func ParseRecord(text string) (r Record) {
+// ParseAppliedSizes parses the value of the annotation. It returns nil if the value is invalid.
+func ParseAppliedSizes(text string) (r AppliedSizes) {
 	if text == "" {
 		return nil
 	}
@@ -75,7 +85,7 @@ func ParseRecord(text string) (r Record) {
 		if err != nil || restarts < 0 {
 			return nil
 		}
-		c := RecordedContainer{Name: fields[0], Restarts: int32(restarts)}
+		c := ContainerSizes{Name: fields[0], Restarts: int32(restarts)}
 		for i := 2; i < len(fields); i += 2 {
 			if !c.parse(fields[i], fields[i+1]) {
 				return nil
@@ -87,10 +97,18 @@ func ParseRecord(text string) (r Record) {
 }
 
 // parse parses the amounts of a resource, and reports whether they are valid.
-func (c *RecordedContainer) parse(resource, amounts string) bool {
+func (c *ContainerSizes) parse(resource, amounts string) bool {
 	for _, m := range sizing.Measures {
 		if m.Name != resource {
 			continue
+		}
+		amounts, since, unchanged := strings.Cut(amounts, sinceMark)
+		if unchanged {
+			at, err := time.Parse(time.RFC3339, since)
+			if err != nil {
+				return false
+			}
+			c.Since[m.Index] = at.UTC()
 		}
 		from, to, changed := strings.Cut(amounts, ">")
 		if !changed {

@@ -7,19 +7,19 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// Demanded is what the containers of a pod needed on the baseline according to usage when they were last sized, as an
+// AppliedDemand is what the containers of a pod needed on the baseline according to usage when they were last sized, as an
 // annotation of the pod records it. It has only containers of which a resource was sized by usage.
-type Demanded []DemandedContainer
+type AppliedDemand []ContainerDemand
 
-// DemandedContainer is what a container needed.
-type DemandedContainer struct {
+// ContainerDemand is what a container needed.
+type ContainerDemand struct {
 	Name string
 	// Amounts are by sizing.Measure.Index; 0 for a resource that was sized by its original.
 	Amounts [2]int64
 }
 
-// String returns the record in the format of the annotation, e.g. "app cpu 480m memory 1Gi; proxy cpu 20m".
-func (d Demanded) String() string {
+// String returns the value of the annotation, e.g. "app cpu 480m memory 1Gi; proxy cpu 20m".
+func (d AppliedDemand) String() string {
 	var b strings.Builder
 	for i := range d {
 		if i > 0 {
@@ -36,15 +36,15 @@ func (d Demanded) String() string {
 }
 
 // Of returns what a container needed; the zero value if it was sized by its originals.
-func (d Demanded) Of(container string) DemandedContainer {
-	if i := slices.IndexFunc(d, func(c DemandedContainer) bool { return c.Name == container }); i >= 0 {
+func (d AppliedDemand) Of(container string) ContainerDemand {
+	if i := slices.IndexFunc(d, func(c ContainerDemand) bool { return c.Name == container }); i >= 0 {
 		return d[i]
 	}
-	return DemandedContainer{Name: container}
+	return ContainerDemand{Name: container}
 }
 
-// ParseDemanded parses the value of the annotation. It returns nil if the value is invalid.
-func ParseDemanded(text string) (d Demanded) {
+// ParseAppliedDemand parses the value of the annotation. It returns nil if the value is invalid.
+func ParseAppliedDemand(text string) (d AppliedDemand) {
 	if text == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func ParseDemanded(text string) (d Demanded) {
 		if len(fields) < 3 || len(fields)%2 == 0 || fields[0] == "" {
 			return nil
 		}
-		c := DemandedContainer{Name: fields[0]}
+		c := ContainerDemand{Name: fields[0]}
 		for i := 1; i < len(fields); i += 2 {
 			at := slices.IndexFunc(sizing.Measures[:], func(m *sizing.Measure) bool { return m.Name == fields[i] })
 			if at < 0 {

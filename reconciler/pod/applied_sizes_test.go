@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-func TestRecord(t *testing.T) {
+func TestAppliedSizes(t *testing.T) {
 	t.Run("keeps every part of its text", keepsEveryPartOfItsText)
 	t.Run("says nothing if its text is invalid", saysNothingIfItsTextIsInvalid)
 	t.Run("counts only if the reconciler wrote it", countsOnlyIfTheReconcilerWroteIt)
@@ -25,20 +25,21 @@ func keepsEveryPartOfItsText(t *testing.T) {
 	for _, text := range []string{
 		"app 0 cpu 1>800m",
 		"app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m memory 64Mi",
+		"app 3 cpu 1/2@2026-11-20T10:00:00Z memory 1Gi/2Gi>2Gi@2026-11-21T10:00:00Z; proxy 0 cpu 100m@2026-11-20T10:00:00Z",
 		"app 0; b 2147483647 memory 1073741825/2Gi>1Gi/2Gi",
 	} {
-		if got := pod.ParseRecord(text).String(); got != text {
+		if got := pod.ParseAppliedSizes(text).String(); got != text {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	record := pod.ParseRecord("app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m")
-	app, ok := record.Of("app", 1)
-	want := pod.RecordedContainer{Name: "app", Restarts: 3, From: podtest.Amounts{"1", "2", "1Gi", "2Gi"}.Container(), To: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}.Container()}
+	sizes := pod.ParseAppliedSizes("app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m")
+	app, ok := sizes.Of("app", 1)
+	want := pod.ContainerSizes{Name: "app", Restarts: 3, From: podtest.Amounts{"1", "2", "1Gi", "2Gi"}.Container(), To: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}.Container()}
 	if !ok || app != want {
 		t.Errorf("got %v, want %v", app, want)
 	}
-	if _, ok := record.Of("other", 0); ok {
-		t.Error("the record knows a container that it does not name")
+	if _, ok := sizes.Of("other", 0); ok {
+		t.Error("the sizes knows a container that it does not name")
 	}
 }
 
@@ -46,8 +47,9 @@ func saysNothingIfItsTextIsInvalid(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "app", "app x", "app -1", "app 99999999999", "app 0 cpu", "app 0 disk 1", "app 0 cpu 0", "app 0 cpu -1", "app 0 cpu 1/500m",
 		"app 0 cpu 1>", "app 0 cpu >1", "app 0 cpu 1>2>3", "app 0 cpu 1;", "; app 0", " 0 cpu 1", "app 0 cpu 1e99999999", "app 0 cpu 1 memory",
+		"app 0 cpu 1@", "app 0 cpu 1@yesterday", "app 0 cpu @2026-11-20T10:00:00Z", "app 0 cpu 1@2026-11-20T10:00:00Z>2",
 	} {
-		if got := pod.ParseRecord(text); got != nil {
+		if got := pod.ParseAppliedSizes(text); got != nil {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
@@ -65,8 +67,8 @@ func countsOnlyIfTheReconcilerWroteIt(t *testing.T) {
 		{"another manager", "kubectl", false},
 	} {
 		p := pod.From(podtest.Pod(podtest.Guaranteed, annotated, podtest.ManagedBy(podtest.AsMade, podtest.Managed(tc.manager, "", 11, contract.AppliedSizes, contract.Reverts))))
-		if got := p.Record() != nil; got != tc.counts {
-			t.Errorf("%s: the record counts: %v", tc.name, got)
+		if got := p.AppliedSizes() != nil; got != tc.counts {
+			t.Errorf("%s: the annotation counts: %v", tc.name, got)
 		}
 		if got := len(p.Reverts()) > 0; got != tc.counts {
 			t.Errorf("%s: the reverts count: %v", tc.name, got)
@@ -111,13 +113,13 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-func FuzzParseRecord(f *testing.F) {
+func FuzzParseAppliedSizes(f *testing.F) {
 	f.Add("app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m")
 	f.Add("app 0 cpu 1>")
 	f.Fuzz(func(t *testing.T, text string) {
-		record := pod.ParseRecord(text)
-		if again := pod.ParseRecord(record.String()); !reflect.DeepEqual(again, record) {
-			t.Errorf("%v is read as %v again", record, again)
+		sizes := pod.ParseAppliedSizes(text)
+		if again := pod.ParseAppliedSizes(sizes.String()); !reflect.DeepEqual(again, sizes) {
+			t.Errorf("%v is read as %v again", sizes, again)
 		}
 	})
 }

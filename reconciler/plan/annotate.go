@@ -12,24 +12,24 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// unrecordedApplied reports whether the annotations of an aligned pod must be updated. A pod with a lost original
+// lacksAnnotations reports whether the annotations of an aligned pod must be updated. A pod with a lost original
 // must not look as if the original were known.
-func (d *draft) unrecordedApplied() bool {
-	return d.applied != d.NodeType && !d.keep.lost || d.unrecordedBesides()
+func (d *draft) lacksAnnotations() bool {
+	return d.applied != d.NodeType && !d.keep.lost || d.lacksMoreThanType()
 }
 
-// unrecordedBesides reports whether the annotations lack more than the node type.
-func (d *draft) unrecordedBesides() bool {
+// lacksMoreThanType reports whether the annotations lack more than the node type.
+func (d *draft) lacksMoreThanType() bool {
 	changed := uint8(0) // The record of adopted sizes must change.
 	for i := range d.parts {
 		changed |= d.parts[i].adopts | d.parts[i].outdated
 	}
-	return d.keep.corrected || d.proof.unrecordedSizes || changed != 0
+	return d.keep.corrected || d.proof.unannotatedSizes || changed != 0
 }
 
-// unrecorded returns the action that writes what must be recorded before sizes change: missing or wrong originals,
+// annotateOriginals returns the action that annotates a pod before its sizes change: with missing or wrong originals,
 // the adopted amounts that originals come from, and the managers whose originals are trusted.
-func (d *draft) unrecorded(step Step) Action {
+func (d *draft) annotateOriginals(step Step) Action {
 	a := Action{Step: step, Annotations: d.vouching()}
 	set := func(key, text string) {
 		if a.Annotations == nil {
@@ -41,10 +41,10 @@ func (d *draft) unrecorded(step Step) Action {
 		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
 			amount, text := amountOf(&c.Original, which)
-			if amount != 0 && has.takesOver&^has.unrecorded&(1<<which) != 0 {
+			if amount != 0 && has.takesOver&^has.unannotated&(1<<which) != 0 {
 				set(which.Key(c.Name), inOtherWords(which, amount, has.of.TextOf(which)))
 			}
-			if amount == 0 || has.unrecorded&(1<<which) == 0 {
+			if amount == 0 || has.unannotated&(1<<which) == 0 {
 				continue
 			}
 			set(which.Key(c.Name), ourWords(which, amount, text, has.of.TextOf(which)))
@@ -86,15 +86,15 @@ func (d *draft) vouching() map[string]*string {
 	return map[string]*string{contract.OriginalsBy: &d.keep.vouches}
 }
 
-// record returns the action that records what was applied. It removes (nil)
+// annotateApplied returns the action that annotates a pod with what was applied. It removes (nil)
 // outdated records of adopted amounts and an outdated answer of the node.
-func (d *draft) record() Action {
+func (d *draft) annotateApplied() Action {
 	annotations := map[string]*string{contract.AppliedInstanceType: &d.NodeType}
 	if d.outdated && d.note == "" {
 		annotations[contract.Infeasible] = nil
 	}
 	maps.Copy(annotations, d.notAdopted())
-	d.recordSizes(annotations)
+	d.annotateSizes(annotations)
 	return Action{Annotations: annotations, stamps: []string{contract.AppliedAt}}
 }
 

@@ -186,6 +186,18 @@ func TestDemand(t *testing.T) {
 			}
 		})
 	}
+	t.Run("keeps the time of a resource when the size of the other is reverted, which the node refuses", func(t *testing.T) {
+		since, before := "app 0 cpu 500m/1@"+podtest.At(10*hours).Format(time.RFC3339), podtest.Amounts{"500m", "1", "1Gi", "2Gi"}
+		plan := planned(t, podtest.Amounts{"500m", "1", "2Gi", "4Gi"}, "n2d", func(_ *Snapshot, d *shown, _ *Planner) {
+			memory := &d.needs["app"].Memory
+			memory.Target, memory.Lower, memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		}, written, podtest.Annotated("applied-at", podtest.At(90*hours+1).Format(time.RFC3339), "applied-sizes", since+" memory 1Gi/2Gi>2Gi/4Gi"),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(90*hours, "app"), podtest.Managed(contract.FieldManager, "", 90*hours+1, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")),
+			podtest.WithStatus(before, before), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 90*hours+1))
+		if got, want := annotation(plan, contract.AppliedSizes), since+" memory 1Gi/2Gi"; plan.Kind != RevertRefused || got != want {
+			t.Errorf("kind %v annotates %q, want %q: %+v", plan.Kind, got, want, plan.Reasons)
+		}
+	})
 	t.Run("of one resource does not keep the other from scaling, if that was adopted", func(t *testing.T) {
 		p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", ""}), "n2d")
 		s, d := snapshotOf(t, p, podtest.Node("n4")), showing()

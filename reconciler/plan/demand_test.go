@@ -303,6 +303,12 @@ func TestDemand(t *testing.T) {
 			}
 		}
 	})
+	t.Run("is told if it changes a limit alone", func(t *testing.T) {
+		plan := planned(t, podtest.Amounts{"500m", "1", "1000Mi", "1500Mi"}, "n2d", nil)
+		if got, want := plan.Describe(), "app: cpu 500m, memory 1000Mi/1500Mi → 1000Mi/2000Mi"; plan.Decision != Resize || got != want {
+			t.Errorf("%v: %q, want %q", plan.Decision, got, want)
+		}
+	})
 	t.Run("is told with what has proven too small", func(t *testing.T) {
 		plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) {
 			d.needs["app"].CPU.Floor.Request = 720

@@ -49,6 +49,13 @@ func TestLimitByHighestUsage(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
+	t.Run("is above the usage even where the multiple is 1", func(t *testing.T) {
+		n := of(amount(500, 1000), 400, 0, 4)
+		n.Recommended.Rules.Limits.MemoryMultiple = 1
+		if got, _ := n.On(sizing.Memory, one, false); got != amount(100, 480) {
+			t.Errorf("%+v", got)
+		}
+	})
 	t.Run("a kill that follows a kill does not grow without end", func(t *testing.T) {
 		size := amount(500, 1000)
 		for i := range 100 { // Each container reaches the limit to which the kill before led.
@@ -112,6 +119,9 @@ func TestSettleLimitByHighestUsage(t *testing.T) {
 		{"is not lowered without known peaks", 3000, 72 * time.Hour, func(_ *recommend.Options, r *recommend.Recommendation, p *pod) {
 			r.PeaksKnown, p.Request.Memory = recommend.Known{}, 2000*mib
 		}, 1000, 3000},
+		{"is not lowered to less than is charged", 3000, 72 * time.Hour, func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+			p.Request.Memory, p.MemoryCharged = 2000*mib, 2000*mib
+		}, 1000, 2200},
 		{"is not lowered while a process knows it", 3000, 72 * time.Hour, func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
 			p.KnowsLimit, p.Request.Memory = true, 2000*mib
 		}, 1000, 3000},

@@ -68,7 +68,7 @@ func (l *Limits) limit(mode LimitMode, request, peak int64, authored sizing.Amou
 		limit = max(times(request, l.MemoryMultiple), request+l.MemoryHeadroom)
 	case Peak:
 		if peak > 0 {
-			limit = times(peak, l.MemoryMultiple)
+			limit = max(times(peak, l.MemoryMultiple), abovePeak(peak))
 		}
 	}
 	return max(limit, request)

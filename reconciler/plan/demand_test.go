@@ -186,6 +186,18 @@ func TestDemand(t *testing.T) {
 			}
 		})
 	}
+	t.Run("keeps the time of a resource when the size of the other is reverted, which the node refuses", func(t *testing.T) {
+		since, before := "app 0 cpu 500m/1@"+podtest.At(10*hours).Format(time.RFC3339), podtest.Amounts{"500m", "1", "1Gi", "2Gi"}
+		plan := planned(t, podtest.Amounts{"500m", "1", "2Gi", "4Gi"}, "n2d", func(_ *Snapshot, d *shown, _ *Planner) {
+			memory := &d.needs["app"].Memory
+			memory.Target, memory.Lower, memory.Upper = 2048*mib, 2000*mib, 3000*mib
+		}, written, podtest.Annotated("applied-at", podtest.At(90*hours+1).Format(time.RFC3339), "applied-sizes", since+" memory 1Gi/2Gi>2Gi/4Gi"),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(90*hours, "app"), podtest.Managed(contract.FieldManager, "", 90*hours+1, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")),
+			podtest.WithStatus(before, before), podtest.Said(corev1.PodResizePending, "Infeasible", 5, 90*hours+1))
+		if got, want := annotation(plan, contract.AppliedSizes), since+" memory 1Gi/2Gi"; plan.Kind != RevertRefused || got != want {
+			t.Errorf("kind %v annotates %q, want %q: %+v", plan.Kind, got, want, plan.Reasons)
+		}
+	})
 	t.Run("of one resource does not keep the other from scaling, if that was adopted", func(t *testing.T) {
 		p := adopts(t, resizedBy(podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, asMadeWith), "they", podtest.Amounts{"2", "", "1Gi", ""}), "n2d")
 		s, d := snapshotOf(t, p, podtest.Node("n4")), showing()
@@ -301,6 +313,21 @@ func TestDemand(t *testing.T) {
 			if cpu, memory := tc.plan.Ignores(0, sizing.CPU), tc.plan.Ignores(0, sizing.Memory); cpu != tc.cpu || memory != tc.memory {
 				t.Errorf("%s: %q and %q, want %q and %q", name, cpu, memory, tc.cpu, tc.memory)
 			}
+		}
+	})
+	t.Run("is told if it changes a limit alone", func(t *testing.T) {
+		plan := planned(t, podtest.Amounts{"500m", "1", "1000Mi", "1500Mi"}, "n2d", nil)
+		if got, want := plan.Describe(), "app: cpu 500m, memory 1000Mi/1500Mi → 1000Mi/2000Mi"; plan.Decision != Resize || got != want {
+			t.Errorf("%v: %q, want %q", plan.Decision, got, want)
+		}
+	})
+	t.Run("is told with what has proven too small", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].CPU.Floor.Request = 720
+		})
+		request, lower, upper := plan.Demand(0, sizing.CPU)
+		if got := plan.Containers[0].Desired.CPU.Request; got != 576 || plan.Demands() != "app cpu 720m × 0.8" || request != 720 || lower != 600 || upper != 720 {
+			t.Errorf("%dm, demand from usage: %s; %dm, tolerated: %dm to %dm", got, plan.Demands(), request, lower, upper)
 		}
 	})
 	t.Run("is recorded on the pod", func(t *testing.T) {

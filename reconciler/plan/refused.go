@@ -52,8 +52,10 @@ func (p *Planner) revertRefused(d *draft, s *Snapshot) *verdict {
 	v.reasons, v.alone = []Reason{{d.now.code, d.now.message}}, true
 	if before := s.Pod.AppliedSizes(); before != nil {
 		// The container never had the refused size, so that reverting it lowers nothing.
-		if applied := then.appliedSizes(desired).String(); applied != before.String() {
-			v.recounted = applied
+		applied := then.appliedSizes(desired)
+		then.keepTimes(applied)
+		if text := applied.String(); text != before.String() {
+			v.recounted = text
 		}
 	}
 	return v

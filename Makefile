@@ -354,7 +354,7 @@ CHAOS ?= -rounds 1000 -faults 10000
 
 .PHONY: chaos
 chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while other clients resize pods (CHAOS='-rounds 100 -seed 1').
-	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$' ./test/chaos -args $(CHAOS)
+	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$|^TestDemands$$' ./test/chaos -args $(CHAOS)
 
 .PHONY: test-e2e
 test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl bin/metrics-server bin/vpa-updater ## Run user journeys against a real cluster. Takes 6 minutes.

@@ -99,7 +99,7 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Below("cpu", d.CPU.keys(&keys.CPU, 0.9, "0.9", 25, "25m", "1m")...),
 		keys.Below("cpu",
 			keys.Of("wholeCores", &d.CPU.Whole, keys.Flag, false, "whether requests are rounded up to whole cores"),
-			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is removed. In Guaranteed pods, it always follows"),
+			keys.Of("limit", &d.CPU.Limit, keys.OneOf("follow", "keep", "none"), "follow", "what happens to a limit that the author set: it keeps its proportion to the request, or stays. `none` would remove it, which a resize cannot do: it stays. In Guaranteed pods, it always follows"),
 		),
 		keys.Below("memory", d.Memory.keys(&keys.Memory, ByLimit, "0.9, or 0.996 if the memory limit follows", ByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
 		keys.Below("memory",

@@ -196,8 +196,14 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 		authored = amounts(c.Spec)
 	}
 	one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
-	target := i.Recommendation.Target
-	size, known := rule.Size(target.CPU, target.Memory)
+	needed := i.Recommendation.Target
+	if withheld[sizing.CPU.Index] != "" {
+		needed.CPU = authored.CPU
+	}
+	if withheld[sizing.Memory.Index] != "" {
+		needed.Memory = authored.Memory
+	}
+	size, known := rule.Size(needed.CPU, needed.Memory)
 	if known = known && i.Known; known {
 		used, _ := rule.Use(i.Recommendation.Used.CPU, i.Recommendation.Used.Memory)
 		one.Compared, one.Recommended, one.Used = authored, amounts(size), amounts(used)

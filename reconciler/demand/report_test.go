@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -100,6 +101,9 @@ func whatIsWithheldSavesNothing(t *testing.T) {
 		}
 		if i.Recommendation.Target != before.Recommendation.Target || i.Used != before.Used {
 			t.Errorf("%s: target %+v, used %+v", name, i.Recommendation.Target, i.Used)
+		}
+		if on := i.On[slices.IndexFunc(i.On, func(on OnNodeType) bool { return on.NodeType == "n2d" })].Size; on.CPU != 1000 || on.Memory >= 1<<30 {
+			t.Errorf("%s: %+v on the baseline", name, on)
 		}
 		if saved := i.AuthoredCost - i.RecommendedCost; saved > 0.5*float64(i.Compared.Memory)/(1<<30) {
 			t.Errorf("%s: %v is saved", name, saved)

@@ -2,13 +2,10 @@ package need
 
 import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
-// request returns the request on the baseline: what is recommended, but not a size that was seen to be too small.
-func (n *Need) request(m *sizing.Measure, guaranteed bool) int64 {
-	request := n.Request(m)
-	if n.Recommended == nil {
-		return request
-	}
-	return max(request, n.floor(m, guaranteed))
+// Tolerated returns the least and the largest request on the baseline that a pod keeps although a recommendation differs.
+func (n *Need) Tolerated(m *sizing.Measure, guaranteed bool) (lower, upper int64) {
+	floor := n.floor(m, guaranteed)
+	return max(n.Recommended.Lower, times(floor, proven)), max(n.Recommended.Upper, floor)
 }
 
 // floor returns the least request, because smaller ones were seen to be too small, or the limits that follow from them; 0 if

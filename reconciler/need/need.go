@@ -26,11 +26,17 @@ func (n *Need) within() sizing.Range {
 	return within
 }
 
-// Request returns the request on the baseline; 0 if nothing is known.
-func (n *Need) Request(m *sizing.Measure) int64 {
+// Request returns the request on the baseline; 0 if nothing is known. It is more than the recommendation if that was seen to
+// be too small. guaranteed means that the class of the pod requires limits equal to requests.
+func (n *Need) Request(m *sizing.Measure, guaranteed bool) int64 {
 	if n.Recommended == nil {
 		return n.Authored.Request
 	}
+	return max(n.target(m), n.floor(m, guaranteed))
+}
+
+// target returns the recommended request on the baseline, up to a multiple of what the author wrote.
+func (n *Need) target(m *sizing.Measure) int64 {
 	request := min(max(1, n.Recommended.Target), m.Most) // A resize cannot remove a request.
 	if most := n.grown(n.Authored.Request); most > 0 {
 		request = min(request, most)
@@ -40,7 +46,7 @@ func (n *Need) Request(m *sizing.Measure) int64 {
 
 // Outgrown reports whether usage shows more than a multiple of what the author wrote, which is all that the resource gets.
 func (n *Need) Outgrown(m *sizing.Measure) bool {
-	return n.Recommended != nil && n.Request(m) < min(n.Recommended.Target, m.Most)
+	return n.Recommended != nil && n.target(m) < min(n.Recommended.Target, m.Most)
 }
 
 // grown returns how much an amount that the author wrote may grow to; 0 means any amount.
@@ -66,7 +72,7 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.request(m, guaranteed)}, f, n.within())
+	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m, guaranteed)}, f, n.within())
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }

@@ -13,8 +13,10 @@ type Rules struct {
 
 // Updates are when a pod's size follows the recommendation.
 type Updates struct {
-	// Band is the sum of relative differences from which a size is corrected, and After how
-	// long after the last resize. A request outside of the bounds is corrected immediately.
+	// Band is the relative difference from which a request is corrected, or the sum of both
+	// unless they are Separate, and After how long after the last resize. A request outside of
+	// the bounds is corrected immediately. A limit that follows the peak is raised from a
+	// difference of Band, too.
 	Band  float64
 	After time.Duration
 	// QuickKill is how soon after its start a kill corrects the size of a pod whose request is
@@ -23,8 +25,8 @@ type Updates struct {
 	// DecreaseCPU and DecreaseMemory are the least times between a resize of the resource and
 	// its next decrease.
 	DecreaseCPU, DecreaseMemory time.Duration
-	// DecreaseLimit is the least time between a change to a memory limit that is a multiple of
-	// the request and its next decrease: the limit prevents kills, and reserves nothing.
+	// DecreaseLimit is the least time between a change to memory and the next decrease of its limit, if
+	// that is a multiple of the request or of the peak: the limit prevents kills, and reserves nothing.
 	DecreaseLimit time.Duration
 	// Separate decides on CPU and memory separately. Otherwise, both follow if one must.
 	Separate bool

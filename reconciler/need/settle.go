@@ -206,19 +206,17 @@ type change struct {
 func (s *State) change(m *sizing.Measure) change {
 	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
 	c.to, c.kept = c.from, c.from
-	r := c.need.Recommended
-	if r == nil {
+	if c.need.Recommended == nil {
 		return c
 	}
 	f := s.Factors[m.Index]
 	if s.Unsized {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.request(m, s.Guaranteed)}, f, c.need.within())
+	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m, s.Guaranteed)}, f, c.need.within())
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
-	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
-	floor := c.need.floor(m, s.Guaranteed)
-	c.lower, c.upper = max(c.lower, alone(m, times(floor, proven), f)), max(c.upper, alone(m, floor, f))
+	lower, upper := c.need.Tolerated(m, s.Guaranteed)
+	c.lower, c.upper, c.most = alone(m, lower, f), alone(m, upper, f), alone(m, c.need.most(), f)
 	c.since, c.now = s.since(m), s.Now
 	return c
 }

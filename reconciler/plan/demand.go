@@ -160,13 +160,23 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	return ""
 }
 
+// Demand returns what a resource needs, in units of the baseline, and the requests outside of which its size is corrected
+// immediately; these are 0 unless the demand comes from usage.
+func (p *Plan) Demand(container int, m *sizing.Measure) (request, lower, upper int64) {
+	n := &p.Containers[container].Needs[m.Index]
+	if n.Recommended != nil {
+		lower, upper = n.Tolerated(m, p.guaranteed())
+	}
+	return n.Request(m, p.guaranteed()), lower, upper
+}
+
 // meets returns the request that a resource needs according to usage, in units of the baseline, if that is what its desired
 // size is scaled from; otherwise 0.
 func (p *Plan) meets(c *ContainerPlan, m *sizing.Measure) int64 {
 	n := &c.Needs[m.Index]
 	if f := p.factor(m); n.Recommended != nil && f.Den != 0 {
 		if to, _ := n.On(m, f, p.guaranteed()); to.Request == m.Of(&c.Desired).Request {
-			return n.Request(m)
+			return n.Request(m, p.guaranteed())
 		}
 	}
 	return 0

@@ -315,6 +315,21 @@ func TestDemand(t *testing.T) {
 			}
 		}
 	})
+	t.Run("is told if it changes a limit alone", func(t *testing.T) {
+		plan := planned(t, podtest.Amounts{"500m", "1", "1000Mi", "1500Mi"}, "n2d", nil)
+		if got, want := plan.Describe(), "app: cpu 500m, memory 1000Mi/1500Mi → 1000Mi/2000Mi"; plan.Decision != Resize || got != want {
+			t.Errorf("%v: %q, want %q", plan.Decision, got, want)
+		}
+	})
+	t.Run("is told with what has proven too small", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].CPU.Floor.Request = 720
+		})
+		request, lower, upper := plan.Demand(0, sizing.CPU)
+		if got := plan.Containers[0].Desired.CPU.Request; got != 576 || plan.Demands() != "app cpu 720m × 0.8" || request != 720 || lower != 600 || upper != 720 {
+			t.Errorf("%dm, demand from usage: %s; %dm, tolerated: %dm to %dm", got, plan.Demands(), request, lower, upper)
+		}
+	})
 	t.Run("is recorded on the pod", func(t *testing.T) {
 		record := func(text string) func(*corev1.Pod) {
 			return func(p *corev1.Pod) {

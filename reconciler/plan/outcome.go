@@ -99,7 +99,7 @@ func (p *Plan) Deed(said []Reason) string {
 }
 
 // Describe returns the changes to the containers in one line, e.g. "app: cpu 1 → 800m,
-// memory 1Gi".
+// memory 1Gi". The limit of a request that stays is shown if it changes: "memory 1Gi/2Gi → 1Gi/3Gi".
 func (p *Plan) Describe() string {
 	var b strings.Builder
 	for i := range p.Containers {
@@ -120,23 +120,25 @@ func (p *Plan) Describe() string {
 		}
 		b.WriteString(c.Name)
 		b.WriteByte(':')
-		describeAmount(&b, " cpu ", sizing.CPUText, from.CPU, c.Desired.CPU)
+		describeAmount(&b, sizing.CPU, from.CPU, c.Desired.CPU)
 		if from.CPU.Request > 0 && from.Memory.Request > 0 {
 			b.WriteByte(',')
 		}
-		describeAmount(&b, " memory ", sizing.MemoryText, from.Memory, c.Desired.Memory)
+		describeAmount(&b, sizing.Memory, from.Memory, c.Desired.Memory)
 	}
 	return b.String()
 }
 
-func describeAmount(b *strings.Builder, name string, text func(int64) string, from, to sizing.Amount) {
+func describeAmount(b *strings.Builder, m *sizing.Measure, from, to sizing.Amount) {
 	if from.Request == 0 {
 		return
 	}
-	b.WriteString(name)
-	b.WriteString(text(from.Request))
-	if to.Request != from.Request {
-		b.WriteString(" → ")
-		b.WriteString(text(to.Request))
+	text := func(a sizing.Amount) string { return m.Text(a.Request) }
+	if to.Request == from.Request && to.Limit != from.Limit {
+		text = m.Show
+	}
+	b.WriteString(" " + m.Name + " " + text(from))
+	if to != from && text(to) != text(from) {
+		b.WriteString(" → " + text(to))
 	}
 }

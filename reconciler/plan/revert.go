@@ -32,8 +32,14 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 	}
 	settings := &d.rule.profile.Guard
 	observed, unannotated := guard.Observed(s.Pod, settings.Window, s.Now), s.Pod.AppliedAt().Before(s.Pod.ResizedAt())
-	if !settings.Enabled || !observed && !unannotated && len(s.Pod.Reverts()) == 0 {
+	if !observed && !unannotated && (!settings.Enabled || len(s.Pod.Reverts()) == 0) {
 		return nil
+	}
+	if !settings.Enabled {
+		// Nothing is reverted, but a process that was killed may have left the annotations of an earlier resize.
+		found := &reversal{}
+		found.compare(d, s, settings.Window, false)
+		return found.keeps(d)
 	}
 	found := d.reversal(s, observed, true)
 	if !found.reverting() {

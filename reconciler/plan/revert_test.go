@@ -434,6 +434,11 @@ func recordsAResizeThatWasInterrupted(t *testing.T) {
 	if got, want := annotation(p, contract.AppliedSizes), "app 4 cpu 600m/600m>500m/500m memory 768Mi/768Mi>512Mi/512Mi"; p.Decision != Align || !p.Pending() || got != want {
 		t.Errorf("decision %v, pending %v, record %s; want %s", p.Decision, p.Pending(), got, want)
 	}
+	// That pods are not guarded does not matter.
+	unguarded := func(s *Snapshot) { s.Table = guardedBy(t, 2, policy.Guard{}, "guard.enabled") }
+	if p, want := contained(t, interrupted, 60, unguarded), "app 4 cpu 600m/600m>500m/500m memory 768Mi/768Mi>512Mi/512Mi"; p.Decision != Align || !p.Pending() || annotation(p, contract.AppliedSizes) != want {
+		t.Errorf("without a guard: decision %v, pending %v, record %s; want %s", p.Decision, p.Pending(), annotation(p, contract.AppliedSizes), want)
+	}
 	// It is guarded even before that.
 	killed := leaky(podtest.Annotated("applied-at", podtest.At(5).Format(time.RFC3339), "applied-sizes", "app 3 cpu 1/1>600m/600m memory 1Gi/1Gi>768Mi/768Mi"))
 	if p := contained(t, killed, 60); p.Kind != Revert || p.Containers[0].Desired.Memory.Request != 768<<20 {

@@ -16,7 +16,7 @@ func (p *Planner) scale(d *draft, _ *Snapshot) *verdict {
 	v.sets = d.Derivation[len(d.Derivation):] // There is room for them.
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
-			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request(m) != 0 || m.Of(&c.Current).Request != 0) {
+			if c := &d.Containers[i]; d.ours(i, m) && (c.Needs[m.Index].Request(m, d.guaranteed()) != 0 || m.Of(&c.Current).Request != 0) {
 				d.scaled(v.derives(i, m), d.parts[i].standings[m.Index], &c.Needs[m.Index])
 			}
 		}
@@ -97,17 +97,17 @@ func (v *verdict) explainBounds(d *draft) {
 			n := &c.Needs[m.Index]
 			if n.Outgrown(m) {
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s that is needed is clamped from %s to %s, %.4g times the original (demand.maxGrowth)", c.Name, m.Name,
-					m.Text(n.Recommended.Target), m.Text(n.Request(m)), n.Recommended.Rules.MaxGrowth))
+					m.Text(n.Recommended.Target), m.Text(n.Request(m, d.guaranteed())), n.Recommended.Rules.MaxGrowth))
 			}
 			last := d.last(i, m)
 			switch {
 			case last == nil || !last.Clamped:
 			case n.Largest > 0 && last.To.Request == n.Largest:
 				v.because(contract.DemandExceedsNodes, fmt.Sprintf("container %s: %s %s × %.4g is more than any node has, and is clamped to %s", c.Name, m.Name,
-					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(n.Largest)))
+					m.Text(n.Request(m, d.guaranteed())), d.factor(m).Float64(), m.Text(n.Largest)))
 			default:
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s %s × %.4g is clamped to %s", c.Name, m.Name,
-					m.Text(n.Request(m)), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
+					m.Text(n.Request(m, d.guaranteed())), d.factor(m).Float64(), m.Text(m.Of(&c.Desired).Request)))
 			}
 		}
 	}

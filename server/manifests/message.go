@@ -50,17 +50,16 @@ func MessageWith(p *plan.Plan, resources func(sizing.Container) *workloadresizer
 func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.ResourceDemand {
 	all := map[string]*workloadresizerv1.ResourceDemand{}
 	for _, m := range sizing.Measures {
-		n := &p.Containers[container].Needs[m.Index]
-		amount := n.Request(m)
+		amount, lower, upper := p.Demand(container, m)
 		if amount == 0 {
 			continue
 		}
 		d := &workloadresizerv1.ResourceDemand{
 			Source: workloadresizerv1.DemandSource_DEMAND_SOURCE_AUTHOR, Request: m.Text(amount), Message: p.Ignores(container, m),
 		}
-		if r := n.Recommended; r != nil {
+		if r := p.Containers[container].Needs[m.Index].Recommended; r != nil {
 			d.Source, d.Revision = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE, fmt.Sprintf("%016x", r.Revision)
-			d.Lower, d.Upper = m.Text(r.Lower), m.Text(r.Upper)
+			d.Lower, d.Upper = m.Text(lower), m.Text(upper)
 		}
 		all[m.Name] = d
 	}

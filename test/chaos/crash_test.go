@@ -177,7 +177,7 @@ func (c *crashes) check(t *testing.T, when string) {
 		t.Errorf("%s, processes always find something to write: %v", when, wrote)
 		for _, key := range c.keys() {
 			if path := fmt.Sprintf("/namespaces/%s/pods/%s", key.Namespace, key.Name); slices.ContainsFunc(wrote[3], func(w string) bool { return strings.Contains(w, path) }) {
-				t.Logf("%s: %s", key, c.circumstances(key, c.pod(key)))
+				t.Logf("%s: %s", key, c.circumstances(c.pod(key)))
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 // break. Meanwhile, users change ratios, holds, nodes and pods, and other programs resize
 // single requests and limits. In the end, every pod has exactly the sizes and annotations
 // that follow from the sizes that it was created with and from those that other actors set.
+// A test of its own lets sizes follow usage, of which the source changes, fails, and ends.
 //
 // The API server is real; its kubelets are simulated. The package computes the correct
 // sizes by itself, from the specs as created, with exact fractions.

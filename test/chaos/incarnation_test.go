@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
@@ -39,11 +40,15 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 	writes = actuate.ClientConfig(writes, writeTimeout)
 	i := &incarnation{registry: prometheus.NewRegistry(), ended: make(chan struct{})}
 	store := ratios.NewStore(w.ratios)
+	var usage *demand.Usage
+	if w.source != nil {
+		usage = &demand.Usage{Sources: []demand.Source{{Source: w.source, Interval: readEvery}}, Interval: readEvery}
+	}
 	r, err := reconciler.New(reconciler.Config{
 		Client: kubernetes.NewForConfigOrDie(reads), Dynamic: dynamic.NewForConfigOrDie(reads),
 		Writer: kubernetes.NewForConfigOrDie(writes), Asker: kubernetes.NewForConfigOrDie(writes),
-		Ratios: store, Holds: w.holds,
-		Planner: plan.Planner{OwnerKinds: []string{"Node"}, Sidecars: true, External: w.external},
+		Ratios: store, Holds: w.holds, Usage: usage,
+		Planner: plan.Planner{OwnerKinds: []string{"Node", "Namespace"}, Sidecars: true, External: w.external},
 		Events:  loop.NoEvents(), Metrics: i.registry, Workers: 4,
 	})
 	if err != nil {

@@ -16,13 +16,18 @@ import (
 )
 
 // template returns a pod of this shape on a node. Its node is also its controller,
-// because any real object will do.
+// because any real object will do. In a world with a source of usage, the controller is the pod's namespace,
+// so that all pods of a shape are of one workload.
 func (w *world) template(key types.NamespacedName, s *shape, node int) *corev1.Pod {
 	on, controller := w.nodes[node], true
+	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: on.Name, UID: on.UID, Controller: &controller}
+	if w.source != nil {
+		owner.Kind, owner.Name, owner.UID = "Namespace", key.Namespace, w.source.owner
+	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: key.Name,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: on.Name, UID: on.UID, Controller: &controller}},
+			OwnerReferences: []metav1.OwnerReference{owner},
 		},
 		Spec: s.spec(on.Name),
 	}

@@ -43,11 +43,11 @@ func (c *crashes) settled(key types.NamespacedName) error {
 		free := !a.left(p, pod) && !restarts(p.container, p.resource)
 		whole = whole && free
 		if err := a.settledPair(p, pod, &now, kind, free); err != nil {
-			return fmt.Errorf("%s on %s: %s %s: %w%s", key, now.nodeTypes[pod.Spec.NodeName], p.container.Name, p.resource, err, c.circumstances(key, pod))
+			return fmt.Errorf("%s on %s: %s %s: %w%s", key, now.nodeTypes[pod.Spec.NodeName], p.container.Name, p.resource, err, c.circumstances(pod))
 		}
 	}
 	if whole && kind == hold.Restore && len(ours(pod)) > 0 {
-		return fmt.Errorf("%s is restored, but is still marked%s", key, c.circumstances(key, pod))
+		return fmt.Errorf("%s is restored, but is still marked%s", key, c.circumstances(pod))
 	}
 	if whole && kind == "" && pod.Annotations[contract.AppliedInstanceType] != now.nodeTypes[pod.Spec.NodeName] {
 		return fmt.Errorf("%s has annotations %v on %s", key, ours(pod), now.nodeTypes[pod.Spec.NodeName])
@@ -56,7 +56,7 @@ func (c *crashes) settled(key types.NamespacedName) error {
 }
 
 // circumstances returns details that help to find out why a pod is not settled.
-func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
+func (c *crashes) circumstances(pod *corev1.Pod) string {
 	return fmt.Sprintf("\nis: %s%v, written by %s; hold: %q\n%s", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, c.planned(pod))
 }
 
@@ -181,7 +181,7 @@ func (c *crashes) named(life *incarnation, key types.NamespacedName) error {
 		named := strings.Contains(said.String(), fmt.Sprintf("container %s: %s", p.container.Name, p.resource))
 		if to != a.original(p) && !named {
 			return fmt.Errorf("%s: %s %s becomes %v when restored, not %v, and the only reasons are: %s%s\n%s", key, p.container.Name, p.resource, to, a.original(p), said.String(),
-				c.circumstances(key, pod), strings.Join(a.told, "\n"))
+				c.circumstances(pod), strings.Join(a.told, "\n"))
 		}
 	}
 	return nil

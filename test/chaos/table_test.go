@@ -20,6 +20,9 @@ type table struct {
 	// cpu and memory are performances by node type, as decimals.
 	cpu, memory             map[string]string
 	cpuBounds, memoryBounds oracle.Range
+	// measured means that containers have a source of usage, and demand is where demand comes from: by default, the author.
+	measured bool
+	demand   policy.Demand
 }
 
 var nodeTypes = []string{"n2d", "n4", "c3", "t2a"}
@@ -71,7 +74,7 @@ func (t *table) update() ratios.Update {
 		Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{
 			CPU:    sizing.Range(t.cpuBounds),
 			Memory: sizing.Range(t.memoryBounds),
-		}, Guard: policy.Guard{MaxUnproven: policy.AllPods}}),
+		}, Guard: policy.Guard{MaxUnproven: policy.AllPods}, Demand: t.demand}, t.exact()...),
 
 		Cluster:       keys.Some(policy.Cluster{}, "pace"),
 		MaxSpeedRatio: 6, // The oracle does not know implausible ratios.
@@ -80,6 +83,16 @@ func (t *table) update() ratios.Update {
 		layer.Ratios[nodeType] = ratios.Ratio{CPUPerf: float(t.cpu[nodeType]), MemoryPerf: float(t.memory[nodeType])}
 	}
 	return ratios.Update{Layer: layer}
+}
+
+// exact returns the keys that must not have their defaults so that sizes are what containers use, on any node, except for
+// the width of the buckets of a distribution. No container is killed that uses more than its limit, and no guard reverts
+// its size.
+func (t *table) exact() []string {
+	if !t.measured {
+		return nil
+	}
+	return []string{"demand.minHistory", "demand.minCoverage", "demand.margin", "demand.cpu.floor", "demand.memory.floor", "demand.memory.headroom", "guard.enabled"}
 }
 
 func float(decimal string) float64 {

@@ -33,6 +33,8 @@ type world struct {
 
 	ratios *ratiotest.Memory
 	holds  *holds
+	// source measures what containers use; nil if nothing does.
+	source *source
 	// life is the last process that was started.
 	life *incarnation
 

@@ -9,7 +9,7 @@ import (
 
 // KeepsCPU returns why a request of CPU is not lowered; empty if it may be.
 func (o *Options) KeepsCPU(r *Recommendation) string {
-	if why := o.unknown("CPU", r.CPUKnown); why != "" {
+	if why := o.unknown("CPU", "was", r.CPUKnown); why != "" {
 		return why
 	}
 	if r.Silent {
@@ -33,7 +33,7 @@ func (o *Options) KeepsMemory(r *Recommendation, follows bool) string {
 	if o.KeepMemory {
 		return neverLower
 	}
-	if why := cmp.Or(o.unknown("memory", r.MemoryKnown), o.untried(r)); why != "" || !follows {
+	if why := cmp.Or(o.unknown("memory", "was", r.MemoryKnown), o.untried(r)); why != "" || !follows {
 		return why
 	}
 	return o.keepsLimit(r)
@@ -44,7 +44,7 @@ func (o *Options) keepsLimit(r *Recommendation) string {
 	if o.KeepMemory {
 		return neverLower
 	}
-	return cmp.Or(o.unknown("peaks of memory", r.PeaksKnown), o.untried(r))
+	return cmp.Or(o.unknown("peaks of memory", "were", r.PeaksKnown), o.untried(r))
 }
 
 // untried returns why nothing is lowered soon after a change to the workload; empty if there was none. What the version
@@ -56,16 +56,16 @@ func (o *Options) untried(r *Recommendation) string {
 	return fmt.Sprintf("an image, or an amount that the author wrote, changed %s ago, and %s of the new version are needed (minHistory)", short(r.New), short(o.MinHistory))
 }
 
-// unknown returns what is missing for a decrease; empty if enough is known.
-func (o *Options) unknown(what string, k Known) string {
+// unknown returns what is missing for a decrease; empty if enough is known. was is the verb that agrees with what is known.
+func (o *Options) unknown(what, was string, k Known) string {
 	switch {
 	case k == Known{}:
-		return fmt.Sprintf("no %s was measured", what)
+		return fmt.Sprintf("no %s %s measured", what, was)
 	case k.Age < o.MinHistory:
 		return fmt.Sprintf("%s of %s known, and %s needed (minHistory)", short(k.Age), what, short(o.MinHistory))
 	case k.Coverage < o.MinCoverage:
 		// Rounded down, as it is less than is needed.
-		return fmt.Sprintf("%s was measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, math.Floor(100*k.Coverage+1e-9), 100*o.MinCoverage)
+		return fmt.Sprintf("%s %s measured in %.0f%% of the hours, and %.0f%% are needed (minCoverage)", what, was, math.Floor(100*k.Coverage+1e-9), 100*o.MinCoverage)
 	}
 	return ""
 }

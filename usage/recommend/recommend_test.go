@@ -167,6 +167,23 @@ func TestRecommendation(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("says what is missing for a decrease", func(t *testing.T) {
+		o := DefaultOptions()
+		for _, tc := range []struct {
+			known Known
+			want  [2]string
+		}{
+			{Known{}, [2]string{"no CPU was measured", "no peaks of memory were measured"}},
+			{Known{Age: 5 * time.Hour, Coverage: 1}, [2]string{"5 hours of CPU known, and 24 hours needed (minHistory)", "5 hours of peaks of memory known, and 24 hours needed (minHistory)"}},
+			{Known{Age: 48 * time.Hour, Coverage: 0.4}, [2]string{"CPU was measured in 40% of the hours, and 50% are needed (minCoverage)", "peaks of memory were measured in 40% of the hours, and 50% are needed (minCoverage)"}},
+			{Known{Age: 48 * time.Hour, Coverage: 0.5}, [2]string{}},
+		} {
+			r := Recommendation{CPUKnown: tc.known, PeaksKnown: tc.known}
+			if got := [2]string{o.KeepsCPU(&r), o.keepsLimit(&r)}; got != tc.want {
+				t.Errorf("%+v: %q, want %q", tc.known, got, tc.want)
+			}
+		}
+	})
 	t.Run("does not lower CPU while its source is silent", func(t *testing.T) {
 		o := o
 		o.Silence = 15 * time.Minute

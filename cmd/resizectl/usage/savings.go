@@ -146,6 +146,25 @@ func (s *savings) remark(o *savingsOptions) error {
 	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil || s.total.GetUnknownPods() == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(o.ErrOut, "the usage of %s of %s is unknown; \"resizectl usage explain WORKLOAD\" shows why\n", fmt.Sprint(s.total.GetUnknownPods()), print.CountOf(s.total.GetPods(), "pod"))
+	_, err := fmt.Fprintf(o.ErrOut, "the usage of %d of %s is unknown; %s\n", s.total.GetUnknownPods(), print.CountOf(s.total.GetPods(), "pod"), s.whyUnknown())
 	return err
+}
+
+// whyUnknown says where to find why the usage of pods is unknown. Those that count for no workload cannot be explained.
+func (s *savings) whyUnknown() string {
+	const explain = "\"resizectl usage explain WORKLOAD\" shows why"
+	var without int64
+	for _, of := range s.workloads {
+		if of.GetWorkload() == nil {
+			without += of.GetUnknownPods()
+		}
+	}
+	none := fmt.Sprintf("none is collected of %s without a workload (-)", print.CountOf(without, "pod"))
+	switch without {
+	case 0:
+		return explain
+	case s.total.GetUnknownPods():
+		return none
+	}
+	return explain + "; " + none
 }

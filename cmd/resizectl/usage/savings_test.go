@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	remarkSavings = "the usage of 4 of 9 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why\n"
-	remarkOfShop  = "the usage of 4 of 6 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why\n"
+	remarkSavings = "the usage of 4 of 9 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why; none is collected of 1 pod without a workload (-)\n"
+	remarkOfShop  = "the usage of 4 of 6 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why; none is collected of 1 pod without a workload (-)\n"
 	remarkOfCart  = "the usage of 2 of 2 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why\n"
 )
 
@@ -71,6 +71,14 @@ func TestSavingsRules(t *testing.T) {
 		}
 		_, stdout, _ := program.Shell(t.Context(), "usage", "savings", "-A", "-o", "wide", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
 		cmdtest.Golden(t, "savings-free.wide", stdout)
+	})
+	t.Run("explain nothing about pods without a workload", func(t *testing.T) {
+		used := cmdtest.Used()
+		used.Savings = used.Savings[3:]
+		_, _, stderr := program.Shell(t.Context(), "usage", "savings", "-A", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		if stderr != "the usage of 1 of 1 pod is unknown; none is collected of 1 pod without a workload (-)\n" {
+			t.Errorf("stderr %q", stderr)
+		}
 	})
 	t.Run("say that nothing is found", func(t *testing.T) {
 		address := cmdtest.Serve(t, &cmdtest.Server{})

@@ -26,7 +26,7 @@ func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "usage [WORKLOAD]",
 		Short: "Show what workloads request, use and need",
-		Long: `Show what workloads request, use and need. Nothing is resized by it.
+		Long: `Show what workloads request, use and need. The command itself resizes nothing.
 
 By default, usage shows every workload in the namespace that has pods or, with
 --all-namespaces, in the cluster. WORKLOAD selects one: TYPE/NAME, such as

@@ -242,7 +242,7 @@ func (d *draft) annotateSizes(annotations map[string]*string) {
 // keepTimes adds when the resources that follow usage, and that the plan does not change, changed last: how soon each of
 // them may change depends on that.
 func (d *draft) keepTimes(applied pod.AppliedSizes) {
-	if !d.FollowsUsage || !d.sized {
+	if !d.FollowsUsage {
 		return
 	}
 	before := d.of.AppliedSizes()

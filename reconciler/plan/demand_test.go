@@ -315,6 +315,21 @@ func TestDemand(t *testing.T) {
 			}
 		}
 	})
+	t.Run("does not wait after the first resize of another resource", func(t *testing.T) {
+		plan := planned(t, podtest.Burstable, "n2d", func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].CPU.Target, d.needs["app"].CPU.Upper, d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower = 1000, 1200, 2048*mib, 1800*mib
+		}, func(p *corev1.Pod) { p.Status.StartTime = new(metav1.NewTime(podtest.At(hours))) })
+		want := "app 0 cpu 1/2@" + podtest.At(hours).Format(time.RFC3339) + " memory 1Gi/2Gi>2Gi/4Gi"
+		got := ""
+		for _, a := range plan.Actions() {
+			if text := a.Annotations[contract.AppliedSizes]; text != nil {
+				got = *text
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", plan.Describe(), got, want)
+		}
+	})
 	t.Run("is told if it changes a limit alone", func(t *testing.T) {
 		plan := planned(t, podtest.Amounts{"500m", "1", "1000Mi", "1500Mi"}, "n2d", nil)
 		if got, want := plan.Describe(), "app: cpu 500m, memory 1000Mi/1500Mi → 1000Mi/2000Mi"; plan.Decision != Resize || got != want {

@@ -19,7 +19,7 @@ type Claim struct {
 type Turn struct {
 	Trial
 	// Trusted means that the pod is new, or that the size is hardly smaller than one that has proven itself on the pod. It
-	// waits only if it made other pods worse.
+	// does not wait for other pods, unless it made them worse.
 	Trusted bool
 	// Limits returns the budgets that select the pod; nil if disruptions are not limited.
 	Limits func() []Limit
@@ -31,11 +31,13 @@ type Turn struct {
 
 // Try claims what the pod takes to get a size, or says why it must wait.
 func (t *Turn) Try(container string, m *sizing.Measure, to sizing.Amount) Wait {
+	places, why := Unlimited, Wait{}
 	if t.Trusted {
-		return t.Reverted(container, m, to)
+		why = t.Reverted(container, m, to)
+	} else {
+		places, why = t.Places(container, m, to)
 	}
-	places, why := t.Places(container, m, to)
-	if places > 0 {
+	if why.Reason == "" && (t.Corrects || !t.Trusted) { // A new pod may be one that the budget waits for.
 		if t.disrupted == nil {
 			disrupted := t.disrupt()
 			t.disrupted = &disrupted

@@ -53,11 +53,8 @@ func (l *Limits) limit(mode LimitMode, request int64, authored sizing.Amount) in
 	limit := authored.Limit
 	switch mode {
 	case Follow:
-		switch {
-		case authored.Limit == authored.Request:
-			limit = request // Exactly: the QoS class may depend on it.
-		case authored.Request > 0:
-			limit = times(limit, float64(request)/float64(authored.Request))
+		if authored.Request > 0 { // Exactly: the QoS class may depend on it.
+			limit = min(sizing.Factor{Num: uint64(request), Den: uint64(authored.Request)}.Down(limit), sizing.Memory.Most)
 		}
 	case Multiple:
 		limit = max(times(request, l.MemoryMultiple), request+l.MemoryHeadroom)

@@ -160,23 +160,19 @@ type podNeeds struct {
 const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
-func (p *podNeeds) Of(container string) *need.Container {
+func (p *podNeeds) Of(container string) (needs *need.Container, uses int64) {
 	key := usage.Key{Container: p.key(container), Ratios: p.rule}
 	shown := p.published[key]
 	if p.assumes != nil {
 		shown = p.demands.assume(key, p.assumes)
 	}
-	if shown == nil || p.Uses(container) != 0 {
-		return shown
+	uses = p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	if shown == nil || uses != 0 {
+		return shown, uses
 	}
 	kept := *shown
 	kept.Memory.Keeps, kept.Memory.KeepsLimit = cmp.Or(kept.Memory.Keeps, unknownUse), cmp.Or(kept.Memory.KeepsLimit, unknownUse)
-	return &kept
-}
-
-// Uses implements need.Demand.
-func (p *podNeeds) Uses(container string) int64 {
-	return p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	return &kept, 0
 }
 
 // Peak implements need.Demand. A pod without replicas has the whole history of its workload, so that the recommendation

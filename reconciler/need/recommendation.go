@@ -42,10 +42,9 @@ func (c *Container) Forget(m *sizing.Measure) { *c.Of(m) = Recommendation{Rules:
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {
 	// Of returns what the container needs; nil if that is not known, so that a container that was sized keeps its size, and
-	// others need what their author wrote. The result must not change.
-	Of(container string) *Container
-	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
-	Uses(container string) int64
+	// others need what their author wrote. The result must not change. uses is how much memory the container uses now, in
+	// bytes; 0 if that is unknown.
+	Of(container string) (needs *Container, uses int64)
 	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
 	// or does not exceed what the container needs.
 	Peak(container string) int64
@@ -58,10 +57,7 @@ type Demand interface {
 type Unknown struct{}
 
 // Of implements Demand, as do the other methods.
-func (Unknown) Of(string) *Container { return nil }
-
-// Uses implements Demand.
-func (Unknown) Uses(string) int64 { return 0 }
+func (Unknown) Of(string) (*Container, int64) { return nil, 0 }
 
 // Peak implements Demand.
 func (Unknown) Peak(string) int64 { return 0 }

@@ -92,15 +92,12 @@ func (s *sized) update(p Pod, nodeType string, shown need.Container) {
 }
 
 // Of implements need.Demand, as do the other methods.
-func (s *sized) Of(name string) *need.Container {
+func (s *sized) Of(name string) (needs *need.Container, uses int64) {
 	if name != container {
-		return nil
+		return nil, 0
 	}
-	return &s.shown
+	return &s.shown, s.is.MemoryInUse
 }
-
-// Uses implements need.Demand.
-func (s *sized) Uses(string) int64 { return s.is.MemoryInUse }
 
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.
 func (s *sized) Peak(string) int64 { return 0 }

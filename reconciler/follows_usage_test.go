@@ -80,10 +80,11 @@ var byUsage = policy.Demand{From: policy.FromUsage, Mode: policy.Apply}
 // follow starts a loop that resizes pods by usage.
 func follow(t *testing.T, guard policy.Guard, rate float64) *following {
 	t.Helper()
-	config := localcluster.ForTest(t, "").Config()
+	cluster := localcluster.ForTest(t, "")
+	config := cluster.Config()
 	config.QPS = -1
 	client := kubernetes.NewForConfigOrDie(config)
-	f := &following{apiServer: &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}, ratios: ratiotest.NewMemory("memory", demands(byUsage, guard))}
+	f := &following{apiServer: &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config), version: cluster.Version()}, ratios: ratiotest.NewMemory("memory", demands(byUsage, guard))}
 	f.nodeOf(t, "a", "n2d")
 	f.nodeOf(t, "b", "n4")
 	store := ratios.NewStore(f.ratios)
@@ -204,11 +205,21 @@ func originalsAgain(t *testing.T) {
 		for class := range idle {
 			pods := f.pods(t, f.warm(t, everyPod), idle[class], busy[class], "a", "b")
 			f.sizedByUsage(t, pods)
+			larger := make([]*corev1.Pod, len(pods))
+			for i, p := range pods {
+				larger[i] = f.get(t, p)
+			}
 			f.ratios.Set(demands(to, everyPod))
 			for i, p := range pods {
 				want := make([]corev1.ResourceRequirements, 2)
 				for k := range want {
 					want[k] = *p.Spec.Containers[k].Resources.DeepCopy()
+					if k == 1 && f.keepsMemoryLimits() {
+						want[k].Limits[corev1.ResourceMemory] = larger[i].Spec.Containers[k].Resources.Limits[corev1.ResourceMemory]
+						if class == "Guaranteed" {
+							want[k].Requests[corev1.ResourceMemory] = want[k].Limits[corev1.ResourceMemory]
+						}
+					}
 					if i == 1 { // 1.25 times as fast.
 						for _, amounts := range []corev1.ResourceList{want[k].Requests, want[k].Limits} {
 							// In whole millicores, the nearest.
@@ -284,7 +295,8 @@ func modeIsTriedFirst(t *testing.T) {
 func modeIsPaced(t *testing.T) {
 	t.Parallel()
 	f := follow(t, everyPod, 0.001)
-	pods := f.pods(t, f.warm(t, everyPod), podtest.Amounts{"1", "", "1Gi", ""}, podtest.Amounts{"200m", "", "200Mi", ""}, "a", "a", "a", "a")
+	// Node a has room for all of them even while none of them has been lowered.
+	pods := f.pods(t, f.warm(t, everyPod), podtest.Amounts{"800m", "", "1Gi", ""}, podtest.Amounts{"200m", "", "200Mi", ""}, "a", "a", "a", "a")
 	f.sizedByUsage(t, pods) // New pods need no turn.
 	f.ratios.Set(demands(policy.Demand{From: policy.FromUsage, Mode: policy.Observe}, everyPod))
 	localcluster.Eventually(t, "all pods except one or none to wait for their turn", func() error {

@@ -39,7 +39,7 @@ func TestLimitsOfAnotherModeAreNotLoweredUnknown(t *testing.T) {
 				p := pod{
 					Request: amounts{500, 600 * mib}, Limit: amounts{500, 2000 * mib},
 					Authored:   authored{Request: amounts{500, 1000 * mib}, Limit: amounts{500, 1200 * mib}},
-					ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day), ResizedLimit: now.Add(-100 * day),
+					ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day),
 				}
 				test.change(&r, &p)
 				s := p.state(&o, &r, now)

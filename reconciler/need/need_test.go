@@ -100,7 +100,7 @@ func TestSettlePartly(t *testing.T) {
 		})
 		t.Run("says when a decrease is no longer too soon", func(t *testing.T) {
 			s := state(separate)
-			s.Resized.CPU = now.Add(-time.Hour)
+			s.Resized[0] = now.Add(-time.Hour)
 			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(23*time.Hour)) {
 				t.Errorf("%+v, again at %v", to.Size, to.Again)
 			}
@@ -108,7 +108,7 @@ func TestSettlePartly(t *testing.T) {
 		t.Run("says when a size within the bounds is corrected", func(t *testing.T) {
 			s := state(separate)
 			s.Needs[0].Recommended = &need.Recommendation{Target: 1200, Lower: 400, Upper: 2000, Rules: rules(separate)}
-			s.Resized.CPU = now.Add(-time.Hour)
+			s.Resized[0] = now.Add(-time.Hour)
 			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(11*time.Hour)) {
 				t.Errorf("%+v, again at %v", to.Size, to.Again)
 			}

@@ -48,8 +48,7 @@ type Demand interface {
 	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
 	// or does not exceed what the container needs.
 	Peak(container string) int64
-	// Resized returns when the sizes of the container changed last; the zero time stands for the last resize of
-	// the pod, which may have changed something else.
+	// Resized returns when the sizes of the container changed last; the zero time stands for what the pod records.
 	Resized(container string) Resized
 }
 
@@ -65,7 +64,5 @@ func (Unknown) Peak(string) int64 { return 0 }
 // Resized implements Demand.
 func (Unknown) Resized(string) Resized { return Resized{} }
 
-// Resized is when the requests and the memory limit of a container changed last, or when its pod began.
-type Resized struct {
-	CPU, Memory, MemoryLimit time.Time
-}
+// Resized is when the sizes of a container changed last, by sizing.Measure.Index, or when its pod began.
+type Resized [2]time.Time

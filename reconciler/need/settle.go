@@ -56,7 +56,7 @@ func (s *State) Settle() Settled {
 	if rules == nil {
 		return to
 	}
-	cpu, memory := s.change(sizing.CPU, s.Resized.CPU), s.change(sizing.Memory, s.Resized.Memory)
+	cpu, memory := s.change(sizing.CPU), s.change(sizing.Memory)
 	s.requests(&rules.Updates, &cpu, &memory)
 	cpu.bound()
 	memory.bound()
@@ -113,7 +113,7 @@ func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
 	if *limit == 0 || s.Guaranteed || s.Needs[sizing.Memory.Index].Recommended == nil {
 		return
 	}
-	if s.keepsLimit() != "" || multiple && s.since(s.Resized.MemoryLimit) < u.DecreaseLimit {
+	if s.keepsLimit() != "" || multiple && s.since(sizing.Memory) < u.DecreaseLimit {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
 	least := abovePeak(s.Peak)
@@ -148,13 +148,13 @@ func (s *State) limit(c *change) int64 {
 	return c.need.limit(c.measure, c.to, s.Factors[c.measure.Index], s.Guaranteed)
 }
 
-// since returns the time since something changed. Another clock may be ahead, but a time in the far future counts as
+// since returns the time since a size changed. Another clock may be ahead, but a time in the far future counts as
 // long ago: it must not prevent changes forever.
-func (s *State) since(at time.Time) time.Duration {
+func (s *State) since(m *sizing.Measure) time.Duration {
 	if s.Now.IsZero() {
 		return math.MaxInt64
 	}
-	return s.Now.Sub(at).Abs()
+	return s.Now.Sub(s.Resized[m.Index]).Abs()
 }
 
 // change is a possible change to one request.
@@ -178,7 +178,7 @@ type change struct {
 }
 
 // change returns the change to what a resource needs.
-func (s *State) change(m *sizing.Measure, changed time.Time) change {
+func (s *State) change(m *sizing.Measure) change {
 	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
 	c.to, c.kept = c.from, c.from
 	r := c.need.Recommended
@@ -194,7 +194,7 @@ func (s *State) change(m *sizing.Measure, changed time.Time) change {
 	c.lower, c.upper, c.most = alone(m, r.Lower, f), alone(m, r.Upper, f), alone(m, c.need.most(), f)
 	floor := c.need.floor(m, s.Guaranteed)
 	c.lower, c.upper = max(c.lower, alone(m, times(floor, proven), f)), max(c.upper, alone(m, floor, f))
-	c.since, c.now = s.since(changed), s.Now
+	c.since, c.now = s.since(m), s.Now
 	return c
 }
 

@@ -33,13 +33,13 @@ type authored struct {
 
 // pod is the state of a pod's container.
 type pod struct {
-	Request, Limit                          amounts
-	MemoryInUse, Peak                       int64
-	Authored                                authored
-	ResizedCPU, ResizedMemory, ResizedLimit time.Time
-	Killed                                  time.Time
-	KnowsLimit                              bool
-	Ran                                     time.Duration
+	Request, Limit            amounts
+	MemoryInUse, Peak         int64
+	Authored                  authored
+	ResizedCPU, ResizedMemory time.Time
+	Killed                    time.Time
+	KnowsLimit                bool
+	Ran                       time.Duration
 }
 
 // state returns the pod on a node of the baseline, without bounds.
@@ -52,7 +52,7 @@ func (p *pod) state(o *recommend.Options, r *recommend.Recommendation, now time.
 			{Authored: wrote.Memory, Recommended: &shown.Memory, Bounds: unbounded},
 		},
 		Factors: [2]sizing.Factor{one, one}, Size: size(p.Request, p.Limit), Guaranteed: p.Authored.Guaranteed,
-		Uses: p.MemoryInUse, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{CPU: p.ResizedCPU, Memory: p.ResizedMemory, MemoryLimit: p.ResizedLimit},
+		Uses: p.MemoryInUse, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{p.ResizedCPU, p.ResizedMemory},
 		Killed: p.Killed, Ran: p.Ran, Now: now,
 	}
 }
@@ -67,7 +67,7 @@ func TestSettle(t *testing.T) {
 	}
 	steadily := pod{
 		Request: amounts{500, 1000 * mib}, Limit: amounts{500, 2000 * mib}, Authored: authored{Request: amounts{500, 1000 * mib}, Limit: amounts{500, 1000 * mib}},
-		ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day), ResizedLimit: now.Add(-100 * day),
+		ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day),
 	}
 	type change func(o *recommend.Options, r *recommend.Recommendation, p *pod)
 	request := func(cpu, memory int64) change {
@@ -236,7 +236,7 @@ func TestSettle(t *testing.T) {
 	}
 	limit := func(memory int64, ago time.Duration) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
-			p.Limit.Memory, p.ResizedLimit = memory*mib, now.Add(-ago)
+			p.Limit.Memory, p.ResizedMemory = memory*mib, now.Add(-ago)
 		}
 	}
 	for _, test := range []struct {
@@ -249,8 +249,8 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit for 3 days", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour-1)}, 4000},
 		{"lowers a limit after 3 days", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour)}, 2000},
 		{"keeps a limit a fifth above what the replica used within a week", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), peak(2500)}, 3000},
-		{"keeps a limit that follows a fifth above what the replica used within a week", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), peak(1500)}, 1800},
-		{"does not raise a limit to what the replica used within a week", recommend.FollowOptions(), []change{request(500, 900), limit(900, 0), peak(1500)}, 1000},
+		{"keeps a limit that follows a fifth above what the replica used within a week", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), peak(1500)}, 1800},
+		{"does not raise a limit to what the replica used within a week", recommend.FollowOptions(), []change{request(500, 900), limit(900, 72*time.Hour), peak(1500)}, 1000},
 		{"keeps a limit while peaks are unknown", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), peaksKnown(day-1, 1)}, 4000},
 		{"keeps a limit until a new version has a day of history", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), version(day - 1)}, 4000},
 		{"keeps a limit that follows until a new version has a day of history", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0), version(day - 1)}, 2000},
@@ -265,7 +265,7 @@ func TestSettle(t *testing.T) {
 		{"raises a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 500), limit(1000, 0), knows}, 2000},
 		{"adds no limit", recommend.DefaultOptions(), []change{limit(0, 0)}, 0},
 		{"keeps a limit that follows if the request stays", recommend.FollowOptions(), []change{limit(900, 0)}, 900},
-		{"lowers a limit that follows with its request", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 0)}, 1000},
+		{"lowers a limit that follows with its request", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour)}, 1000},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if d := decide(test.options, test.changes...); d.Memory.Limit != test.want*mib {

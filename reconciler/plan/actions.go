@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -228,12 +229,32 @@ func (d *draft) annotateSizes(annotations map[string]*string) {
 	if d.Decision != Resize && !d.sized {
 		return
 	}
-	text := d.appliedSizes(current).String()
+	applied := d.appliedSizes(current)
+	d.annotateTimes(applied)
+	text := applied.String()
 	if text == d.of.TheirAppliedSizes() {
 		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
 	}
 	annotations[contract.AppliedSizes] = &text
 	d.annotateDemand(annotations)
+}
+
+// annotateTimes adds since when resources that follow usage have had the sizes that the plan does not change:
+// how soon each of them may change depends on that.
+func (d *draft) annotateTimes(applied pod.AppliedSizes) {
+	if !d.FollowsUsage || !d.sized {
+		return
+	}
+	before := d.of.AppliedSizes()
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		since := d.resizedAt(need.Resized{}, i, before)
+		for _, m := range sizing.Measures {
+			if c.Needs[m.Index].Recommended != nil && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+				applied[i].Since[m.Index] = since[m.Index]
+			}
+		}
+	}
 }
 
 // appliedSizes returns what the plan changes, for the annotation. from returns the size before it of a

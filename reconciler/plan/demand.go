@@ -68,6 +68,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	v := d.says()
+	var applied pod.AppliedSizes
+	if s.Pod.SaysSince() {
+		applied = s.Pod.AppliedSizes()
+	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		state := need.State{Needs: c.Needs, Factors: [2]sizing.Factor{d.CPUFactor, d.MemoryFactor}, Size: c.Current, Guaranteed: d.guaranteed()}
@@ -92,7 +96,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
-		state.Resized, state.Unsized = d.resizedAt(known), d.First() && known == (need.Resized{})
+		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = need.Sooner(v.again, found.Again)
@@ -195,16 +199,24 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times: if it is not known when an amount changed, it may have been when the pod was
-// resized last, or began. A new pod has not done any work yet with the size that it would lose.
-func (d *draft) resizedAt(known need.Resized) need.Resized {
+// resizedAt replaces unknown times by those of the annotation: an amount that the last resize did not change has had its size
+// for longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// any work yet with the size that it would lose.
+func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
 	if last.IsZero() && !d.Begins() {
 		last = d.of.StartedAt()
 	}
-	for _, at := range [...]*time.Time{&known.CPU, &known.Memory, &known.MemoryLimit} {
-		if at.IsZero() {
-			*at = last
+	was, _ := applied.Of(d.Containers[i].Name, i)
+	for _, m := range sizing.Measures {
+		at := &known[m.Index]
+		if !at.IsZero() {
+			continue
+		}
+		*at = last
+		// After a resize that was not annotated, the annotation is that of the one before.
+		if since := was.Since[m.Index]; !since.IsZero() && *m.Of(&was.To) == *m.Of(&d.Containers[i].Current) {
+			*at = since
 		}
 	}
 	return known

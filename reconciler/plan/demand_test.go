@@ -79,7 +79,7 @@ func TestDemand(t *testing.T) {
 		return plan
 	}
 	agoCPU := func(ago time.Duration) func(*Snapshot, *shown, *Planner) {
-		return func(s *Snapshot, d *shown, _ *Planner) { d.resized.CPU = s.Now.Add(-ago) }
+		return func(s *Snapshot, d *shown, _ *Planner) { d.resized[0] = s.Now.Add(-ago) }
 	}
 	resized := func(seconds int) func(*corev1.Pod) {
 		return podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(seconds, "app"), podtest.Managed(contract.FieldManager, "", seconds, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))
@@ -170,6 +170,27 @@ func TestDemand(t *testing.T) {
 			}
 			if last := slices.IndexFunc(plan.Derivation, func(d Derived) bool { return d.Cause == ByDemand }); (tc.cpu == ByDemand) && last < 0 {
 				t.Errorf("no step of %+v is by demand", plan.Derivation)
+			}
+		})
+	}
+	for _, tc := range []struct {
+		name, record, want string
+	}{
+		{"does not wait after a resize of another resource", "app 0 cpu 1/2@" + podtest.At(10*hours).Format(time.RFC3339) + " memory 512Mi/1Gi>1Gi/2Gi", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi@" + podtest.At(90*hours).Format(time.RFC3339)},
+		{"waits if the resize is newer than the record", "app 0 cpu 900m/2@" + podtest.At(10*hours).Format(time.RFC3339) + " memory 512Mi/1Gi>1Gi/2Gi", ""},
+		{"waits if the record has no times", "app 0 cpu 1/2 memory 512Mi/1Gi>1Gi/2Gi", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := planned(t, podtest.Burstable, "n4", nil, written, podtest.Annotated("applied-sizes", tc.record),
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(90*hours, "app"), podtest.Managed(contract.FieldManager, "", 90*hours+1, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")))
+			got := ""
+			for _, a := range plan.Actions() {
+				if text := a.Annotations[contract.AppliedSizes]; plan.Decision == Resize && text != nil {
+					got = *text
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%v records %q, want %q: %+v", plan.Decision, got, tc.want, plan.Reasons)
 			}
 		})
 	}
@@ -445,7 +466,7 @@ func TestDemandSettles(t *testing.T) {
 		}
 		if a.oneIn(2) {
 			ago := func() time.Time { return podtest.At(seconds - a.IntN(4*24*3600)) }
-			d.resized = need.Resized{CPU: ago(), Memory: ago(), MemoryLimit: ago()}
+			d.resized = need.Resized{ago(), ago()}
 		}
 		planAt := func(p *corev1.Pod, now int) *Plan {
 			s := &Snapshot{Pod: pod.From(p), Table: table, Around: safety.Surroundings{Room: node.Room{Node: on}}, Demand: d, Now: podtest.At(now)}
@@ -460,7 +481,7 @@ func TestDemandSettles(t *testing.T) {
 		p = carriedOut(t, p, plan, seconds)
 		counts[plan.Decision.String()]++
 		if plan.Decision == Resize && d.resized != (need.Resized{}) {
-			d.resized = need.Resized{CPU: podtest.At(seconds), Memory: podtest.At(seconds), MemoryLimit: podtest.At(seconds)}
+			d.resized = need.Resized{podtest.At(seconds), podtest.At(seconds)}
 		}
 		for now, steps := seconds+1, 0; steps < 3; steps++ {
 			again := planAt(p, now)

@@ -205,7 +205,7 @@ func (a arbitrary) demand(now int) need.Demand {
 		}
 	}
 	if a.oneIn(2) {
-		d.resized = need.Resized{CPU: podtest.At(now - a.IntN(200)), Memory: podtest.At(now - a.IntN(200)), MemoryLimit: podtest.At(now - a.IntN(200))}
+		d.resized = need.Resized{podtest.At(now - a.IntN(200)), podtest.At(now - a.IntN(200))}
 	}
 	return d
 }

@@ -3,6 +3,7 @@ package pod
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -20,11 +21,14 @@ type ContainerSizes struct {
 	// From and To are the sizes before and after the resize. They are equal for a resource that
 	// it did not change.
 	From, To sizing.Container
+	// Since is when a resource that it did not change had been changed last, by sizing.Measure.Index, in UTC; the zero
+	// time if that is not recorded.
+	Since [2]time.Time
 }
 
 // String returns the value of the annotation, e.g.
-// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m". Each container has its name, its
-// restarts, and the request and limit of each resource.
+// "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi@2026-11-20T10:00:00Z; proxy 0 cpu 100m". Each container has its name, its
+// restarts, and the request and limit of each resource, possibly with the time since when it has had them.
 func (r AppliedSizes) String() string {
 	var b strings.Builder
 	for i := range r {
@@ -43,10 +47,16 @@ func (r AppliedSizes) String() string {
 				b.WriteString(m.Show(from) + ">")
 			}
 			b.WriteString(m.Show(to))
+			if since := c.Since[m.Index]; !since.IsZero() {
+				b.WriteString(sinceMark + since.Format(time.RFC3339))
+			}
 		}
 	}
 	return b.String()
 }
+
+// sinceMark is before the time since when a container has had an amount.
+const sinceMark = "@"
 
 // Of returns what the annotation says about a container, and whether it says anything. It most likely is at an index.
 func (r AppliedSizes) Of(container string, likely int) (ContainerSizes, bool) {
@@ -91,6 +101,14 @@ func (c *ContainerSizes) parse(resource, amounts string) bool {
 	for _, m := range sizing.Measures {
 		if m.Name != resource {
 			continue
+		}
+		amounts, since, unchanged := strings.Cut(amounts, sinceMark)
+		if unchanged {
+			at, err := time.Parse(time.RFC3339, since)
+			if err != nil {
+				return false
+			}
+			c.Since[m.Index] = at.UTC()
 		}
 		from, to, changed := strings.Cut(amounts, ">")
 		if !changed {

@@ -25,6 +25,7 @@ func keepsEveryPartOfItsText(t *testing.T) {
 	for _, text := range []string{
 		"app 0 cpu 1>800m",
 		"app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m memory 64Mi",
+		"app 3 cpu 1/2@2026-11-20T10:00:00Z memory 1Gi/2Gi>2Gi@2026-11-21T10:00:00Z; proxy 0 cpu 100m@2026-11-20T10:00:00Z",
 		"app 0; b 2147483647 memory 1073741825/2Gi>1Gi/2Gi",
 	} {
 		if got := pod.ParseAppliedSizes(text).String(); got != text {
@@ -46,6 +47,7 @@ func saysNothingIfItsTextIsInvalid(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "app", "app x", "app -1", "app 99999999999", "app 0 cpu", "app 0 disk 1", "app 0 cpu 0", "app 0 cpu -1", "app 0 cpu 1/500m",
 		"app 0 cpu 1>", "app 0 cpu >1", "app 0 cpu 1>2>3", "app 0 cpu 1;", "; app 0", " 0 cpu 1", "app 0 cpu 1e99999999", "app 0 cpu 1 memory",
+		"app 0 cpu 1@", "app 0 cpu 1@yesterday", "app 0 cpu @2026-11-20T10:00:00Z", "app 0 cpu 1@2026-11-20T10:00:00Z>2",
 	} {
 		if got := pod.ParseAppliedSizes(text); got != nil {
 			t.Errorf("%q is read as %v", text, got)

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"strings"
 	"time"
 	"unique"
 
@@ -163,6 +164,9 @@ func (p *Pod) Reverts() []Revert { return p.seldom().reverts }
 func (p *Pod) AppliedSizes() AppliedSizes {
 	return ParseAppliedSizes(textOf(p.appliedSizes))
 }
+
+// SaysSince reports whether the annotation says since when a resource has had its size.
+func (p *Pod) SaysSince() bool { return strings.Contains(textOf(p.appliedSizes), sinceMark) }
 
 // AppliedDemand returns what the containers needed according to usage when they were last sized; nil if the pod does not
 // have that annotation. It parses the annotation.

@@ -247,8 +247,8 @@ func (w *working) testTable(t *testing.T) {
 }
 
 func (w *working) testKills(t *testing.T) {
-	// The limit of 64 MiB grows by 100 MiB, a bucket and the margin.
-	const least, most = (64 + 100) << 20 * 115 / 100, (64 + 100) << 20 * 115 / 100 * 106 / 100
+	// The limit of 64 MiB grows by 100 MiB, a bucket and the headroom.
+	const least, most = (64 + 100 + 250) << 20, (64 + 100 + 250) << 20 * 106 / 100
 	kills := func() (n int32, r recommend.Recommendation, err error) {
 		if err := w.feeder.Refresh(t.Context()); err != nil {
 			return 0, r, err

@@ -104,7 +104,7 @@ func (s *sized) Peak(string) int64 { return 0 }
 
 // Resized implements need.Demand.
 func (s *sized) Resized(string) need.Resized {
-	return need.Resized{CPU: s.is.ResizedCPU, Memory: s.is.ResizedMemory, MemoryLimit: s.is.ResizedLimit}
+	return need.Resized{s.is.ResizedCPU, s.is.ResizedMemory}
 }
 
 // newPod returns the pod of a replica as it was given. Unless it is Guaranteed, another container without requests makes

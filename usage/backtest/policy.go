@@ -31,9 +31,8 @@ type Pod struct {
 	// MemoryInUse is what the replica is seen to use now, in bytes.
 	MemoryInUse int64
 	Authored    recommend.Authored
-	// ResizedCPU and ResizedMemory are when the requests last changed, or when the replica began,
-	// and ResizedLimit is the same for the memory limit.
-	ResizedCPU, ResizedMemory, ResizedLimit time.Time
+	// ResizedCPU and ResizedMemory are when the request or the limit last changed, or when the replica began.
+	ResizedCPU, ResizedMemory time.Time
 	// Killed is when the container was last killed because of its memory, and Ran how long it
 	// had run.
 	Killed time.Time

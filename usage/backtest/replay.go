@@ -117,7 +117,7 @@ func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads 
 			sizer: sizer, number: i, speed: speed, settings: settings, started: begin, counted: counted,
 			pod: Pod{
 				Request: m.Given.Request, Limit: m.Given.Limit, Authored: m.Given,
-				ResizedCPU: begin, ResizedMemory: begin, ResizedLimit: begin,
+				ResizedCPU: begin, ResizedMemory: begin,
 			},
 		}
 		if loads {
@@ -179,11 +179,8 @@ func (r *replica) decide(at time.Time, killed bool) {
 	if request.CPU != r.pod.Request.CPU {
 		r.pod.ResizedCPU = at
 	}
-	if request.Memory != r.pod.Request.Memory {
+	if request.Memory != r.pod.Request.Memory || limit.Memory != r.pod.Limit.Memory {
 		r.pod.ResizedMemory = at
-	}
-	if limit.Memory != r.pod.Limit.Memory {
-		r.pod.ResizedLimit = at
 	}
 	r.pod.Request, r.pod.Limit = request, limit
 }

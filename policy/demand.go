@@ -41,8 +41,8 @@ type ResourceDemand struct {
 	RoundTo int64
 	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
 	Keep, Whole bool
-	// Limit is one of DemandLimits. Multiple is for the limit of memory that is a multiple, and Headroom for this limit
-	// and the one that follows.
+	// Limit is one of DemandLimits. Multiple is for limits of memory that are a multiple of the request or of the peak. Headroom is
+	// for a multiple of the request, and for the limit that follows.
 	Limit    string
 	Multiple float64
 	Headroom int64
@@ -68,7 +68,7 @@ const (
 var (
 	DemandModes    = []string{Observe, Initial, Apply}
 	DemandPolicies = []string{"usage", "pressure", "week", "peak"}
-	DemandLimits   = []string{"follow", "keep", "none", "multiple"}
+	DemandLimits   = []string{"follow", "keep", "none", "multiple", "peak"}
 )
 
 // ByLimit is a value that depends on whether the memory limit follows the request.
@@ -104,8 +104,8 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Below("memory", d.Memory.keys(&keys.Memory, ByLimit, "0.9, or 0.996 if the memory limit follows", ByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
 		keys.Below("memory",
 			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
-			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, or is a multiple of the request. In Guaranteed pods, it always follows"),
-			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limit `multiple`"),
+			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple", "peak"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, is a multiple of the request, or is a multiple of the [highest usage of the last seven days](usage.md#limits-by-the-highest-usage). In Guaranteed pods, it always follows"),
+			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limits `multiple` and `peak`"),
 			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`; where the limit follows, the least that is added to the estimates of a pod, whose containers share it"),
 		),
 	)

@@ -97,7 +97,7 @@ func reportsFaultsOfADemand(t *testing.T) {
 		{"percentiles of the bounds", "demand: {memory: {lower: 0.4, upper: 0.99}}", "demand.memory.lower: line 4: no longer exists: remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max; demand.memory.upper: "},
 		{"a half-life", "demand: {cpu: {halfLife: 24h}}", "demand.cpu.halfLife: line 4: no longer exists: remove it: a sample loses half its weight in a day; resizectl backtest --half-life shows"},
 		{"the confidence in bounds", "demand: {cpu: {confidence: 24h}}", "demand.cpu.confidence: line 4: no longer exists: remove it: the bounds are trusted after a day"},
-		{"a memory limit that is removed", "demand: {memory: {limit: none}}", `demand.memory.limit: line 4: must be one of follow, keep, multiple, not "none"`},
+		{"a memory limit that is removed", "demand: {memory: {limit: none}}", `demand.memory.limit: line 4: must be one of follow, keep, multiple, peak, not "none"`},
 		{"bounds", "demand: {cpu: {min: 2, max: 1}}", "demand.cpu: min 2 > max 1"},
 		{"bounds of a container", "demand: {containers: {app: {memory: {min: 2Gi, max: 1Gi}}}}", "demand.containers.app.memory: min 2Gi > max 1Gi, with the bounds of all containers"},
 		{"bounds of a container and of all", "demand: {cpu: {min: 2}, containers: {app: {cpu: {max: 1}}}}", "demand.containers.app.cpu: min 2 > max 1, with the bounds of all containers"},

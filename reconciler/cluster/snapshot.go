@@ -74,7 +74,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 			LimitRanges: around.limitRanges,
 			Quotas:      around.quotas,
 		},
-		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.autoscalersOf(of, workloads) },
+		Autoscalers: func() []*autoscalingv2.HorizontalPodAutoscaler { return c.AutoscalersOf(of, workloads) },
 		Siblings:    func() []*pod.Pod { return around.siblings.of(c, of) },
 		NodeOf:      c.Node,
 		Largest:     c.largestNode,
@@ -124,8 +124,8 @@ func all[T any](list func(labels.Selector) ([]T, error)) []T {
 	return items
 }
 
-// autoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
-func (c *Cluster) autoscalersOf(of *pod.Pod, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
+// AutoscalersOf returns the HorizontalPodAutoscalers that target any of a pod's workloads, by name.
+func (c *Cluster) AutoscalersOf(of *pod.Pod, workloads []workload.Workload) []*autoscalingv2.HorizontalPodAutoscaler {
 	var found []*autoscalingv2.HorizontalPodAutoscaler
 	for _, w := range workloads {
 		for _, obj := range ofTarget(c.autoscalers, of.Namespace(), w) {
@@ -137,6 +137,11 @@ func (c *Cluster) autoscalersOf(of *pod.Pod, workloads []workload.Workload) []*a
 	// Plans of the same pod must be equal.
 	slices.SortFunc(found, func(a, b *autoscalingv2.HorizontalPodAutoscaler) int { return cmp.Compare(a.Name, b.Name) })
 	return found
+}
+
+// KnowAutoscaler adds a HorizontalPodAutoscaler as if it had been read, for tests.
+func (c *Cluster) KnowAutoscaler(hpa *autoscalingv2.HorizontalPodAutoscaler) error {
+	return c.autoscalers.Add(hpa)
 }
 
 // Node returns the node of a pod; nil if it is unknown.

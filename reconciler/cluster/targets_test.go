@@ -69,7 +69,7 @@ func TestAutoscalersOf(t *testing.T) {
 		namespace, pod, _ := strings.Cut(name, "/")
 		of := c.Pods(namespace).Get(pod)
 		var names []string
-		for _, hpa := range c.autoscalersOf(of, c.owners.Chain(nil, of)) {
+		for _, hpa := range c.AutoscalersOf(of, c.owners.Chain(nil, of)) {
 			names = append(names, hpa.Name)
 		}
 		if got := strings.Join(names, " "); got != want {

@@ -44,8 +44,11 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 	if !guaranteed {
 		r.Limits.CPU, r.Limits.Memory = limitModes[d.CPU.Limit], limitModes[d.Memory.Limit]
 	}
-	if r.Limits.Memory == need.Multiple {
+	switch r.Limits.Memory {
+	case need.Multiple:
 		r.Limits.MemoryMultiple, r.Limits.MemoryHeadroom = d.Memory.Multiple, d.Memory.Headroom
+	case need.Peak:
+		r.Limits.MemoryMultiple, r.Limits.MemoryHeadroom = d.Memory.Multiple, 0
 	}
 	bounds := d.BoundsOf(name)
 	r.Min = recommend.Amounts{CPU: bounds.CPU.Min, Memory: bounds.Memory.Min}
@@ -60,5 +63,5 @@ const followLimit = "follow"
 
 // limitModes are the ways in which limits follow, by their names in the configuration.
 var limitModes = map[string]need.LimitMode{
-	followLimit: need.Follow, "keep": need.Keep, "none": need.None, "multiple": need.Multiple,
+	followLimit: need.Follow, "keep": need.Keep, "none": need.None, "multiple": need.Multiple, "peak": need.Peak,
 }

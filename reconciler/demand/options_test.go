@@ -22,6 +22,7 @@ func TestOptions(t *testing.T) {
 	t.Run("are the defaults unless configured", areTheDefaultsUnlessConfigured)
 	t.Run("follow the configuration", followTheConfiguration)
 	t.Run("follow the configuration where limits follow", followTheConfigurationWhereLimitsFollow)
+	t.Run("follow the configuration where limits follow the peak", followTheConfigurationWhereLimitsFollowThePeak)
 	t.Run("have bounds that include the target", haveBoundsThatIncludeTheTarget)
 	t.Run("keep as much history as a decrease may need", keepAsMuchHistoryAsADecreaseMayNeed)
 	t.Run("have the names of the recommender", haveTheNamesOfTheRecommender)
@@ -95,6 +96,19 @@ func followTheConfigurationWhereLimitsFollow(t *testing.T) {
 	d := demandOf(t, "{policy: pressure, margin: 0.15, memory: {target: 0.9, floor: 32Mi, headroom: 100Mi}}")
 	if diff := cmp.Diff(want, optionsOf(d, "app", true, 1)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func followTheConfigurationWhereLimitsFollowThePeak(t *testing.T) {
+	for text, multiple := range map[string]float64{"{memory: {limit: peak}}": 2, "{memory: {limit: peak, multiple: 1.5, headroom: 1Gi}}": 1.5} {
+		want := usage.Options{Containers: 1, History: history.DefaultOptions(), Recommend: recommend.DefaultOptions()}
+		want.Recommend.Limits = need.Limits{Memory: need.Peak, MemoryMultiple: multiple}
+		if diff := cmp.Diff(want, optionsOf(demandOf(t, text), "app", false, 1)); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		if diff := cmp.Diff(recommend.FollowOptions().Limits, optionsOf(demandOf(t, text), "app", true, 1).Recommend.Limits); diff != "" {
+			t.Errorf("%s in Guaranteed pods: %s", text, diff)
+		}
 	}
 }
 

@@ -38,6 +38,9 @@ type Item struct {
 	// KeepsCPU and KeepsMemory are why requests are not lowered to the target; empty if they may
 	// be.
 	KeepsCPU, KeepsMemory string
+	// Withheld is why a resource is not sized by usage in any mode, by sizing.Measure.Index: a HorizontalPodAutoscaler
+	// compares it with usage. It is empty if the resource may be sized.
+	Withheld [2]string
 	Sums
 	// On has the sizes on the types of nodes where the pods run, most pods first.
 	On []OnNodeType
@@ -61,7 +64,7 @@ type Sums struct {
 	// Authored is what the authors of all pods requested, and Current what all pods request now.
 	Authored, Current recommend.Amounts
 	// Compared is the part of Authored of pods that are not Unknown. Used and Recommended are
-	// of these, too.
+	// of these, too. Of a resource that is withheld, Recommended is what is compared.
 	Compared, Used, Recommended recommend.Amounts
 	// AuthoredCost and RecommendedCost are what Compared and Recommended cost an hour.
 	AuthoredCost, RecommendedCost float64
@@ -129,7 +132,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 		if about = chosen.of(about[:0], namespace, owners, w); len(about) == 0 {
 			continue
 		}
-		rule := d.Planner.Rule(p, d.Cluster.Node(p), "", table)
+		rule, scalers := d.Planner.Rule(p, d.Cluster.Node(p), "", table), d.Cluster.AutoscalersOf(p, owners)
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			if c.Init() && !c.Sidecar() {
@@ -142,7 +145,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), s, need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
-				item.count(c, &rule, table.Prices)
+				item.count(c, &rule, plan.Withheld(scalers, c.Name()), table.Prices)
 			}
 		}
 	}
@@ -168,8 +171,11 @@ func (i *Item) explainKept(o recommend.Options) {
 	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == need.Follow)
 }
 
-// count counts a container of a pod.
-func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *policy.Prices) {
+// count counts a container of a pod, given why its resources are withheld.
+func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, prices *policy.Prices) {
+	for _, m := range sizing.Measures {
+		i.Withheld[m.Index] = cmp.Or(i.Withheld[m.Index], withheld[m.Index])
+	}
 	authored := amounts(c.Original)
 	if authored == (recommend.Amounts{}) {
 		authored = amounts(c.Spec)
@@ -180,6 +186,12 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, prices *policy.Prices)
 	if known = known && i.Known; known {
 		used, _ := rule.Use(i.Recommendation.Used.CPU, i.Recommendation.Used.Memory)
 		one.Compared, one.Recommended, one.Used = authored, amounts(size), amounts(used)
+		if withheld[sizing.CPU.Index] != "" {
+			one.Recommended.CPU = authored.CPU
+		}
+		if withheld[sizing.Memory.Index] != "" {
+			one.Recommended.Memory = authored.Memory
+		}
 		if prices != nil {
 			price := prices.Of(rule.NodeType)
 			one.AuthoredCost, one.RecommendedCost = cost(price.CPU, price.Memory, one.Compared), cost(price.CPU, price.Memory, one.Recommended)

@@ -6,7 +6,9 @@ import (
 	"math"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -19,6 +21,7 @@ import (
 
 func TestReport(t *testing.T) {
 	t.Run("sums are over the pods, on their nodes", sumsAreOverThePodsOnTheirNodes)
+	t.Run("what a HorizontalPodAutoscaler compares with usage saves nothing", whatIsWithheldSavesNothing)
 	t.Run("what is unknown is not compared", whatIsUnknownIsNotCompared)
 	t.Run("sums of items are the sums over all pods", sumsOfItemsAreTheSumsOverAllPods)
 	t.Run("sums do not overflow", sumsDoNotOverflow)
@@ -68,6 +71,39 @@ func sumsAreOverThePodsOnTheirNodes(t *testing.T) {
 	authored, recommended := 0.1+0.5+0.2, 0.1*float64(onN2D)/1000+0.2*float64(onN4)/1000+0.5*float64(i.Recommended.Memory)/2/(1<<30)
 	if i.AuthoredCost != authored || i.RecommendedCost < recommended*0.999 || i.RecommendedCost > recommended*1.001 {
 		t.Errorf("costs %v and %v, want %v and %v", i.AuthoredCost, i.RecommendedCost, authored, recommended)
+	}
+}
+
+func whatIsWithheldSavesNothing(t *testing.T) {
+	layer := clustertest.Published()
+	layer.Cluster = keys.Some(policy.Cluster{Prices: &policy.Prices{Currency: "USD", Default: policy.Price{CPU: 0.1, Memory: 0.5}}})
+	f := newFixture(t, layer)
+	f.round(t)
+	before := f.report(t)[0]
+	share := int32(80)
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &share},
+		}}},
+	}}
+	if err := f.of.KnowAutoscaler(hpa); err != nil {
+		t.Fatal(err)
+	}
+	items := map[string]*Item{"report": f.report(t)[0], "explanation": f.explain(t, web)[0].Item}
+	for name, i := range items {
+		if want := [2]string{"HorizontalPodAutoscaler web targets 80% of cpu requests", ""}; before.Withheld != [2]string{} || i.Withheld != want {
+			t.Errorf("%s: withheld %q, before %q", name, i.Withheld, before.Withheld)
+		}
+		if i.Recommended.CPU != i.Compared.CPU || i.Recommended.Memory != before.Recommended.Memory || i.Compared != before.Compared || before.Recommended.CPU == before.Compared.CPU {
+			t.Errorf("%s: recommended %+v of %+v, before %+v", name, i.Recommended, i.Compared, before.Recommended)
+		}
+		if i.Recommendation.Target != before.Recommendation.Target || i.Used != before.Used {
+			t.Errorf("%s: target %+v, used %+v", name, i.Recommendation.Target, i.Used)
+		}
+		if saved := i.AuthoredCost - i.RecommendedCost; saved > 0.5*float64(i.Compared.Memory)/(1<<30) {
+			t.Errorf("%s: %v is saved", name, saved)
+		}
 	}
 }
 

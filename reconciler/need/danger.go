@@ -28,3 +28,14 @@ func (s *State) rescue(memory *change) {
 		memory.lower, memory.upper = max(memory.lower, memory.to), max(memory.upper, memory.to)
 	}
 }
+
+// rescueLimit raises a limit that follows the peak if the container may be about to be killed, as if what is in use were
+// the peak, but at least to what is above it.
+func (s *State) rescueLimit(limit *int64, request int64) {
+	if *limit == 0 || s.mode() != Peak || !Endangered(s.Uses, s.Size.Memory.Limit) {
+		return
+	}
+	n := &s.Needs[sizing.Memory.Index]
+	to := max(times(s.Uses, n.Recommended.Rules.Limits.MemoryMultiple), abovePeak(s.Uses))
+	*limit = max(*limit, n.atMost(sizing.Memory, to, request, s.Factors[sizing.Memory.Index]))
+}

@@ -15,21 +15,26 @@ const (
 	None
 	// Multiple sets the limit to a multiple of the request.
 	Multiple
+	// Peak sets the limit to a multiple of the highest usage that is known. It is allowed for memory only.
+	Peak
 )
+
+// apart reports whether a limit is raised even if the request stays, and lowered later than the request.
+func (m LimitMode) apart() bool { return m == Multiple || m == Peak }
 
 // Limits are how limits follow from requests.
 type Limits struct {
 	CPU, Memory LimitMode
-	// MemoryMultiple is the multiple of the memory request.
+	// MemoryMultiple is the multiple of the memory request, or of the highest usage.
 	MemoryMultiple float64
-	// MemoryHeadroom is by how much such a limit is at least above the request, in bytes.
+	// MemoryHeadroom is by how much a multiple of the request is at least above the request, in bytes.
 	MemoryHeadroom int64
 }
 
 // For returns the limit for a request, given what the author wrote; 0 for none. A container whose author set no limit
-// gets none. guaranteed means that the class of the pod requires limits equal to requests.
+// gets none. The highest usage is not known. guaranteed means that the class of the pod requires limits equal to requests.
 func (l *Limits) For(m *sizing.Measure, request int64, authored sizing.Amount, guaranteed bool) int64 {
-	return l.limit(l.mode(m, guaranteed), request, authored)
+	return l.limit(l.mode(m, guaranteed), request, 0, authored)
 }
 
 // mode returns how the limit of a resource follows.
@@ -45,8 +50,8 @@ func (l *Limits) mode(m *sizing.Measure, guaranteed bool) LimitMode {
 	return l.Memory
 }
 
-// limit returns the limit of a resource, which is never below the request.
-func (l *Limits) limit(mode LimitMode, request int64, authored sizing.Amount) int64 {
+// limit returns the limit of a resource, which is never below the request. Without a peak, nothing is known of it.
+func (l *Limits) limit(mode LimitMode, request, peak int64, authored sizing.Amount) int64 {
 	if authored.Limit == 0 || mode == None {
 		return 0
 	}
@@ -58,6 +63,10 @@ func (l *Limits) limit(mode LimitMode, request int64, authored sizing.Amount) in
 		}
 	case Multiple:
 		limit = max(times(request, l.MemoryMultiple), request+l.MemoryHeadroom)
+	case Peak:
+		if peak > 0 {
+			limit = times(peak, l.MemoryMultiple)
+		}
 	}
 	return max(limit, request)
 }

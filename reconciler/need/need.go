@@ -74,7 +74,11 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 // limit returns the limit that belongs to a request of a recommended need on a node. Like the request, it does not grow
 // beyond a multiple of what the author wrote.
 func (n *Need) limit(m *sizing.Measure, request int64, f sizing.Factor, guaranteed bool) int64 {
-	limit := n.follow(m, request, f, guaranteed)
+	return n.atMost(m, n.follow(m, request, f, guaranteed), request, f)
+}
+
+// atMost returns a limit up to a multiple of what the author wrote.
+func (n *Need) atMost(m *sizing.Measure, limit, request int64, f sizing.Factor) int64 {
 	if most := alone(m, n.grown(n.Authored.Limit), f); 0 < most && most < limit {
 		limit = n.above(m, most, request)
 	}
@@ -91,11 +95,11 @@ func (n *Need) follow(m *sizing.Measure, request int64, f sizing.Factor, guarant
 	if mode == None {
 		mode = Keep // A resize cannot remove a limit.
 	}
-	if mode == Keep {
+	if mode == Keep || mode == Peak {
 		authored.Limit = alone(m, authored.Limit, f)
 	}
-	limit := limits.limit(mode, request, authored)
-	if mode == Multiple {
+	limit := limits.limit(mode, request, alone(m, n.Recommended.Peak, f), authored)
+	if mode.apart() {
 		limit = max(limit, alone(m, n.Recommended.Floor.Limit, f))
 	}
 	return n.above(m, limit, request)
@@ -110,13 +114,18 @@ func (n *Need) above(m *sizing.Measure, limit, request int64) int64 {
 }
 
 // MayHave reports whether a recommendation may have led to a limit on a node whose factor is f, given that the request
-// is within bounds. A limit that is a multiple is lowered later than the request that it belongs to.
+// is within bounds. A limit that is a multiple is lowered later than the request that it belongs to, and a limit that
+// follows the peak may be of a peak that has been forgotten.
 func (n *Need) MayHave(m *sizing.Measure, size sizing.Amount, f sizing.Factor, guaranteed bool) bool {
 	if n.Recommended == nil {
 		return false
 	}
 	most := size.Request
-	if n.Recommended.Rules.Limits.mode(m, guaranteed) == Multiple {
+	switch n.Recommended.Rules.Limits.mode(m, guaranteed) {
+	case Peak:
+		grown := alone(m, n.grown(n.Authored.Limit), f)
+		return grown == 0 || size.Limit <= max(grown, n.above(m, 0, size.Request))
+	case Multiple:
 		if most = n.Bounds.Max; most == 0 { // The largest node may have been larger.
 			return true
 		}

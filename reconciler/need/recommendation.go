@@ -16,6 +16,9 @@ type Recommendation struct {
 	// Floor has the least request and limit of which smaller ones were seen to be too small: a container was killed, or its
 	// resize was reverted. 0 means that none was.
 	Floor sizing.Amount
+	// Peak is the highest usage of memory within the last seven days. A container that was killed counts as having used its
+	// limit. It is 0 if that is unknown, and unless the limit follows it.
+	Peak int64
 	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
 	Keeps, KeepsLimit string
 	// Rules are the same for both resources of a container.

@@ -64,10 +64,10 @@ func (s *State) Settle() Settled {
 	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
-	multiple := memory.need.Recommended != nil && rules.Limits.mode(sizing.Memory, s.Guaranteed) == Multiple
-	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index], multiple)
+	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
+	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index])
 	// A limit that is too low is raised even if the request stays.
-	low := multiple && s.Size.Memory.Limit > 0 && s.Size.Memory.Limit < limits[sizing.Memory.Index]
+	low := s.low(&rules.Updates, limits[sizing.Memory.Index])
 	// Otherwise, a limit changes with its request alone.
 	if cpu.to != cpu.from {
 		to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}
@@ -109,11 +109,11 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 
 // keepLimit keeps a new memory limit from being lowered while that may hurt, even if the request rises: the present limit
 // may have been set in another mode. The limit of a Guaranteed pod is its request, which is kept instead.
-func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
+func (s *State) keepLimit(u *Updates, limit *int64) {
 	if *limit == 0 || s.Guaranteed || s.Needs[sizing.Memory.Index].Recommended == nil {
 		return
 	}
-	if s.keepsLimit() != "" || multiple && s.since(sizing.Memory) < u.DecreaseLimit {
+	if s.keepsLimit() != "" || s.mode().apart() && s.since(sizing.Memory) < u.DecreaseLimit {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
 	least := abovePeak(s.Peak)
@@ -123,10 +123,28 @@ func (s *State) keepLimit(u *Updates, limit *int64, multiple bool) {
 	*limit = max(*limit, min(least, s.Size.Memory.Limit))
 }
 
+// low reports whether the memory limit is too low, given the one that follows. One that follows the peak may be too low
+// by as much as a request may be wrong: a peak that rises step by step must not resize the pod at each step.
+func (s *State) low(u *Updates, limit int64) bool {
+	has := s.Size.Memory.Limit
+	if has == 0 || has >= limit {
+		return false
+	}
+	mode := s.mode()
+	return mode == Multiple || mode == Peak && (Endangered(s.Uses, has) || float64(limit-has) >= u.Band*float64(has))
+}
+
+// mode returns how the memory limit follows; Keep without a recommendation.
+func (s *State) mode() LimitMode {
+	if r := s.Needs[sizing.Memory.Index].Recommended; r != nil {
+		return r.Rules.Limits.mode(sizing.Memory, s.Guaranteed)
+	}
+	return Keep
+}
+
 // follows reports whether there is a memory limit that is lowered with its request.
 func (s *State) follows() bool {
-	n := &s.Needs[sizing.Memory.Index]
-	return n.Recommended != nil && n.Authored.Limit > 0 && n.Recommended.Rules.Limits.mode(sizing.Memory, s.Guaranteed) == Follow
+	return s.mode() == Follow && s.Needs[sizing.Memory.Index].Authored.Limit > 0
 }
 
 // keepsLimit returns why a memory limit is not lowered; empty if it may be.

@@ -230,7 +230,7 @@ func (d *draft) annotateSizes(annotations map[string]*string) {
 		return
 	}
 	applied := d.appliedSizes(current)
-	d.annotateTimes(applied)
+	d.keepTimes(applied)
 	text := applied.String()
 	if text == d.of.TheirAppliedSizes() {
 		text = strings.Replace(text, " ", " 0", 1) // A zero before the restarts, to become the owner.
@@ -239,9 +239,9 @@ func (d *draft) annotateSizes(annotations map[string]*string) {
 	d.annotateDemand(annotations)
 }
 
-// annotateTimes adds since when resources that follow usage have had the sizes that the plan does not change:
-// how soon each of them may change depends on that.
-func (d *draft) annotateTimes(applied pod.AppliedSizes) {
+// keepTimes adds since when resources that follow usage have had the sizes that the plan does not change: how soon each of
+// them may change depends on that.
+func (d *draft) keepTimes(applied pod.AppliedSizes) {
 	if !d.FollowsUsage || !d.sized {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -21,6 +22,7 @@ import (
 // needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown, uses := s.Demand.Of(c.Name)
+	withheld := Withheld(d.scaledBy, c.Name)
 	c.Unmeasured, c.uses = shown == nil, uses
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
@@ -29,14 +31,23 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			continue
 		}
 		n := &c.Needs[m.Index]
-		for _, hpa := range d.scaledBy {
-			n.Withheld = cmp.Or(n.Withheld, safety.HPATarget(hpa, c.Name, m))
-		}
+		n.Withheld = withheld[m.Index]
 		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
 			n.Recommended = shown.Of(m)
 			n.Largest = d.largest(m, n, s)
 		}
 	}
+}
+
+// Withheld returns why the resources of a container are not sized by usage in any mode, by sizing.Measure.Index, given the
+// HorizontalPodAutoscalers of the pod's workload; empty if they may be.
+func Withheld(scaledBy []*autoscalingv2.HorizontalPodAutoscaler, container string) (why [2]string) {
+	for _, hpa := range scaledBy {
+		for _, m := range sizing.Measures {
+			why[m.Index] = cmp.Or(why[m.Index], safety.HPATarget(hpa, container, m))
+		}
+	}
+	return why
 }
 
 // largest returns what the largest node of the cluster has of a resource, if a container needs more; 0 otherwise. All nodes
@@ -69,7 +80,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	}
 	v := d.says()
 	var applied pod.AppliedSizes
-	if s.Pod.SaysSince() {
+	if s.Pod.AppliedSizesHaveTimes() {
 		applied = s.Pod.AppliedSizes()
 	}
 	for i := range d.Containers {
@@ -199,23 +210,23 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times by those of the annotation: an amount that the last resize did not change has had its size
-// for longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// resizedAt replaces unknown times by those that the last resize noted: an amount that it did not change has had its size for
+// longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
 // any work yet with the size that it would lose.
 func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
 	if last.IsZero() && !d.Begins() {
 		last = d.of.StartedAt()
 	}
-	was, _ := applied.Of(d.Containers[i].Name, i)
+	noted, _ := applied.Of(d.Containers[i].Name, i)
 	for _, m := range sizing.Measures {
 		at := &known[m.Index]
 		if !at.IsZero() {
 			continue
 		}
 		*at = last
-		// After a resize that was not annotated, the annotation is that of the one before.
-		if since := was.Since[m.Index]; !since.IsZero() && *m.Of(&was.To) == *m.Of(&d.Containers[i].Current) {
+		// After a resize whose annotations were not written, they are those of the one before.
+		if since := noted.Since[m.Index]; !since.IsZero() && *m.Of(&noted.To) == *m.Of(&d.Containers[i].Current) {
 			*at = since
 		}
 	}

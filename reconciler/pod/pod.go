@@ -165,8 +165,10 @@ func (p *Pod) AppliedSizes() AppliedSizes {
 	return ParseAppliedSizes(textOf(p.appliedSizes))
 }
 
-// SaysSince reports whether the annotation says since when a resource has had its size.
-func (p *Pod) SaysSince() bool { return strings.Contains(textOf(p.appliedSizes), sinceMark) }
+// AppliedSizesHaveTimes reports whether the annotation says since when a resource has had its size.
+func (p *Pod) AppliedSizesHaveTimes() bool {
+	return strings.Contains(textOf(p.appliedSizes), sinceMark)
+}
 
 // AppliedDemand returns what the containers needed according to usage when they were last sized; nil if the pod does not
 // have that annotation. It parses the annotation.

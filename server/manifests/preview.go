@@ -62,6 +62,7 @@ func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.Grou
 	for i := range found.Objects {
 		object := &found.Objects[i]
 		out := &workloadresizerv1.ManifestPlan{Kind: object.Kind, Namespace: object.Namespace, Name: object.Name, Warnings: object.Warnings}
+		out.FollowsUsage = object.Pod != nil && table.Profile(object.Pod).AppliesUsage()
 		for _, nodeType := range nodeTypes[i] {
 			if err := ctx.Err(); err != nil {
 				return nil, status.FromContextError(err).Err()

@@ -16,6 +16,9 @@ import (
 func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	rule := p.Rule()
 	m := &workloadresizerv1.RatioRule{Name: p.Name, BaselineNodeType: rule.Baseline, Bounds: boundsOverride(&rule.Settings), MaxSpeedRatio: values.Known(rule.MaxSpeedRatio), DemandMode: values.DemandMode(&p.Demand)}
+	if rule.Settings.Sets("demand.mode") { // One of the globals is theirs.
+		m.UnusedDemandMode = values.UnusedDemandMode(&p.Demand)
+	}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
 		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))

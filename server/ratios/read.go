@@ -32,6 +32,7 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 		Bounds:           bounds(table.Bounds),
 		Revision:         table.Revision,
 		DemandMode:       values.DemandMode(&table.Profiles()[0].Demand),
+		UnusedDemandMode: values.UnusedDemandMode(&table.Profiles()[0].Demand),
 		MaxSpeedRatio:    table.Profiles()[0].MaxSpeedRatio,
 	}
 	messages := s.log.messages.of(table)

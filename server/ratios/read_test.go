@@ -191,7 +191,10 @@ func TestRules(t *testing.T) {
 			Name: "overrides[1]", Match: policy.Criteria{ComputeClass: "Balanced"},
 			Settings: keys.Some(policy.Settings{Bounds: policy.Bounds{Memory: sizing.Range{Min: 128 << 20}}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}}, "bounds.cpu.max"),
 		},
+		{Name: "overrides[2]", Match: policy.Criteria{Namespace: "a"}, Settings: keys.Some(policy.Settings{Demand: policy.Demand{Mode: policy.Apply}})},
+		{Name: "overrides[3]", Match: policy.Criteria{Namespace: "b"}, Settings: keys.Some(policy.Settings{Demand: policy.Demand{Mode: policy.Observe}})},
 	}
+	l.Settings = keys.Some(policy.Settings{Demand: policy.Demand{Mode: policy.Initial}}).Over(l.Settings)
 	_, client := serve(t, servertest.Setup{Ratios: ratios.Update{Layer: l}})
 	t.Run("contain only what they set, and their mode", func(t *testing.T) {
 		got, err := client.ListRatioRules(t.Context(), &workloadresizerv1.ListRatioRulesRequest{})
@@ -207,9 +210,17 @@ func TestRules(t *testing.T) {
 				Name: "overrides[1]", DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL,
 				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "0"}, Memory: &workloadresizerv1.QuantityRange{Min: "128Mi"}},
 			},
+			{Name: "overrides[2]", DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR, UnusedDemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_APPLY},
+			{Name: "overrides[3]", DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR},
 		}
 		if diff := cmp.Diff(want, got.GetRules(), protocmp.Transform(), protocmp.IgnoreFields(&workloadresizerv1.Ratio{}, "provenance", "candidates")); diff != "" {
 			t.Error(diff)
+		}
+	})
+	t.Run("have a mode for all pods that is not used without them", func(t *testing.T) {
+		got, err := client.ListRatios(t.Context(), &workloadresizerv1.ListRatiosRequest{})
+		if mode := got.GetUnusedDemandMode(); err != nil || mode != workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL {
+			t.Errorf("%v, %v", mode, err)
 		}
 	})
 	t.Run("apply to the ratios of their pods", func(t *testing.T) {
@@ -229,8 +240,8 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s by %q: %v, %v", tc.nodeType, tc.rule, got, err)
 			}
 		}
-		_, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4", Rule: "overrides[2]"})
-		servertest.CheckError(t, err, codes.NotFound, "RULE_UNKNOWN", `no rule has the name "overrides[2]": ListRatioRules returns the names`)
+		_, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: "n4", Rule: "overrides[9]"})
+		servertest.CheckError(t, err, codes.NotFound, "RULE_UNKNOWN", `no rule has the name "overrides[9]": ListRatioRules returns the names`)
 		for rule, nodeType := range map[string]string{"": "c3", "overrides[1]": "c3", "overrides[0] (critical)": "c4"} {
 			_, err := client.GetRatio(t.Context(), &workloadresizerv1.GetRatioRequest{NodeType: nodeType, Rule: rule})
 			servertest.CheckError(t, err, codes.NotFound, "NODE_TYPE_UNKNOWN", `node type "`+nodeType+`" has no ratio`)

@@ -13,6 +13,7 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 	m := &workloadresizerv1.Recommendation{
 		Namespace: i.Container.Namespace, Workload: &workloadresizerv1.Workload{Kind: i.Container.Kind, Name: i.Container.Workload},
 		Container: i.Container.Name, Rule: i.Rule, DemandFrom: i.Demand.From, DemandMode: values.DemandMode(i.Demand), Sums: sums(&i.Sums, priced),
+		CpuWithheldMessage: i.Withheld[sizing.CPU.Index], MemoryWithheldMessage: i.Withheld[sizing.Memory.Index],
 	}
 	if i.Known {
 		m.Baseline = baseline(i)

@@ -59,6 +59,19 @@ func DemandMode(d *policy.Demand) workloadresizerv1.DemandMode {
 	return workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE
 }
 
+// UnusedDemandMode returns the mode that has no effect because demand does not come from usage; unspecified if there is
+// none. A mode that only observes has no effect on sizes in any case.
+func UnusedDemandMode(d *policy.Demand) workloadresizerv1.DemandMode {
+	switch {
+	case d.From != policy.FromAuthor:
+	case d.Mode == policy.Apply:
+		return workloadresizerv1.DemandMode_DEMAND_MODE_APPLY
+	case d.Mode == policy.Initial:
+		return workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL
+	}
+	return workloadresizerv1.DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
 // Timestamp returns a timestamp, nil for the zero time.
 func Timestamp(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {

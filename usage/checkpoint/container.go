@@ -62,7 +62,7 @@ func packSeries(s *history.Series, shapes history.Shapes, newest time.Time) *sto
 		Name: s.NodeType, FirstTime: packTime(s.First, newest), LastTime: packTime(s.Last, newest),
 		HeardTime: packTime(s.Heard, newest), Samples: int64(s.Samples), Cpu: packHistogram(&s.CPU, shapes.CPU.HalfLife),
 		Memory: packHistogram(&s.Memory, shapes.Memory.HalfLife), Throttled: packHistogram(&s.Throttled, shapes.CPU.HalfLife),
-		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors),
+		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors), Peaks: packPeaks(&s.Peaks),
 	}
 	if s.Week != nil {
 		m.Week = &storedv2.Week{}
@@ -162,11 +162,12 @@ func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time)
 		NodeType: m.Name, First: unpackTime(m.FirstTime, newest), Last: unpackTime(m.LastTime, newest),
 		Heard: unpackTime(m.HeardTime, newest), Samples: int(m.Samples), Unknown: m.ProtoReflect().GetUnknown(),
 	}
-	var errs [5]error
+	var errs [6]error
 	s.CPU, errs[0] = unpackHistogram(m.Cpu, shapes.CPU)
 	s.Memory, errs[1] = unpackHistogram(m.Memory, shapes.Memory)
 	s.Throttled, errs[2] = unpackHistogram(m.Throttled, shapes.CPU)
 	s.Floors, errs[4] = unpackFloors(m.Floors)
+	s.Peaks, errs[5] = unpackPeaks(m.Peaks)
 	if m.Pressed != nil {
 		var pressed histogram.Histogram
 		pressed, errs[3] = unpackHistogram(m.Pressed, shapes.CPU)

@@ -218,6 +218,32 @@ func TestContainer(t *testing.T) {
 			}
 		}
 	})
+	t.Run("keeps the highest usage of memory", func(t *testing.T) {
+		s := least()
+		s.Types[0].Peaks.Note(began, 100*mib)
+		s.Types[0].Peaks.Note(began.AddDate(0, 0, -7), 300*mib)
+		stored := form(t, s)
+		if c, err := unpackContainer(stored); err != nil || c.Types[0].Peaks != s.Types[0].Peaks {
+			t.Errorf("%+v, want %+v, %v", c.Types[0].Peaks, s.Types[0].Peaks, err)
+		}
+		var m storedv2.Container
+		for name, change := range map[string]func(*storedv2.Peaks){
+			"a negative day": func(p *storedv2.Peaks) { p.Day = -1 },
+			"too few peaks":  func(p *storedv2.Peaks) { p.Peaks = p.Peaks[1:] },
+		} {
+			if err := proto.Unmarshal(stored, &m); err != nil {
+				t.Fatal(err)
+			}
+			change(m.NodeTypes[0].Peaks)
+			changed, err := proto.Marshal(&m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := unpackContainer(changed); !errors.Is(err, errIncomplete) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 	t.Run("keeps all IDs of pods apart", func(t *testing.T) {
 		s := least()
 		for _, id := range []history.PodID{0, 1, 1<<40 - 1, 1 << 32} {

@@ -171,7 +171,7 @@ func TestGrowth(t *testing.T) {
 	t.Run("reports what does not fit in the most shards, and stores the rest", func(t *testing.T) {
 		c := newCluster(t)
 		a := c.leader()
-		a.full, a.fullest = 350, 350
+		a.full, a.fullest = 400, 400
 		c.collect(a, 60)
 		c.pass(a, 2*Interval)
 		got := len(c.stored())

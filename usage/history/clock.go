@@ -27,6 +27,7 @@ func (r *State) rewind(now time.Time) {
 			s.Pressed.Move(-ahead)
 		}
 		s.Floors.rewind(now)
+		s.Peaks.rewind(now)
 		if s.Week != nil {
 			s.Week.forgetAfter(hourOf(now))
 		}

@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Floors are the least sizes of containers of which smaller ones were seen to be too small, by Resource: in millicores or
 // bytes, of each of the last days.
@@ -49,9 +52,10 @@ func (s *Series) floors() *Floors {
 	return s.Floors
 }
 
-// prove notes that the limit of a killed container was too small. An eviction proves nothing about the limit. Nothing
+// prove notes what a killed container used, and that its limit was too small. An eviction proves nothing about the limit. Nothing
 // follows from what the floor leads to but another kill: what its author wrote bounds what a container gets.
 func (s *Series) prove(k *Kill, options *Options) {
+	s.Peaks.Note(k.At, cmp.Or(k.Usage, k.Limit))
 	if k.Limit > 0 && k.Usage == 0 && !options.Compat {
 		s.floors().Limits[Memory].Note(k.At, min(int64(float64(k.Limit)*options.OOMBump), most))
 	}

@@ -44,6 +44,7 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 		w.addCPU(&s)
 	} else {
 		w.own.Note(s.At, s.Usage)
+		w.series.Peaks.Note(s.At, s.Usage)
 		if err := w.addMemory(&s, &options); err != nil {
 			return err
 		}

@@ -46,6 +46,9 @@ type Series struct {
 	Week *Week
 	// Floors are nil while no size was seen to be too small.
 	Floors *Floors
+	// Peaks has the highest usage of memory of each of the last days, by any pod. A killed container counts as having used
+	// its limit.
+	Peaks Days
 	// Unknown is what a later version has stored of the node type.
 	Unknown []byte
 }
@@ -81,6 +84,9 @@ func (h *History) Restore(c Container, r *State, now time.Time) error {
 		wrong = wrong || s.Week != nil && (implausible(s.Week.CPU[:]...) || implausible(s.Week.Memory[:]...))
 		if newest.Before(s.Heard) && !s.Heard.After(now.Add(Skew)) {
 			newest = s.Heard
+		}
+		if s.Peaks == (Days{}) { // An earlier version has not stored them. Nothing that is known was higher.
+			s.Peaks.Note(s.Heard, int64(histogram.Percentile(1, histogram.Part{Histogram: &s.Memory, Factor: 1})))
 		}
 	}
 	for _, w := range r.Windows {

@@ -42,6 +42,8 @@ type TypeView struct {
 	Samples     int
 	// Floors are the least sizes; nil if none was seen to be too small.
 	Floors *Floors
+	// Peaks has the highest usage of memory of each of the last days.
+	Peaks Days
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week
 }
@@ -75,7 +77,7 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	for i, s := range r.Types {
 		t := TypeView{
 			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
-			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, week: s.Week,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

@@ -20,3 +20,11 @@ func (d *Demand) floors(now time.Time) (f Floors) {
 	}
 	return f
 }
+
+// highest returns the highest usage of memory of the last days on the baseline; 0 if none is known.
+func (d *Demand) highest(now time.Time) (usage int64) {
+	for i := range d.types {
+		usage = max(usage, scale(d.types[i].Peaks.Highest(now), d.speeds[i].Memory))
+	}
+	return usage
+}

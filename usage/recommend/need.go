@@ -20,6 +20,9 @@ func (o *Options) Need(r *Recommendation) need.Container {
 			Keeps: o.KeepsMemory(r, false), KeepsLimit: o.keepsLimit(r), Rules: &o.Rules,
 		},
 	}
+	if o.Limits.Memory == need.Peak {
+		all.Memory.Peak = r.Peak
+	}
 	all.CPU.Floor.Request, all.CPU.Floor.Limit = r.Floors.Request.CPU, r.Floors.Limit.CPU
 	all.Memory.Floor.Request, all.Memory.Floor.Limit = r.Floors.Request.Memory, r.Floors.Limit.Memory
 	return all

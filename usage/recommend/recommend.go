@@ -28,6 +28,9 @@ type Recommendation struct {
 	New time.Duration
 	// Floors are the least sizes of which smaller ones were seen to be too small.
 	Floors Floors
+	// Peak is the highest usage of memory within the last seven days. A container that was killed counts as having used its
+	// limit. It is 0 if none is known.
+	Peak int64
 	// Max is the most that the options allow; 0 means any amount.
 	Max Amounts
 	// Last is when CPU was measured last, and Silent means that this is too long ago.
@@ -67,7 +70,7 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
 	}
-	r.Floors = d.floors(now)
+	r.Floors, r.Peak = d.floors(now), d.highest(now)
 	if !d.Since.IsZero() {
 		r.New = max(1, now.Sub(d.Since).Abs()) // A time in the far future must not prevent decreases forever.
 	}

@@ -320,6 +320,29 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+func TestHighestUsage(t *testing.T) {
+	h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000 * mib}, "n2d")
+	record(t, h, "fast", began, Amounts{CPU: 400, Memory: 900 * mib})
+	speeds := func(nodeType string) (Speed, bool) {
+		return map[string]Speed{"n2d": {1, 1}, "fast": {1, 1.25}}[nodeType], nodeType != "unknown"
+	}
+	o := DefaultOptions()
+	for after, want := range map[time.Duration]int64{0: 1125 * mib, 7 * day: 1125 * mib, 8 * day: 0} {
+		r, _ := For(demand(h, speeds, began.Add(after)), 1, &o, began.Add(after))
+		if r.Peak < want || r.Peak > want+want/1000 {
+			t.Errorf("%d bytes after %v, want %d", r.Peak, after, want)
+		}
+	}
+	r, _ := For(demand(h, speeds, began), 1, &o, began)
+	if got := o.Need(&r).Memory.Peak; got != 0 {
+		t.Errorf("%d bytes although the limit is a multiple of the request", got)
+	}
+	o.Limits.Memory = need.Peak
+	if got := o.Need(&r); got.Memory.Peak != r.Peak || got.CPU.Peak != 0 {
+		t.Errorf("%d bytes, want %d, and %d millicores", got.Memory.Peak, r.Peak, got.CPU.Peak)
+	}
+}
+
 func TestLimitsThatFollow(t *testing.T) {
 	const gib = 1 << 30
 	// edge is the upper edge of the bucket of 3 GiB.

@@ -99,7 +99,7 @@ func TestBacktest(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown policy":               {[]string{"--policy", "best"}, `unknown policy "best": expected one of authored, compat, default, follow, mixed, pressure, week, peak`},
+		"an unknown policy":               {[]string{"--policy", "best"}, `unknown policy "best": expected one of authored, compat, default, follow, limit-peak, mixed, pressure, week, peak`},
 		"a policy of changes without any": {[]string{"--policy", "changed"}, `the policy "changed" and the flags that change options, such as --margin, require each other`},
 		"changes without their policy":    {[]string{"--policy", "default", "--margin", "0.5"}, `the policy "changed" and the flags that change options, such as --margin, require each other`},
 		"the same policy twice":           {[]string{"--policy", "default,compat,default"}, `policy "default" is given twice`},

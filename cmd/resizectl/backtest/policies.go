@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -45,7 +46,14 @@ func (c *changes) addFlags(f *pflag.FlagSet) {
 	command.DurationVar(f, &c.halfLife, "half-life", c.halfLife, "time in which a sample loses half of its weight")
 	f.Float64Var(&c.memoryMultiple, "memory-multiple", c.memoryMultiple, "multiple of the memory request that is the memory limit")
 	f.StringVar(&c.headroom, "headroom", c.headroom, "by how much the memory limit is at least above the memory request; with --limit-follows, the least that is added to the memory usage")
-	f.BoolVar(&c.follows, "limit-follows", c.follows, "change the options of the policy \"follow\", not of \"default\"")
+	f.BoolVar(&c.follows, "limit-follows", c.follows, followsUsage())
+}
+
+// followsUsage describes --limit-follows, with the defaults that differ from those of the flags.
+func followsUsage() string {
+	o := recommend.FollowOptions()
+	return fmt.Sprintf("change the options of the policy \"follow\", not of \"default\"; flags that are not given then mean --memory-percentile %v, --margin %v for CPU and %v for memory, and --headroom %dMi",
+		o.Memory.Target, o.Margin, o.MemoryMargin, o.Headroom>>20)
 }
 
 // any reports whether an option is changed.
@@ -96,14 +104,15 @@ func (c *changes) invalid() string {
 
 // descriptions says what each policy does.
 var descriptions = map[string]string{
-	"authored": "what machines were given",
-	"compat":   "the rules of the Vertical Pod Autoscaler; the limit equals the request",
-	"default":  "our rules for pods whose memory limit may exceed the request",
-	"follow":   "our rules for pods whose memory limit equals the request",
-	"mixed":    `"default" that takes all nodes for equally fast`,
-	"pressure": `"default", with the time that a container waited for CPU`,
-	"week":     `"default", with the peak of the same hour a week ago`,
-	"peak":     `"default", with the 75th percentile of CPU and the highest memory`,
+	"authored":   "what machines were given",
+	"compat":     "the rules of the Vertical Pod Autoscaler; the limit equals the request",
+	"default":    "our rules for pods whose memory limit may exceed the request",
+	"follow":     "our rules for pods whose memory limit equals the request",
+	"limit-peak": `"default", with a memory limit of twice the highest usage of a week`,
+	"mixed":      `"default" that takes all nodes for equally fast`,
+	"pressure":   `"default", with the time that a container waited for CPU`,
+	"week":       `"default", with the peak of the same hour a week ago`,
+	"peak":       `"default", with the 75th percentile of CPU and the highest memory`,
 }
 
 // own returns our policies, given which flags are given.
@@ -124,6 +133,9 @@ func own(c changes, given func(flag string) bool) []backtest.Policy {
 		}),
 		ours("default", recommend.DefaultOptions(), nil),
 		ours("follow", recommend.FollowOptions(), fromNothing),
+		ours("limit-peak", recommend.DefaultOptions(), func(_ *history.Options, o *recommend.Options, _ *backtest.Recommender) {
+			o.Limits.Memory, o.Limits.MemoryHeadroom = need.Peak, 0
+		}),
 		ours("mixed", recommend.DefaultOptions(), func(_ *history.Options, _ *recommend.Options, r *backtest.Recommender) { r.Mixed = true }),
 	}
 	for _, policy := range recommend.Policies()[1:] {
@@ -155,7 +167,7 @@ func fromNothing(h *history.Options, _ *recommend.Options, _ *backtest.Recommend
 func describe(policies []backtest.Policy) string {
 	var b strings.Builder
 	for _, policy := range policies {
-		fmt.Fprintf(&b, "  %-9s %s\n", policy.Name(), descriptions[policy.Name()])
+		fmt.Fprintf(&b, "  %-10s %s\n", policy.Name(), descriptions[policy.Name()])
 	}
 	return b.String()
 }

@@ -248,6 +248,35 @@ func TestDemandModes(t *testing.T) {
 	has(t, s.configuration(t.Context()), "demand-mode", Warning, "there is no source of usage")
 }
 
+func TestUnusedDemandModes(t *testing.T) {
+	const none, author, initial, apply = workloadresizerv1.DemandMode_DEMAND_MODE_UNSPECIFIED, workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR, workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL, workloadresizerv1.DemandMode_DEMAND_MODE_APPLY
+	for _, tc := range []struct {
+		name                  string
+		globals, unused, rule workloadresizerv1.DemandMode
+		want                  string
+	}{
+		{"nothing is unused", none, none, author, ""},
+		{"all pods", apply, none, author, "(pods without a rule)"},
+		{"a rule", none, initial, author, "(overrides[0] (web))"},
+		{"both", apply, initial, author, "(pods without a rule, overrides[0] (web))"},
+		{"a mode for all pods that a rule uses", apply, none, apply, ""},
+		{"a mode for all pods that a rule replaces", initial, none, apply, "(pods without a rule)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := on("v1.36.3")
+			s.status, s.table = &workloadresizerv1.GetStatusResponse{}, &workloadresizerv1.ListRatiosResponse{DemandMode: author, UnusedDemandMode: tc.globals}
+			s.rules = &workloadresizerv1.ListRatioRulesResponse{Rules: []*workloadresizerv1.RatioRule{{Name: "overrides[0] (web)", DemandMode: tc.rule, UnusedDemandMode: tc.unused}}}
+			s.usage = &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "metrics"}}}
+			found := s.configuration(t.Context())
+			if tc.want != "" {
+				has(t, found, "demand-mode", Warning, "demand.mode has no effect without demand.from: usage "+tc.want)
+			} else if slices.ContainsFunc(found, func(r Result) bool { return r.Level == Warning }) {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
 func TestQueue(t *testing.T) {
 	for later, level := range map[int64]Level{150: OK, 200: Warning, 300: Warning} {
 		scripted := &cmdtest.Server{}

@@ -50,6 +50,10 @@ func (s *subject) demandModes() (found []Result) {
 		found = append(found, warning(check, "set demand.mode to apply or observe (docs/reference.md#demand)",
 			"demand.mode is initial (%s): only new pods would be sized by usage, which this version does not do, and running pods keep the sizes that follow from what their authors wrote", initial))
 	}
+	if unused := s.unusedMode(); unused != "" {
+		found = append(found, warning(check, "set demand.from to usage, or remove demand.mode (docs/usage.md#resize-pods-by-usage)",
+			"demand.mode has no effect without demand.from: usage (%s): pods get the sizes that follow from what their authors wrote", unused))
+	}
 	applied := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_APPLY)
 	switch {
 	case applied == "":
@@ -63,6 +67,25 @@ func (s *subject) demandModes() (found []Result) {
 		found = append(found, ok(check, "pods are resized by usage: demand.mode is apply (%s)", applied))
 	}
 	return found
+}
+
+// unusedMode says where the configuration has a mode without effect; empty if nowhere. A mode for all pods has an effect if
+// a rule has pods sized by usage.
+func (s *subject) unusedMode() string {
+	const none = workloadresizerv1.DemandMode_DEMAND_MODE_UNSPECIFIED
+	var where []string
+	if mode := s.table.GetUnusedDemandMode(); mode != none && s.withMode(mode) == "" {
+		where = append(where, "pods without a rule")
+	}
+	for _, rule := range s.rules.GetRules() {
+		if rule.GetUnusedDemandMode() != none {
+			where = append(where, rule.GetName())
+		}
+	}
+	if len(where) == 0 {
+		return ""
+	}
+	return some(where)
 }
 
 // withMode says where the configuration has a mode; empty if nowhere.

@@ -123,6 +123,16 @@ func (o *planOptions) showManifest(response *workloadresizerv1.PreviewManifestRe
 	return nil
 }
 
+// followUsage returns how many objects have pods that the configuration sizes by usage.
+func followUsage(response *workloadresizerv1.PreviewManifestResponse) (n int64) {
+	for _, object := range response.GetObjects() {
+		if object.GetFollowsUsage() {
+			n++
+		}
+	}
+	return n
+}
+
 // printManifest prints the plans and, on standard error, notes about the manifest.
 func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestResponse) error {
 	if err := print.Sort(o.SortBy, response.GetObjects()); err != nil {
@@ -145,6 +155,10 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 		for _, warning := range object.GetWarnings() {
 			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
 		}
+	}
+	if n := followUsage(response); n > 0 {
+		fmt.Fprintf(&notes, "the configuration sizes the pods of %s by usage, which only a server knows: these plans show what their authors wrote, scaled for the node types. "+
+			"If the workload runs, \"resizectl usage TYPE/NAME -o wide\" shows what it needs on each node type, and \"resizectl plan\" shows the sizes of its pods\n", print.CountOf(n, "object"))
 	}
 	if others := response.GetIgnored(); len(others) > 0 {
 		fmt.Fprintf(&notes, "not planned, because these kinds have no pods, or none that are known: %s\n", print.OneLine(strings.Join(others, ", ")))

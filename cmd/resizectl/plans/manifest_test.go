@@ -23,6 +23,7 @@ const manifestNotes = "warning: pod/bare: a pod without a controller is never re
 
 func TestManifest(t *testing.T) {
 	t.Run("plans a manifest", plansAManifest)
+	t.Run("says once that usage is not known", saysOnceThatUsageIsNotKnown)
 	t.Run("plans a manifest from standard input", plansAManifestFromStandardInput)
 	t.Run("sends the namespace of objects that name none", sendsTheNamespaceOfObjectsThatNameNone)
 	t.Run("reports the errors of a manifest", reportsTheErrorsOfAManifest)
@@ -73,6 +74,24 @@ func sendsTheNamespaceOfObjectsThatNameNone(t *testing.T) {
 		asked, _ := server.LastRequest().(*workloadresizerv1.PreviewManifestRequest)
 		if code != command.ExitDifferences || asked.GetNamespace() != want {
 			t.Errorf("exit %d, namespace %q, want %q; stderr %s", code, asked.GetNamespace(), want, stderr)
+		}
+	}
+}
+
+func saysOnceThatUsageIsNotKnown(t *testing.T) {
+	configuration := cmdtest.File(t, "config.yaml", []byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\noverrides: [{name: shop, match: {namespace: shop}, demand: {from: usage, mode: apply}}]\n"))
+	const note = "by usage, which only a server knows"
+	for namespace, want := range map[string]int{"shop": 1, "else": 0} {
+		const web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: app, resources: {requests: {cpu: 1}}}]}}}}"
+		text := web + "\n---\n" + strings.ReplaceAll(web, "name: web", "name: second")
+		args := []string{"plan", "-f", cmdtest.File(t, "deploy.yaml", []byte(text)), "--config", configuration, "-n", namespace}
+		code, _, stderr := program.Shell(t.Context(), args...)
+		if code == command.ExitError || strings.Count(stderr, note) != want {
+			t.Errorf("namespace %s: exit %d, stderr %q", namespace, code, stderr)
+		}
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "-o", "json")...)
+		if code == command.ExitError || strings.Contains(stderr, note) || strings.Contains(stdout, `"followsUsage": true`) != (want > 0) {
+			t.Errorf("namespace %s: exit %d, stderr %q, stdout %s", namespace, code, stderr, stdout)
 		}
 	}
 }

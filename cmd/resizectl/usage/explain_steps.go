@@ -26,6 +26,9 @@ func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, curr
 	} else {
 		steps = append(steps, "Target: "+p.Paint(print.Notable, "unknown")+": "+whyUnknown(r)+".")
 	}
+	if step := withheldStep(p, r); step != "" {
+		steps = append(steps, step)
+	}
 	if nodes := onNodes(r); nodes != "" {
 		steps = append(steps, "Nodes: one container needs, as cpu/memory: "+nodes+".")
 	}
@@ -133,6 +136,20 @@ func decreaseStep(p print.Painter, size *workloadresizerv1.RecommendedSize) stri
 	}
 	return "Decrease: " + told("cpu", size.GetCpuMayDecrease(), size.GetCpuDecreaseMessage()) + "; " +
 		told("memory", size.GetMemoryMayDecrease(), size.GetMemoryDecreaseMessage()) + "."
+}
+
+// withheldStep says which resources are not sized by usage in any mode; empty if there are none.
+func withheldStep(p print.Painter, r *workloadresizerv1.Recommendation) string {
+	var told []string
+	for _, of := range []struct{ name, why string }{{"cpu", r.GetCpuWithheldMessage()}, {"memory", r.GetMemoryWithheldMessage()}} {
+		if of.why != "" {
+			told = append(told, fmt.Sprintf("%s is %s: %s", of.name, p.Paint(print.Notable, "not sized by usage"), print.OneLine(of.why)))
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return "Withheld: " + strings.Join(told, "; ") + ". A withheld resource needs what its author wrote, and savings do not count its target."
 }
 
 // nowSteps says what the pods request, use and need together.

@@ -46,6 +46,27 @@ func TestExplain(t *testing.T) {
 
 func TestExplainRules(t *testing.T) {
 	t.Run("rejects anything but one workload and its containers", rejectsAnythingButOneWorkload)
+	t.Run("says what is withheld from usage", saysWhatIsWithheldFromUsage)
+}
+
+func saysWhatIsWithheldFromUsage(t *testing.T) {
+	used := cmdtest.Used()
+	web := used.Explained["web"][1].Recommendation
+	explained := func() string {
+		_, stdout, _ := program.Shell(t.Context(), "usage", "explain", "deploy/web", "-c", "proxy", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		return stdout
+	}
+	for _, tc := range []struct{ cpu, memory, want string }{
+		{"", "", ""},
+		{"HorizontalPodAutoscaler web\x1b targets 80% of cpu requests", "", "Withheld: cpu is not sized by usage: HorizontalPodAutoscaler web  targets 80% of cpu requests. A withheld resource needs what its author wrote, and savings do not count its target."},
+		{"one", "two", "Withheld: cpu is not sized by usage: one; memory is not sized by usage: two. A withheld"},
+	} {
+		web.CpuWithheldMessage, web.MemoryWithheldMessage = tc.cpu, tc.memory
+		got := explained()
+		if _, step, found := strings.Cut(got, "Withheld: "); found != (tc.want != "") || !strings.HasPrefix("Withheld: "+step, tc.want) && found {
+			t.Errorf("%s, want %q", got, tc.want)
+		}
+	}
 }
 
 func rejectsAnythingButOneWorkload(t *testing.T) {

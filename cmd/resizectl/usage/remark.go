@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // remarkUnknown says what the table does not cover.
@@ -19,6 +20,31 @@ func remarkUnknown(errOut io.Writer, total *row) error {
 		total.UnknownContainers, are(total.Containers, "container"), cores(unknown.cpu), bytes(unknown.memory))
 	return err
 }
+
+// remarkWithheld says of which workloads the table has what their authors requested as recommended.
+func remarkWithheld(errOut io.Writer, items []*workloadresizerv1.Recommendation) error {
+	var names []string
+	for _, item := range items {
+		if item.GetCpuWithheldMessage() == "" && item.GetMemoryWithheldMessage() == "" {
+			continue
+		}
+		if name := item.GetNamespace() + "/" + print.WorkloadName(item.GetWorkload()); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	_, err := fmt.Fprintf(errOut, "a HorizontalPodAutoscaler compares requests of %s with usage, so usage does not size them, and no savings count; \"resizectl usage explain WORKLOAD\" shows which\n", shown)
+	return err
+}
+
+// mostNamed is how many workloads a remark names.
+const mostNamed = 5
 
 // are returns "1 container is" or e.g. "2 containers are".
 func are(n int64, what string) string {

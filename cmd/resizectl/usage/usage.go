@@ -149,5 +149,8 @@ func (o *options) print(resp *workloadresizerv1.ListRecommendationsResponse) err
 	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil {
 		return err
 	}
+	if err := remarkWithheld(o.ErrOut, all.items); err != nil {
+		return err
+	}
 	return remarkUnknown(o.ErrOut, &all.Total)
 }

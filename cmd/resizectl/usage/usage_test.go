@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,7 @@ func TestUsageRules(t *testing.T) {
 	t.Run("rejects what cannot be combined", rejectsWhatCannotBeCombined)
 	t.Run("fails if a sum is not a quantity", failsIfASumIsNotAQuantity)
 	t.Run("has no columns of costs without prices", hasNoColumnsOfCostsWithoutPrices)
+	t.Run("names workloads of which something is withheld from usage", namesWorkloadsOfWhichSomethingIsWithheld)
 	t.Run("completes workloads and commands", completesWorkloadsAndCommands)
 }
 
@@ -157,6 +159,33 @@ func hasNoColumnsOfCostsWithoutPrices(t *testing.T) {
 	}
 	_, stdout, _ := program.Shell(t.Context(), "usage", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
 	cmdtest.Golden(t, "usage-free.table", stdout)
+}
+
+func namesWorkloadsOfWhichSomethingIsWithheld(t *testing.T) {
+	remark := func(names string) string {
+		return "a HorizontalPodAutoscaler compares requests of " + names + " with usage, so usage does not size them, and no savings count; \"resizectl usage explain WORKLOAD\" shows which\n"
+	}
+	used := cmdtest.Used()
+	list := func(args ...string) string {
+		_, _, stderr := program.Shell(t.Context(), append([]string{"usage", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used})}, args...)...)
+		return stderr
+	}
+	used.Recommendations[0].CpuWithheldMessage, used.Recommendations[1].MemoryWithheldMessage = "scaled", "scaled"
+	if got, want := list("-A"), remark("default/deployment/web")+remarkAll; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := list("-A", "-o", "json"); got != "" {
+		t.Errorf("%q in a document", got)
+	}
+	used.Recommendations = nil
+	for i := range 7 {
+		used.Recommendations = append(used.Recommendations, &workloadresizerv1.Recommendation{
+			Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprint("w", i)}, CpuWithheldMessage: "scaled", Sums: &workloadresizerv1.UsageSums{},
+		})
+	}
+	if got, want := list("-n", "shop"), remark("shop/deployment/w0, shop/deployment/w1, shop/deployment/w2, shop/deployment/w3, shop/deployment/w4 and 2 more"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func completesWorkloadsAndCommands(t *testing.T) {

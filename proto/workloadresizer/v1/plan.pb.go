@@ -959,7 +959,10 @@ type ManifestPlan struct {
 	// resized, or that the object is not planned although it seems to create pods.
 	Warnings []string `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// One plan per node type, ordered by node type; none if the object is not planned.
-	Plans         []*Plan `protobuf:"bytes,5,rep,name=plans,proto3" json:"plans,omitempty"`
+	Plans []*Plan `protobuf:"bytes,5,rep,name=plans,proto3" json:"plans,omitempty"`
+	// Whether the configuration sizes the pods by usage. Plans of manifests do not know usage:
+	// they show what the author wrote, scaled for the node types.
+	FollowsUsage  bool `protobuf:"varint,6,opt,name=follows_usage,json=followsUsage,proto3" json:"follows_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1027,6 +1030,13 @@ func (x *ManifestPlan) GetPlans() []*Plan {
 		return x.Plans
 	}
 	return nil
+}
+
+func (x *ManifestPlan) GetFollowsUsage() bool {
+	if x != nil {
+		return x.FollowsUsage
+	}
+	return false
 }
 
 // The plan for one pod: the decision and its reasons.
@@ -1586,13 +1596,14 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\"o\n" +
 	"\x17PreviewManifestResponse\x12:\n" +
 	"\aobjects\x18\x01 \x03(\v2 .workloadresizer.v1.ManifestPlanR\aobjects\x12\x18\n" +
-	"\aignored\x18\x02 \x03(\tR\aignored\"\xa0\x01\n" +
+	"\aignored\x18\x02 \x03(\tR\aignored\"\xc5\x01\n" +
 	"\fManifestPlan\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1a\n" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12.\n" +
-	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\"\xcd\x04\n" +
+	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\x12#\n" +
+	"\rfollows_usage\x18\x06 \x01(\bR\ffollowsUsage\"\xcd\x04\n" +
 	"\x04Plan\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +

@@ -194,9 +194,12 @@ type ListRatiosResponse struct {
 	// The token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// How usage determines the sizes of pods that no rule matches.
-	DemandMode    DemandMode `protobuf:"varint,8,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DemandMode DemandMode `protobuf:"varint,8,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
+	// The mode that the configuration has for all pods but that has no effect, since their
+	// demand does not come from usage; unspecified if there is none. A rule may use it.
+	UnusedDemandMode DemandMode `protobuf:"varint,9,opt,name=unused_demand_mode,json=unusedDemandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"unused_demand_mode,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ListRatiosResponse) Reset() {
@@ -281,6 +284,13 @@ func (x *ListRatiosResponse) GetNextPageToken() string {
 func (x *ListRatiosResponse) GetDemandMode() DemandMode {
 	if x != nil {
 		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
+func (x *ListRatiosResponse) GetUnusedDemandMode() DemandMode {
+	if x != nil {
+		return x.UnusedDemandMode
 	}
 	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
@@ -537,9 +547,12 @@ type RatioRule struct {
 	// max_speed_ratio makes implausible. Does not repeat what ListRatios returns.
 	Implausible map[string]string `protobuf:"bytes,6,rep,name=implausible,proto3" json:"implausible,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// How usage determines the sizes of these pods, even if it is as for all other pods.
-	DemandMode    DemandMode `protobuf:"varint,7,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DemandMode DemandMode `protobuf:"varint,7,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
+	// The mode that the rule sets but that has no effect, since the demand of its pods does
+	// not come from usage; unspecified if there is none.
+	UnusedDemandMode DemandMode `protobuf:"varint,8,opt,name=unused_demand_mode,json=unusedDemandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"unused_demand_mode,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *RatioRule) Reset() {
@@ -617,6 +630,13 @@ func (x *RatioRule) GetImplausible() map[string]string {
 func (x *RatioRule) GetDemandMode() DemandMode {
 	if x != nil {
 		return x.DemandMode
+	}
+	return DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
+func (x *RatioRule) GetUnusedDemandMode() DemandMode {
+	if x != nil {
+		return x.UnusedDemandMode
 	}
 	return DemandMode_DEMAND_MODE_UNSPECIFIED
 }
@@ -1225,7 +1245,7 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\tpage_size\x18\x01 \x01(\x05B\n" +
 	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x91\x03\n" +
+	"page_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xdf\x03\n" +
 	"\x12ListRatiosResponse\x121\n" +
 	"\x06ratios\x18\x01 \x03(\v2\x19.workloadresizer.v1.RatioR\x06ratios\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
@@ -1235,7 +1255,8 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x0fmax_speed_ratio\x18\x06 \x01(\x01R\rmaxSpeedRatio\x12&\n" +
 	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\x12?\n" +
 	"\vdemand_mode\x18\b \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
-	"demandMode\"]\n" +
+	"demandMode\x12L\n" +
+	"\x12unused_demand_mode\x18\t \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\x10unusedDemandMode\"]\n" +
 	"\x0fGetRatioRequest\x12)\n" +
 	"\tnode_type\x18\x01 \x01(\tB\f\xe0A\x02\xbaH\x06r\x04\x10\x01\x18?R\bnodeType\x12\x1f\n" +
 	"\x04rule\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\x04rule\"_\n" +
@@ -1250,7 +1271,7 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x16ListRatioRulesResponse\x123\n" +
 	"\x05rules\x18\x01 \x03(\v2\x1d.workloadresizer.v1.RatioRuleR\x05rules\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\tR\brevision\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xc8\x03\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x96\x04\n" +
 	"\tRatioRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x122\n" +
@@ -1259,7 +1280,8 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\x0fmax_speed_ratio\x18\x05 \x01(\x01H\x00R\rmaxSpeedRatio\x88\x01\x01\x12P\n" +
 	"\vimplausible\x18\x06 \x03(\v2..workloadresizer.v1.RatioRule.ImplausibleEntryR\vimplausible\x12?\n" +
 	"\vdemand_mode\x18\a \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
-	"demandMode\x1a>\n" +
+	"demandMode\x12L\n" +
+	"\x12unused_demand_mode\x18\b \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\x10unusedDemandMode\x1a>\n" +
 	"\x10ImplausibleEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x12\n" +
@@ -1373,35 +1395,37 @@ var file_workloadresizer_v1_ratio_proto_depIdxs = []int32{
 	12, // 1: workloadresizer.v1.ListRatiosResponse.bounds:type_name -> workloadresizer.v1.Bounds
 	11, // 2: workloadresizer.v1.ListRatiosResponse.sources:type_name -> workloadresizer.v1.RatioSource
 	0,  // 3: workloadresizer.v1.ListRatiosResponse.demand_mode:type_name -> workloadresizer.v1.DemandMode
-	8,  // 4: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	7,  // 5: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
-	12, // 6: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
-	8,  // 7: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
-	16, // 8: workloadresizer.v1.RatioRule.implausible:type_name -> workloadresizer.v1.RatioRule.ImplausibleEntry
-	0,  // 9: workloadresizer.v1.RatioRule.demand_mode:type_name -> workloadresizer.v1.DemandMode
-	10, // 10: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
-	9,  // 11: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
-	17, // 12: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
-	10, // 13: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
-	17, // 14: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
-	17, // 15: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
-	13, // 16: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
-	13, // 17: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
-	18, // 18: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	8,  // 19: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
-	1,  // 20: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
-	3,  // 21: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
-	5,  // 22: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
-	14, // 23: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
-	2,  // 24: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
-	4,  // 25: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
-	6,  // 26: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
-	15, // 27: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
-	24, // [24:28] is the sub-list for method output_type
-	20, // [20:24] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	0,  // 4: workloadresizer.v1.ListRatiosResponse.unused_demand_mode:type_name -> workloadresizer.v1.DemandMode
+	8,  // 5: workloadresizer.v1.GetRatioResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	7,  // 6: workloadresizer.v1.ListRatioRulesResponse.rules:type_name -> workloadresizer.v1.RatioRule
+	12, // 7: workloadresizer.v1.RatioRule.bounds:type_name -> workloadresizer.v1.Bounds
+	8,  // 8: workloadresizer.v1.RatioRule.ratios:type_name -> workloadresizer.v1.Ratio
+	16, // 9: workloadresizer.v1.RatioRule.implausible:type_name -> workloadresizer.v1.RatioRule.ImplausibleEntry
+	0,  // 10: workloadresizer.v1.RatioRule.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	0,  // 11: workloadresizer.v1.RatioRule.unused_demand_mode:type_name -> workloadresizer.v1.DemandMode
+	10, // 12: workloadresizer.v1.Ratio.provenance:type_name -> workloadresizer.v1.Provenance
+	9,  // 13: workloadresizer.v1.Ratio.candidates:type_name -> workloadresizer.v1.RatioCandidate
+	17, // 14: workloadresizer.v1.Ratio.expire_time:type_name -> google.protobuf.Timestamp
+	10, // 15: workloadresizer.v1.RatioCandidate.provenance:type_name -> workloadresizer.v1.Provenance
+	17, // 16: workloadresizer.v1.Provenance.update_time:type_name -> google.protobuf.Timestamp
+	17, // 17: workloadresizer.v1.RatioSource.last_good_time:type_name -> google.protobuf.Timestamp
+	13, // 18: workloadresizer.v1.Bounds.cpu:type_name -> workloadresizer.v1.QuantityRange
+	13, // 19: workloadresizer.v1.Bounds.memory:type_name -> workloadresizer.v1.QuantityRange
+	18, // 20: workloadresizer.v1.WatchRatiosResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	8,  // 21: workloadresizer.v1.WatchRatiosResponse.ratio:type_name -> workloadresizer.v1.Ratio
+	1,  // 22: workloadresizer.v1.RatioService.ListRatios:input_type -> workloadresizer.v1.ListRatiosRequest
+	3,  // 23: workloadresizer.v1.RatioService.GetRatio:input_type -> workloadresizer.v1.GetRatioRequest
+	5,  // 24: workloadresizer.v1.RatioService.ListRatioRules:input_type -> workloadresizer.v1.ListRatioRulesRequest
+	14, // 25: workloadresizer.v1.RatioService.WatchRatios:input_type -> workloadresizer.v1.WatchRatiosRequest
+	2,  // 26: workloadresizer.v1.RatioService.ListRatios:output_type -> workloadresizer.v1.ListRatiosResponse
+	4,  // 27: workloadresizer.v1.RatioService.GetRatio:output_type -> workloadresizer.v1.GetRatioResponse
+	6,  // 28: workloadresizer.v1.RatioService.ListRatioRules:output_type -> workloadresizer.v1.ListRatioRulesResponse
+	15, // 29: workloadresizer.v1.RatioService.WatchRatios:output_type -> workloadresizer.v1.WatchRatiosResponse
+	26, // [26:30] is the sub-list for method output_type
+	22, // [22:26] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_ratio_proto_init() }

@@ -217,9 +217,15 @@ type Recommendation struct {
 	// The sizes on the types of nodes where the pods run, most pods first.
 	NodeTypes []*SizeOnNodeType `protobuf:"bytes,9,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// How usage determines the sizes of the pods, as configured.
-	DemandMode    DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DemandMode DemandMode `protobuf:"varint,10,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
+	// Why CPU is not sized by usage in any mode, in human-readable form: a
+	// HorizontalPodAutoscaler compares it with usage. Sums then have what the authors
+	// requested as recommended. Empty if it may be sized.
+	CpuWithheldMessage string `protobuf:"bytes,11,opt,name=cpu_withheld_message,json=cpuWithheldMessage,proto3" json:"cpu_withheld_message,omitempty"`
+	// The same for memory.
+	MemoryWithheldMessage string `protobuf:"bytes,12,opt,name=memory_withheld_message,json=memoryWithheldMessage,proto3" json:"memory_withheld_message,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Recommendation) Reset() {
@@ -320,6 +326,20 @@ func (x *Recommendation) GetDemandMode() DemandMode {
 		return x.DemandMode
 	}
 	return DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
+func (x *Recommendation) GetCpuWithheldMessage() string {
+	if x != nil {
+		return x.CpuWithheldMessage
+	}
+	return ""
+}
+
+func (x *Recommendation) GetMemoryWithheldMessage() string {
+	if x != nil {
+		return x.MemoryWithheldMessage
+	}
+	return ""
 }
 
 // The size that a container needs.
@@ -2619,7 +2639,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xdc\x03\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xc6\x04\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2634,7 +2654,9 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"node_types\x18\t \x03(\v2\".workloadresizer.v1.SizeOnNodeTypeR\tnodeTypes\x12?\n" +
 	"\vdemand_mode\x18\n" +
 	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
-	"demandMode\"\xe3\x04\n" +
+	"demandMode\x120\n" +
+	"\x14cpu_withheld_message\x18\v \x01(\tR\x12cpuWithheldMessage\x126\n" +
+	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\"\xe3\x04\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +

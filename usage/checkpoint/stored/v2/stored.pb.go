@@ -542,7 +542,9 @@ type NodeType struct {
 	// The peaks of the last week; absent if no policy needs them.
 	Week *Week `protobuf:"bytes,10,opt,name=week,proto3" json:"week,omitempty"`
 	// The least sizes; absent if none was seen to be too small.
-	Floors        *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
+	Floors *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
+	// The highest usage of memory; absent if none is known.
+	Peaks         *Peaks `protobuf:"bytes,12,opt,name=peaks,proto3" json:"peaks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -654,6 +656,68 @@ func (x *NodeType) GetFloors() *Floors {
 	return nil
 }
 
+func (x *NodeType) GetPeaks() *Peaks {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
+// The highest usage of memory of each of the last eight days.
+type Peaks struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The newest day, in days since 1970.
+	Day int32 `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
+	// The peaks of that day and of the seven before it: 1024 times the binary logarithm of the bytes, plus 1. 0 means none.
+	Peaks         []uint32 `protobuf:"varint,2,rep,packed,name=peaks,proto3" json:"peaks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Peaks) Reset() {
+	*x = Peaks{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Peaks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Peaks) ProtoMessage() {}
+
+func (x *Peaks) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Peaks.ProtoReflect.Descriptor instead.
+func (*Peaks) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Peaks) GetDay() int32 {
+	if x != nil {
+		return x.Day
+	}
+	return 0
+}
+
+func (x *Peaks) GetPeaks() []uint32 {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
 // The least sizes of which smaller ones were seen to be too small, of each of the last eight days: of CPU requests, CPU
 // limits, memory requests and memory limits.
 type Floors struct {
@@ -669,7 +733,7 @@ type Floors struct {
 
 func (x *Floors) Reset() {
 	*x = Floors{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +745,7 @@ func (x *Floors) String() string {
 func (*Floors) ProtoMessage() {}
 
 func (x *Floors) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +758,7 @@ func (x *Floors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floors.ProtoReflect.Descriptor instead.
 func (*Floors) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Floors) GetDays() []int32 {
@@ -731,7 +795,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +807,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +820,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -809,7 +873,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +885,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +898,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -899,7 +963,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +975,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +988,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -1048,7 +1112,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1124,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1137,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1143,7 +1207,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xdf\x03\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\x92\x04\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1158,7 +1222,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\apressed\x18\t \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\apressed\x12.\n" +
 	"\x04week\x18\n" +
 	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\x124\n" +
-	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\"6\n" +
+	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\x121\n" +
+	"\x05peaks\x18\f \x01(\v2\x1b.checkpoint.stored.v2.PeaksR\x05peaks\"/\n" +
+	"\x05Peaks\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\x05R\x03day\x12\x14\n" +
+	"\x05peaks\x18\x02 \x03(\rR\x05peaks\"6\n" +
 	"\x06Floors\x12\x12\n" +
 	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x18\n" +
 	"\aamounts\x18\x02 \x03(\rR\aamounts\"\xb0\x01\n" +
@@ -1211,7 +1279,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1220,11 +1288,12 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
 	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
 	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Floors)(nil),    // 7: checkpoint.stored.v2.Floors
-	(*Histogram)(nil), // 8: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 9: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 10: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 11: checkpoint.stored.v2.Outliers
+	(*Peaks)(nil),     // 7: checkpoint.stored.v2.Peaks
+	(*Floors)(nil),    // 8: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 9: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 10: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 11: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 12: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1233,20 +1302,21 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	10, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	11, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	11, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	12, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
 	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	8,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	8,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	8,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	8,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	7,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	9,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	9,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	9,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	9,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	10, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	8,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	7,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1260,7 +1330,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -42,6 +42,9 @@ type Strain struct {
 	// LimitEvents is how often the container reached its memory limit or memory.high: of a sample of
 	// memory.
 	LimitEvents Value
+	// Charged is the most memory that was charged to the container, with the page cache, in bytes: of a sample of memory.
+	// Nothing can be lower than that, but nothing is needed for it.
+	Charged Value
 }
 
 // Value is a number, unless it was not measured.

@@ -100,7 +100,7 @@ func keepsPartsOfTheLongestUsagesBelowTheLimit(t *testing.T) {
 	for range 1500 {
 		usages = append(usages, &workloadresizerv1.ContainerUsage{
 			PodUid: long(64), Container: long(63), ContainerId: long(128), EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute + 1),
-			CpuCores: proto.Float64(math.MaxFloat64), MemoryPeakBytes: proto.Int64(math.MaxInt64),
+			CpuCores: proto.Float64(math.MaxFloat64), MemoryPeakBytes: proto.Int64(math.MaxInt64), MemoryChargedBytes: proto.Int64(math.MaxInt64),
 			Throttled: proto.Float64(0.1), CpuPressure: proto.Float64(0.1), MemoryPressure: proto.Float64(0.1), MemoryLimitEvents: proto.Int64(math.MaxInt64),
 		})
 	}

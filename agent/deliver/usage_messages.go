@@ -16,7 +16,7 @@ func usageMessages(usages []usage.Usage) []*workloadresizerv1.ContainerUsage {
 		u := &usages[i]
 		all[i] = &workloadresizerv1.ContainerUsage{
 			PodUid: u.PodUID, ContainerId: u.ContainerID, EndTime: timestamppb.New(u.End), MeasureDuration: durationpb.New(u.Duration),
-			CpuCores: u.CPU, MemoryPeakBytes: u.Memory,
+			CpuCores: u.CPU, MemoryPeakBytes: u.Memory, MemoryChargedBytes: u.Charged,
 			Throttled: u.Throttled, CpuPressure: u.CPUPressure, MemoryPressure: u.MemoryPressure, MemoryLimitEvents: u.LimitEvents,
 		}
 	}

@@ -330,14 +330,14 @@ func endsWhileTheServerIsAway(t *testing.T) {
 func TestUsageMessages(t *testing.T) {
 	end := time.Date(2026, 11, 24, 1, 2, 3, 0, time.UTC)
 	known := usageMessages([]usage.Usage{{
-		PodUID: "u", ContainerID: "i", End: end, Duration: time.Minute, CPU: new(0.5), Memory: new(int64(7)),
+		PodUID: "u", ContainerID: "i", End: end, Duration: time.Minute, CPU: new(0.5), Memory: new(int64(7)), Charged: new(int64(9)),
 		Throttled: new(0.1), CPUPressure: new(0.2), MemoryPressure: new(0.3), LimitEvents: new(int64(4)),
 	}})[0]
 	if known.GetPodUid() != "u" || known.GetContainerId() != "i" || known.GetContainer() != "" || !known.GetEndTime().AsTime().Equal(end) || known.GetMeasureDuration().AsDuration() != time.Minute ||
-		known.GetCpuCores() != 0.5 || known.GetMemoryPeakBytes() != 7 || known.GetThrottled() != 0.1 || known.GetCpuPressure() != 0.2 || known.GetMemoryPressure() != 0.3 || known.GetMemoryLimitEvents() != 4 {
+		known.GetCpuCores() != 0.5 || known.GetMemoryPeakBytes() != 7 || known.GetMemoryChargedBytes() != 9 || known.GetThrottled() != 0.1 || known.GetCpuPressure() != 0.2 || known.GetMemoryPressure() != 0.3 || known.GetMemoryLimitEvents() != 4 {
 		t.Errorf("got %v", known)
 	}
-	if unknown := usageMessages([]usage.Usage{{}})[0]; unknown.CpuCores != nil || unknown.MemoryPeakBytes != nil ||
+	if unknown := usageMessages([]usage.Usage{{}})[0]; unknown.CpuCores != nil || unknown.MemoryPeakBytes != nil || unknown.MemoryChargedBytes != nil ||
 		unknown.Throttled != nil || unknown.CpuPressure != nil || unknown.MemoryPressure != nil || unknown.MemoryLimitEvents != nil {
 		t.Errorf("unknown values are known: %v", unknown)
 	}

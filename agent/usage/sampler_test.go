@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -252,5 +254,44 @@ func logsAProblemOnce(t *testing.T) {
 	}
 	if want := []string{`level=WARN msg="Not all containers were measured" err=busy`, `level=INFO msg="All containers are measured again"`}; !slices.Equal(messages, want) {
 		t.Errorf("got %q", messages)
+	}
+}
+
+func TestChargedOfFiles(t *testing.T) {
+	uid, id := "0b7a2e7c-6a3c-4d1b-9f0e-5b8f6a1c2d3e", strings.Repeat("1", 64)
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		want  int64 // In MiB; -1 means unknown.
+	}{
+		{"the page cache is charged", map[string]string{"memory.current": "209715200\n", "memory.stat": "inactive_file 157286400\n"}, 200},
+		{"nothing is known without the file", map[string]string{"memory.stat": "inactive_file 157286400\n"}, -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			root := t.TempDir()
+			dir := filepath.Join(root, "kubepods", "pod"+uid, id)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			tc.files["cpu.stat"], tc.files["../../../cgroup.controllers"] = "usage_usec 5000000\n", "cpu memory\n"
+			for name, content := range tc.files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tree, err := cgroup.Open(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := NewSampler(tree)
+			for range 2 {
+				if err := s.Sample(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if u, found := usages(s)[id]; !found || inMiB(u.Charged) != tc.want {
+				t.Errorf("got %d MiB, want %d", inMiB(u.Charged), tc.want)
+			}
+		})
 	}
 }

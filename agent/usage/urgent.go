@@ -41,8 +41,8 @@ func (w *window) hurry(before *cgroup.Reading, since, now time.Time, r *cgroup.R
 	}
 	w.urgent, w.closest = max(w.urgent-1, 0), max(w.closest, of)
 	return Usage{
-		PodUID: w.PodUID, ContainerID: w.ID, End: now, Duration: now.Sub(since), Memory: &used.N,
-		MemoryPressure: waited(r.MemoryWait.Since(before.MemoryWait), now.Sub(since)), LimitEvents: events(limited),
+		PodUID: w.PodUID, ContainerID: w.ID, End: now, Duration: now.Sub(since), Memory: &used.N, Charged: pointer(r.Memory),
+		MemoryPressure: waited(r.MemoryWait.Since(before.MemoryWait), now.Sub(since)), LimitEvents: pointer(limited),
 	}, true
 }
 

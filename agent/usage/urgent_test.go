@@ -58,7 +58,7 @@ func TestUrgent(t *testing.T) {
 				if len(got) == 0 && tc.want == 0 {
 					return
 				}
-				if len(got) != 1 || inMiB(got[0].Memory) != tc.want || got[0].Duration != 5*time.Second || !got[0].End.Equal(time.Now()) || got[0].CPU != nil || got[0].PodUID != "pod" || got[0].ContainerID != "a" {
+				if len(got) != 1 || inMiB(got[0].Memory) != tc.want || got[0].Duration != 5*time.Second || !got[0].End.Equal(time.Now()) || got[0].CPU != nil || got[0].Charged == nil || *got[0].Charged != tc.now.Memory.N || got[0].PodUID != "pod" || got[0].ContainerID != "a" {
 					t.Errorf("got %+v, want %d MiB", got, tc.want)
 				}
 				if len(s.Urgent()) != 0 {

@@ -13,6 +13,9 @@ type Usage struct {
 	// are nil if unknown.
 	CPU    *float64
 	Memory *int64
+	// Charged is the most memory that was charged to the container, in bytes: the page cache counts, which the
+	// kernel can take back.
+	Charged *int64
 	// Throttled is the share of the periods of the CPU limit in which the container ran and had
 	// to wait for the next period.
 	Throttled *float64

@@ -14,8 +14,8 @@ type window struct {
 	last     cgroup.Reading
 	// grown is by how much the counters have grown since from. Its other values are unknown.
 	grown cgroup.Reading
-	// memory is the highest memory.
-	memory cgroup.Count
+	// memory is the highest working set, and charged the most memory that was charged to the container.
+	memory, charged cgroup.Count
 	// urgent is how many usages may be reported before the period is over, and limited means that there was
 	// a reason for it in this period.
 	urgent  int
@@ -28,7 +28,7 @@ type window struct {
 
 // begin returns a window that begins with a reading: what the container used before is unknown.
 func begin(c cgroup.Container, now time.Time, r cgroup.Reading) *window {
-	return &window{Container: c, from: now, at: now, last: r, memory: r.WorkingSet(), urgent: mostUrgent}
+	return &window{Container: c, from: now, at: now, last: r, memory: r.WorkingSet(), charged: r.Memory, urgent: mostUrgent}
 }
 
 // beginAtCreation returns the window of a container that was created after since, with the first
@@ -60,15 +60,18 @@ func (w *window) add(now time.Time, r cgroup.Reading) {
 			*counter.sum = cgroup.Count{N: counter.sum.N + grown.N, Known: true}
 		}
 	}
-	w.raise(r.WorkingSet())
-	w.raise(spike(&w.last, &r))
+	w.memory, w.charged = highest(w.memory, r.WorkingSet(), spike(&w.last, &r)), highest(w.charged, r.Memory)
 	w.at, w.last = now, r
 }
 
-func (w *window) raise(memory cgroup.Count) {
-	if memory.Known {
-		w.memory = cgroup.Count{N: max(w.memory.N, memory.N), Known: true}
+// highest returns the highest of the counts that are known.
+func highest(counts ...cgroup.Count) (most cgroup.Count) {
+	for _, c := range counts {
+		if c.Known {
+			most = cgroup.Count{N: max(most.N, c.N), Known: true}
+		}
 	}
+	return most
 }
 
 // spike returns how high the working set was between two readings if the memory of the container
@@ -99,14 +102,12 @@ func (w *window) fold() (u Usage, ok bool) {
 	if w.grown.Throttled.Known && w.grown.Periods.Known {
 		u.Throttled = new(share(w.grown.Throttled.N, max(w.grown.Periods.N, int64(took.Seconds()*leastPeriods))))
 	}
-	u.CPUPressure, u.MemoryPressure, u.LimitEvents = waited(w.grown.CPUWait, took), waited(w.grown.MemoryWait, took), events(w.grown.Limited)
+	u.CPUPressure, u.MemoryPressure, u.LimitEvents = waited(w.grown.CPUWait, took), waited(w.grown.MemoryWait, took), pointer(w.grown.Limited)
 	if w.grown.CPU.Known {
 		u.CPU = new(float64(w.grown.CPU.N) / 1e6 / took.Seconds())
 	}
-	if w.memory.Known {
-		u.Memory = new(w.memory.N)
-	}
-	w.from, w.grown, w.memory = w.at, cgroup.Reading{}, cgroup.Count{}
+	u.Memory, u.Charged = pointer(w.memory), pointer(w.charged)
+	w.from, w.grown, w.memory, w.charged = w.at, cgroup.Reading{}, cgroup.Count{}, cgroup.Count{}
 	if !w.limited {
 		w.allowUrgent()
 	}
@@ -122,8 +123,8 @@ func waited(microseconds cgroup.Count, of time.Duration) *float64 {
 	return new(share(microseconds.N, of.Microseconds()))
 }
 
-// events returns a number of events; nil if it is unknown.
-func events(n cgroup.Count) *int64 {
+// pointer returns a number; nil if it is unknown.
+func pointer(n cgroup.Count) *int64 {
 	if !n.Known {
 		return nil
 	}

@@ -62,6 +62,33 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+func TestCharged(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		readings []cgroup.Reading
+		want     int64 // In MiB; -1 means unknown.
+	}{
+		{"is the most of all readings, with the page cache", []cgroup.Reading{memory(100, 0, 300, 0), memory(250, 200, 300, 0), memory(100, 0, 300, 0)}, 250},
+		{"is known without memory.stat", []cgroup.Reading{unknown(memory(100, 0, 150, 0), func(r *cgroup.Reading) { r.Inactive = cgroup.Count{} })}, 100},
+		{"is unknown without memory.current", []cgroup.Reading{unknown(memory(100, 0, 150, 0), func(r *cgroup.Reading) { r.Memory = cgroup.Count{} })}, -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			now := time.Now()
+			w := begin(cgroup.Container{}, now, tc.readings[0])
+			for i, r := range append(tc.readings[1:], tc.readings[len(tc.readings)-1]) {
+				w.add(now.Add(time.Duration(i+1)*time.Second), r)
+			}
+			if u, ok := w.fold(); !ok || inMiB(u.Charged) != tc.want {
+				t.Errorf("got %d MiB, want %d", inMiB(u.Charged), tc.want)
+			}
+			w.add(now.Add(time.Minute), memory(50, 0, 300, 0))
+			if u, ok := w.fold(); !ok || inMiB(u.Charged) != 50 {
+				t.Errorf("got %d MiB in the next minute", inMiB(u.Charged))
+			}
+		})
+	}
+}
+
 func inMiB(bytes *int64) int64 {
 	if bytes == nil {
 		return -1
@@ -143,7 +170,7 @@ func knowsNothingThatWasNotCounted(t *testing.T) {
 	now := time.Now()
 	w := begin(cgroup.Container{}, now, cgroup.Reading{})
 	w.add(now.Add(time.Minute), cgroup.Reading{})
-	if u, ok := w.fold(); !ok || u.CPU != nil || u.Memory != nil || u.Throttled != nil || u.CPUPressure != nil || u.MemoryPressure != nil || u.LimitEvents != nil {
+	if u, ok := w.fold(); !ok || u.CPU != nil || u.Memory != nil || u.Charged != nil || u.Throttled != nil || u.CPUPressure != nil || u.MemoryPressure != nil || u.LimitEvents != nil {
 		t.Errorf("got %+v", u)
 	}
 }

@@ -143,7 +143,7 @@ func New(config Config) (*Cluster, error) {
 		Resources: config.WorkloadKinds, Client: config.Metadata, Discovery: config.Client.Discovery(), Changed: c.ownerChanged,
 	})
 	config.Metrics.MustRegister(c.owners)
-	if c.vpas, err = newVPAs(config.Dynamic, c.namespaceChanged); err != nil {
+	if c.vpas, err = newVPAs(config.Dynamic, c.vpaChanged); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -36,9 +36,9 @@ type vpas struct {
 // VPAResource is the resource of VerticalPodAutoscalers.
 var VPAResource = schema.GroupVersionResource{Group: "autoscaling.k8s.io", Version: "v1", Resource: "verticalpodautoscalers"}
 
-// newVPAs returns vpas whose informer does not run yet. changed is called with the
-// namespace of each autoscaler that is added or deleted, or that sizes something else than before.
-func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, error) {
+// newVPAs returns vpas whose informer does not run yet. changed is called with both states of each autoscaler that is added
+// or deleted, or that sizes something else than before; nil if it does not exist.
+func newVPAs(client dynamic.Interface, changed func(before, now *vpa.Object)) (*vpas, error) {
 	v := &vpas{informer: dynamicinformer.NewFilteredDynamicInformer(client, VPAResource, "", 0,
 		cache.Indexers{byTarget: indexVPA}, nil).Informer()}
 	err := errors.Join(
@@ -60,7 +60,7 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 		now, _ := obj.(*vpa.Object)
 		if before == nil || now == nil || before.Target != now.Target || !reflect.DeepEqual(before.Sizes, now.Sizes) {
 			// Recommenders write the status every minute.
-			changed(namespaceOf(old, obj))
+			changed(before, now)
 		}
 		if !before.SaysAs(now) {
 			v.policyChanged()
@@ -75,6 +75,27 @@ func newVPAs(client dynamic.Interface, changed func(namespace string)) (*vpas, e
 func (v *vpas) policyChanged() {
 	for _, changed := range v.policies {
 		changed()
+	}
+}
+
+// vpaChanged reports the pods that a VerticalPodAutoscaler targets, or no longer does. A tenant may have thousands of them.
+func (c *Cluster) vpaChanged(before, now *vpa.Object) {
+	if !c.IsFilled() {
+		return // Before the cluster is read, no pod is planned.
+	}
+	var targets []workload.Workload
+	namespace := ""
+	for _, o := range [...]*vpa.Object{before, now} {
+		if o != nil {
+			namespace, targets = o.Namespace(), append(targets, o.Target)
+		}
+	}
+	var owners []workload.Workload
+	for _, of := range c.pods.Pods(namespace).List() {
+		owners = c.owners.Chain(owners[:0], of)
+		if slices.ContainsFunc(owners, func(w workload.Workload) bool { return slices.Contains(targets, w) }) {
+			c.changes.Changed(of.NamespacedName())
+		}
 	}
 }
 
@@ -131,20 +152,29 @@ func (v *vpas) of(namespace string, workloads []workload.Workload) *safety.VPA {
 	var boosts *safety.VPA
 	for _, w := range workloads {
 		found := ofTarget(v.informer.GetIndexer(), namespace, w)
-		if len(found) > 1 {
-			slices.SortFunc(found, func(a, b any) int { return a.(*vpa.Object).Compare(b.(*vpa.Object)) })
+		if active := first(found, func(s *safety.VPA) bool { return s.Active }); active != nil {
+			return active
 		}
-		for _, obj := range found {
-			sizes := &obj.(*vpa.Object).Sizes
-			switch {
-			case sizes.Active:
-				return sizes
-			case sizes.Boosts && boosts == nil:
-				boosts = sizes
-			}
+		if boosts == nil {
+			boosts = first(found, func(s *safety.VPA) bool { return s.Boosts })
 		}
 	}
 	return boosts
+}
+
+// first returns what the first of some autoscalers sizes, in the order of the updater, of those that meet a condition; nil if
+// none does.
+func first(of []any, meets func(*safety.VPA) bool) *safety.VPA {
+	var found *vpa.Object
+	for _, obj := range of {
+		if o := obj.(*vpa.Object); meets(&o.Sizes) && (found == nil || o.Compare(found) < 0) {
+			found = o
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &found.Sizes
 }
 
 func indexVPA(obj any) ([]string, error) {

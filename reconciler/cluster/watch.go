@@ -232,6 +232,3 @@ func (c *Cluster) changed(pods []*pod.Pod) {
 		c.changes.Changed(of.NamespacedName())
 	}
 }
-
-// namespaceChanged reports all pods in a namespace as changed.
-func (c *Cluster) namespaceChanged(namespace string) { c.changed(c.pods.Pods(namespace).List()) }

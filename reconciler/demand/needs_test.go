@@ -127,12 +127,12 @@ func theMemoryThatAContainerUsesIsKnownForSomeMinutes(t *testing.T) {
 	f.round(t)
 	p := f.of.Pods("shop").Get("web-1-x")
 	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
-	if _, got := of.Of("app"); got < 100<<20 || got > 101<<20 {
-		t.Errorf("%d bytes are in use", got)
+	if _, now := of.Of("app"); now.Used < 100<<20 || now.Used > 101<<20 {
+		t.Errorf("%d bytes are in use", now.Used)
 	}
 	clustertest.Clock(f.of).SetTime(podtest.Start.Add(20 * time.Minute))
-	if shown, got := of.Of("app"); got != 0 || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
-		t.Errorf("%d bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
+	if shown, got := of.Of("app"); got != (need.Memory{}) || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
+		t.Errorf("%v bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
 	}
 }
 

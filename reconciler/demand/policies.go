@@ -17,10 +17,11 @@ import (
 )
 
 // policies are the VerticalPodAutoscalers that say what their targets need, and what the targets are. Its methods work
-// on nil, which has none.
+// on nil, which has none. A tenant may create thousands of them for the same pods, so nothing takes time that grows with
+// more than their number.
 type policies struct {
 	all []*tuned
-	on  map[target][]*tuned
+	on  map[target]*aim
 }
 
 // target is what a VerticalPodAutoscaler may name.
@@ -29,16 +30,23 @@ type target struct {
 	workload.Workload
 }
 
-// tuned is a VerticalPodAutoscaler with its target.
-type tuned struct {
-	*vpa.Object
-	// fault is why it counts for nothing; nil if it counts.
-	fault *vpa.Fault
-	// rival is the first name of others with the same pods; empty without any.
-	rival string
+// aim is a target with the VerticalPodAutoscalers that name it.
+type aim struct {
+	all []*tuned
+	// first is the first of their names, and second the next one; empty if there is none. other is the first name of those
+	// with other targets and the same pods.
+	first, second, other string
 	// workloads are what the usage of its pods counts for, and pods reports whether there are any.
 	workloads []usage.Workload
 	pods      bool
+}
+
+// tuned is a VerticalPodAutoscaler with its target.
+type tuned struct {
+	*vpa.Object
+	*aim
+	// fault is why it counts for nothing; nil if it counts.
+	fault *vpa.Fault
 }
 
 // newPolicies returns policies whose targets are not known yet.
@@ -49,24 +57,50 @@ func newPolicies(objects []*vpa.Object) *policies {
 	slices.SortFunc(objects, func(a, b *vpa.Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace(), b.Namespace()), a.Compare(b))
 	})
-	p := &policies{on: make(map[target][]*tuned, len(objects))}
+	p := &policies{on: make(map[target]*aim, len(objects))}
 	for _, o := range objects {
-		t, to := &tuned{Object: o, fault: o.Policy.Fault}, target{o.Namespace(), o.Target}
-		p.all, p.on[to] = append(p.all, t), append(p.on[to], t)
+		to := target{o.Namespace(), o.Target}
+		a := p.on[to]
+		if a == nil {
+			a = &aim{}
+			p.on[to] = a
+		}
+		t := &tuned{o, a, o.Policy.Fault}
+		p.all, a.all = append(p.all, t), append(a.all, t)
+		switch name := o.Name(); {
+		case a.first == "" || name < a.first:
+			a.first, a.second = name, a.first
+		default:
+			a.second = sooner(a.second, name)
+		}
 	}
 	return p
 }
 
-// add appends the policies for a pod with these owners, except those that are there already.
-func (p *policies) add(to []*tuned, namespace string, owners []workload.Workload) []*tuned {
+// sooner returns the name that comes first; an empty one does not count.
+func sooner(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+// rival returns the first name of others with the same pods; empty without any.
+func (t *tuned) rival() string {
+	if t.Name() == t.first {
+		return sooner(t.second, t.other)
+	}
+	return sooner(t.first, t.other)
+}
+
+// add appends the targets of policies for a pod with these owners, except those that are there already.
+func (p *policies) add(to []*aim, namespace string, owners []workload.Workload) []*aim {
 	if p == nil {
 		return to
 	}
 	for _, w := range owners {
-		for _, t := range p.on[target{namespace, w}] {
-			if !slices.Contains(to, t) {
-				to = append(to, t)
-			}
+		if a := p.on[target{namespace, w}]; a != nil && !slices.Contains(to, a) {
+			to = append(to, a)
 		}
 	}
 	return to
@@ -77,47 +111,58 @@ func (p *policies) settle(workloads map[usage.Workload]*facts) {
 	if p == nil {
 		return
 	}
-	for _, same := range p.on {
-		compete(same)
-	}
 	for w, f := range workloads {
-		compete(f.policies)
-		for _, t := range f.policies {
-			t.workloads = append(t.workloads, w)
-			t.pods = t.pods || f.pod != nil
+		compete(f.aims)
+		for _, a := range f.aims {
+			a.workloads = append(a.workloads, w)
+			a.pods = a.pods || f.pod != nil
+		}
+	}
+	for to, a := range p.on {
+		slices.SortFunc(a.workloads, compare)
+		if len(a.workloads) == 0 {
+			// The target may have a history without having pods.
+			a.workloads = append(a.workloads, usage.Workload{Namespace: to.namespace, Kind: to.Kind, Name: to.Name})
 		}
 	}
 	for _, t := range p.all {
-		if t.fault == nil && t.rival != "" {
+		if rival := t.rival(); t.fault == nil && rival != "" {
 			t.fault = &vpa.Fault{Reason: vpa.SeveralObjects, Message: fmt.Sprintf(
-				"VerticalPodAutoscaler %s names %s and has the same pods: only one may", t.rival, vpa.Recommender)}
-		}
-		slices.SortFunc(t.workloads, compare)
-		if len(t.workloads) == 0 {
-			// Its target may have a history without having pods.
-			t.workloads = append(t.workloads, usage.Workload{Namespace: t.Namespace(), Kind: t.Target.Kind, Name: t.Target.Name})
+				"VerticalPodAutoscaler %s names %s and has the same pods: only one may", rival, vpa.Recommender)}
 		}
 	}
 	for _, f := range workloads {
 		f.policy, f.names = nil, nil
-		if len(f.policies) == 1 && f.policies[0].fault == nil {
-			f.policy = f.policies[0].Policy
+		if len(f.aims) == 1 && f.aims[0].all[0].fault == nil { // If it had rivals, it would have a fault.
+			f.policy = f.aims[0].all[0].Policy
 		}
-		if f.pod != nil && len(f.policies) > 0 {
+		if f.pod != nil && len(f.aims) > 0 {
 			f.names = namesOf(f.pod)
 		}
-		f.policies, f.pod = nil, nil
+		f.aims, f.pod = nil, nil
 	}
 }
 
-// compete notes that policies have the same pods.
-func compete(same []*tuned) {
-	for _, t := range same {
-		for _, other := range same {
-			if t != other && (t.rival == "" || other.Name() < t.rival) {
-				t.rival = other.Name()
-			}
+// compete notes that targets have the same pods.
+func compete(same []*aim) {
+	if len(same) < 2 {
+		return
+	}
+	first, second := same[0], (*aim)(nil)
+	for _, a := range same[1:] {
+		switch {
+		case a.first < first.first:
+			first, second = a, first
+		case second == nil || a.first < second.first:
+			second = a
 		}
+	}
+	for _, a := range same {
+		other := first
+		if a == first {
+			other = second
+		}
+		a.other = sooner(a.other, other.first)
 	}
 }
 
@@ -198,7 +243,7 @@ func (d *Demands) Statuses() []Status {
 	}
 	of := map[usage.Workload][]usage.Key{}
 	for _, t := range s.policies.all {
-		for _, w := range t.workloads {
+		for _, w := range t.counting() {
 			of[w] = nil
 		}
 	}
@@ -211,18 +256,24 @@ func (d *Demands) Statuses() []Status {
 	all := make([]Status, 0, len(s.policies.all))
 	for _, t := range s.policies.all {
 		found := vpa.Found{Fault: t.fault, Pods: t.pods, Baseline: s.table.Baseline}
-		if t.fault == nil {
-			s.recommended(t, of, demands, &found)
-		}
+		s.recommended(t, of, demands, &found)
 		all = append(all, Status{t.Object, found})
 	}
 	return all
 }
 
+// counting returns the workloads of a policy that counts: only one of those with the same target does.
+func (t *tuned) counting() []usage.Workload {
+	if t.fault != nil {
+		return nil
+	}
+	return t.workloads
+}
+
 // recommended adds what the containers of a target need, by the rule of its newest pod. If the target has several
 // workloads, it is the most that one of them needs.
 func (s *survey) recommended(t *tuned, of map[usage.Workload][]usage.Key, demands *usage.Table, found *vpa.Found) {
-	for _, w := range t.workloads {
+	for _, w := range t.counting() {
 		f := s.workloads[w]
 		for _, key := range of[w] {
 			if f != nil && (key.Ratios != f.rule || f.names != nil && !slices.Contains(f.names, key.Name)) {

@@ -23,8 +23,14 @@ import (
 // tune adds a VerticalPodAutoscaler with this mode and an addition to its spec.
 func (f *fixture) tune(t *testing.T, name, target, mode, spec string) {
 	t.Helper()
+	f.tuneIn(t, "shop", name, target, mode, spec)
+}
+
+// tuneIn is like tune, in a namespace.
+func (f *fixture) tuneIn(t *testing.T, namespace, name, target, mode, spec string) {
+	t.Helper()
 	o := &unstructured.Unstructured{}
-	text := `{metadata: {namespace: shop, name: ` + name + `, annotations: {workload-resizer.io/mode: ` + mode + `}}, spec: {targetRef: ` + target +
+	text := `{metadata: {namespace: ` + namespace + `, name: ` + name + `, annotations: {workload-resizer.io/mode: ` + mode + `}}, spec: {targetRef: ` + target +
 		`, recommenders: [{name: workload-resizer}], updatePolicy: {updateMode: "Off"}` + spec + `}}`
 	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,8 @@ func strainOf(sample *usage.Sample) signal.Sample {
 	if sample.Resource == history.CPU {
 		s.Throttled, s.CPUPressure = value(sample.Strain.Throttled), value(sample.Strain.Pressure)
 	} else {
-		s.Memory, s.MemoryPressure, s.LimitEvents = guard.Of(float64(sample.Usage)), value(sample.Strain.Pressure), value(sample.Strain.LimitEvents)
+		s.Memory, s.Charged = guard.Of(float64(sample.Usage)), value(sample.Strain.Charged)
+		s.MemoryPressure, s.LimitEvents = value(sample.Strain.Pressure), value(sample.Strain.LimitEvents)
 	}
 	return s
 }

@@ -45,9 +45,9 @@ type facts struct {
 	// names of the containers; nil if these are not known.
 	policy *vpa.Policy
 	names  []string
-	// policies and pod, the newest one, are nil once the policies are settled.
-	policies []*tuned
-	pod      *pod.Pod
+	// aims are the targets of policies that it has, and pod is its newest one; nil once the policies are settled.
+	aims []*aim
+	pod  *pod.Pod
 	// versions are what its pods were created from, and version is the newest of them.
 	versions map[uint64]time.Time
 	version  history.Version
@@ -77,7 +77,7 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 	for w, f := range before.workloads {
 		if s.workloads[w] == nil && (measured[w] || now.Sub(f.seen) <= remembered) {
 			f = f.in(table)
-			f.policies = s.policies.add(nil, w.Namespace, []workload.Workload{{Kind: w.Kind, Name: w.Name}})
+			f.aims = s.policies.add(nil, w.Namespace, []workload.Workload{{Kind: w.Kind, Name: w.Name}})
 			s.workloads[w] = f
 		}
 	}
@@ -97,7 +97,7 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
 	f.pods++
-	f.policies = s.policies.add(f.policies, p.Namespace(), owners)
+	f.aims = s.policies.add(f.aims, p.Namespace(), owners)
 	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
 		f.newest, f.uid, f.rule, f.demand = created, p.UID, profile.Name, &profile.Demand

@@ -29,8 +29,9 @@ type Strain struct {
 	// Throttled is the highest share of the periods of the CPU limit in which it was throttled.
 	// CPUPressure and MemoryPressure are the highest shares of the time in which a task waited.
 	Throttled, CPUPressure, MemoryPressure Value
-	// Memory is the highest working set, in bytes.
-	Memory Value
+	// Memory is the highest working set, and Charged the most memory that was charged to it, with the page cache, in
+	// bytes. Nothing is judged by the latter.
+	Memory, Charged Value
 	// LimitEvents is at least 1 if it reached its memory limit or memory.high.
 	LimitEvents Value
 }
@@ -39,7 +40,7 @@ type Strain struct {
 func (s Strain) Max(o *Strain) Strain {
 	return Strain{
 		s.Throttled.Max(o.Throttled), s.CPUPressure.Max(o.CPUPressure), s.MemoryPressure.Max(o.MemoryPressure), s.Memory.Max(o.Memory),
-		s.LimitEvents.Max(o.LimitEvents),
+		s.Charged.Max(o.Charged), s.LimitEvents.Max(o.LimitEvents),
 	}
 }
 
@@ -53,7 +54,7 @@ func (s Strain) Or(o *Strain) Strain {
 	}
 	return Strain{
 		or(s.Throttled, o.Throttled), or(s.CPUPressure, o.CPUPressure), or(s.MemoryPressure, o.MemoryPressure), or(s.Memory, o.Memory),
-		or(s.LimitEvents, o.LimitEvents),
+		or(s.Charged, o.Charged), or(s.LimitEvents, o.LimitEvents),
 	}
 }
 

@@ -67,6 +67,9 @@ type trouble struct {
 	// undone is the delay after a plan that had to be executed again, failed the
 	// delay after a plan that failed.
 	undone, failed backOff
+	// outdated is the version of the pod that a plan was made from that failed because the pod had changed since; empty
+	// if the last plan failed for a different reason.
+	outdated string
 	// failure is what the plan met that failed; zero if the API server gave no answer. warned is
 	// the last warning since then, while the pod has had no plan but that and the node's progress.
 	failure, warned plan.Reason

@@ -10,8 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
@@ -34,6 +36,8 @@ func planFor(t testing.TB, app podtest.Amounts) *plan.Plan {
 
 func TestLedger(t *testing.T) {
 	t.Run("delays grow while the same plan fails", delaysGrowWhileTheSamePlanFails)
+	t.Run("a later state of the pod ends the delay of an outdated plan", aLaterStateEndsTheDelayOfAnOutdatedPlan)
+	t.Run("delays start over when a resize is made", delaysStartOverWhenAResizeIsMade)
 	t.Run("a pod in distress does not wait long", aPodInDistressDoesNotWaitLong)
 	t.Run("delays grow while the same plan is undone", delaysGrowWhileTheSamePlanIsUndone)
 	t.Run("the cache is stale until it has our write", theCacheIsStaleUntilItHasOurWrite)
@@ -45,6 +49,42 @@ func TestLedger(t *testing.T) {
 }
 
 var errFailed = errors.New("connection refused")
+
+// While a watch is interrupted, every attempt conflicts.
+func aLaterStateEndsTheDelayOfAnOutdatedPlan(t *testing.T) {
+	l, now := newLedger(testMetrics()), podtest.Start
+	p, conflict := planFor(t, podtest.Amounts{"1", "", "", ""}), apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "web", errFailed)
+	for range 8 {
+		now = now.Add(l.attempted(p, conflict, plan.Reason{}, now))
+	}
+	if l.attempted(p, conflict, plan.Reason{}, now); l.pause(p, now) < time.Minute {
+		t.Errorf("nothing has changed, and it waits only %v", l.pause(p, now))
+	}
+	later := *p
+	later.ResourceVersion += "0"
+	if got := l.pause(&later, now); got != firstPause {
+		t.Errorf("with a later state, it waits %v, want %v", got, firstPause)
+	}
+	if got := l.pause(&later, now.Add(firstPause)); got != 0 {
+		t.Errorf("with a later state, it still waits %v", got)
+	}
+	if l.attempted(p, errFailed, plan.Reason{}, now); l.pause(&later, now) < time.Minute {
+		t.Errorf("it failed for a different reason, and waits only %v", l.pause(&later, now))
+	}
+}
+
+func delaysStartOverWhenAResizeIsMade(t *testing.T) {
+	l, p, now := newLedger(testMetrics()), planFor(t, podtest.Amounts{"1", "", "", ""}), podtest.Start
+	for range 8 {
+		now = now.Add(l.attempted(p, errFailed, plan.Reason{}, now))
+	}
+	if got := l.attempted(p, &actuate.UnannotatedError{Err: errFailed}, plan.Reason{}, now); got != firstPause {
+		t.Errorf("after the resize, it waits %v, want %v", got, firstPause)
+	}
+	if got := l.attempted(p, errFailed, plan.Reason{}, now.Add(firstPause)); got != 2*firstPause {
+		t.Errorf("after the next failure, it waits %v, want %v", got, 2*firstPause)
+	}
+}
 
 // The API server may be back long before a delay that has doubled all the time ends.
 func aPodInDistressDoesNotWaitLong(t *testing.T) {

@@ -95,7 +95,13 @@ func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time
 		t.warned = plan.Reason{}
 	}
 	t.failed.of(p.Signature())
-	t.failure = answer
+	if is[*actuate.UnannotatedError](err) {
+		t.failed.last = 0 // The resize is made. Only the attempts to record it count from now on.
+	}
+	t.failure, t.outdated = answer, ""
+	if actuate.Outdated(err) {
+		t.outdated = p.ResourceVersion
+	}
 	asked := actuate.Asked(err)
 	first, most := retries(p, err)
 	most = max(asked, most)
@@ -107,7 +113,8 @@ func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time
 }
 
 // pause returns the rest of a pod's delay. A plan that differs from the one that was
-// tried has no delay.
+// tried has no delay. A plan that only was outdated has a short delay once a later state of the pod is known: how often
+// it failed before that, as while a watch is interrupted, says nothing about it.
 func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,6 +122,9 @@ func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
 	signature, pause := p.Signature(), time.Duration(0)
 	if failed := &e.had().failed; failed.what == signature {
 		pause = failed.left(now)
+		if was := e.trouble.outdated; was != "" && was != p.ResourceVersion {
+			pause = max(0, pause-max(0, failed.last-firstPause))
+		}
 	}
 	if e.done == signature {
 		pause = max(pause, e.had().undone.left(now))

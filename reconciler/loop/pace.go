@@ -86,7 +86,7 @@ func (p *pacer) waits(pod types.NamespacedName) string {
 		return ""
 	}
 	// The first pod in line goes first, even if a later one would fit.
-	if first := (*t.line)[0]; !p.freed.fits(first.frees, p.pace.freedPerHour, now) {
+	if first := t.line.first(); !p.freed.fits(first.frees, p.pace.freedPerHour, now) {
 		return fmt.Sprintf("what resizes have freed within the last hour leaves too little of %s: the pod is resized %s",
 			p.pace.share(), when(p.freed.fitsAt(first.frees, p.pace.freedPerHour, now)))
 	}

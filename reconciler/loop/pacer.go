@@ -20,7 +20,9 @@ import (
 // that could not be used in time are made up for. Each refused pod therefore costs the
 // others one request, once: from then on it waits behind them. So does a pod that was
 // moved. A pod that repeatedly needs a different size, because its labels change all the
-// time, has its next turn when all other waiting pods have been moved as often.
+// time, has its next turn when all other waiting pods have been moved as often. Every second
+// turn goes to the namespace that has waited longest for one: a user who creates ever more
+// pods, which are the most wrong, delays those of others by little.
 type pacer struct {
 	clock clock.Clock
 	// rates returns the pace. It may change at any time.
@@ -38,6 +40,10 @@ type pacer struct {
 	byPod map[types.NamespacedName]*turn
 	// moves counts how often each pod was moved since no pod was waiting.
 	moves map[types.NamespacedName]int
+	// turns counts the turns, and last has that of the last turn of each namespace, since no pod
+	// was waiting.
+	turns uint64
+	last  map[string]uint64
 	// due is the time of the next turn. It lags behind the clock by the turns that were
 	// not used. failedDue is the time of the next turn for a pod that failed.
 	due, failedDue time.Time
@@ -57,6 +63,9 @@ const (
 	// others wait. It is large enough not to delay the others noticeably, and small enough
 	// to retry the pods that failed.
 	failedShare = 20
+	// mostLast is how many namespaces are remembered. More of them start over, which costs each
+	// of the others one turn.
+	mostLast = 10_000
 )
 
 // newPacer returns a pacer that gives turns at a pace, of which at most most are in progress at
@@ -64,7 +73,7 @@ const (
 func newPacer(rates func() pace, allocatable func() node.Resources, most int, c clock.Clock) *pacer {
 	p := &pacer{
 		clock: c, rates: rates, freed: freed{allocatable: allocatable}, most: most,
-		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, changed: make(chan struct{}, 1),
+		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, last: map[string]uint64{}, changed: make(chan struct{}, 1),
 	}
 	p.follow()
 	return p
@@ -228,7 +237,7 @@ func (p *pacer) over(t *turn) {
 func (p *pacer) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.lines, p.underWay, p.moves = lines{}, 0, map[types.NamespacedName]int{}
+	p.lines, p.underWay, p.moves, p.last = lines{}, 0, map[types.NamespacedName]int{}, map[string]uint64{}
 	clear(p.byPod)
 	p.freed.forget()
 	p.freed.underWay = node.Resources{}
@@ -267,9 +276,9 @@ func (p *pacer) withoutRoom() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	waiting, now := 0, p.clock.Now()
-	for _, l := range [...]line{p.lines.freeing, p.lines.failedFreeing} {
-		if len(l) > 0 && !p.freed.fits(l[0].frees, p.pace.freedPerHour, now) {
-			waiting += len(l)
+	for _, l := range [...]*line{&p.lines.freeing, &p.lines.failedFreeing} {
+		if l.len() > 0 && !p.freed.fits(l.first().frees, p.pace.freedPerHour, now) {
+			waiting += l.len()
 		}
 	}
 	return waiting

@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"container/heap"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -35,10 +33,10 @@ type turn struct {
 	// came reports whether the turn has begun, and taken whether a worker uses it.
 	came, taken bool
 
-	// line is the line in which the pod waits, and index the place in it; line is nil if
+	// line is the line in which the pod waits, and places are those in its queues; line is nil if
 	// the pod does not wait.
-	line  *line
-	index int
+	line   *line
+	places [2]int
 	// first is the priority: a pod with a higher value has its turn earlier.
 	first float64
 }
@@ -91,49 +89,74 @@ func (l *lines) put(t *turn, n need) {
 	case t.line != belongs:
 		l.remove(t)
 		t.line, t.first = belongs, first
-		heap.Push(belongs, t)
+		belongs.push(t)
 	case t.first != first:
 		t.first = first
-		heap.Fix(belongs, t.index)
+		belongs.fix(t)
 	}
 }
 
 // remove removes a pod from its line, if it waits.
 func (l *lines) remove(t *turn) {
 	if t.line != nil {
-		heap.Remove(t.line, t.index)
+		t.line.remove(t)
 	}
 }
 
 // first returns the first pod that has not failed; nil if there is none, or if it frees more than
 // fits.
 func (l *lines) first(fits func(*turn) bool) *turn {
-	if len(l.restores) > 0 {
-		return l.restores[0]
+	if l.restores.len() > 0 {
+		return l.restores.first()
 	}
-	return firstOf(l.sizes, l.freeing, fits)
+	return firstOf(&l.sizes.all, &l.freeing.all, fits)
 }
 
 // firstFailed returns the first pod that failed, in the same way.
 func (l *lines) firstFailed(fits func(*turn) bool) *turn {
-	return firstOf(l.failed, l.failedFreeing, fits)
+	return firstOf(&l.failed.all, &l.failedFreeing.all, fits)
 }
 
 // firstOf returns the first pod of two lines. One of those that free room is left out unless it fits.
-func firstOf(others, freeing line, fits func(*turn) bool) *turn {
+func firstOf(others, freeing *queue, fits func(*turn) bool) *turn {
 	switch {
-	case len(freeing) > 0 && (len(others) == 0 || freeing[0].before(others[0])) && fits(freeing[0]):
-		return freeing[0]
-	case len(others) > 0:
-		return others[0]
+	case freeing.Len() > 0 && (others.Len() == 0 || freeing.first().before(others.first())) && fits(freeing.first()):
+		return freeing.first()
+	case others.Len() > 0:
+		return others.first()
 	}
 	return nil
 }
 
-// untried returns the number of waiting pods that have not failed.
-func (l *lines) untried() int { return len(l.restores) + len(l.sizes) + len(l.freeing) }
+// firstInTurn is like first, but the namespaces take turns: it returns the first pod of the one whose last turn, which
+// last returns, is the longest ago. A pod that frees room has no turn before the first of all that do, which may wait
+// for room.
+func (l *lines) firstInTurn(last func(namespace string) uint64, fits func(*turn) bool) (next *turn) {
+	if l.restores.len() > 0 {
+		return l.restores.first()
+	}
+	mayFree := l.freeing.len() > 0 && fits(l.freeing.first())
+	inTurn := func(t *turn) bool { return mayFree && fits(t) }
+	longest := uint64(0)
+	for _, in := range [...]*line{&l.sizes, &l.freeing} {
+		for namespace := range in.of {
+			at := last(namespace)
+			if next != nil && at > longest {
+				continue
+			}
+			t := firstOf(l.sizes.of[namespace], l.freeing.of[namespace], inTurn)
+			if t != nil && (next == nil || at < longest || t.before(next) || !next.before(t) && namespace < next.pod.Namespace) {
+				next, longest = t, at
+			}
+		}
+	}
+	return next
+}
 
-func (l *lines) len() int { return l.untried() + len(l.failed) + len(l.failedFreeing) }
+// untried returns the number of waiting pods that have not failed.
+func (l *lines) untried() int { return l.restores.len() + l.sizes.len() + l.freeing.len() }
+
+func (l *lines) len() int { return l.untried() + l.failed.len() + l.failedFreeing.len() }
 
 // before reports whether a pod has its turn before another that waits for the same. Among pods that
 // failed, the number of moves does not matter.
@@ -142,31 +165,4 @@ func (t *turn) before(other *turn) bool {
 		return t.moves < other.moves
 	}
 	return t.first > other.first
-}
-
-// line is a heap of turns, the next one first.
-type line []*turn
-
-func (l line) Len() int           { return len(l) }
-func (l line) Less(i, j int) bool { return l[i].before(l[j]) }
-func (l line) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].index, l[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (l *line) Push(x any) {
-	t := x.(*turn)
-	t.index = len(*l)
-	*l = append(*l, t)
-}
-
-// Pop implements heap.Interface.
-func (l *line) Pop() any {
-	last := len(*l) - 1
-	t := (*l)[last]
-	(*l)[last] = nil
-	*l = (*l)[:last]
-	t.line = nil
-	return t
 }

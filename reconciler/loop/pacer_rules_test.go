@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -26,6 +28,7 @@ func TestPacerRules(t *testing.T) {
 	t.Run("unused turns are not saved", unusedTurnsAreNotSaved)
 	t.Run("pods that were moved before they failed are retried", podsThatWereMovedBeforeTheyFailedAreRetried)
 	t.Run("moves of deleted pods are forgotten", movesOfDeletedPodsAreForgotten)
+	t.Run("pods in one namespace do not delay those in others", podsInOneNamespaceDoNotDelayThoseInOthers)
 }
 
 // A refusal is unknown until the pod has been tried, which takes one request, before all
@@ -236,4 +239,28 @@ func movesOfDeletedPodsAreForgotten(t *testing.T) {
 	if n := len(w.pacer.moves); n > 100 {
 		t.Errorf("%d pods are remembered, but only 100 exist", n)
 	}
+}
+
+// A tenant creates ever more pods that are the most wrong, deletes them when they were moved, and lets the needs of others
+// flip.
+func podsInOneNamespaceDoNotDelayThoseInOthers(t *testing.T) {
+	in := func(namespace string) types.NamespacedName { return types.NamespacedName{Namespace: namespace} }
+	w := newPacedWorld(t)
+	w.add(5000, pacedPod{name: in("crowd"), wrong: 2, flips: true})
+	var others []*pacedPod
+	for _, namespace := range []string{"a", "b", "c"} {
+		others = append(others, w.add(20, pacedPod{name: in(namespace), wrong: 0.1})...)
+	}
+	moved := 0
+	took := w.until(time.Hour, func() bool {
+		for ; moved < len(w.moved); moved++ {
+			w.add(2, pacedPod{name: in("crowd"), wrong: 3})
+		}
+		return haveMoved(others)()
+	})
+	// Every second of 20 turns a second is theirs or the crowd's, in turn: 60 pods take 80 of these.
+	if took > 9*time.Second {
+		t.Errorf("the others take %v", took)
+	}
+	w.checkRate()
 }

@@ -34,8 +34,8 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.follow()
-	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves) > 0 {
-		p.moves = map[types.NamespacedName]int{} // A cleared map would keep its memory.
+	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves)+len(p.last) > 0 {
+		p.moves, p.last = map[types.NamespacedName]int{}, map[string]uint64{} // A cleared map would keep its memory.
 	}
 	if p.lines.len() == 0 || p.underWay >= p.most {
 		return types.NamespacedName{}, -1
@@ -61,8 +61,11 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	if wait > 0 {
 		return types.NamespacedName{}, wait
 	}
-	if failed != nil && (!others || !t.restores && !now.Before(p.failedDue)) {
+	switch {
+	case failed != nil && (!others || !t.restores && !now.Before(p.failedDue)):
 		t = failed
+	case others && p.turns%2 == 1:
+		t = p.lines.firstInTurn(func(namespace string) uint64 { return p.last[namespace] }, fits)
 	}
 	p.lines.remove(t)
 	p.due = p.due.Add(p.pause)
@@ -71,11 +74,21 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 		if others {
 			p.failedDue = now.Add(failedShare * p.pause)
 		}
+	} else {
+		p.hadTurn(t.pod.Namespace)
 	}
 	t.came = true
 	p.freed.hold(t, t.frees)
 	p.underWay++
 	return t.pod, 0
+}
+
+// hadTurn records a turn of a namespace.
+func (p *pacer) hadTurn(namespace string) {
+	if p.turns++; len(p.last) >= mostLast {
+		p.last = map[string]uint64{}
+	}
+	p.last[namespace] = p.turns
 }
 
 func (p *pacer) wake() {

@@ -78,7 +78,7 @@ func (w *pacedWorld) add(n int, like pacedPod) []*pacedPod {
 	added := make([]*pacedPod, n)
 	for i := range added {
 		p := like
-		p.name = types.NamespacedName{Name: strconv.Itoa(len(w.pods))}
+		p.name.Name = strconv.Itoa(len(w.pods))
 		w.pods[p.name], added[i] = &p, &p
 		w.ask(&p)
 	}

@@ -20,8 +20,8 @@ type State struct {
 	Unsized bool
 	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
 	KnowsLimit bool
-	// Uses is how much memory it uses now; 0 if that is unknown.
-	Uses int64
+	// Uses is how much memory it uses now, and Charged how much is charged to it, with the page cache; 0 if that is unknown.
+	Uses, Charged int64
 	// Peak is how much memory this replica used at most within the last seven days; 0 if that is unknown.
 	Peak    int64
 	Resized Resized
@@ -82,7 +82,7 @@ func (s *State) Settle() Settled {
 func (s *State) requests(u *Updates, cpu, memory *change) {
 	needed, follows := s.Uses, ""
 	if s.follows() { // The limit is lowered with the request.
-		needed, follows = withRoom(s.Uses), s.keepsLimit()
+		needed, follows = max(withRoom(s.Uses), s.chargedRequest()), s.keepsLimit()
 	}
 	if u.InUse {
 		memory.inUse(s.Uses, needed)
@@ -118,7 +118,7 @@ func (s *State) keepLimit(u *Updates, limit *int64) {
 	}
 	least := abovePeak(s.Peak)
 	if u.InUse {
-		least = max(least, withRoom(s.Uses))
+		least = max(least, withRoom(max(s.Uses, s.Charged)))
 	}
 	*limit = max(*limit, min(least, s.Size.Memory.Limit))
 }
@@ -155,8 +155,15 @@ func (s *State) keepsLimit() string {
 	return s.Needs[sizing.Memory.Index].Recommended.KeepsLimit
 }
 
-// withRoom returns the least limit next to memory in use: the kubelet refuses one that the page cache exceeds, too.
+// withRoom returns the least limit next to memory in use, or charged: the kubelet refuses one that the page cache exceeds,
+// too.
 func withRoom(inUse int64) int64 { return times(inUse, 1.1) }
+
+// chargedRequest returns the request below which memory is not lowered because of the limit that follows it. The page cache
+// is no demand, so it raises nothing.
+func (s *State) chargedRequest() int64 {
+	return s.Needs[sizing.Memory.Index].requestFor(sizing.Memory, withRoom(s.Charged), s.Guaranteed)
+}
 
 // limit returns the limit for a new request; the present one if the resource keeps its size.
 func (s *State) limit(c *change) int64 {

@@ -33,13 +33,13 @@ type authored struct {
 
 // pod is the state of a pod's container.
 type pod struct {
-	Request, Limit            amounts
-	MemoryInUse, Peak         int64
-	Authored                  authored
-	ResizedCPU, ResizedMemory time.Time
-	Killed                    time.Time
-	KnowsLimit                bool
-	Ran                       time.Duration
+	Request, Limit                   amounts
+	MemoryInUse, MemoryCharged, Peak int64
+	Authored                         authored
+	ResizedCPU, ResizedMemory        time.Time
+	Killed                           time.Time
+	KnowsLimit                       bool
+	Ran                              time.Duration
 }
 
 // state returns the pod on a node of the baseline, without bounds.
@@ -52,7 +52,7 @@ func (p *pod) state(o *recommend.Options, r *recommend.Recommendation, now time.
 			{Authored: wrote.Memory, Recommended: &shown.Memory, Bounds: unbounded},
 		},
 		Factors: [2]sizing.Factor{one, one}, Size: size(p.Request, p.Limit), Guaranteed: p.Authored.Guaranteed,
-		Uses: p.MemoryInUse, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{p.ResizedCPU, p.ResizedMemory},
+		Uses: p.MemoryInUse, Charged: p.MemoryCharged, Peak: p.Peak, KnowsLimit: p.KnowsLimit, Resized: need.Resized{p.ResizedCPU, p.ResizedMemory},
 		Killed: p.Killed, Ran: p.Ran, Now: now,
 	}
 }
@@ -85,6 +85,15 @@ func TestSettle(t *testing.T) {
 	}
 	inUse := func(memory int64) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.MemoryInUse = memory * mib }
+	}
+	charged := func(memory int64) change {
+		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.MemoryCharged = memory * mib }
+	}
+	proportional := func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+		p.Authored.Limit.Memory, p.Limit.Memory = 2*p.Authored.Request.Memory, 2*p.Request.Memory
+	}
+	guaranteed := func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+		p.Authored.Guaranteed, p.Authored.Limit.CPU, p.Limit = true, p.Authored.Request.CPU, p.Request
 	}
 	peak := func(memory int64) change {
 		return func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) { p.Peak = memory * mib }
@@ -192,6 +201,14 @@ func TestSettle(t *testing.T) {
 		{"ignores usage in the VPA's mode", recommend.CompatOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1000}},
 		{"does not lower a limit that follows to what the pod uses", recommend.FollowOptions(), []change{request(500, 2000), inUse(1500)}, amounts{500, 1650}},
 		{"raises no limit that follows for the same reason", recommend.FollowOptions(), []change{request(500, 1550), inUse(1500)}, amounts{500, 1550}},
+		{"lowers a request below what is charged", recommend.DefaultOptions(), []change{request(500, 2000), inUse(900), charged(1900)}, amounts{500, 1000}},
+		{"raises no request to what is charged", recommend.DefaultOptions(), []change{request(500, 700), inUse(600), charged(1900)}, amounts{500, 1000}},
+		{"does not lower a limit that follows to what is charged", recommend.FollowOptions(), []change{request(500, 2000), inUse(900), charged(1500)}, amounts{500, 1650}},
+		{"does not lower a limit that follows at twice the request to what is charged", recommend.FollowOptions(), []change{request(500, 2000), proportional, inUse(900), charged(3000)}, amounts{500, 1650}},
+		{"does not lower a Guaranteed pod to what is charged", recommend.FollowOptions(), []change{request(500, 2000), guaranteed, inUse(900), charged(1500)}, amounts{500, 1650}},
+		{"lowers a Guaranteed pod when less is charged", recommend.FollowOptions(), []change{request(500, 2000), guaranteed, inUse(900), charged(905)}, amounts{500, 1000}},
+		{"raises no Guaranteed pod for what is charged", recommend.FollowOptions(), []change{request(500, 1000), guaranteed, inUse(900), charged(1000)}, amounts{500, 1000}},
+		{"ignores what is charged in the VPA's mode", recommend.CompatOptions(), []change{request(500, 2000), charged(1900)}, amounts{500, 1000}},
 		{"raises memory that is in use up to what the author wrote, times the growth", recommend.DefaultOptions(), []change{request(500, 1000), wrote(300), inUse(1500)}, amounts{500, 1200}},
 		{"raises memory to what the pod uses up to the maximum", recommend.DefaultOptions(), []change{request(500, 700), inUse(1500), most(1100)}, amounts{500, 1100}},
 		{"never lowers memory below what the pod uses, even above the maximum", recommend.DefaultOptions(), []change{request(500, 2000), inUse(1500), most(1100)}, amounts{500, 1500}},
@@ -259,6 +276,12 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit that is too high for a request that stays", recommend.DefaultOptions(), []change{limit(3000, 72*time.Hour)}, 3000},
 		{"keeps a limit with room for what is in use", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), once}, 1650},
 		{"raises no limit for the same reason", recommend.DefaultOptions(), []change{request(500, 1500), limit(1600, 72*time.Hour), inUse(1500), once}, 1600},
+		{"keeps a limit with room for what is charged", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(900), charged(1500), once}, 1650},
+		{"keeps a limit with room for what is in use if less is charged", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), charged(1400), once}, 1650},
+		{"keeps a limit that the page cache fills", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(900), charged(2000), once}, 2000},
+		{"lowers a limit when less is charged", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(900), charged(905), once}, 1000},
+		{"keeps a limit that follows with room for what is charged", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), charged(1500)}, 1650},
+		{"keeps a limit of a Guaranteed pod with room for what is charged", recommend.FollowOptions(), []change{request(500, 2000), guaranteed, charged(1500)}, 1650},
 		{"keeps a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), knows}, 4000},
 		{"keeps a limit that a process knows and that follows", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), knows}, 2000},
 		{"keeps a limit of a runtime that keeps its memory although the request is raised", recommend.DefaultOptions(), []change{request(500, 500), limit(4000, 72*time.Hour), func(o *recommend.Options, _ *recommend.Recommendation, _ *pod) { o.KeepMemory = true }}, 4000},

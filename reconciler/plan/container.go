@@ -23,8 +23,8 @@ type ContainerPlan struct {
 	Sidecar bool
 	// Unmeasured means that its sizes would follow usage, but what it needs is not known.
 	Unmeasured bool
-	// uses is how much memory it uses now; 0 if that is unknown, or its sizes do not follow usage.
-	uses int64
+	// memory is how much memory it has now; zero if its sizes do not follow usage.
+	memory need.Memory
 	// index is its index in the pod, containers before init containers.
 	index int32
 }
@@ -32,7 +32,7 @@ type ContainerPlan struct {
 // rescued reports whether the plan raises the memory limit of a container that may be about to be killed.
 func (c *ContainerPlan) rescued() bool {
 	return c.Needs[sizing.Memory.Index].Recommended != nil && c.Desired.Memory.Limit > c.Current.Memory.Limit &&
-		need.Endangered(c.uses, c.Current.Memory.Limit)
+		need.Endangered(c.memory.Used, c.Current.Memory.Limit)
 }
 
 // Cause is why a resource of a container changes.

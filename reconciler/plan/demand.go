@@ -21,9 +21,9 @@ import (
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
 // needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
-	shown, uses := s.Demand.Of(c.Name)
+	shown, now := s.Demand.Of(c.Name)
 	withheld := Withheld(d.scaledBy, c.Name)
-	c.Unmeasured, c.uses = shown == nil, uses
+	c.Unmeasured, c.memory = shown == nil, now
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
@@ -102,7 +102,8 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.KnowsLimit, state.Uses, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), c.uses, s.Demand.Peak(c.Name)
+		state.KnowsLimit, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Peak(c.Name)
+		state.Uses, state.Charged = c.memory.Used, c.memory.Charged
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}

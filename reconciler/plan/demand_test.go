@@ -22,21 +22,23 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // shown is what usage shows of a pod: the same of each container that has a name.
 type shown struct {
 	needs   map[string]*need.Container
 	uses    int64
+	charged int64
 	peak    int64
 	resized need.Resized
 	// asked is how often Of was called.
 	asked int
 }
 
-func (s *shown) Of(container string) (needs *need.Container, uses int64) {
+func (s *shown) Of(container string) (needs *need.Container, now need.Memory) {
 	s.asked++
-	return s.needs[container], s.uses
+	return s.needs[container], need.Memory{Used: s.uses, Charged: s.charged}
 }
 func (s *shown) Peak(string) int64           { return s.peak }
 func (s *shown) Resized(string) need.Resized { return s.resized }
@@ -372,6 +374,9 @@ func TestDemand(t *testing.T) {
 		want   int64
 	}{
 		{name: "lowers by up to a fifth a size that has proven itself", target: 400, want: 400},
+		{name: "lowers by up to a fifth while a PodDisruptionBudget allows no disruption", target: 400, change: func(s *Snapshot) {
+			s.Budgets = func() []workload.Limit { return []workload.Limit{{Name: "web", Pods: s.Siblings}} }
+		}, want: 400},
 		{name: "is tried on other pods before it lowers a size by more", target: 399, want: 500},
 		{name: "lowers by more a size if other pods have proven one that is hardly larger", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(375, 80*hours) }, want: 300},
 		{name: "is tried first if other pods have only proven a larger size", target: 300, change: func(s *Snapshot) { s.Siblings()[0] = sibling(376, 80*hours) }, want: 500},
@@ -421,7 +426,7 @@ func (a arbitrary) rules() *need.Rules {
 	u.Band, u.After = at(a, 0, 0.05, 0.1), at(a, 0, time.Minute, 12*time.Hour)
 	u.DecreaseCPU, u.DecreaseMemory, u.DecreaseLimit = at(a, 0, time.Minute, 24*time.Hour), at(a, 0, time.Minute, 36*time.Hour), at(a, 0, time.Minute, 72*time.Hour)
 	r.Limits = need.Limits{
-		CPU: at(a, need.Follow, need.Keep, need.None), Memory: at(a, need.Follow, need.Keep, need.None, need.Multiple, need.Multiple),
+		CPU: at(a, need.Follow, need.Keep, need.None), Memory: at(a, need.Follow, need.Keep, need.None, need.Multiple, need.Peak),
 		MemoryMultiple: at(a, 0.5, 1, 1.3, 2, 1e300, math.NaN(), math.Inf(1)), MemoryHeadroom: at[int64](a, 0, 250*mib, math.MaxInt64),
 	}
 	return r
@@ -445,6 +450,7 @@ func (a arbitrary) recommendation(r *need.Rules, most int64) need.Recommendation
 	if a.oneIn(3) {
 		of.Max = amount()
 	}
+	of.Peak = of.Upper
 	return of
 }
 

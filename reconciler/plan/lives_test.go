@@ -192,11 +192,11 @@ func (a arbitrary) demand(now int) need.Demand {
 	r := rules()
 	r.Updates.Separate, r.Updates.InUse, r.Updates.AnyKill = a.oneIn(2), a.oneIn(2), a.oneIn(2)
 	r.Updates.DecreaseCPU, r.Updates.DecreaseLimit, r.Updates.After = at(a, 0, time.Minute, time.Hour), at(a, 0, time.Minute), at(a, 0, time.Minute)
-	r.Limits.CPU, r.Limits.Memory = at(a, need.Follow, need.Keep, need.None), at(a, need.Follow, need.Keep, need.Multiple)
+	r.Limits.CPU, r.Limits.Memory = at(a, need.Follow, need.Keep, need.None), at(a, need.Follow, need.Keep, need.Multiple, need.Peak)
 	recommended := func(unit int64) need.Recommendation {
 		lower := unit * a.Int64N(1500)
 		target := lower + unit*a.Int64N(300)
-		return need.Recommendation{Target: target, Lower: lower, Upper: target + unit*a.Int64N(600), Max: at(a, 0, 0, 1000*unit), Keeps: at(a, "", "", "too little is known"), KeepsLimit: at(a, "", "no peaks"), Rules: r}
+		return need.Recommendation{Target: target, Lower: lower, Upper: target + unit*a.Int64N(600), Max: at(a, 0, 0, 1000*unit), Peak: at(a, 0, target, 4*target), Keeps: at(a, "", "", "too little is known"), KeepsLimit: at(a, "", "no peaks"), Rules: r}
 	}
 	d := &shown{needs: map[string]*need.Container{}, uses: at(a, 0, a.Int64N(2<<30)), peak: at(a, 0, a.Int64N(3<<30))}
 	for _, name := range []string{"app", "second"} {

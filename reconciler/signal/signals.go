@@ -186,8 +186,9 @@ func containerOf(of *pod.Pod, name string) *pod.Container {
 	return nil
 }
 
-// Memory returns the most memory that a container has used within the last minutes, in bytes; 0 if it is unknown.
-func (s *Signals) Memory(of *pod.Pod, container string, now time.Time) int64 {
+// Memory returns the most memory that a container has used within the last minutes, and the most that was charged to it,
+// in bytes; 0 for what is unknown.
+func (s *Signals) Memory(of *pod.Pod, container string, now time.Time) (used, charged int64) {
 	key := s.key(of, container)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +197,7 @@ func (s *Signals) Memory(of *pod.Pod, container string, now time.Time) int64 {
 	if o := s.observed[key]; o != nil {
 		strain = strain.Max(&o.Since)
 	}
-	return int64(strain.Memory.N)
+	return int64(strain.Memory.N), int64(strain.Charged.N)
 }
 
 // Of returns how a container of a pod fared.

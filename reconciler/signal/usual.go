@@ -15,7 +15,7 @@ const (
 )
 
 // usual is how a container fares usually: the highest values of the current slot of time, and of the one
-// before. There is one of each container in the cluster, so it has no pointers and takes only 16 bytes. The zero
+// before. There is one of each container in the cluster, so it has no pointers and takes only 20 bytes. The zero
 // value has no samples.
 type usual struct {
 	// slot is the number of the current slot, see slotOf.
@@ -27,9 +27,9 @@ type usual struct {
 
 // span has the highest values in a slot, with 1 added to what is known.
 type span struct {
-	// memory is the binary logarithm of the number of pages, in parts of 1/octave, rounded up: at most 0.04% more.
-	// The shares are in parts of 1/whole.
-	memory                                              uint16
+	// memory and charged are binary logarithms of the number of pages, in parts of 1/octave, rounded up: at most 0.04%
+	// more. The shares are in parts of 1/whole.
+	memory, charged                                     uint16
 	throttled, cpuPressure, memoryPressure, limitEvents uint8
 }
 
@@ -51,7 +51,9 @@ func (u *usual) admits(starts bool) bool {
 }
 
 // steady returns what is usual after the start, too.
-func (s *span) steady() span { return span{memory: s.memory, limitEvents: s.limitEvents} }
+func (s *span) steady() span {
+	return span{memory: s.memory, charged: s.charged, limitEvents: s.limitEvents}
+}
 
 // add adds a sample.
 func (u *usual) add(s *Sample) {
@@ -87,9 +89,14 @@ func (u *usual) before(at time.Time) (s guard.Strain) {
 func slotOf(at time.Time) uint16 { return uint16(at.Unix() / int64(slot/time.Second)) }
 
 func (s *span) add(o *guard.Strain) {
-	if o.Memory.Known {
-		pages := max(1, math.Ceil(o.Memory.N/page))
-		s.memory = max(s.memory, uint16(min(math.Ceil(octave*math.Log2(pages)), math.MaxUint16-1))+1)
+	for _, bytes := range [...]struct {
+		of   *uint16
+		from guard.Value
+	}{{&s.memory, o.Memory}, {&s.charged, o.Charged}} {
+		if bytes.from.Known {
+			pages := max(1, math.Ceil(bytes.from.N/page))
+			*bytes.of = max(*bytes.of, uint16(min(math.Ceil(octave*math.Log2(pages)), math.MaxUint16-1))+1)
+		}
 	}
 	for _, share := range [...]struct {
 		of   *uint8
@@ -113,9 +120,10 @@ func (s *span) strain() guard.Strain {
 		return guard.Of(n)
 	}
 	share := func(code uint8) guard.Value { return known(uint16(code), float64(code-1)/whole) }
+	bytes := func(code uint16) guard.Value { return known(code, page*math.Exp2(float64(code-1)/octave)) }
 	return guard.Strain{
 		Throttled: share(s.throttled), CPUPressure: share(s.cpuPressure), MemoryPressure: share(s.memoryPressure),
-		Memory:      known(s.memory, page*math.Exp2(float64(s.memory-1)/octave)),
+		Memory: bytes(s.memory), Charged: bytes(s.charged),
 		LimitEvents: known(uint16(s.limitEvents), float64(s.limitEvents-1)),
 	}
 }

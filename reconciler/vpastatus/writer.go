@@ -1,8 +1,10 @@
 package vpastatus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,15 +51,24 @@ type Config struct {
 type Writer struct {
 	Config
 	limiter flowcontrol.RateLimiter
-	// failed are the last errors in the log: a right may be missing for days.
-	failed map[types.UID]string
+	// turns counts the writes, and seen are the objects that were written.
+	turns  uint64
+	seen   map[types.UID]seen
 	writes *prometheus.CounterVec
+}
+
+// seen is what a writer remembers of an object.
+type seen struct {
+	// turn is the number of its last write.
+	turn uint64
+	// failed is the last error in the log, empty after a success: a right may be missing for days.
+	failed string
 }
 
 // New returns a writer.
 func New(config Config) *Writer {
 	w := &Writer{
-		Config: config, limiter: flowcontrol.NewTokenBucketRateLimiter(Rate, burst), failed: map[types.UID]string{},
+		Config: config, limiter: flowcontrol.NewTokenBucketRateLimiter(Rate, burst), seen: map[types.UID]seen{},
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_vpa_status_writes_total",
 			Help: "Writes to the status of VerticalPodAutoscalers that name workload-resizer, by result.",
@@ -75,37 +86,76 @@ func (w *Writer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			w.writeAll(ctx)
+			w.writeAll(ctx, changed)
 		}
 	}
 }
 
-// writeAll writes the statuses that have changed. Each round includes all objects, so that none waits forever for others.
-func (w *Writer) writeAll(ctx context.Context) {
-	failed := map[types.UID]string{}
-	for _, of := range w.Demands.Statuses() {
-		if !w.Demands.Collects() {
+// writeAll writes the statuses that have changed, until others may have: a tenant may have thousands of objects that change
+// all the time. Each round has one object of each namespace at least, those first that were written the longest ago, so
+// that none waits forever for others.
+func (w *Writer) writeAll(ctx context.Context, changed <-chan struct{}) {
+	rounds, all := w.inTurn(w.Demands.Statuses())
+	w.seen = all
+	for i, round := range rounds {
+		if i > 0 && len(changed) > 0 {
 			return
 		}
-		status := of.Object.StatusFor(&of.Found, w.Clock.Now())
-		if !status.Differs(&of.Object.Status) {
-			continue
+		for j := range round {
+			if !w.Demands.Collects() || w.limiter.Wait(ctx) != nil {
+				return
+			}
+			w.writeOne(ctx, &round[j])
 		}
-		if w.limiter.Wait(ctx) != nil {
-			return
-		}
-		err := w.write(ctx, of.Object, &status)
-		if err == nil {
-			w.writes.WithLabelValues("written").Inc()
-			continue
-		}
-		w.writes.WithLabelValues("failed").Inc()
-		if text := err.Error(); w.failed[of.Object.UID()] != text {
-			klog.FromContext(ctx).Error(err, "Status not written; retrying", "verticalPodAutoscaler", klog.KRef(of.Object.Namespace(), of.Object.Name()))
-		}
-		failed[of.Object.UID()] = err.Error()
 	}
-	w.failed = failed
+}
+
+// change is a status to write.
+type change struct {
+	of     *vpa.Object
+	status vpa.Status
+}
+
+// inTurn returns the statuses that have changed: one of each namespace, then another one of each, and so on. It also returns
+// what is known of the objects that exist.
+func (w *Writer) inTurn(statuses []demand.Status) (rounds [][]change, all map[types.UID]seen) {
+	all = make(map[types.UID]seen, len(statuses))
+	var due []change
+	for i := range statuses {
+		of := &statuses[i]
+		if before, known := w.seen[of.Object.UID()]; known {
+			all[of.Object.UID()] = before
+		}
+		if status := of.Object.StatusFor(&of.Found, w.Clock.Now()); status.Differs(&of.Object.Status) {
+			due = append(due, change{of.Object, status})
+		}
+	}
+	slices.SortStableFunc(due, func(a, b change) int { return cmp.Compare(all[a.of.UID()].turn, all[b.of.UID()].turn) })
+	taken := map[string]int{}
+	for _, c := range due {
+		n := taken[c.of.Namespace()]
+		taken[c.of.Namespace()]++
+		if n == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[n] = append(rounds[n], c)
+	}
+	return rounds, all
+}
+
+// writeOne writes a status, and takes note of it.
+func (w *Writer) writeOne(ctx context.Context, c *change) {
+	w.turns++
+	now := seen{turn: w.turns}
+	if err := w.write(ctx, c.of, &c.status); err != nil {
+		w.writes.WithLabelValues("failed").Inc()
+		if now.failed = err.Error(); w.seen[c.of.UID()].failed != now.failed {
+			klog.FromContext(ctx).Error(err, "Status not written; retrying", "verticalPodAutoscaler", klog.KRef(c.of.Namespace(), c.of.Name()))
+		}
+	} else {
+		w.writes.WithLabelValues("written").Inc()
+	}
+	w.seen[c.of.UID()] = now
 }
 
 // write writes a status. An object that is gone needs none, and one that has changed gets another one.

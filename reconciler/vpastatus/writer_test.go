@@ -1,6 +1,7 @@
 package vpastatus
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,8 +33,13 @@ func (s *said) Collects() bool            { return s.leads }
 // object returns an object that names workload-resizer.
 func object(t *testing.T, name, status string) *vpa.Object {
 	t.Helper()
+	return objectIn(t, "shop", name, status)
+}
+
+func objectIn(t *testing.T, namespace, name, status string) *vpa.Object {
+	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(`{metadata: {namespace: shop, name: `+name+`, uid: `+name+`, resourceVersion: "7"}, spec: {targetRef: {kind: Deployment, name: web},
+	if err := yaml.Unmarshal([]byte(`{metadata: {namespace: `+namespace+`, name: `+name+`, uid: `+name+`, resourceVersion: "7"}, spec: {targetRef: {kind: Deployment, name: web},
 		recommenders: [{name: workload-resizer}], updatePolicy: {updateMode: "Off"}}, status: `+status+`}`), &o.Object); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +65,7 @@ func TestWriter(t *testing.T) {
 	round := func(want int) {
 		t.Helper()
 		requests = nil
-		w.writeAll(t.Context())
+		w.writeAll(t.Context(), nil)
 		if len(requests) != want {
 			t.Errorf("%d requests, want %d: %q", len(requests), want, requests)
 		}
@@ -85,5 +91,37 @@ func TestWriter(t *testing.T) {
 		if got := testutil.ToFloat64(w.writes.WithLabelValues("failed")) - before; got != failed {
 			t.Errorf("HTTP %d: %v failures, want %v", code, got, failed)
 		}
+	}
+}
+
+// A tenant has many objects, whose status changes all the time.
+func TestWriterTakesTurns(t *testing.T) {
+	changed := make(chan struct{}, 1)
+	var written []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		parts := strings.Split(r.URL.Path, "/")
+		written = append(written, parts[5]+"/"+parts[7])
+		if len(written) == 4 {
+			changed <- struct{}{}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind": "VerticalPodAutoscaler", "apiVersion": "autoscaling.k8s.io/v1"}`)
+	}))
+	defer server.Close()
+	demands := &said{leads: true}
+	for i := range 4 {
+		demands.all = append(demands.all, demand.Status{Object: objectIn(t, "crowd", fmt.Sprint("c", i), "{}")})
+	}
+	demands.all = append(demands.all, demand.Status{Object: object(t, "web", "{}")})
+	w := New(Config{
+		Client: dynamic.NewForConfigOrDie(&rest.Config{Host: server.URL}), Demands: demands,
+		Metrics: prometheus.NewRegistry(), Clock: clock.RealClock{},
+	})
+	w.writeAll(t.Context(), changed)
+	<-changed
+	w.writeAll(t.Context(), changed)
+	want := "crowd/c0 shop/web crowd/c1 crowd/c2 crowd/c3 shop/web crowd/c0 crowd/c1 crowd/c2"
+	if got := strings.Join(written, " "); got != want {
+		t.Errorf("written in the order %s, want %s", got, want)
 	}
 }

@@ -242,7 +242,7 @@ func (m *measures) report(ctx context.Context, conn *grpc.ClientConn, node, node
 		cores, bytes := usedAt(i, at)
 		request.Usages = append(request.Usages, &workloadresizerv1.ContainerUsage{
 			PodUid: scaleUID(i), Container: "app", EndTime: timestamppb.New(at), MeasureDuration: durationpb.New(time.Minute),
-			CpuCores: &cores, MemoryPeakBytes: &bytes, Throttled: new(0.0), CpuPressure: new(0.01), MemoryPressure: new(0.0), MemoryLimitEvents: new(int64(0)),
+			CpuCores: &cores, MemoryPeakBytes: &bytes, Throttled: new(0.0), CpuPressure: new(0.01), MemoryPressure: new(0.0), MemoryLimitEvents: new(int64(0)), MemoryChargedBytes: &bytes,
 		})
 	}
 	if err := stream.Send(request); err != nil {

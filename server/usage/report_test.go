@@ -60,6 +60,8 @@ func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = 33 << 30 }}, // The node has 16Gi.
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = -1 }},
 		{"memory_peak_bytes", func(u *usage) { *u.MemoryPeakBytes = math.MaxInt64 }},
+		{"memory_charged_bytes", func(u *usage) { u.MemoryChargedBytes = new(int64(-1)) }},
+		{"memory_charged_bytes", func(u *usage) { u.MemoryChargedBytes = new(int64(math.MaxInt64)) }},
 		{"throttled", func(u *usage) { u.Throttled = new(math.NaN()) }},
 		{"cpu_pressure", func(u *usage) { u.CpuPressure = new(1.5) }},
 		{"memory_pressure", func(u *usage) { u.MemoryPressure = new(-0.1) }},

@@ -55,7 +55,7 @@ func (r *report) appendSamples(all []usagestore.Sample, u *workloadresizerv1.Con
 		if has.Memory > 0 && memory.Usage > mostOfNode*has.Memory {
 			return nil, invalid("memory_peak_bytes", "must not be more than %d times what the node has: %s of %s", mostOfNode, sizing.MemoryText(memory.Usage), sizing.MemoryText(has.Memory))
 		}
-		memory.Strain = usagestore.Strain{Pressure: measured(u.MemoryPressure), LimitEvents: measured(u.MemoryLimitEvents)}
+		memory.Strain = usagestore.Strain{Pressure: measured(u.MemoryPressure), LimitEvents: measured(u.MemoryLimitEvents), Charged: measured(u.MemoryChargedBytes)}
 		memory.Resource, memory.Pressure = history.Memory, u.GetMemoryPressure()
 		all = append(all, memory)
 	}
@@ -103,8 +103,13 @@ func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
 	if _, ok := history.Millicores(u.GetCpuCores()); !ok {
 		return invalid("cpu_cores", "must be a number of cores, not %v", u.GetCpuCores())
 	}
-	if _, ok := history.Bytes(float64(u.GetMemoryPeakBytes())); !ok {
-		return invalid("memory_peak_bytes", "must be a number of bytes, not %d", u.GetMemoryPeakBytes())
+	for _, bytes := range []struct {
+		field string
+		of    int64
+	}{{"memory_peak_bytes", u.GetMemoryPeakBytes()}, {"memory_charged_bytes", u.GetMemoryChargedBytes()}} {
+		if _, ok := history.Bytes(float64(bytes.of)); !ok {
+			return invalid(bytes.field, "must be a number of bytes, not %d", bytes.of)
+		}
 	}
 	for _, share := range []struct {
 		field string

@@ -137,6 +137,17 @@ func TestHostile(t *testing.T) {
 			t.Errorf("got %v, %v", response, err)
 		}
 	})
+	t.Run("no tenant can report usage", func(t *testing.T) {
+		for name, token := range map[string]string{"a viewer": viewer, "an account without rights": nobody} {
+			stream, err := v.dial(t, token).Usage().ReportUsage(t.Context())
+			if err == nil {
+				_, err = stream.CloseAndRecv()
+			}
+			if status.Code(err) != codes.PermissionDenied {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+	})
 	t.Run("a call with a forged token learns why it is refused", func(t *testing.T) {
 		c := v.dial(t, forged)
 		_, err := c.ListRatios(t.Context())

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 	"github.com/workload-resizer/workload-resizer/usage/trace"
@@ -414,6 +415,29 @@ func TestLimitsThatFollow(t *testing.T) {
 	theirs, ours := replay(recommend.CompatOptions(), compat), replay(recommend.FollowOptions(), follow)
 	if ours.OOMDays > 0.6*theirs.OOMDays || ours.GiB > 1.15*theirs.GiB {
 		t.Errorf("%.4f of the days have a kill and %.1f GiB are requested, by the VPA's rules %.4f and %.1f GiB", ours.OOMDays, ours.GiB, theirs.OOMDays, theirs.GiB)
+	}
+}
+
+// TestLimitsByTheHighestUsage replays machines with a high peak a week: the limit has room for it, and the request has not.
+func TestLimitsByTheHighestUsage(t *testing.T) {
+	m := machine(30, func(step int) (cpu, memory int64) {
+		if step%(7*slotsPerDay) == slotsPerDay/2 {
+			return 300, 800 * mib
+		}
+		return 300, 100 * mib
+	})
+	replay := func(change func(*recommend.Options)) Row {
+		o := recommend.DefaultOptions()
+		change(&o)
+		return Run([]*trace.Machine{m}, &Recommender{Label: "ours", History: history.DefaultOptions(), Options: o}, DefaultSettings()).Summary(Prices{})[0]
+	}
+	highest := replay(func(o *recommend.Options) { o.Limits.Memory, o.Limits.MemoryHeadroom = need.Peak, 0 })
+	multiple := replay(func(o *recommend.Options) { o.Limits.MemoryHeadroom = 0 })
+	if highest.OOMDays != 0 || highest.LimitGiB < 1.5 || highest.LimitGiB > 1.7 || highest.GiB > 0.5 {
+		t.Errorf("%+v", highest)
+	}
+	if multiple.OOMDays == 0 {
+		t.Errorf("a multiple of the request has room for the peak: %+v", multiple)
 	}
 }
 

@@ -91,12 +91,12 @@ func (s *sized) update(p Pod, nodeType string, shown need.Container) {
 	s.pod = s.pod.Replayed(0, sizeOf(p.Request, p.Limit), kills)
 }
 
-// Of implements need.Demand, as do the other methods.
-func (s *sized) Of(name string) (needs *need.Container, uses int64) {
+// Of implements need.Demand, as do the other methods. Traces have no page cache.
+func (s *sized) Of(name string) (needs *need.Container, now need.Memory) {
 	if name != container {
-		return nil, 0
+		return nil, need.Memory{}
 	}
-	return &s.shown, s.is.MemoryInUse
+	return &s.shown, need.Memory{Used: s.is.MemoryInUse}
 }
 
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.

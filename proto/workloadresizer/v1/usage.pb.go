@@ -2320,8 +2320,12 @@ type ContainerUsage struct {
 	// How often it reached the memory limit or memory.high in this time (memory.events);
 	// absent if that was not measured.
 	MemoryLimitEvents *int64 `protobuf:"varint,11,opt,name=memory_limit_events,json=memoryLimitEvents,proto3,oneof" json:"memory_limit_events,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The most memory that was charged to it, with the page cache, in bytes (memory.current); absent if that
+	// was not measured. It counts only with memory_peak_bytes. No request follows from it, but no memory limit is
+	// lowered to less.
+	MemoryChargedBytes *int64 `protobuf:"varint,12,opt,name=memory_charged_bytes,json=memoryChargedBytes,proto3,oneof" json:"memory_charged_bytes,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *ContainerUsage) Reset() {
@@ -2427,6 +2431,13 @@ func (x *ContainerUsage) GetMemoryPressure() float64 {
 func (x *ContainerUsage) GetMemoryLimitEvents() int64 {
 	if x != nil && x.MemoryLimitEvents != nil {
 		return *x.MemoryLimitEvents
+	}
+	return 0
+}
+
+func (x *ContainerUsage) GetMemoryChargedBytes() int64 {
+	if x != nil && x.MemoryChargedBytes != nil {
+		return *x.MemoryChargedBytes
 	}
 	return 0
 }
@@ -2833,7 +2844,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
 	"containers\x18\x04 \x01(\x03R\n" +
 	"containers\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\x8e\x05\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xe3\x05\n" +
 	"\x0eContainerUsage\x12\x1c\n" +
 	"\apod_uid\x18\x01 \x01(\tB\x03\xe0A\x02R\x06podUid\x12!\n" +
 	"\tcontainer\x18\x02 \x01(\tB\x03\xe0A\x01R\tcontainer\x12&\n" +
@@ -2846,7 +2857,8 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\fcpu_pressure\x18\t \x01(\x01B\x03\xe0A\x01H\x03R\vcpuPressure\x88\x01\x01\x121\n" +
 	"\x0fmemory_pressure\x18\n" +
 	" \x01(\x01B\x03\xe0A\x01H\x04R\x0ememoryPressure\x88\x01\x01\x128\n" +
-	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01H\x05R\x11memoryLimitEvents\x88\x01\x01B\f\n" +
+	"\x13memory_limit_events\x18\v \x01(\x03B\x03\xe0A\x01H\x05R\x11memoryLimitEvents\x88\x01\x01\x12:\n" +
+	"\x14memory_charged_bytes\x18\f \x01(\x03B\x03\xe0A\x01H\x06R\x12memoryChargedBytes\x88\x01\x01B\f\n" +
 	"\n" +
 	"_cpu_coresB\x14\n" +
 	"\x12_memory_peak_bytesB\f\n" +
@@ -2854,7 +2866,8 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"_throttledB\x0f\n" +
 	"\r_cpu_pressureB\x12\n" +
 	"\x10_memory_pressureB\x16\n" +
-	"\x14_memory_limit_events\"\x88\x01\n" +
+	"\x14_memory_limit_eventsB\x17\n" +
+	"\x15_memory_charged_bytes\"\x88\x01\n" +
 	"\x12ReportUsageRequest\x12H\n" +
 	"\x06usages\x18\x01 \x03(\v2\".workloadresizer.v1.ContainerUsageB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\x06usages\x12(\n" +
 	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x85\x01\n" +

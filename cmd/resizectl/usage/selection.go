@@ -57,7 +57,7 @@ func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
 	return request
 }
 
-// list prints what is selected, or says that there is nothing. call returns how many items the server lists, and
+// list prints what is selected, or says that nothing was found. call returns how many items the server lists, and
 // how to print them.
 func (s *selection) list(ctx context.Context, server *connect.Connection, errOut io.Writer, call func(context.Context, *client.Client) (n int, show func() error, err error)) error {
 	return server.Call(ctx, func(ctx context.Context, c *client.Client) error {

@@ -34,8 +34,8 @@ const (
 	// the node's kubelet that refuses any size, or the API server that did not accept a plan.
 	Infeasible = Prefix + "infeasible"
 	// AppliedSizes is what the last resize changed: for each container, its restarts before and
-	// its sizes before and after, and since when it has had sizes from usage that the resize did not change. A resize that
-	// makes the pod worse is reverted to these.
+	// its sizes before and after. Sizes from usage that the resize did not change have the time of their last change. A
+	// resize that makes the pod worse is reverted to these.
 	AppliedSizes = Prefix + "applied-sizes"
 	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. It is
 	// informational: no plan depends on it.

@@ -239,7 +239,7 @@ func (d *draft) annotateSizes(annotations map[string]*string) {
 	d.annotateDemand(annotations)
 }
 
-// keepTimes adds since when resources that follow usage have had the sizes that the plan does not change: how soon each of
+// keepTimes adds when the resources that follow usage, and that the plan does not change, changed last: how soon each of
 // them may change depends on that.
 func (d *draft) keepTimes(applied pod.AppliedSizes) {
 	if !d.FollowsUsage || !d.sized {

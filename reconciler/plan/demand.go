@@ -211,8 +211,8 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
-// resizedAt replaces unknown times by those that the last resize noted: an amount that it did not change has had its size for
-// longer. If that is not known, it may have been changed when the pod was resized last, or began. A new pod has not done
+// resizedAt fills in unknown times: the last resize noted when the amounts that it did not change had changed last. If that
+// is not known, an amount may have been changed when the pod was resized last, or began. A new pod has not done
 // any work yet with the size that it would lose.
 func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
@@ -226,7 +226,7 @@ func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) n
 			continue
 		}
 		*at = last
-		// After a resize whose annotations were not written, they are those of the one before.
+		// A resize whose annotations were not written leaves the annotations of the one before.
 		if since := noted.Since[m.Index]; !since.IsZero() && *m.Of(&noted.To) == *m.Of(&d.Containers[i].Current) {
 			*at = since
 		}

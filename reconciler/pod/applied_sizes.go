@@ -28,7 +28,7 @@ type ContainerSizes struct {
 
 // String returns the value of the annotation, e.g.
 // "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi@2026-11-20T10:00:00Z; proxy 0 cpu 100m". Each container has its name, its
-// restarts, and the request and limit of each resource, possibly with the time since when it has had them.
+// restarts, and the request and limit of each resource, possibly with the time when they changed last.
 func (r AppliedSizes) String() string {
 	var b strings.Builder
 	for i := range r {
@@ -55,7 +55,7 @@ func (r AppliedSizes) String() string {
 	return b.String()
 }
 
-// sinceMark is before the time since when a container has had an amount.
+// sinceMark is before the time when an amount changed last.
 const sinceMark = "@"
 
 // Of returns what the annotation says about a container, and whether it says anything. It most likely is at an index.

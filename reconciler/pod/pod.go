@@ -165,7 +165,7 @@ func (p *Pod) AppliedSizes() AppliedSizes {
 	return ParseAppliedSizes(textOf(p.appliedSizes))
 }
 
-// AppliedSizesHaveTimes reports whether the annotation says since when a resource has had its size.
+// AppliedSizesHaveTimes reports whether the annotation says when an amount that the resize did not change had changed last.
 func (p *Pod) AppliedSizesHaveTimes() bool {
 	return strings.Contains(textOf(p.appliedSizes), sinceMark)
 }

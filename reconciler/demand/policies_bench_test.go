@@ -2,6 +2,7 @@ package demand
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ func BenchmarkPolicies(b *testing.B) {
 				f.Statuses()
 			}
 			b.ReportMetric((podtest.HeapInUse()-before)/(1<<20), "MiB")
+			runtime.KeepAlive(f)
 		})
 	}
 }

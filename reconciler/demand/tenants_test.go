@@ -27,7 +27,7 @@ func countsForItsOwnNamespace(t *testing.T) {
 	alone := newFixture(t, following())
 	alone.round(t)
 	f := newFixture(t, following())
-	evil := f.source.pods[0].DeepCopy() // It has the labels of the other, and the UIDs of its owners.
+	evil := f.source.pods[0].DeepCopy() // It has the same labels, and names the same owners with the same UIDs.
 	clustertest.Named("evil", "evil", evil.Spec.NodeName)(evil)
 	f.source.pods = append(f.source.pods, evil)
 	f.source.cpu["evil"] = 8000

@@ -112,6 +112,9 @@ func TestSettleLimitByHighestUsage(t *testing.T) {
 		{"is not lowered without known peaks", 3000, 72 * time.Hour, func(_ *recommend.Options, r *recommend.Recommendation, p *pod) {
 			r.PeaksKnown, p.Request.Memory = recommend.Known{}, 2000*mib
 		}, 1000, 3000},
+		{"is not lowered to less than is charged", 3000, 72 * time.Hour, func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
+			p.Request.Memory, p.MemoryCharged = 2000*mib, 2000*mib
+		}, 1000, 2200},
 		{"is not lowered while a process knows it", 3000, 72 * time.Hour, func(_ *recommend.Options, _ *recommend.Recommendation, p *pod) {
 			p.KnowsLimit, p.Request.Memory = true, 2000*mib
 		}, 1000, 3000},

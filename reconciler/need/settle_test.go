@@ -280,7 +280,7 @@ func TestSettle(t *testing.T) {
 		{"keeps a limit with room for what is in use if less is charged", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(1500), charged(1400), once}, 1650},
 		{"keeps a limit that the page cache fills", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(900), charged(2000), once}, 2000},
 		{"lowers a limit when less is charged", recommend.DefaultOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), inUse(900), charged(905), once}, 1000},
-		{"keeps a limit that follows with room for what is charged", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), charged(1500)}, 1650},
+		{"keeps a limit that follows with room for what is charged", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 36*time.Hour), charged(1500)}, 1650},
 		{"keeps a limit of a Guaranteed pod with room for what is charged", recommend.FollowOptions(), []change{request(500, 2000), guaranteed, charged(1500)}, 1650},
 		{"keeps a limit that a process knows", recommend.DefaultOptions(), []change{request(500, 2000), limit(4000, 72*time.Hour), knows}, 4000},
 		{"keeps a limit that a process knows and that follows", recommend.FollowOptions(), []change{request(500, 2000), limit(2000, 72*time.Hour), knows}, 2000},

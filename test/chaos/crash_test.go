@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +41,7 @@ func (s *suite) killedRandomly(t *testing.T, n, faults int) {
 	r := random(t)
 	w := newWorld(t, s.config, randomTable(r), "n2d", "n4", "c3")
 	c := crashes{world: w, ledger: w.keepLedger(t), ctx: t.Context(), killed: map[string]int{}}
-	d := &dice{random: rand.New(rand.NewPCG(r.Uint64(), 0)), failed: map[string]int{}}
+	d := newDice(r)
 	proxy := localcluster.ProxyForTest(t, s.config, d.onWrite)
 	proxy.Interfere(d.onOther)
 	failing := s.through(proxy)
@@ -93,8 +92,6 @@ type crashes struct {
 	killed map[string]int
 	// quiet counts the processes that had nothing left to write.
 	quiet int
-	// life is the current process, or the last one.
-	life *incarnation
 	// bequest sends the write of the last process that is still in flight.
 	bequest func()
 }
@@ -105,7 +102,6 @@ func (c *crashes) live(t *testing.T, m *mortal, reads, writes *rest.Config, mean
 	t.Helper()
 	m.dead, m.heir = make(chan struct{}), c.bequest
 	life := c.start(t, reads, m.wrap(writes))
-	c.life = life
 	meanwhile()
 	if err := c.awaitQuietOrDeath(t, m); err != nil {
 		t.Errorf("a process neither finished nor was killed: %v", err)
@@ -161,7 +157,6 @@ func (c *crashes) check(t *testing.T, when string) {
 	c.holds.releaseAll(hold.Pause)
 	c.nextLife()
 	life := c.start(t, c.config, c.config)
-	c.life = life
 	if c.bequest != nil {
 		c.bequest()
 		c.bequest = nil

@@ -66,6 +66,7 @@ func (w *world) start(t *testing.T, reads, writes *rest.Config) *incarnation {
 		close(i.ended)
 	}()
 	t.Cleanup(func() { i.stop(t) })
+	w.life = i
 	return i
 }
 

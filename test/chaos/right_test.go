@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/oracle"
 )
@@ -58,10 +60,22 @@ func (w *world) right(key types.NamespacedName) error {
 func (w *world) allRight() error {
 	for _, key := range w.keys() {
 		if err := w.right(key); err != nil {
+			if pod := w.pod(key); pod != nil {
+				return fmt.Errorf("%w; %s", err, w.planned(pod))
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+// planned returns what the last process plans for a pod, and from which state of the pod.
+func (w *world) planned(pod *corev1.Pod) string {
+	p, err := w.life.Preview(context.Background(), types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, query.PreviewOptions{})
+	if err != nil {
+		return fmt.Sprintf("no plan: %v", err)
+	}
+	return fmt.Sprintf("plan: %v, reasons: %v, from version %s of the pod; it has %s", p.Decision, p.Reasons, p.ResourceVersion, pod.ResourceVersion)
 }
 
 func (w *world) awaitAllRight(t *testing.T, when string) {

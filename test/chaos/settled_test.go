@@ -57,11 +57,7 @@ func (c *crashes) settled(key types.NamespacedName) error {
 
 // circumstances returns details that help to find out why a pod is not settled.
 func (c *crashes) circumstances(key types.NamespacedName, pod *corev1.Pod) string {
-	p, err := c.life.Preview(c.ctx, key, query.PreviewOptions{})
-	if err != nil {
-		return fmt.Sprintf("; no plan: %v", err)
-	}
-	return fmt.Sprintf("\nis: %s%v, written by %s; hold: %q\nplan: %v, reasons: %v", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, p.Decision, p.Reasons)
+	return fmt.Sprintf("\nis: %s%v, written by %s; hold: %q\n%s", sizesOf(pod), ours(pod), writers(pod), c.holds.of(pod).Kind, c.planned(pod))
 }
 
 // settledPair returns an error unless one resource is as it should be. free is whether

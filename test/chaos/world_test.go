@@ -33,6 +33,8 @@ type world struct {
 
 	ratios *ratiotest.Memory
 	holds  *holds
+	// life is the last process that was started.
+	life *incarnation
 
 	// mu guards the current state below.
 	mu        sync.Mutex

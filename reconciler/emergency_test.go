@@ -13,7 +13,7 @@ func TestEmergency(t *testing.T) {
 	t.Parallel()
 	const pods, perSecond = 300, 1
 	s := newReplicasOf(t, pods)
-	slow := func(c *Config) { c.RealignRate = perSecond }
+	slow := func(c *Config) { c.ResizesPerSecond = perSecond }
 	a := s.start(t, "a", slow)
 	a.awaitLead(t)
 	b := s.start(t, "b", slow)

@@ -92,7 +92,7 @@ func follow(t *testing.T, guard policy.Guard, rate float64) *following {
 	if f.Reconciler, err = New(Config{
 		Client: client, Dynamic: f.dynamic, Writer: client, Asker: client, Ratios: store, Holds: clustertest.NoHolds{},
 		Planner: plan.Planner{OwnerKinds: []string{"Namespace"}},
-		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 2, RealignRate: rate,
+		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 2, ResizesPerSecond: rate,
 		Usage: &demand.Usage{Sources: []demand.Source{{Source: f, Interval: 200 * time.Millisecond}}, Interval: 200 * time.Millisecond},
 	}); err != nil {
 		t.Fatal(err)

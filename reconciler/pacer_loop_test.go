@@ -90,7 +90,7 @@ func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	r, err := New(Config{
 		Client: client, Dynamic: s.dynamic, Writer: client, Asker: client, Ratios: store, Holds: clustertest.NoHolds{},
 		Planner: plan.Planner{OwnerKinds: []string{"Node"}, External: plan.OverrideExternal},
-		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, RealignRate: rate,
+		Events:  loop.NoEvents(), Metrics: prometheus.NewRegistry(), Workers: 4, ResizesPerSecond: rate,
 	})
 	if err != nil {
 		t.Fatal(err)

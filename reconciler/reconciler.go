@@ -66,9 +66,9 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods that can wait are resized per second, unless the ratios
+	// ResizesPerSecond is how many pods that can wait are resized per second, unless the ratios
 	// set it; 0 means no limit.
-	RealignRate float64
+	ResizesPerSecond float64
 	// Nodes removes startup taints from nodes; nil if the cluster has none.
 	Nodes corev1client.NodeInterface
 	// Usage is how usage is collected; nil to not collect it.
@@ -115,7 +115,7 @@ func New(config Config) (*Reconciler, error) {
 		Queries: &query.Queries{Cluster: of, Planner: planner, Asker: actuator(config.Asker)},
 		Loop: loop.New(loop.Config{
 			Cluster: of, Planner: planner, Writer: actuator(config.Writer), Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
-			Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, RealignRate: config.RealignRate,
+			Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
 			DryRun: config.DryRun, Clock: now,
 		}),
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
@@ -123,12 +124,12 @@ func serve(ctx context.Context, o *options) error {
 			Sidecars:   o.sidecars,
 			External:   plan.External(o.externallyResized),
 		},
-		Events:      events,
-		Metrics:     registry,
-		Workers:     o.workers,
-		RealignRate: loop.DefaultRealignRate,
-		Objectives:  newObjectives(&o.usage),
-		DryRun:      o.dryRun,
+		Events:           events,
+		Metrics:          registry,
+		Workers:          o.workers,
+		ResizesPerSecond: policy.DefaultResizesPerSecond,
+		Objectives:       newObjectives(&o.usage),
+		DryRun:           o.dryRun,
 	}
 	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })
 	if err != nil {

@@ -100,15 +100,16 @@ func TestCharged(t *testing.T) {
 		f, l := logWriter(t, podtest.Amounts{"1", "2", "1Gi", "2Gi"})
 		l.charged = 2048 * mib
 		f.round(t)
-		if got := f.demandOf("web-1-x").Charged("app"); got < 2048*mib || got > 2049*mib {
-			t.Errorf("%d bytes are charged", got)
+		_, now := f.demandOf("web-1-x").Of("app")
+		if now.Charged < 2048*mib || now.Charged > 2049*mib {
+			t.Errorf("%d bytes are charged", now.Charged)
 		}
-		if used := f.demandOf("web-1-x").Uses("app"); used > 101*mib {
-			t.Errorf("%d bytes are in use", used)
+		if now.Used > 101*mib {
+			t.Errorf("%d bytes are in use", now.Used)
 		}
 		clustertest.Clock(f.of).Step(20 * time.Minute)
-		if got := f.demandOf("web-1-x").Charged("app"); got != 0 {
-			t.Errorf("%d bytes are charged 20 minutes after the last sample", got)
+		if _, now := f.demandOf("web-1-x").Of("app"); now.Charged != 0 {
+			t.Errorf("%d bytes are charged 20 minutes after the last sample", now.Charged)
 		}
 	})
 }

@@ -160,30 +160,19 @@ type podNeeds struct {
 const unknownUse = "how much memory the container uses now is not known"
 
 // Of implements need.Demand, as do the other methods.
-func (p *podNeeds) Of(container string) *need.Container {
+func (p *podNeeds) Of(container string) (needs *need.Container, now need.Memory) {
 	key := usage.Key{Container: p.key(container), Ratios: p.rule}
 	shown := p.published[key]
 	if p.assumes != nil {
 		shown = p.demands.assume(key, p.assumes)
 	}
-	if shown == nil || p.Uses(container) != 0 {
-		return shown
+	now.Used, now.Charged = p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
+	if shown == nil || now.Used != 0 {
+		return shown, now
 	}
 	kept := *shown
 	kept.Memory.Keeps, kept.Memory.KeepsLimit = cmp.Or(kept.Memory.Keeps, unknownUse), cmp.Or(kept.Memory.KeepsLimit, unknownUse)
-	return &kept
-}
-
-// Uses implements need.Demand.
-func (p *podNeeds) Uses(container string) int64 {
-	used, _ := p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
-	return used
-}
-
-// Charged implements need.Demand.
-func (p *podNeeds) Charged(container string) int64 {
-	_, charged := p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
-	return charged
+	return &kept, now
 }
 
 // Peak implements need.Demand. A pod without replicas has the whole history of its workload, so that the recommendation

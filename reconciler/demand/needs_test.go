@@ -32,7 +32,8 @@ func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
 	if of == nil {
 		return nil
 	}
-	return of.Of("app")
+	needs, _ := of.Of("app")
+	return needs
 }
 
 func TestNeeds(t *testing.T) {
@@ -65,7 +66,7 @@ func nothingIsKnownBeforeTheStoredHistoryWasRead(t *testing.T) {
 	f.round(t)
 	p := f.of.Pods("shop").Get("web-1-x")
 	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
-	if of != (need.Unknown{}) || of.Of("app") != nil {
+	if of != (need.Unknown{}) {
 		t.Errorf("%+v", of)
 	}
 }
@@ -126,12 +127,12 @@ func theMemoryThatAContainerUsesIsKnownForSomeMinutes(t *testing.T) {
 	f.round(t)
 	p := f.of.Pods("shop").Get("web-1-x")
 	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
-	if got := of.Uses("app"); got < 100<<20 || got > 101<<20 {
-		t.Errorf("%d bytes are in use", got)
+	if _, now := of.Of("app"); now.Used < 100<<20 || now.Used > 101<<20 {
+		t.Errorf("%d bytes are in use", now.Used)
 	}
 	clustertest.Clock(f.of).SetTime(podtest.Start.Add(20 * time.Minute))
-	if got, shown := of.Uses("app"), of.Of("app"); got != 0 || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
-		t.Errorf("%d bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
+	if shown, got := of.Of("app"); got != (need.Memory{}) || shown.Memory.Keeps == "" || shown.Memory.KeepsLimit == "" {
+		t.Errorf("%v bytes are in use 20 minutes after the last sample, and memory is lowered: %+v", got, shown)
 	}
 }
 
@@ -175,7 +176,8 @@ func aTableThatIsNotInEffectHasNeedsOfItsOwn(t *testing.T) {
 	needs := func(name string, table *ratios.Table) *need.Container {
 		p := f.of.Pods("shop").Get(name)
 		if of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), table); of != nil {
-			return of.Of("app")
+			shown, _ := of.Of("app")
+			return shown
 		}
 		return nil
 	}

@@ -71,14 +71,14 @@ func newPolicies(objects []*vpa.Object) *policies {
 		case a.first == "" || name < a.first:
 			a.first, a.second = name, a.first
 		default:
-			a.second = sooner(a.second, name)
+			a.second = earlierName(a.second, name)
 		}
 	}
 	return p
 }
 
-// sooner returns the name that comes first; an empty one does not count.
-func sooner(a, b string) string {
+// earlierName returns the name that comes first; an empty one does not count.
+func earlierName(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
 	}
@@ -88,9 +88,9 @@ func sooner(a, b string) string {
 // rival returns the first name of others with the same pods; empty without any.
 func (t *tuned) rival() string {
 	if t.Name() == t.first {
-		return sooner(t.second, t.other)
+		return earlierName(t.second, t.other)
 	}
-	return sooner(t.first, t.other)
+	return earlierName(t.first, t.other)
 }
 
 // add appends the targets of policies for a pod with these owners, except those that are there already.
@@ -162,7 +162,7 @@ func compete(same []*aim) {
 		if a == first {
 			other = second
 		}
-		a.other = sooner(a.other, other.first)
+		a.other = earlierName(a.other, other.first)
 	}
 }
 

@@ -105,24 +105,9 @@ type lookup func(usage.Key) (recommend.Recommendation, bool)
 
 // reportNeeds is Report, given what containers need.
 func (d *Demands) reportNeeds(ctx context.Context, of Selection, need lookup) iter.Seq2[*Item, error] {
-	return func(yield func(*Item, error) bool) {
-		table := d.Ratios.Table()
-		if table == nil {
-			return
-		}
-		chosen := of.chosen()
-		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, item := range d.report(namespace, of.Selector, chosen, table, need) {
-				if !yield(item, nil) {
-					return
-				}
-			}
-		}
-	}
+	return inNamespaces(ctx, d, &of, func(namespace string, chosen *chosen, table *ratios.Table) []*Item {
+		return d.report(namespace, of.Selector, chosen, table, need)
+	})
 }
 
 // report returns the items of a namespace.

@@ -60,24 +60,10 @@ type Saver struct {
 // The last of each namespace may be of pods that count for no workload. It is empty while there are no ratios. Like
 // Report, it looks at the pods in a namespace only when it reaches it, and ends with the error of Visible or ctx.
 func (d *Demands) Savings(ctx context.Context, of Selection) iter.Seq2[*Saver, error] {
-	return func(yield func(*Saver, error) bool) {
-		table := d.Ratios.Table()
-		if table == nil {
-			return
-		}
-		chosen, need := of.chosen(), d.Table().Demand
-		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, saver := range d.savers(namespace, &of, chosen, table, need) {
-				if !yield(saver, nil) {
-					return
-				}
-			}
-		}
-	}
+	need := d.Table().Demand
+	return inNamespaces(ctx, d, &of, func(namespace string, chosen *chosen, table *ratios.Table) []*Saver {
+		return d.savers(namespace, &of, chosen, table, need)
+	})
 }
 
 // savers returns the savings of a namespace.

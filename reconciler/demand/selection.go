@@ -2,10 +2,13 @@ package demand
 
 import (
 	"cmp"
+	"context"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -42,6 +45,29 @@ func (s *Selection) chosen() *chosen {
 		}
 	}
 	return w
+}
+
+// inNamespaces yields what items returns of each namespace whose pods are selected, given the table of ratios; nothing while
+// there is none. It looks at a namespace only when it reaches it, and ends with the error of Visible or ctx.
+func inNamespaces[I any](ctx context.Context, d *Demands, of *Selection, items func(string, *chosen, *ratios.Table) []I) iter.Seq2[I, error] {
+	return func(yield func(I, error) bool) {
+		table := d.Ratios.Table()
+		if table == nil {
+			return
+		}
+		chosen := of.chosen()
+		for namespace, err := range d.Cluster.Pods(of.Namespace).Visible(of.From, of.Visible) {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(*new(I), err)
+				return
+			}
+			for _, item := range items(namespace, chosen, table) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // of appends the chosen workloads that a pod belongs to, given its owners and the workload that its usage

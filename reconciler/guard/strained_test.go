@@ -130,7 +130,7 @@ func TestStrained(t *testing.T) {
 	})
 	t.Run("restarts after memory was reverted because of its limit do not blame cpu", func(t *testing.T) {
 		for _, harm := range []string{"NearLimit", "MemoryPressure"} {
-			of := resized(restarts(6, 137), killed(40), memoryBack)
+			of := resized(restarts(6, 137), killed(40), memoryReverted)
 			of.Annotations[contract.Reverts] = strings.Replace(of.Annotations[contract.Reverts], "OOMKilled", harm, 1)
 			if found, _ := guard.Judge(caseOf(of, fared{}, fared{})); len(found) > 0 {
 				t.Errorf("after %s: %v", harm, found)
@@ -186,7 +186,7 @@ func TestMissed(t *testing.T) {
 		want int
 	}{
 		"killed for lack of memory":               {resized(restarts(4, 137), killed(40)), 1},
-		"reverted because of that":                {resized(restarts(4, 137), killed(55), memoryBack), 0},
+		"reverted because of that":                {resized(restarts(4, 137), killed(55), memoryReverted), 0},
 		"another container was killed for memory": {resized(restarts(4, 137), killed(40), sidecar), 0},
 		"killed shortly before the resize":        {resized(killed(9)), 0},
 		"killed long before the resize":           {resized(killed(-290)), 2},

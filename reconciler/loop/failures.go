@@ -2,6 +2,9 @@ package loop
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -60,4 +63,23 @@ func (l *Loop) note(ctx context.Context, p *plan.Plan, failed plan.Reason) {
 	if err := l.Writer.Note(ctx, p, failed); err != nil {
 		l.loggerOf(ctx, p).V(1).Info("Failure not recorded on the pod", "err", err)
 	}
+}
+
+// inTrouble reports whether an error concerns the API server itself, regardless of the pod.
+func inTrouble(err error) bool {
+	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || actuate.Asked(err) > 0
+}
+
+// isUnanswered reports whether a write may have been made despite an error: the API server has failed, or
+// cannot be reached. A webhook that cannot be called does not count: it may not apply to every pod, and nothing
+// was written.
+func isUnanswered(err error) bool {
+	code := actuate.StatusCode(err)
+	return code == 0 || code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
+}
+
+// is reports whether an error is of a type.
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
 }

@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -154,45 +152,6 @@ func (l *ledger) startOver() {
 	}
 }
 
-// count adds a pod to the counts (1) or removes it (-1).
-func (l *ledger) count(pod types.NamespacedName, e *entry, by int) {
-	if e.decision < 0 {
-		return
-	}
-	l.metrics.pods.WithLabelValues(e.decision.String(), string(e.reason)).Add(float64(by))
-	decided := verdict{e.decision, e.reason}
-	if l.counts[decided] += by; l.counts[decided] == 0 {
-		delete(l.counts, decided)
-	}
-	key := waitingFor{reason: e.reason}
-	switch e.reason.Traits().Waits {
-	case contract.Nowhere:
-		return
-	case contract.InNamespace:
-		key.place = pod.Namespace
-	case contract.OnNode:
-		key.place = e.node
-	}
-	pods := l.waiting[key]
-	switch {
-	case by < 0:
-		delete(pods, pod)
-		if len(pods) == 0 {
-			delete(l.waiting, key)
-		}
-	case pods == nil:
-		l.waiting[key] = map[types.NamespacedName]struct{}{pod: {}}
-	default:
-		pods[pod] = struct{}{}
-	}
-}
-
-// waitingFor is a reason not to resize pods, and the namespace or node that has to change.
-type waitingFor struct {
-	reason contract.Reason
-	place  string
-}
-
 // planned records a plan, its rules, the difference between the pod's requests and its
 // originals, and when the pod was queued.
 func (l *ledger) planned(p *plan.Plan, in cluster.Rules, differs difference, queued time.Time) {
@@ -272,28 +231,6 @@ func (l *ledger) allUnaffected(before, now cluster.Rules, but map[types.Namespac
 	return others
 }
 
-// held returns the pods in the namespace or on the node that were last not resized for
-// one of these reasons.
-func (l *ledger) held(place string, reasons ...contract.Reason) []types.NamespacedName {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var pods []types.NamespacedName
-	for _, reason := range reasons {
-		for pod := range l.waiting[waitingFor{reason, place}] {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
-// awaits reports whether the pod has a resize that the node has not been seen to complete.
-func (l *ledger) awaits(pod types.NamespacedName) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.pods[pod]
-	return e != nil && !e.resizedAt.IsZero()
-}
-
 // news records a report on a pod, and reports whether it differs from the last one. While a plan fails,
 // a warning is not new again after reports on the node's progress.
 func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason) bool {
@@ -316,118 +253,4 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 // repeats reports whether a report says nothing new after another one.
 func repeats(said, before plan.Reason) bool {
 	return said == before || said.Code == before.Code && said.Code.Traits().Restless
-}
-
-// trusted is how long one of our writes takes precedence over the cache. It limits how long
-// a pod is ignored if resource versions go backward, as after a restore of etcd from a
-// backup.
-const trusted = time.Minute
-
-// stale reports whether the cached pod is older than our last write to it.
-func (l *ledger) stale(pod types.NamespacedName, uid types.UID, resourceVersion string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.of(pod, uid)
-	if e.wrote == "" || now.Sub(e.wroteAt) > trusted {
-		return false
-	}
-	order, err := resourceversion.CompareResourceVersion(resourceVersion, e.wrote)
-	return err == nil && order < 0
-}
-
-// succeeded records that a plan was executed. If it is the same plan as the last time,
-// another actor has undone it, and the delay before the next attempt grows.
-func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.of(p.Pod, p.UID)
-	e.wrote, e.wroteAt = resourceVersion, now
-	if e.trouble != nil {
-		e.trouble.failed, e.trouble.failure, e.trouble.warned = backOff{}, plan.Reason{}, plan.Reason{}
-	}
-	if !e.needed.IsZero() && p.Partial == "" {
-		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())
-		e.needed = time.Time{}
-	}
-	if p.Decision == plan.Resize {
-		e.resizedAt, e.accepted = now, p.Kind == plan.Sizes
-	}
-	if signature := p.Signature(); e.done == signature {
-		e.has().undone.longer(now, firstPause, longPause)
-	} else {
-		e.done = signature
-		if e.trouble != nil {
-			e.trouble.undone = backOff{}
-		}
-	}
-	if p.Kind == plan.RevertRefused {
-		e.refuse(p, now)
-	}
-}
-
-// actuated records that the node has completed the last resize, and returns how long that
-// took; false if no resize was awaited.
-func (l *ledger) actuated(pod types.NamespacedName, uid types.UID, now time.Time) (time.Duration, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.of(pod, uid)
-	if e.resizedAt.IsZero() {
-		return 0, false
-	}
-	took := now.Sub(e.resizedAt)
-	e.resizedAt = time.Time{}
-	if e.accepted && e.trouble != nil {
-		e.trouble.refused = nil // The node may accept now what it refused before.
-	}
-	return took, true
-}
-
-// attempted records that a plan could not be executed because of an error, and how the API server answered
-// (zero if it did not). It returns the delay before the next attempt. Pods in distress try again soon: otherwise
-// they would suffer for minutes after the API server has recovered. They do not if admission changes what they
-// get: it has been written, and would be written again and again.
-func (l *ledger) attempted(p *plan.Plan, err error, answer plan.Reason, now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.of(p.Pod, p.UID)
-	t := e.has()
-	if t.failed.what != p.Signature() {
-		t.warned = plan.Reason{}
-	}
-	t.failed.of(p.Signature())
-	if is[*actuate.UnannotatedError](err) {
-		t.failed.last = 0 // The resize is made. Only the attempts to record it count from now on.
-	}
-	t.failure, t.outdated = answer, ""
-	if actuate.Outdated(err) {
-		t.outdated = p.ResourceVersion
-	}
-	asked := actuate.Asked(err)
-	first, most := retries(p, err)
-	most = max(asked, most)
-	if (p.Kind == plan.Revert || p.Emergency) && !actuate.Mutated(err) {
-		asked, most = min(asked, longDistress), longDistress
-	}
-	t.failed.longer(now, max(asked, first), most)
-	return t.failed.left(now)
-}
-
-// pause returns the rest of a pod's delay. A plan that differs from the one that was
-// tried has no delay. A plan that only was outdated has a short delay once a later state of the pod is known: how often
-// it failed before that, as while a watch is interrupted, says nothing about it.
-func (l *ledger) pause(p *plan.Plan, now time.Time) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e := l.of(p.Pod, p.UID)
-	signature, pause := p.Signature(), time.Duration(0)
-	if failed := &e.had().failed; failed.what == signature {
-		pause = failed.left(now)
-		if was := e.trouble.outdated; was != "" && was != p.ResourceVersion {
-			pause = max(0, pause-max(0, failed.last-firstPause))
-		}
-	}
-	if e.done == signature {
-		pause = max(pause, e.had().undone.left(now))
-	}
-	return pause
 }

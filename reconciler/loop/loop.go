@@ -71,9 +71,9 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Workers is the number of pods that are processed concurrently.
 	Workers int
-	// RealignRate is how many pods that can wait are resized per second, unless the ratios
+	// ResizesPerSecond is how many pods that can wait are resized per second, unless the ratios
 	// set it; 0 means no limit.
-	RealignRate float64
+	ResizesPerSecond float64
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time.

@@ -28,9 +28,6 @@ type pace struct {
 // longestPause is the longest time between turns, no matter how low the rate is.
 const longestPause = 24 * time.Hour
 
-// DefaultRealignRate is the server's Config.RealignRate.
-const DefaultRealignRate = policy.DefaultResizesPerSecond
-
 // pause returns the time between turns; 0 means that pods do not wait for each other.
 func (p pace) pause() time.Duration {
 	if p.perSecond == 0 {
@@ -45,7 +42,7 @@ func (l *Loop) pace() pace {
 	if table := l.Ratios.Table(); table != nil {
 		configured = table.Pace
 	}
-	perSecond, freedPerHour := configured.Rates(l.RealignRate)
+	perSecond, freedPerHour := configured.Rates(l.ResizesPerSecond)
 	return pace{perSecond, freedPerHour}
 }
 

@@ -1,10 +1,6 @@
 package loop
 
 import (
-	"context"
-	"errors"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -160,7 +156,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.moves[pod]++
 		p.freed.spend(t, p.clock.Now())
 	case is[*actuate.StoppedError](err), actuate.Outdated(err):
-		p.restoreOriginals(t)
+		p.returnTurn(t)
 		t.missed()
 	case inTrouble(err):
 		// Do not send requests to the API server faster because of this, nor
@@ -168,7 +164,7 @@ func (p *pacer) used(pod types.NamespacedName, err error) {
 		p.due = later(p.due, p.clock.Now())
 		t.missed()
 	default:
-		p.restoreOriginals(t)
+		p.returnTurn(t)
 		t.failed = true
 	}
 	p.over(t)
@@ -191,7 +187,7 @@ func (p *pacer) release(pod types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t := p.byPod[pod]; t != nil && t.taken {
-		p.restoreOriginals(t)
+		p.returnTurn(t)
 		t.missed()
 		p.over(t)
 	}
@@ -206,7 +202,7 @@ func (p *pacer) forget(pod types.NamespacedName) {
 		return
 	}
 	if t.came {
-		p.restoreOriginals(t)
+		p.returnTurn(t)
 		p.over(t)
 	}
 	p.lines.remove(t)
@@ -221,9 +217,9 @@ func (p *pacer) gone(pod types.NamespacedName) {
 	delete(p.moves, pod)
 }
 
-// restoreOriginals makes the next turn begin immediately. Pods that failed before do not return their
+// returnTurn makes the next turn begin immediately. Pods that failed before do not return their
 // turns: otherwise the API server would receive little else than their retries.
-func (p *pacer) restoreOriginals(t *turn) {
+func (p *pacer) returnTurn(t *turn) {
 	if !t.failed {
 		p.due = p.due.Add(-p.pause)
 	}
@@ -297,116 +293,6 @@ func (p *pacer) freedShares() (cpu, memory float64) {
 	p.freed.advance(now)
 	total := p.freed.of(now)
 	return float64(p.freed.sum.CPU) / max(1, float64(total.CPU)), float64(p.freed.sum.Memory) / max(1, float64(total.Memory))
-}
-
-func (p *pacer) wake() {
-	select {
-	case p.changed <- struct{}{}:
-	default: // A pending signal covers this change, too.
-	}
-}
-
-// run calls turnOf for each pod whose turn begins, until ctx is done.
-func (p *pacer) run(ctx context.Context, turnOf func(types.NamespacedName)) {
-	for {
-		pod, wait := p.next()
-		if wait == 0 {
-			turnOf(pod)
-			continue
-		}
-		var due <-chan time.Time
-		if wait > 0 {
-			due = p.clock.After(wait)
-		}
-		select {
-		case <-due:
-		case <-p.changed:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// next returns the pod whose turn begins, or the time until the next turn, which is negative
-// if there is none until something changes.
-func (p *pacer) next() (types.NamespacedName, time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.follow()
-	if p.lines.untried() == 0 && p.underWay == 0 && len(p.moves)+len(p.last) > 0 {
-		p.moves, p.last = map[types.NamespacedName]int{}, map[string]uint64{} // A cleared map would keep its memory.
-	}
-	if p.lines.len() == 0 || p.underWay >= p.most {
-		return types.NamespacedName{}, -1
-	}
-	now := p.clock.Now()
-	p.due = later(p.due, now.Add(-madeUpFor))
-	if p.full {
-		p.due, p.full = later(p.due, now), false
-	}
-	fits := func(t *turn) bool { return p.freed.fits(t.frees, p.pace.freedPerHour, now) }
-	t, failed := p.lines.first(fits), p.lines.firstFailed(fits)
-	due, others := p.due, t != nil
-	if !others {
-		due = later(due, p.failedDue) // Pods that failed do not make up for turns.
-	}
-	wait := due.Sub(now)
-	if !others && (failed == nil || p.lines.untried() > 0) {
-		p.full = true
-		if room := p.freed.next(now); failed == nil || wait > room {
-			wait = room
-		}
-	}
-	if wait > 0 {
-		return types.NamespacedName{}, wait
-	}
-	switch {
-	case failed != nil && (!others || !t.restores && !now.Before(p.failedDue)):
-		t = failed
-	case others && p.turns%2 == 1:
-		t = p.lines.firstInTurn(func(namespace string) uint64 { return p.last[namespace] }, fits)
-	}
-	p.lines.remove(t)
-	p.due = p.due.Add(p.pause)
-	if t.failed {
-		p.failedDue = now.Add(p.pause)
-		if others {
-			p.failedDue = now.Add(failedShare * p.pause)
-		}
-	} else {
-		p.hadTurn(t.pod.Namespace)
-	}
-	t.came = true
-	p.freed.hold(t, t.frees)
-	p.underWay++
-	return t.pod, 0
-}
-
-// hadTurn records a turn of a namespace.
-func (p *pacer) hadTurn(namespace string) {
-	if p.turns++; len(p.last) >= mostLast {
-		p.last = map[string]uint64{}
-	}
-	p.last[namespace] = p.turns
-}
-
-// inTrouble reports whether an error concerns the API server itself, regardless of the pod.
-func inTrouble(err error) bool {
-	return isUnanswered(err) || actuate.StatusCode(err) == http.StatusTooManyRequests || actuate.Asked(err) > 0
-}
-
-// isUnanswered reports whether a write may have been made despite an error: the API server has failed, or
-// cannot be reached. A webhook that cannot be called does not count: it may not apply to every pod, and nothing
-// was written.
-func isUnanswered(err error) bool {
-	code := actuate.StatusCode(err)
-	return code == 0 || code >= http.StatusInternalServerError && !strings.Contains(err.Error(), "failed calling webhook")
-}
-
-// is reports whether an error is of a type.
-func is[E error](err error) bool {
-	var e E
-	return errors.As(err, &e)
 }
 
 func later(a, b time.Time) time.Time {

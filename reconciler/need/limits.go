@@ -58,11 +58,8 @@ func (l *Limits) limit(mode LimitMode, request, peak int64, authored sizing.Amou
 	limit := authored.Limit
 	switch mode {
 	case Follow:
-		switch {
-		case authored.Limit == authored.Request:
-			limit = request // Exactly: the QoS class may depend on it.
-		case authored.Request > 0:
-			limit = times(limit, float64(request)/float64(authored.Request))
+		if authored.Request > 0 { // Exactly: the QoS class may depend on it.
+			limit = min(sizing.Factor{Num: uint64(request), Den: uint64(authored.Request)}.Down(limit), sizing.Memory.Most)
 		}
 	case Multiple:
 		limit = max(times(request, l.MemoryMultiple), request+l.MemoryHeadroom)

@@ -45,12 +45,8 @@ func (c *Container) Forget(m *sizing.Measure) { *c.Of(m) = Recommendation{Rules:
 // Demand is what usage says about one pod. Each method takes the name of a container.
 type Demand interface {
 	// Of returns what the container needs; nil if that is not known, so that a container that was sized keeps its size, and
-	// others need what their author wrote. The result must not change.
-	Of(container string) *Container
-	// Uses returns how much memory the container uses now, in bytes; 0 if that is unknown.
-	Uses(container string) int64
-	// Charged returns how much memory is charged to the container now, with the page cache, in bytes; 0 if that is unknown.
-	Charged(container string) int64
+	// others need what their author wrote. The result must not change. now is how much memory the container has now.
+	Of(container string) (needs *Container, now Memory)
 	// Peak returns how much memory this replica used at most within the last seven days, in bytes; 0 if that is unknown,
 	// or does not exceed what the container needs.
 	Peak(container string) int64
@@ -58,17 +54,17 @@ type Demand interface {
 	Resized(container string) Resized
 }
 
+// Memory is how much memory a container has, in bytes; 0 for what is unknown.
+type Memory struct {
+	// Used is how much it uses, and Charged how much is charged to it, with the page cache.
+	Used, Charged int64
+}
+
 // Unknown is the Demand of pods of which nothing is known.
 type Unknown struct{}
 
 // Of implements Demand, as do the other methods.
-func (Unknown) Of(string) *Container { return nil }
-
-// Uses implements Demand.
-func (Unknown) Uses(string) int64 { return 0 }
-
-// Charged implements Demand.
-func (Unknown) Charged(string) int64 { return 0 }
+func (Unknown) Of(string) (*Container, Memory) { return nil, Memory{} }
 
 // Peak implements Demand.
 func (Unknown) Peak(string) int64 { return 0 }

@@ -61,7 +61,7 @@ func (s *State) Settle() Settled {
 	cpu.bound()
 	memory.bound()
 	to.Clamped, to.Why = [2]bool{cpu.clamped, memory.clamped}, [2]string{cpu.why, memory.why}
-	to.Again = sooner(cpu.again, memory.again)
+	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
 	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
@@ -102,7 +102,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 		return
 	}
 	if differ {
-		cpu.again = sooner(cpu.again, s.Now.Add(u.After-min(cpu.since, memory.since)))
+		cpu.again = Sooner(cpu.again, s.Now.Add(u.After-min(cpu.since, memory.since)))
 	}
 	cpu.to, memory.to = cpu.from, memory.from
 }
@@ -261,7 +261,7 @@ func (c *change) unlessDue(u *Updates, killed bool) {
 		return
 	}
 	if differs {
-		c.again = sooner(c.again, c.now.Add(u.After-c.since))
+		c.again = Sooner(c.again, c.now.Add(u.After-c.since))
 	}
 	c.to = c.from
 }
@@ -285,8 +285,8 @@ func (c *change) outside() bool {
 	return c.to != c.from && (c.from < c.lower || c.from > c.upper)
 }
 
-// sooner returns the earlier of two times; zero times do not count.
-func sooner(a, b time.Time) time.Time {
+// Sooner returns the earlier of two times; zero times do not count.
+func Sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

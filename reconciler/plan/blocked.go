@@ -7,6 +7,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -19,7 +20,7 @@ const blockedFor = time.Minute
 func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 	v := &verdict{kind: Revert, next: decided, decision: Resize, alone: true, proof: &c.proof, tested: c.tested, again: c.again, sets: c.rest(d)}
 	if d.state&open != 0 && s.Around.Infeasible != nil {
-		v.again = sooner(v.again, s.InfeasibleUntil)
+		v.again = need.Sooner(v.again, s.InfeasibleUntil)
 	}
 	for _, r := range c.reasons {
 		if r.Code == contract.Reverted {
@@ -55,7 +56,7 @@ func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 	}
 	v.skip = Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + merged(v.reasons).Message}
 	v.reasons, v.alone, v.vetoed, v.decision = nil, false, true, Skip
-	v.again = sooner(v.again, s.Now.Add(blockedFor))
+	v.again = need.Sooner(v.again, s.Now.Add(blockedFor))
 	if len(c.reverts) > 0 {
 		v.decision = Align // The findings are recorded anyway.
 	}

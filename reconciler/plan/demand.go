@@ -21,8 +21,9 @@ import (
 // is adopted, says itself what the pod needs. A request that the author did not write is not added, and no resource
 // needs nothing. A resource that a HorizontalPodAutoscaler compares with usage needs what the author wrote.
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
-	shown, withheld := s.Demand.Of(c.Name), Withheld(d.scaledBy, c.Name)
-	c.Unmeasured = shown == nil
+	shown, now := s.Demand.Of(c.Name)
+	withheld := Withheld(d.scaledBy, c.Name)
+	c.Unmeasured, c.memory = shown == nil, now
 	for _, m := range sizing.Measures {
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
@@ -36,7 +37,6 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 			n.Largest = d.largest(m, n, s)
 		}
 	}
-	c.endangered = c.Needs[sizing.Memory.Index].Recommended != nil && need.Endangered(s.Demand.Uses(c.Name), c.Current.Memory.Limit)
 }
 
 // Withheld returns why the resources of a container are not sized by usage in any mode, by sizing.Measure.Index, given the
@@ -75,7 +75,7 @@ const unknownNeed = "it is not known what the container needs"
 // is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
 // the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
-	if s.Demand == nil || s.NodeType != "" {
+	if !d.FollowsUsage || s.NodeType != "" {
 		return nil
 	}
 	v := d.says()
@@ -91,7 +91,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
 			}
 		}
-		if s.Demand.Of(c.Name) == nil && !d.First() {
+		if c.Unmeasured && !d.First() {
 			for _, m := range sizing.Measures {
 				if has := *m.Of(&c.Current); d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
 					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
@@ -103,7 +103,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			continue
 		}
 		state.KnowsLimit, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Peak(c.Name)
-		state.Uses, state.Charged = s.Demand.Uses(c.Name), s.Demand.Charged(c.Name)
+		state.Uses, state.Charged = c.memory.Used, c.memory.Charged
 		if !s.InTheEnd {
 			state.Now = s.Now
 		}
@@ -111,7 +111,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
-		v.again = sooner(v.again, found.Again)
+		v.again = need.Sooner(v.again, found.Again)
 		for _, m := range sizing.Measures {
 			if state.Needs[m.Index].Recommended == nil {
 				continue // For example, it was adopted, and scales from its original.

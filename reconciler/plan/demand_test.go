@@ -32,13 +32,16 @@ type shown struct {
 	charged int64
 	peak    int64
 	resized need.Resized
+	// asked is how often Of was called.
+	asked int
 }
 
-func (s *shown) Of(container string) *need.Container { return s.needs[container] }
-func (s *shown) Uses(string) int64                   { return s.uses }
-func (s *shown) Charged(string) int64                { return s.charged }
-func (s *shown) Peak(string) int64                   { return s.peak }
-func (s *shown) Resized(string) need.Resized         { return s.resized }
+func (s *shown) Of(container string) (needs *need.Container, now need.Memory) {
+	s.asked++
+	return s.needs[container], need.Memory{Used: s.uses, Charged: s.charged}
+}
+func (s *shown) Peak(string) int64           { return s.peak }
+func (s *shown) Resized(string) need.Resized { return s.resized }
 
 const mib = 1 << 20
 
@@ -98,6 +101,13 @@ func TestDemand(t *testing.T) {
 			if plan.Decision != Resize || plan.Paced() != paced {
 				t.Errorf("%d MiB of 2Gi are in use: %v, paced: %v, %+v", uses/mib, plan.Decision, plan.Paced(), plan.Containers[0].Desired.Memory)
 			}
+		}
+	})
+	t.Run("is asked for once per plan: what is in use changes meanwhile", func(t *testing.T) {
+		var shows *shown
+		planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { shows = d }, resized(10*hours), written)
+		if shows.asked != 1 {
+			t.Errorf("asked %d times about one container", shows.asked)
 		}
 	})
 	for _, tc := range []struct {

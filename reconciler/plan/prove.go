@@ -5,6 +5,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -48,7 +49,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 			}
 			waits.sets = append(waits.sets, Derived{Container: i, Measure: m, To: has, Why: why.Message})
 			waits.because(why.Reason, fmt.Sprintf("container %s: %s stays %s: %s", c.Name, m.Name, m.Show(has), why.Message))
-			v.again = sooner(v.again, why.Again)
+			v.again = need.Sooner(v.again, why.Again)
 		}
 	}
 	v.claims = t.Claims
@@ -61,7 +62,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		// A resource may wait for the canaries while it is known of the other that it made them worse.
 		v.reasons, v.rest = waits.reasons[1:], true
 		if v.skip.Code.Traits().Waits == contract.Nowhere {
-			v.again = sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
+			v.again = need.Sooner(v.again, hearsOfBudgets(v.reasons, s.Now))
 		}
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -59,7 +60,7 @@ func (p *Planner) revert(d *draft, s *Snapshot) *verdict {
 		return v
 	default:
 		w := again.decide(d, s)
-		w.again = sooner(w.again, v.again)
+		w.again = need.Sooner(w.again, v.again)
 		return w
 	}
 	v.blocked = found.blocked(d, s)
@@ -117,7 +118,7 @@ func (d *draft) reversal(s *Snapshot, observed, finishing bool) *reversal {
 	c.keepReverted(d, s, settings.Cooldown, finishing)
 	of := &guard.Case{Pod: s.Pod, Node: s.Around.Node, Settings: settings, Now: s.Now, Signals: s.Signals}
 	harms, again := guard.Judge(of)
-	c.again, c.judgedAt = sooner(c.again, again), again
+	c.again, c.judgedAt = need.Sooner(c.again, again), again
 	for i := range harms {
 		c.revert(d, s, &harms[i])
 	}
@@ -172,7 +173,7 @@ func (c *reversal) keepReverted(d *draft, s *Snapshot, cooldown time.Duration, f
 		if !forbidden {
 			continue
 		}
-		c.again = sooner(c.again, until)
+		c.again = need.Sooner(c.again, until)
 		// A larger desired size stays: some nodes must not lower memory limits.
 		back.Request = max(back.Request, desired.Request)
 		if desired.Limit != 0 {

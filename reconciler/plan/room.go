@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -22,11 +23,11 @@ func (p *Planner) room(d *draft, s *Snapshot) *verdict {
 		v.sets, v.reasons, v.vetoed, v.partial, v.without = part.left, []Reason{part.reason}, true, part.reason.Code, part.without
 	}
 	if s.Around.Infeasible != nil {
-		v.again = sooner(v.again, s.InfeasibleUntil)
+		v.again = need.Sooner(v.again, s.InfeasibleUntil)
 	}
 	if s.Around.Kept != nil && (v.partial == contract.NodeCapacity || veto != nil && veto.Reason == contract.NodeCapacity) {
 		_, until := s.Around.Kept()
-		v.again = sooner(v.again, until)
+		v.again = need.Sooner(v.again, until)
 	}
 	return v
 }

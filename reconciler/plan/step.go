@@ -7,6 +7,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -51,7 +52,7 @@ func (p *Planner) step(d *draft, s *Snapshot) *verdict {
 			next := s.Now.Add(settings.Window)
 			if waits {
 				next = guard.Until(s.Pod, settings.Window)
-				v.again = sooner(v.again, next)
+				v.again = need.Sooner(v.again, next)
 			}
 			v.because(contract.WaitingForProof, fmt.Sprintf("container %s: %s %s instead of %s: guard.maxChange lowers it in steps, and the next one is at %s or later",
 				c.Name, m.Name, m.Show(step.To), m.Show(wanted), next.UTC().Format(time.RFC3339)))

@@ -28,9 +28,9 @@ func (f Factor) nearest(v int64) int64 {
 	return saturate(q)
 }
 
-// down returns v × f rounded down to an integer, or math.MaxInt64 if that is too large.
+// Down returns v × f rounded down to an integer, or math.MaxInt64 if that is too large.
 // v must not be negative.
-func (f Factor) down(v int64) int64 {
+func (f Factor) Down(v int64) int64 {
 	q, _, ok := f.mulDiv(v)
 	if !ok {
 		return math.MaxInt64

@@ -66,7 +66,7 @@ func limitOf(original Amount, request, scaled, unit, most int64) int64 {
 	}
 	inProportion := original.Limit
 	if request != original.Request {
-		inProportion = Factor{uint64(request), uint64(original.Request)}.down(inProportion) / unit * unit
+		inProportion = Factor{uint64(request), uint64(original.Request)}.Down(inProportion) / unit * unit
 	} else if scaled >= inProportion {
 		return inProportion
 	}

@@ -43,4 +43,4 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 
 // toByte returns bytes × f rounded down, because scaleMemory rounds up. The result is
 // never above mostBytes.
-func toByte(f Factor, bytes int64) int64 { return min(f.down(bytes), mostBytes) }
+func toByte(f Factor, bytes int64) int64 { return min(f.Down(bytes), mostBytes) }

@@ -37,7 +37,7 @@ func authored(from, to int) (pods []*pod.Pod) {
 func TestPlaces(t *testing.T) {
 	reverted := func(hurt string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			memoryBack(p)
+			memoryReverted(p)
 			podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"memory","hurt":"`+hurt+`","back":"1Gi/1Gi","times":1,"harm":"OOMKilled","message":"killed"}]`)(p)
 		}
 	}

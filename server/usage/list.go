@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 	usagestore "github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
-
-	"google.golang.org/grpc/status"
 )
 
 // pageSizes are the numbers of recommendations on a page.
@@ -30,48 +33,69 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 	if err != nil {
 		return nil, paging.TokenError(err)
 	}
-	view := s.config.Viewer.View(ctx)
-	of := demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: after.container.Namespace}
-	if request.GetWorkload() != nil {
-		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
-	}
-	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
-		return nil, err
-	}
-	if err := access.MustSee(view, of.Namespace); err != nil {
-		return nil, err
-	}
-	table, err := s.table()
-	if err != nil {
-		return nil, err
-	}
-	release, err := s.config.Slots.Take(ctx)
+	of, table, release, err := s.begin(ctx, request, after.container.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	response := &workloadresizerv1.ListRecommendationsResponse{Currency: currency(table)}
-	response.Recommendations, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Recommendation) bool) {
-		for item, failed := range s.config.Demands.Report(ctx, of) {
+	response.Recommendations, response.NextPageToken, err = fill(ctx, page, s.config.Demands.Report(ctx, of), func(item *demand.Item) (string, *workloadresizerv1.Recommendation) {
+		at := place{item.Container, item.Rule}
+		if page.After != "" && at.compare(&after) <= 0 {
+			return "", nil
+		}
+		return at.text(), message(item, table.Prices != nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+// selecting is a request for a list of workloads or their containers.
+type selecting interface {
+	GetNamespace() string
+	GetWorkload() *workloadresizerv1.Workload
+	GetLabelSelector() string
+}
+
+// begin returns what a list selects, from a namespace, and the table of ratios. The caller must call release.
+func (s *Service) begin(ctx context.Context, request selecting, from string) (of demand.Selection, table *ratios.Table, release func(), err error) {
+	view := s.config.Viewer.View(ctx)
+	of = demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: from}
+	if request.GetWorkload() != nil {
+		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
+	}
+	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
+		return of, nil, nil, err
+	}
+	if err = access.MustSee(view, of.Namespace); err != nil {
+		return of, nil, nil, err
+	}
+	if table, err = s.table(); err != nil {
+		return of, nil, nil, err
+	}
+	release, err = s.config.Slots.Take(ctx)
+	return of, table, release, err
+}
+
+// fill fills a page with messages. to returns the message of an item, and its place in the list, which is empty for the items
+// of earlier pages. The error comes from ctx or the view.
+func fill[I any, M proto.Message](ctx context.Context, page paging.Page, items iter.Seq2[I, error], to func(I) (string, M)) (messages []M, next string, err error) {
+	messages, next = paging.Fill(page, func(yield func(string, M) bool) {
+		for item, failed := range items {
 			if err = failed; err != nil {
 				return
 			}
-			at := place{item.Container, item.Rule}
-			if page.After != "" && at.compare(&after) <= 0 {
-				continue
-			}
-			if !yield(at.text(), message(item, table.Prices != nil)) {
+			if place, m := to(item); place != "" && !yield(place, m) {
 				return
 			}
 		}
 	})
-	switch {
-	case ctx.Err() != nil:
-		return nil, status.FromContextError(ctx.Err()).Err()
-	case err != nil:
-		return nil, err // From the view.
+	if ctx.Err() != nil {
+		err = status.FromContextError(ctx.Err()).Err()
 	}
-	return response, nil
+	return messages, next, err
 }
 
 // workloadOf returns the workload of a request; with an empty namespace, that of all namespaces.

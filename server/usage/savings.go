@@ -6,13 +6,9 @@ import (
 	"iter"
 	"strings"
 
-	"google.golang.org/grpc/status"
-
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
-	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/paging"
-	"github.com/workload-resizer/workload-resizer/server/translate"
 	usagestore "github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -26,45 +22,21 @@ func (s *Service) ListSavings(ctx context.Context, request *workloadresizerv1.Li
 	if err != nil {
 		return nil, paging.TokenError(err)
 	}
-	view := s.config.Viewer.View(ctx)
-	of := demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: after.Namespace}
-	if request.GetWorkload() != nil {
-		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
-	}
-	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
-		return nil, err
-	}
-	if err := access.MustSee(view, of.Namespace); err != nil {
-		return nil, err
-	}
-	table, err := s.table()
-	if err != nil {
-		return nil, err
-	}
-	release, err := s.config.Slots.Take(ctx)
+	of, table, release, err := s.begin(ctx, request, after.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	response := &workloadresizerv1.ListSavingsResponse{Currency: currency(table)}
-	response.Savings, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Savings) bool) {
-		for saver, failed := range grouped(s.config.Demands.Savings(ctx, of), request.GetGroup()) {
-			if err = failed; err != nil {
-				return
-			}
-			if page.After != "" && demand.CompareSavers(saver.Workload, after) <= 0 {
-				continue
-			}
-			if !yield(tokenOf(saver.Workload), savings(saver, table.Prices != nil)) {
-				return
-			}
+	savers := grouped(s.config.Demands.Savings(ctx, of), request.GetGroup())
+	response.Savings, response.NextPageToken, err = fill(ctx, page, savers, func(saver *demand.Saver) (string, *workloadresizerv1.Savings) {
+		if page.After != "" && demand.CompareSavers(saver.Workload, after) <= 0 {
+			return "", nil
 		}
+		return tokenOf(saver.Workload), savings(saver, table.Prices != nil)
 	})
-	switch {
-	case ctx.Err() != nil:
-		return nil, status.FromContextError(ctx.Err()).Err()
-	case err != nil:
-		return nil, err // From the view.
+	if err != nil {
+		return nil, err
 	}
 	return response, nil
 }

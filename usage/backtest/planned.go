@@ -91,19 +91,13 @@ func (s *sized) update(p Pod, nodeType string, shown need.Container) {
 	s.pod = s.pod.Replayed(0, sizeOf(p.Request, p.Limit), kills)
 }
 
-// Of implements need.Demand, as do the other methods.
-func (s *sized) Of(name string) *need.Container {
+// Of implements need.Demand, as do the other methods. Traces have no page cache.
+func (s *sized) Of(name string) (needs *need.Container, now need.Memory) {
 	if name != container {
-		return nil
+		return nil, need.Memory{}
 	}
-	return &s.shown
+	return &s.shown, need.Memory{Used: s.is.MemoryInUse}
 }
-
-// Uses implements need.Demand.
-func (s *sized) Uses(string) int64 { return s.is.MemoryInUse }
-
-// Charged implements need.Demand. Traces have no page cache.
-func (s *sized) Charged(string) int64 { return 0 }
 
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.
 func (s *sized) Peak(string) int64 { return 0 }

@@ -125,6 +125,12 @@ func TestForm(t *testing.T) {
 			}
 		}
 	})
+	t.Run("of a build before the first release is not read", func(t *testing.T) {
+		early := append(append([]byte(magic), 1), make([]byte, 100)...)
+		if _, _, _, err := unpack(early); err == nil || errors.Is(err, errDamaged) {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("of a later version is not called damaged", func(t *testing.T) {
 		later := slices.Clone(form)
 		later[len(magic)]++

@@ -80,34 +80,18 @@ API, and "namespaces" and "total" have the sums over them. Costs are per hour th
 var savingGroups = groupings[:2]
 
 func (o *savingsOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		if err := o.resolve(ctx, c); err != nil {
-			return err
-		}
+	return o.list(ctx, o.server, o.ErrOut, func(ctx context.Context, c *client.Client) (int, func() error, error) {
 		selected := o.request()
 		resp, err := c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Namespace: selected.GetNamespace(), LabelSelector: selected.GetLabelSelector(), Workload: selected.GetWorkload()})
-		if err != nil {
-			return err
-		}
-		if o.workload != nil && o.labels == "" && len(resp.GetSavings()) == 0 {
-			return o.noPods(ctx, c)
-		}
-		all, err := savingsOf(resp)
-		if err != nil {
-			return err
-		}
-		if err := o.print(all); err != nil {
-			return err
-		}
-		if len(resp.GetSavings()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
-			return err
-		}
-		return nil
+		return len(resp.GetSavings()), func() error { return o.print(resp) }, err
 	})
 }
 
-func (o *savingsOptions) print(all *savings) error {
+func (o *savingsOptions) print(resp *workloadresizerv1.ListSavingsResponse) error {
+	all, err := savingsOf(resp)
+	if err != nil {
+		return err
+	}
 	rows := all.workloads
 	if o.by == byNamespace {
 		rows = all.namespaces

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -54,6 +55,28 @@ func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
 		request.Namespace = ""
 	}
 	return request
+}
+
+// list prints what is selected, or says that nothing was found. call returns how many items the server lists, and
+// how to print them.
+func (s *selection) list(ctx context.Context, server *connect.Connection, errOut io.Writer, call func(context.Context, *client.Client) (n int, show func() error, err error)) error {
+	return server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+		if err := s.resolve(ctx, c); err != nil {
+			return err
+		}
+		n, show, err := call(ctx, c)
+		if err != nil {
+			return err
+		}
+		if s.workload != nil && s.labels == "" && n == 0 {
+			return s.noPods(ctx, c)
+		}
+		if err := show(); err != nil || n > 0 {
+			return err
+		}
+		_, err = fmt.Fprintln(errOut, s.nothingFound())
+		return err
+	})
 }
 
 // nothingFound says that no workload is selected.

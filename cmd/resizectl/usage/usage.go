@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type options struct {
@@ -120,33 +120,17 @@ func (o *options) run(ctx context.Context) error {
 	if o.watch {
 		return o.follow(ctx)
 	}
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		if err := o.resolve(ctx, c); err != nil {
-			return err
-		}
+	return o.list(ctx, o.server, o.ErrOut, func(ctx context.Context, c *client.Client) (int, func() error, error) {
 		resp, err := c.ListRecommendations(ctx, o.request())
-		if err != nil {
-			return err
-		}
-		if o.workload != nil && o.labels == "" && len(resp.GetRecommendations()) == 0 {
-			return o.noPods(ctx, c)
-		}
-		all, err := reportOf(resp)
-		if err != nil {
-			return err
-		}
-		if err := o.print(all); err != nil {
-			return err
-		}
-		if len(resp.GetRecommendations()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, o.nothingFound())
-			return err
-		}
-		return nil
+		return len(resp.GetRecommendations()), func() error { return o.print(resp) }, err
 	})
 }
 
-func (o *options) print(all *report) error {
+func (o *options) print(resp *workloadresizerv1.ListRecommendationsResponse) error {
+	all, err := reportOf(resp)
+	if err != nil {
+		return err
+	}
 	rows := all.rows(o.by)
 	if err := print.SortBy(o.SortBy, rows, print.Fields); err != nil {
 		return err

@@ -328,7 +328,9 @@ func TestDemand(t *testing.T) {
 	t.Run("does not wait after the first resize of another resource", func(t *testing.T) {
 		plan := planned(t, podtest.Burstable, "n2d", func(_ *Snapshot, d *shown, _ *Planner) {
 			d.needs["app"].CPU.Target, d.needs["app"].CPU.Upper, d.needs["app"].Memory.Target, d.needs["app"].Memory.Lower = 1000, 1200, 2048*mib, 1800*mib
-		}, func(p *corev1.Pod) { p.CreationTimestamp, p.Status.StartTime = metav1.NewTime(podtest.At(0)), new(metav1.NewTime(podtest.At(hours))) })
+		}, func(p *corev1.Pod) {
+			p.CreationTimestamp, p.Status.StartTime = metav1.NewTime(podtest.At(0)), new(metav1.NewTime(podtest.At(hours)))
+		})
 		want := "app 0 cpu 1/2@" + podtest.At(hours).Format(time.RFC3339) + " memory 1Gi/2Gi>2Gi/4Gi"
 		got := ""
 		for _, a := range plan.Actions() {

@@ -20,6 +20,8 @@ type Options struct {
 	Recommend recommend.Options
 	// Containers is how many containers share the floor of the pod.
 	Containers int
+	// Replicas means that several pods of the same version exist.
+	Replicas bool
 }
 
 const (
@@ -346,7 +348,7 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 				needed = append(needed, need{set.Speeds, r.Target.Memory})
 			}
 		}
-		if found := s.history.Outliers(c, needed.on, now); found != nil {
+		if found := s.history.Outliers(c, options.Replicas, needed.on, now); found != nil {
 			peaks[c] = found
 		}
 		if names == nil {

@@ -88,7 +88,7 @@ func newFixture(t *testing.T) *fixture {
 		identity, known := f.known[namespace+"/"+name]
 		return identity, known && (uid == "" || uid == identity.UID)
 	}, func(history.Container) Options {
-		return Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: 1}
+		return Options{History: history.DefaultOptions(), Recommend: recommend.DefaultOptions(), Containers: 1, Replicas: true}
 	}, "script", "delayed", "function")
 	return f
 }

@@ -175,12 +175,8 @@ func (p *podNeeds) Of(container string) (needs *need.Container, now need.Memory)
 	return &kept, now
 }
 
-// Peak implements need.Demand. A pod without replicas has the whole history of its workload, so that the recommendation
-// follows from the same peaks.
+// Peak implements need.Demand.
 func (p *podNeeds) Peak(container string) int64 {
-	if f := p.demands.survey.Load().workloads[p.owner]; f == nil || f.pods < 2 {
-		return 0
-	}
 	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
 }
 

@@ -31,16 +31,17 @@ func (l led) Read(ctx context.Context, since, until time.Time, observe func(usag
 }
 
 // crowd returns a Deployment web with a leader, web-1-0, and followers, whose usage of two days was read.
-func crowd(t *testing.T, followers int) *fixture {
+func crowd(t *testing.T, followers int, changes ...func(*corev1.Pod)) *fixture {
 	t.Helper()
 	f := &fixture{leads: true, source: &steady{cpu: map[string]int64{}}}
 	for i := range 1 + followers {
 		name := fmt.Sprint("web-1-", i)
 		f.source.cpu[name] = 100
-		f.source.pods = append(f.source.pods, podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, clustertest.Named("shop", name, "a"), func(p *corev1.Pod) {
+		all := append([]func(*corev1.Pod){clustertest.Named("shop", name, "a"), func(p *corev1.Pod) {
 			p.OwnerReferences[0].Name, p.CreationTimestamp = "web-1", metav1.NewTime(podtest.Start.Add(-96*time.Hour))
 			p.Labels = map[string]string{"app": "web", "pod-template-hash": "1"}
-		}))
+		}}, changes...)
+		f.source.pods = append(f.source.pods, podtest.Pod(podtest.Amounts{"1", "", "2Gi", "4Gi"}, all...))
 	}
 	f.of = clustertest.Of(t, f.source.pods, []*corev1.Node{clustertest.Node("a", "n2d", "64")})
 	f.of.Ratios = clustertest.Store(t, following())
@@ -89,6 +90,23 @@ func TestPeaks(t *testing.T) {
 		}
 		if got := planned("web-1-1"); got > 200<<20 {
 			t.Errorf("a follower gets %d bytes", got)
+		}
+	})
+	t.Run("do not matter for a rolling update of a single pod", func(t *testing.T) {
+		f := crowd(t, 1, func(p *corev1.Pod) { p.OwnerReferences[0].UID = types.UID(p.Name) })
+		if got := f.demandOf("web-1-0").Peak("app"); got != 0 {
+			t.Errorf("%d bytes", got)
+		}
+	})
+	t.Run("of a leader stay when its followers end, since its history has theirs", func(t *testing.T) {
+		f := crowd(t, 20)
+		f.source.pods = f.source.pods[:1]
+		f.of = clustertest.Of(t, f.source.pods, f.of.Nodes())
+		f.of.Ratios, f.Cluster = f.Ratios, f.of
+		f.publish(t.Context())
+		shown, _ := f.demandOf("web-1-0").Of("app")
+		if got := f.demandOf("web-1-0").Peak("app"); got < 1000<<20 || shown.Memory.Target > 200<<20 {
+			t.Errorf("a peak of %d bytes, and %d are recommended", got, shown.Memory.Target)
 		}
 	})
 	t.Run("have the pods planned again once they no longer count", func(t *testing.T) {

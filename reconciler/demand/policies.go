@@ -198,9 +198,14 @@ func (f *facts) over(rule *policy.Demand, container string) *policy.Demand {
 	return f.policy.Over(rule, container)
 }
 
-// tunedOptions returns the options of a container of a workload with a policy.
-func (f *facts) tunedOptions(container string) usage.Options {
-	o, of := optionsOf(f.policy.Over(f.demand, container), container, f.guaranteed, f.containers), f.policy.Of(container)
+// options returns the options of a container of a workload.
+func (f *facts) options(container string) usage.Options {
+	o := optionsOf(f.over(f.demand, container), container, f.guaranteed, f.containers)
+	o.Replicas = f.replicas
+	if f.policy == nil {
+		return o
+	}
+	of := f.policy.Of(container)
 	o.History.OOMBump = cmp.Or(of.OOMBump, o.History.OOMBump)
 	o.History.OOMMinBump = cmp.Or(of.OOMMinBump, o.History.OOMMinBump)
 	o.Recommend.Updates.QuickKill = cmp.Or(f.policy.QuickKill, o.Recommend.Updates.QuickKill)

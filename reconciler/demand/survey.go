@@ -29,8 +29,8 @@ type survey struct {
 type facts struct {
 	// rules are the names of the rules that apply to its pods, in alphabetical order.
 	rules []string
-	// pods is how many pods it has.
-	pods int
+	// replicas means that several of its pods have the same controller. Those of a rolling update have two.
+	replicas bool
 	// seen is when it last had pods.
 	seen time.Time
 	// The newest pod decides how recommendations follow from usage. Of several that were created in the
@@ -53,11 +53,18 @@ type facts struct {
 	version  history.Version
 }
 
+// controller is what a pod of a workload was created by.
+type controller struct {
+	usage.Workload
+	types.UID
+}
+
 // take looks at all pods. A workload without pods keeps the facts of the survey before while it has a
 // history, or may get samples of its last pods.
 func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *survey {
 	s := &survey{table: table, workloads: make(map[usage.Workload]*facts, len(before.workloads)), policies: newPolicies(d.Cluster.Policies())}
 	var owners []workload.Workload
+	controllers := map[controller]bool{}
 	for _, p := range d.Cluster.Pods("").List() {
 		if p.Finished() {
 			continue
@@ -65,6 +72,11 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 		owners = d.Cluster.Owners().Chain(owners[:0], p)
 		if w, ok := d.countsFor(p, owners); ok {
 			s.add(w, p, owners, now)
+			by := controller{w, p.Controller().UID}
+			if controllers[by] {
+				s.workloads[w].replicas = true
+			}
+			controllers[by] = true
 		}
 	}
 	for _, f := range s.workloads {
@@ -96,7 +108,6 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 	if i, found := slices.BinarySearch(f.rules, profile.Name); !found {
 		f.rules = slices.Insert(f.rules, i, profile.Name)
 	}
-	f.pods++
 	f.aims = s.policies.add(f.aims, p.Namespace(), owners)
 	f.created(p)
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
@@ -144,10 +155,8 @@ func (f *facts) in(table *ratios.Table) *facts {
 func (s *survey) options(c history.Container) usage.Options {
 	f := s.workloads[ownerOf(c)]
 	switch {
-	case f != nil && f.policy != nil:
-		return f.tunedOptions(c.Name)
 	case f != nil:
-		return optionsOf(f.demand, c.Name, f.guaranteed, f.containers)
+		return f.options(c.Name)
 	case s.table != nil:
 		return optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
 	}

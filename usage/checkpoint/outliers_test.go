@@ -29,13 +29,13 @@ func TestOutliers(t *testing.T) {
 	}
 	than := func(string) int64 { return 200 * mib }
 	without := form(t, h.State(web))
-	if got := h.Outliers(web, than, now); len(got) != 1 {
+	if got := h.Outliers(web, true, than, now); len(got) != 1 {
 		t.Fatalf("%v", got)
 	}
 	stored := form(t, h.State(web))
 	t.Run("survive a restart, even before the next publication", func(t *testing.T) {
 		g := again(t, form(t, again(t, stored, options, now).State(web)), options, now)
-		if got := g.Outliers(web, than, now); got[history.IDOf(leader.UID)] < 900*mib || len(got) != 1 {
+		if got := g.Outliers(web, true, than, now); got[history.IDOf(leader.UID)] < 900*mib || len(got) != 1 {
 			t.Errorf("%v", got)
 		}
 	})
@@ -45,7 +45,7 @@ func TestOutliers(t *testing.T) {
 		}
 	})
 	t.Run("are unknown in what an earlier version has stored", func(t *testing.T) {
-		if got := again(t, without, options, now).Outliers(web, than, now); got != nil {
+		if got := again(t, without, options, now).Outliers(web, true, than, now); got != nil {
 			t.Errorf("%v", got)
 		}
 	})

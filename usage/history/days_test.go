@@ -74,14 +74,14 @@ func TestOutliers(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 900*mib)
 		f.memory(fast, began, 100*mib)
-		got := f.Outliers(web, than(500*mib), began)
+		got := f.Outliers(web, true, than(500*mib), began)
 		if len(got) != 1 || got[IDOf(slow.UID)] < 900*mib {
 			t.Errorf("%v", got)
 		}
-		if got := f.Outliers(web, func(nodeType string) int64 { return map[string]int64{"n2d": 1000 * mib, "c3": 50 * mib}[nodeType] }, began); len(got) != 1 || got[IDOf(fast.UID)] == 0 {
+		if got := f.Outliers(web, true, func(nodeType string) int64 { return map[string]int64{"n2d": 1000 * mib, "c3": 50 * mib}[nodeType] }, began); len(got) != 1 || got[IDOf(fast.UID)] == 0 {
 			t.Errorf("%v", got)
 		}
-		if got := f.Outliers(Container{Name: "other"}, than(0), began); got != nil {
+		if got := f.Outliers(Container{Name: "other"}, true, than(0), began); got != nil {
 			t.Errorf("%v of a container without a history", got)
 		}
 	})
@@ -91,10 +91,10 @@ func TestOutliers(t *testing.T) {
 		for age := range 7 {
 			f.memory(slow, began.Add(time.Duration(age+1)*day), 100*mib)
 		}
-		if got := f.Outliers(web, than(500*mib), began.Add(7*day)); len(got) != 1 {
+		if got := f.Outliers(web, true, than(500*mib), began.Add(7*day)); len(got) != 1 {
 			t.Errorf("%v after seven days", got)
 		}
-		if got := f.Outliers(web, than(500*mib), began.Add(8*day)); got != nil {
+		if got := f.Outliers(web, true, than(500*mib), began.Add(8*day)); got != nil {
 			t.Errorf("%v after eight days", got)
 		}
 	})
@@ -103,15 +103,28 @@ func TestOutliers(t *testing.T) {
 		f.memory(slow, began, 100*mib)
 		f.memory(slow, began.Add(day), 100*mib)
 		_ = f.Record(web, Sample{Pod: slow, Resource: Memory, At: began.Add(-2 * day), Usage: 900 * mib}, began.Add(day))
-		if got := f.Outliers(web, than(500*mib), began.Add(day)); len(got) != 1 {
+		if got := f.Outliers(web, true, than(500*mib), began.Add(day)); len(got) != 1 {
 			t.Errorf("%v", got)
+		}
+	})
+	t.Run("a pod without replicas is none, but stays one when its replicas end", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 900*mib)
+		f.memory(fast, began, 100*mib)
+		if got := f.Outliers(web, false, than(500*mib), began); got != nil {
+			t.Errorf("%v without replicas", got)
+		}
+		f.Outliers(web, true, than(500*mib), began)
+		f.Forget(web, fast.UID)
+		if got := f.Outliers(web, false, than(500*mib), began); len(got) != 1 {
+			t.Errorf("%v after the replicas have ended", got)
 		}
 	})
 	t.Run("pods that have ended are forgotten", func(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 900*mib)
 		f.Forget(web, slow.UID)
-		if got := f.Outliers(web, than(500*mib), began); got != nil {
+		if got := f.Outliers(web, true, than(500*mib), began); got != nil {
 			t.Errorf("%v", got)
 		}
 	})
@@ -121,7 +134,7 @@ func TestOutliers(t *testing.T) {
 		if err := f.RecordKill(web, Kill{Pod: slow, At: began, Limit: 900 * mib}, began); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Outliers(web, than(500*mib), began); got != nil {
+		if got := f.Outliers(web, true, than(500*mib), began); got != nil {
 			t.Errorf("%v", got)
 		}
 	})
@@ -136,7 +149,7 @@ func TestOutliers(t *testing.T) {
 		if err := g.Restore(web, r, began.Add(day)); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.Outliers(web, than(500*mib), began.Add(day)); got[IDOf(slow.UID)] < 900*mib {
+		if got := g.Outliers(web, true, than(500*mib), began.Add(day)); got[IDOf(slow.UID)] < 900*mib {
 			t.Errorf("%v", got)
 		}
 	})

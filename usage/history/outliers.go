@@ -4,8 +4,10 @@ import "time"
 
 // Outliers returns the pods of a container that used more memory within the last seven days than the given amount
 // for their node type, and how much. Percentiles of all pods do not show what one of many needs, such as a leader.
-// Until the next call, these are the pods whose Peaks are known to those who store the state.
-func (h *History) Outliers(c Container, least func(nodeType string) int64, now time.Time) (peaks map[PodID]int64) {
+// Without replicas, no pod becomes an outlier: the whole history is its own. One that was an outlier stays one when its
+// replicas end, since they stay in the history. Until the next call, these are the pods whose Peaks are known to those
+// who store the state.
+func (h *History) Outliers(c Container, replicas bool, least func(nodeType string) int64, now time.Time) (peaks map[PodID]int64) {
 	r := h.containers[c]
 	if r == nil {
 		return nil
@@ -16,7 +18,7 @@ func (h *History) Outliers(c Container, least func(nodeType string) int64, now t
 			of, than = w.NodeType, max(1, least(w.NodeType))
 		}
 		peak := w.own.Highest(now)
-		if w.outlier = peak > than; w.outlier {
+		if w.outlier = (replicas || w.outlier) && peak > than; w.outlier {
 			if peaks == nil {
 				peaks = map[PodID]int64{}
 			}

@@ -54,7 +54,8 @@ func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, 
 	}
 	for key := range found {
 		if items[key] == nil {
-			items[key] = newItem(key, s.demand(key.Container), s, need)
+			items[key] = newItem(key, s.demand(key.Container), need)
+			items[key].explainKept(s)
 		}
 	}
 	all := make([]Explained, 0, len(items))

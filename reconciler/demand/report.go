@@ -44,6 +44,8 @@ type Item struct {
 	Sums
 	// On has the sizes on the types of nodes where the pods run, most pods first.
 	On []OnNodeType
+	// limited means that a container has a memory limit.
+	limited bool
 }
 
 // OnNodeType is what one container needs on a type of node.
@@ -142,7 +144,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), s, need)
+					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.count(c, &rule, plan.Withheld(scalers, c.Name()), table.Prices)
@@ -151,6 +153,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	}
 	all := make([]*Item, 0, len(items))
 	for _, item := range items {
+		item.explainKept(s)
 		slices.SortFunc(item.On, func(a, b OnNodeType) int { return cmp.Or(b.Pods-a.Pods, cmp.Compare(a.NodeType, b.NodeType)) })
 		all = append(all, item)
 	}
@@ -158,17 +161,20 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	return all
 }
 
-func newItem(key usage.Key, demand *policy.Demand, s *survey, need lookup) *Item {
+func newItem(key usage.Key, demand *policy.Demand, need lookup) *Item {
 	item := &Item{Container: key.Container, Rule: key.Ratios, Demand: demand}
-	if item.Recommendation, item.Known = need(key); item.Known {
-		item.explainKept(s.options(key.Container).Recommend)
-	}
+	item.Recommendation, item.Known = need(key)
 	return item
 }
 
-// explainKept sets why requests are not lowered.
-func (i *Item) explainKept(o recommend.Options) {
-	i.KeepsCPU, i.KeepsMemory = o.KeepsCPU(&i.Recommendation), o.KeepsMemory(&i.Recommendation, o.Limits.Memory == need.Follow)
+// explainKept sets why requests are not lowered. Without pods, it is not known whether there is a limit.
+func (i *Item) explainKept(s *survey) {
+	if !i.Known {
+		return
+	}
+	o := s.options(i.Container).Recommend
+	i.KeepsCPU = o.KeepsCPU(&i.Recommendation)
+	i.KeepsMemory = o.KeepsMemory(&i.Recommendation, o.Limits.Memory == need.Follow && (i.limited || i.Pods == 0))
 }
 
 // count counts a container of a pod, given why its resources are withheld.
@@ -176,10 +182,12 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 	for _, m := range sizing.Measures {
 		i.Withheld[m.Index] = cmp.Or(i.Withheld[m.Index], withheld[m.Index])
 	}
-	authored := amounts(c.Original)
-	if authored == (recommend.Amounts{}) {
-		authored = amounts(c.Spec)
+	size := c.Original
+	if amounts(size) == (recommend.Amounts{}) {
+		size = c.Spec
 	}
+	authored := amounts(size)
+	i.limited = i.limited || size.Memory.Limit > 0
 	one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
 	needed := i.Recommendation.Target
 	if withheld[sizing.CPU.Index] != "" {
@@ -188,10 +196,10 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 	if withheld[sizing.Memory.Index] != "" {
 		needed.Memory = authored.Memory
 	}
-	size, known := rule.Size(needed.CPU, needed.Memory)
+	fit, known := rule.Size(needed.CPU, needed.Memory)
 	if known = known && i.Known; known {
 		used, _ := rule.Use(i.Recommendation.Used.CPU, i.Recommendation.Used.Memory)
-		one.Compared, one.Recommended, one.Used = authored, amounts(size), amounts(used)
+		one.Compared, one.Recommended, one.Used = authored, amounts(fit), amounts(used)
 		if withheld[sizing.CPU.Index] != "" {
 			one.Recommended.CPU = authored.CPU
 		}
@@ -210,7 +218,7 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 	if at < 0 {
 		on := OnNodeType{NodeType: rule.NodeType, Known: known}
 		if known {
-			on.Size = amounts(size)
+			on.Size = amounts(fit)
 		}
 		at, i.On = len(i.On), append(i.On, on)
 	}

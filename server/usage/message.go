@@ -32,11 +32,31 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 
 func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
 	r := &i.Recommendation
-	return &workloadresizerv1.RecommendedSize{
+	size := &workloadresizerv1.RecommendedSize{
 		Target: amounts(r.Target), Lower: amounts(r.Lower), Upper: amounts(r.Upper), UncappedTarget: amounts(r.Uncapped), Used: amounts(r.Used),
 		CpuConfidence: r.CPUConfidence, MemoryConfidence: r.MemoryConfidence,
 		CpuMayDecrease: i.KeepsCPU == "", MemoryMayDecrease: i.KeepsMemory == "", CpuDecreaseMessage: i.KeepsCPU, MemoryDecreaseMessage: i.KeepsMemory,
+		LeastRequests: known(r.Floors.Request), LeastLimits: known(r.Floors.Limit),
 	}
+	if r.Peak > 0 {
+		size.PeakMemory = sizing.MemoryText(r.Peak)
+	}
+	return size
+}
+
+// known returns amounts as quantities; nil without any, and empty for those that are 0.
+func known(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
+	if a == (recommend.Amounts{}) {
+		return nil
+	}
+	m := amounts(a)
+	if a.CPU == 0 {
+		m.Cpu = ""
+	}
+	if a.Memory == 0 {
+		m.Memory = ""
+	}
+	return m
 }
 
 func sums(s *demand.Sums, priced bool) *workloadresizerv1.UsageSums {

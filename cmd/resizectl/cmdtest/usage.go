@@ -60,6 +60,7 @@ func Recommendations() []*workloadresizerv1.Recommendation {
 	db.Baseline = &workloadresizerv1.RecommendedSize{
 		Target: Amounts("1", "12Gi"), Lower: Amounts("900m", "10Gi"), Upper: Amounts("1500m", "16Gi"), UncappedTarget: Amounts("1", "12Gi"),
 		Used: Amounts("800m", "10Gi"), CpuConfidence: 8, MemoryConfidence: 8, CpuMayDecrease: true, MemoryMayDecrease: true,
+		LeastRequests: Amounts("600m", ""), LeastLimits: Amounts("1200m", "14Gi"), PeakMemory: "12884901889",
 	}
 	db.NodeTypes = []*workloadresizerv1.SizeOnNodeType{{NodeType: "n2d", Pods: 2, Size: Amounts("1", "12884901889")}, {NodeType: "", Pods: 1}}
 	cart := recommendation("shop", "StatefulSet", "cart", "cart", &workloadresizerv1.UsageSums{

@@ -41,6 +41,7 @@ The steps are
   - how the target follows, in units of the baseline: estimate, margin, floor, bounds
   - the bounds outside of which requests are wrong, and how much history there is
   - whether requests may be lowered to the target
+  - the highest usage of memory, and sizes that have proven too small
   - which resources are withheld, because a HorizontalPodAutoscaler compares them with usage
   - the sizes on the types of nodes where its pods run
   - what its pods request, use and need together, and what that saves

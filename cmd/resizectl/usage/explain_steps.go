@@ -23,6 +23,7 @@ func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, curr
 	}
 	if size := r.GetBaseline(); size != nil {
 		steps = append(steps, targetStep(size), confidenceStep(size), decreaseStep(p, size))
+		steps = append(steps, leastSteps(size)...)
 	} else {
 		steps = append(steps, "Target: "+p.Paint(print.Notable, "unknown")+": "+whyUnknown(r)+".")
 	}
@@ -136,6 +137,29 @@ func decreaseStep(p print.Painter, size *workloadresizerv1.RecommendedSize) stri
 	}
 	return "Decrease: " + told("cpu", size.GetCpuMayDecrease(), size.GetCpuDecreaseMessage()) + "; " +
 		told("memory", size.GetMemoryMayDecrease(), size.GetMemoryDecreaseMessage()) + "."
+}
+
+// leastSteps say what limits depend on, and below which sizes pods do not get.
+func leastSteps(size *workloadresizerv1.RecommendedSize) (steps []string) {
+	if peak := size.GetPeakMemory(); peak != "" {
+		steps = append(steps, "Peak: at most "+shown(peak, bytes)+" of memory were used today and in the seven days before.")
+	}
+	var least []string
+	for _, of := range []struct {
+		name string
+		than *workloadresizerv1.ResourceAmounts
+	}{{"requests", size.GetLeastRequests()}, {"limits", size.GetLeastLimits()}} {
+		if cpu := of.than.GetCpu(); cpu != "" {
+			least = append(least, of.name+" of cpu below "+shown(cpu, cores))
+		}
+		if memory := of.than.GetMemory(); memory != "" {
+			least = append(least, of.name+" of memory below "+shown(memory, bytes))
+		}
+	}
+	if len(least) > 0 {
+		steps = append(steps, "Too small: "+strings.Join(least, ", ")+": a container was killed with such a size, or it was reverted.")
+	}
+	return steps
 }
 
 // withheldStep says which resources are not sized by usage in any mode; empty if there are none.

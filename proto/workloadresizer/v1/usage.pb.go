@@ -367,8 +367,16 @@ type RecommendedSize struct {
 	CpuDecreaseMessage string `protobuf:"bytes,10,opt,name=cpu_decrease_message,json=cpuDecreaseMessage,proto3" json:"cpu_decrease_message,omitempty"`
 	// The same for memory.
 	MemoryDecreaseMessage string `protobuf:"bytes,11,opt,name=memory_decrease_message,json=memoryDecreaseMessage,proto3" json:"memory_decrease_message,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// The least requests of which smaller ones have proven too small, in baseline units; absent if
+	// none have. Pods whose sizes follow usage get no less.
+	LeastRequests *ResourceAmounts `protobuf:"bytes,12,opt,name=least_requests,json=leastRequests,proto3" json:"least_requests,omitempty"`
+	// The same for limits.
+	LeastLimits *ResourceAmounts `protobuf:"bytes,13,opt,name=least_limits,json=leastLimits,proto3" json:"least_limits,omitempty"`
+	// The highest usage of memory of today and the seven days before, in bytes and in baseline
+	// units; empty if it is not known. Memory limits follow it if the configuration says so.
+	PeakMemory    string `protobuf:"bytes,14,opt,name=peak_memory,json=peakMemory,proto3" json:"peak_memory,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RecommendedSize) Reset() {
@@ -474,6 +482,27 @@ func (x *RecommendedSize) GetCpuDecreaseMessage() string {
 func (x *RecommendedSize) GetMemoryDecreaseMessage() string {
 	if x != nil {
 		return x.MemoryDecreaseMessage
+	}
+	return ""
+}
+
+func (x *RecommendedSize) GetLeastRequests() *ResourceAmounts {
+	if x != nil {
+		return x.LeastRequests
+	}
+	return nil
+}
+
+func (x *RecommendedSize) GetLeastLimits() *ResourceAmounts {
+	if x != nil {
+		return x.LeastLimits
+	}
+	return nil
+}
+
+func (x *RecommendedSize) GetPeakMemory() string {
+	if x != nil {
+		return x.PeakMemory
 	}
 	return ""
 }
@@ -2667,7 +2696,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
 	"demandMode\x120\n" +
 	"\x14cpu_withheld_message\x18\v \x01(\tR\x12cpuWithheldMessage\x126\n" +
-	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\"\xe3\x04\n" +
+	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\"\x98\x06\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2680,7 +2709,11 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x13memory_may_decrease\x18\t \x01(\bR\x11memoryMayDecrease\x120\n" +
 	"\x14cpu_decrease_message\x18\n" +
 	" \x01(\tR\x12cpuDecreaseMessage\x126\n" +
-	"\x17memory_decrease_message\x18\v \x01(\tR\x15memoryDecreaseMessage\"\x88\x04\n" +
+	"\x17memory_decrease_message\x18\v \x01(\tR\x15memoryDecreaseMessage\x12J\n" +
+	"\x0eleast_requests\x18\f \x01(\v2#.workloadresizer.v1.ResourceAmountsR\rleastRequests\x12F\n" +
+	"\fleast_limits\x18\r \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vleastLimits\x12\x1f\n" +
+	"\vpeak_memory\x18\x0e \x01(\tR\n" +
+	"peakMemory\"\x88\x04\n" +
 	"\tUsageSums\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12!\n" +
 	"\funknown_pods\x18\x02 \x01(\x03R\vunknownPods\x12?\n" +
@@ -2965,75 +2998,77 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 7: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 8: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 9: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 10: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 11: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 12: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 13: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 14: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 15: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 16: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 17: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	32, // 18: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	11, // 19: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	3,  // 20: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	12, // 21: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	13, // 22: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	34, // 23: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	34, // 24: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	2,  // 25: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 26: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 27: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	35, // 28: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	3,  // 29: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	32, // 30: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	18, // 31: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	32, // 32: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	34, // 33: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	34, // 34: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	19, // 35: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	19, // 36: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	32, // 37: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
-	0,  // 38: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
-	22, // 39: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	32, // 40: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 41: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 42: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 43: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 44: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 45: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
-	25, // 46: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	26, // 47: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	36, // 48: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	34, // 49: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	34, // 50: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	34, // 51: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	34, // 52: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	27, // 53: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	34, // 54: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	34, // 55: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	36, // 56: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	28, // 57: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	31, // 58: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 59: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	7,  // 60: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	9,  // 61: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	14, // 62: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	16, // 63: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	20, // 64: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	23, // 65: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	29, // 66: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	8,  // 67: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	10, // 68: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	15, // 69: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	17, // 70: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	21, // 71: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	24, // 72: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	30, // 73: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	67, // [67:74] is the sub-list for method output_type
-	60, // [60:67] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	2,  // 10: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 11: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 12: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 13: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 14: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 15: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 16: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 17: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 18: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 19: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	32, // 20: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	11, // 21: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	3,  // 22: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	12, // 23: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	13, // 24: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	34, // 25: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	34, // 26: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	2,  // 27: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 28: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	32, // 29: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	35, // 30: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	3,  // 31: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	32, // 32: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	18, // 33: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	32, // 34: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	34, // 35: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	34, // 36: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	19, // 37: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	19, // 38: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	32, // 39: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 40: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
+	22, // 41: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	32, // 42: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 43: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 44: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 45: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 46: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 47: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	25, // 48: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	26, // 49: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	36, // 50: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	34, // 51: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	34, // 52: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	34, // 53: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	34, // 54: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	27, // 55: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	34, // 56: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	34, // 57: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	36, // 58: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	28, // 59: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	31, // 60: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 61: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	7,  // 62: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	9,  // 63: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	14, // 64: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	16, // 65: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	20, // 66: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	23, // 67: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	29, // 68: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	8,  // 69: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	10, // 70: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	15, // 71: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	17, // 72: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	21, // 73: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	24, // 74: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	30, // 75: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	69, // [69:76] is the sub-list for method output_type
+	62, // [62:69] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }

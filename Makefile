@@ -410,11 +410,12 @@ SOAK_GUARD ?= -rounds 10 -injections 10 -good 100 -controls 17 -outage 30s -wron
 soak-guard: build bin/kubectl ## Make 100 resizes of each kind hurt among 1,000 good ones, and check that exactly these are reverted (SOAK_GUARD='-rounds 2').
 	$(GO_TEST) -count=1 -timeout=2h -v ./test/guard -args $(SOAK_GUARD)
 
-# How many workloads "make soak-applied" runs, how many pods each of them has, and on how many nodes of each type.
-SOAK_APPLIED ?= -workloads 50 -replicas 10 -nodes 6
+# How many workloads "make soak-applied" runs, how many pods each of them has, on how many nodes of each type, and for how
+# long sizes follow usage.
+SOAK_APPLIED ?= -workloads 50 -replicas 10 -nodes 6 -hold 30m
 
 .PHONY: soak-applied
-soak-applied: build bin/testcluster bin/metrics-server ## Size 500 pods by their usage, roll them out on other nodes, and give them back what their authors wrote. Takes 10 minutes (SOAK_APPLIED='-workloads 20').
+soak-applied: build bin/testcluster bin/metrics-server ## Size 500 pods by their usage, roll them out on other nodes, and give them back what their authors wrote. Takes 40 minutes (SOAK_APPLIED='-workloads 20').
 	$(GO_TEST) -count=1 -timeout=1h -v ./test/applied -args $(SOAK_APPLIED)
 
 .PHONY: soak-vpa

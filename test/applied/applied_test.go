@@ -24,6 +24,7 @@ var (
 	workloadsFlag = flag.Int("workloads", len(shapes), "number of workloads")
 	replicasFlag  = flag.Int("replicas", 2, "number of pods of each workload")
 	nodesFlag     = flag.Int("nodes", 1, "number of nodes of each of the two types")
+	holdFlag      = flag.Duration("hold", 0, "time for which sizes follow usage after that")
 )
 
 // suite is a cluster with a server that sizes pods by their usage.
@@ -81,6 +82,14 @@ func TestApplied(t *testing.T) {
 	s.settled(t)
 	t.Logf("%d pods settled %v after a rollout of all workloads: %s", len(s.seen.all()), time.Since(began).Round(time.Second), s.seen.tally())
 	s.first(t)
+	if *holdFlag > 0 {
+		select { // What happens in this time is observed.
+		case <-t.Context().Done():
+		case <-time.After(*holdFlag):
+		}
+		s.settled(t)
+		t.Logf("%d pods had what they need after %v more: %s", len(s.seen.all()), *holdFlag, s.seen.tally())
+	}
 
 	began = time.Now()
 	s.apply(t, config("observe"))

@@ -22,6 +22,8 @@ type demandObserver struct {
 
 	mu    sync.Mutex
 	known map[types.UID]*corev1.Pod
+	// left are the pods whose sizes another actor has set.
+	left map[types.UID]bool
 	// shares are those that each container has used. rules are those that were in effect.
 	shares map[string]map[int64]bool
 	rules  []rule
@@ -32,7 +34,7 @@ type demandObserver struct {
 
 func (w *world) observeDemands(t *testing.T) *demandObserver {
 	t.Helper()
-	o := &demandObserver{world: w, known: map[types.UID]*corev1.Pod{}, shares: map[string]map[int64]bool{}}
+	o := &demandObserver{world: w, known: map[types.UID]*corev1.Pod{}, left: map[types.UID]bool{}, shares: map[string]map[int64]bool{}}
 	for _, created := range w.created {
 		o.known[created.UID] = created
 	}
@@ -50,6 +52,26 @@ func (o *demandObserver) know(created *corev1.Pod) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.known[created.UID] = created
+}
+
+// leave notes that another actor is about to set the sizes of a pod.
+func (o *demandObserver) leave(pod types.UID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.left[pod] = true
+}
+
+// takeLeft returns the pods whose sizes another actor has set. They are about to be restored.
+func (o *demandObserver) takeLeft() (all []types.NamespacedName) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for uid := range o.left {
+		created := o.known[uid]
+		if is := o.world.created[types.NamespacedName{Namespace: created.Namespace, Name: created.Name}]; is.UID == uid {
+			all = append(all, types.NamespacedName{Namespace: created.Namespace, Name: created.Name})
+		}
+	}
+	return all
 }
 
 // allow allows what follows from what containers use now, with the rule in effect. Call it whenever either changes, while
@@ -122,7 +144,7 @@ func (o *demandObserver) see(obj any) {
 		say("a different QoS class")
 	}
 	for p := range pairsOf(pod) {
-		if !o.allows(p, p.in(created), pod.Spec.NodeName) {
+		if !o.left[pod.UID] && !o.allows(p, p.in(created), pod.Spec.NodeName) {
 			say("%s %s %v, which nothing leads to; it was created with %v", p.container.Name, p.resource, p.now(), p.in(created).now())
 		}
 	}

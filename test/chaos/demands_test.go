@@ -43,9 +43,10 @@ func TestDemands(t *testing.T) {
 	newSuite(t).changingDemands(t)
 }
 
-// changingDemands kills one process after another while calls and the source of usage fail, and while ratios, bounds and
-// what containers use change. Sizes follow from the originals or from what containers used at some time. They stay
-// while nobody knows what containers use, and are scaled from the originals again when they no longer follow usage.
+// changingDemands kills one process after another while calls and the source of usage fail, while ratios, bounds and what
+// containers use change, and while other actors resize pods. Sizes follow from the originals or from what containers used
+// at some time. They stay while nobody knows what containers use, or in a freeze, and are scaled from the originals again
+// when they no longer follow usage. What another actor set can be restored, too.
 func (s *suite) changingDemands(t *testing.T) {
 	n := *roundsFlag / demandShare
 	if testing.Short() {
@@ -69,10 +70,18 @@ func (s *suite) changingDemands(t *testing.T) {
 		if r.IntN(4) == 0 {
 			reads, writes = s.through(proxy), s.through(proxy)
 		}
+		frozen := r.IntN(6) == 0
+		w.holds.freeze(frozen)
+		w.external = []plan.External{plan.LeaveExternal, plan.OverrideExternal}[r.IntN(2)]
+		before := d.sizes()
 		m := &mortal{left: 1 + r.IntN(1+r.IntN(40)), fate: fate(r.IntN(2)), dead: make(chan struct{})}
 		life := w.start(t, reads, m.wrap(writes))
 		d.awaitDeath(t, m, source.count()+2+r.IntN(15))
 		life.stop(t)
+		if frozen {
+			w.holds.freeze(false)
+			d.stay(t, before, fmt.Sprintf("in the freeze of round %d", round))
+		}
 		if round%checkDemandsEvery == 0 {
 			d.check(t, r, fmt.Sprintf("after round %d", round))
 		}
@@ -125,6 +134,30 @@ func (d *demands) change(t *testing.T, r *rand.Rand) {
 	}
 	for range r.IntN(len(keys)) {
 		d.age(t, keys[r.IntN(len(keys))])
+	}
+	for range r.IntN(3) {
+		d.resizeByAnother(t, r, keys[r.IntN(len(keys))])
+	}
+}
+
+// resizeByAnother changes the requests of CPU of a pod that has its originals, as another actor would.
+func (d *demands) resizeByAnother(t *testing.T, r *rand.Rand, key types.NamespacedName) {
+	t.Helper()
+	pod := d.get(t, key)
+	for _, c := range resizable(pod) {
+		p := pair{c, corev1.ResourceCPU}
+		if now := p.now(); now.Request > 0 && pod.Annotations[contract.CPURequest.Key(c.Name)] != "" {
+			to := anotherAmount(r, p)
+			if guaranteed(pod) {
+				to = now
+			}
+			setAmount(p, to)
+		}
+	}
+	d.observer.leave(pod.UID)
+	manager := resizers[r.IntN(len(resizers))]
+	if _, err := d.podsOf(key).UpdateResize(t.Context(), key.Name, pod, metav1.UpdateOptions{FieldManager: manager}); err != nil && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) {
+		t.Fatal(err)
 	}
 }
 
@@ -212,6 +245,8 @@ func (d *demands) check(t *testing.T, r *rand.Rand, when string) {
 	t.Helper()
 	d.holds.releaseAll(hold.Pause)
 	d.holds.releaseAll(hold.Restore)
+	d.external = plan.OverrideExternal
+	d.restoreLeft(t, when)
 	d.setTable(workingTable(r, byUsage))
 	d.source.set(works)
 	d.observer.allow()
@@ -238,17 +273,49 @@ func (d *demands) check(t *testing.T, r *rand.Rand, when string) {
 		return nil
 	})
 	life.stop(t)
-	for key, now := range d.sizes() {
-		if now != before[key] {
-			t.Errorf("%s, the sizes of %s become %s without a source, and were %s", when, key, now, before[key])
-		}
-	}
+	d.stay(t, before, when+" and without a source")
 
 	d.setTable(workingTable(r, policy.Demand{}))
 	d.observer.allow()
 	life = d.start(t, d.config, d.config)
 	d.awaitAllRight(t, when+" and without demand from usage")
 	life.stop(t)
+}
+
+// restoreLeft restores the pods that other actors have resized, so that their sizes follow again.
+func (d *demands) restoreLeft(t *testing.T, when string) {
+	t.Helper()
+	left := d.observer.takeLeft()
+	scopeOf := func(key types.NamespacedName) hold.Scope {
+		return hold.Scope{Namespace: key.Namespace, Pod: key.Name, UID: d.created[key].UID}
+	}
+	left = slices.DeleteFunc(left, func(key types.NamespacedName) bool { return d.created[key] == nil })
+	for _, key := range left {
+		d.holds.put(hold.Restore, scopeOf(key))
+	}
+	life := d.start(t, d.config, d.config)
+	localcluster.Eventually(t, "pods that others have resized to be restored "+when, func() error {
+		for _, key := range left {
+			if got, want := d.sizes()[key], sizesOf(d.created[key]); got != want {
+				return fmt.Errorf("%s has %q, want %q; %s", key, got, want, d.planned(d.pod(key)))
+			}
+		}
+		return nil
+	})
+	life.stop(t)
+	for _, key := range left {
+		d.holds.release(scopeOf(key))
+	}
+}
+
+// stay fails the test if the sizes of a pod are others than before.
+func (d *demands) stay(t *testing.T, before map[types.NamespacedName]string, when string) {
+	t.Helper()
+	for key, now := range d.sizes() {
+		if now != before[key] {
+			t.Errorf("%s, the sizes of %s become %s, and were %s", when, key, now, before[key])
+		}
+	}
 }
 
 // sizes returns the sizes of all pods.

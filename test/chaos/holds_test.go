@@ -17,6 +17,7 @@ import (
 type holds struct {
 	mu      sync.Mutex
 	now     []hold.Hold
+	frozen  *hold.Freeze
 	inForce *hold.Table
 	watches []chan struct{}
 }
@@ -64,6 +65,16 @@ func (h *holds) release(scope hold.Scope) {
 	h.change(func(now []hold.Hold) []hold.Hold { return without(now, scope) })
 }
 
+// freeze freezes the cluster, or ends the freeze.
+func (h *holds) freeze(frozen bool) {
+	h.change(func(now []hold.Hold) []hold.Hold {
+		if h.frozen = nil; frozen {
+			h.frozen = &hold.Freeze{Reason: "test"}
+		}
+		return now
+	})
+}
+
 // releaseAll ends all holds of a kind.
 func (h *holds) releaseAll(kind hold.Kind) {
 	h.change(func(now []hold.Hold) []hold.Hold {
@@ -89,7 +100,7 @@ func (h *holds) change(to func([]hold.Hold) []hold.Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = to(h.now)
-	h.inForce = hold.NewTable(h.now)
+	h.inForce = hold.NewTable(h.now).Frozen(h.frozen)
 	for _, w := range h.watches {
 		select {
 		case w <- struct{}{}:

@@ -9,7 +9,7 @@
 // Shards are protobuf messages of stored/v2, deflated. Fields that this version does not know
 // are kept: those of a shard's content and of a container, with its node types. So are the fields of a
 // content if the number of shards changes: each shard then has those of the newest one that had some of its
-// containers.
+// containers. Version 1, which was not protobuf, is only read.
 //
 // A reader never takes much more memory than the number of bytes that it reads.
 //

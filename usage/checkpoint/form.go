@@ -56,8 +56,9 @@ type header struct {
 type content struct {
 	// progress is until when each source has been read, for all containers of the shard.
 	progress map[string]time.Time
-	// forms has the form of each container.
-	forms [][]byte
+	// forms has the form of each container, and unpack returns a container from it.
+	forms  [][]byte
+	unpack func([]byte) (container, error)
 	// unknown is what a later version has stored, which this one does not know.
 	unknown []byte
 }
@@ -157,14 +158,15 @@ func unpack(b []byte) (header, content, sum, error) {
 	if found > version {
 		return header{}, content{}, sum{}, laterError{found}
 	}
-	if found < version {
-		return header{}, content{}, sum{}, fmt.Errorf("a build before the first release wrote it, in format %d", found)
-	}
 	if check := sha256.Sum256(b[sealed:]); !bytes.Equal(check[:], b[sealed-sha256.Size:sealed]) {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: its checksum is wrong", errDamaged)
 	}
 	var shard storedv2.Shard
-	if err := proto.Unmarshal(b[sealed:], &shard); err != nil {
+	parse := parse
+	if found == 1 {
+		parse = version1Content
+		version1Shard(b[sealed:], &shard)
+	} else if err := proto.Unmarshal(b[sealed:], &shard); err != nil {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	h := header{written: time.Unix(0, shard.WrittenNanos).UTC(), index: int(shard.Index), count: int(shard.Count)}
@@ -201,7 +203,7 @@ var errShort = errors.New("a container is too short")
 
 // parse returns the content, which refers to the bytes.
 func parse(raw []byte) (content, error) {
-	c := content{progress: map[string]time.Time{}}
+	c := content{progress: map[string]time.Time{}, unpack: unpackContainer}
 	err := eachField(raw, func(number protowire.Number, field, value []byte) error {
 		switch {
 		case number == sourcesField:
@@ -245,7 +247,7 @@ func eachField(message []byte, do func(number protowire.Number, field, value []b
 // addTo adds the containers to a state.
 func (c *content) addTo(state *usage.State, now time.Time) error {
 	for _, form := range c.forms {
-		known, err := unpackContainer(form)
+		known, err := c.unpack(form)
 		if err == nil {
 			err = state.Add(known.Container, known.State, known.ratios, now)
 		}

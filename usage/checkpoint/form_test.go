@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -83,7 +84,7 @@ func TestForm(t *testing.T) {
 		if err != nil || h != exampleHeader {
 			t.Errorf("%+v, %v", h, err)
 		}
-		if diff := cmp.Diff(example, c, cmp.AllowUnexported(content{})); diff != "" {
+		if diff := cmp.Diff(example, c, cmp.AllowUnexported(content{}), cmpopts.IgnoreFields(content{}, "unpack")); diff != "" {
 			t.Error(diff)
 		}
 		if _, _, again, _ := unpack(packed(t, header{written: began, count: 1}, example)); again != s {
@@ -122,12 +123,6 @@ func TestForm(t *testing.T) {
 			if _, _, _, err := unpack(form[:n]); !errors.Is(err, errDamaged) {
 				t.Errorf("%d of %d bytes: %v", n, len(form), err)
 			}
-		}
-	})
-	t.Run("of a build before the first release is not read", func(t *testing.T) {
-		early := append(append([]byte(magic), 1), make([]byte, 100)...)
-		if _, _, _, err := unpack(early); err == nil || errors.Is(err, errDamaged) {
-			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("of a later version is not called damaged", func(t *testing.T) {

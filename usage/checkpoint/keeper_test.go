@@ -400,13 +400,46 @@ func TestVersions(t *testing.T) {
 					t.Errorf("%s has %q, %v", name, stored.unknown, err)
 				}
 				for _, form := range stored.forms {
-					if c, err := unpackContainer(form); err == nil && bytes.Equal(c.Unknown, later) {
+					if c, err := stored.unpack(form); err == nil && bytes.Equal(c.Unknown, later) {
 						containers++
 					}
 				}
 			}
 			if containers != 20 {
 				t.Errorf("%d containers still have it", containers)
+			}
+		}
+	})
+	t.Run("version 1 is read, and the next write is in the current version", func(t *testing.T) {
+		c := newCluster(t)
+		form, want := version1Golden(t)
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "usage-3", Labels: map[string]string{"app.kubernetes.io/name": "workload-resizer"}}}
+		cm, err := c.api().Create(t.Context(), cm, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.replace(cm, form)
+		a := c.leader()
+		if got := len(a.store.Containers()); got != len(want.Containers) || a.Status().Err != nil {
+			t.Fatalf("%d containers, %v", got, a.Status().Err)
+		}
+		before := map[history.Container][]byte{}
+		for _, of := range a.store.Containers() {
+			before[of] = formOf(t, a.store, of)
+		}
+		c.pass(a, 2*Interval)
+		for name, cm := range c.stored() {
+			if got := cm.BinaryData[key][len(magic)]; got != version {
+				t.Errorf("%s is in version %d", name, got)
+			}
+		}
+		b := c.loaded()
+		if got := len(b.Containers()); got != len(before) {
+			t.Errorf("%d containers", got)
+		}
+		for of, form := range before {
+			if !bytes.Equal(formOf(t, b, of), form) {
+				t.Errorf("%v differs", of)
 			}
 		}
 	})

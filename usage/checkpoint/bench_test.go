@@ -141,7 +141,7 @@ func shards(b *testing.B, k *Keeper, store *usage.Store) (forms [][]byte) {
 	b.Helper()
 	for index := 0; index < k.count; index++ {
 		h := header{written: began, index: index, count: k.count}
-		_, err := k.pack(store, h)
+		_, err := k.pack(store, h, math.MaxInt)
 		var form []byte
 		if err == nil {
 			form, err = k.packer.finish(h, full)

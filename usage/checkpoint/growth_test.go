@@ -175,8 +175,30 @@ func TestGrowth(t *testing.T) {
 		c.collect(a, 60)
 		c.pass(a, 2*Interval)
 		got := len(c.stored())
-		if err := a.Status().Err; got == 0 || got == most || err == nil || !strings.Contains(err.Error(), "write ConfigMap "+c.name+"/usage-") {
+		if err := a.Status().Err; got != most || err == nil || !strings.Contains(err.Error(), "ConfigMap "+c.name+"/usage-0 stores the history of 2 of 3 containers") {
 			t.Errorf("%d shards, %v", got, err)
+		}
+	})
+	t.Run("stores the history of other namespaces if one has too much", func(t *testing.T) {
+		c := newCluster(t)
+		a := c.leader()
+		a.full, a.fullest = 400, 1000
+		c.collect(a, 30)
+		for _, s := range sampled(1000, c.clock.Now().Add(-time.Minute)) {
+			s.Namespace = "evil"
+			c.source.samples = append(c.source.samples, s)
+		}
+		c.collect(a, 0)
+		c.pass(a, 3*Interval)
+		stored := map[string]int{}
+		for _, container := range c.loaded().Containers() {
+			stored[container.Namespace]++
+		}
+		if stored["shop"] != 30 || stored["evil"] < most || stored["evil"] == 1000 {
+			t.Errorf("stored: %v", stored)
+		}
+		if err := a.Status().Err; err == nil || !strings.Contains(err.Error(), "the others do not fit") {
+			t.Error(err)
 		}
 	})
 }

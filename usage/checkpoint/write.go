@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -164,19 +165,26 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	if !now.After(k.last) {
 		h.written = k.last.Add(1) // The clock of another leader was ahead.
 	}
-	containers, err := k.pack(store, h)
-	if err != nil {
-		return k.failed(target, err)
-	}
 	limit := k.full
 	if k.count == most {
 		limit = k.fullest
 	}
-	sum := k.packer.sum()
-	if k.right(index) && known.sum == sum && known.size <= limit {
-		return k.look(ctx, target)
+	var b []byte
+	var sum sum
+	has, err := k.pack(store, h, math.MaxInt)
+	for {
+		if err == nil {
+			if sum = k.packer.sum(); k.right(index) && known.sum == sum && known.size <= limit {
+				return join(k.look(ctx, target), has.leftOut(k.config.Namespace, target))
+			}
+			b, err = k.packer.finish(h, limit)
+		}
+		if !errors.Is(err, errLarge) || k.count < most || has.share == 1 {
+			break
+		}
+		// No namespace may prevent that the history of others is stored.
+		has, err = k.pack(store, h, max(1, has.share*3/4))
 	}
-	b, err := k.packer.finish(h, limit)
 	if err != nil {
 		return k.failed(target, err)
 	}
@@ -201,9 +209,9 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	k.last = h.written
 	k.know(&stored{
 		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed, unknown: k.unknownOf(h),
-		sum: sum, size: len(b), containers: containers, current: now,
+		sum: sum, size: len(b), containers: has.containers, current: now,
 	})
-	return nil
+	return has.leftOut(k.config.Namespace, target)
 }
 
 // absent is a resource version that no ConfigMap has.
@@ -214,23 +222,50 @@ func (k *Keeper) failed(target string, err error) error {
 	return fmt.Errorf("write ConfigMap %s/%s: %w", k.config.Namespace, target, err)
 }
 
-// pack packs the content of a shard, and returns how many containers it has.
-func (k *Keeper) pack(store *usage.Store, h header) (int, error) {
+// portion is how much of what belongs to a shard it has.
+type portion struct {
+	// containers is how many containers it has, of all that belong to it, and share how many any namespace has at most.
+	containers, all, share int
+}
+
+// leftOut returns an error if containers are left out.
+func (p portion) leftOut(namespace, name string) error {
+	if p.containers == p.all {
+		return nil
+	}
+	return fmt.Errorf("ConfigMap %s/%s stores the history of %d of %d containers, %d of a namespace at most: the others do not fit, and their history begins again after a restart", namespace, name, p.containers, p.all, p.share)
+}
+
+// pack packs the content of a shard, with at most so many containers of each namespace.
+func (k *Keeper) pack(store *usage.Store, h header, share int) (p portion, err error) {
 	// Before the containers: what is read in the meantime is read again, and does not count.
 	k.packed = store.Progress()
 	if err := k.packer.begin(k.packed, k.unknownOf(h)); err != nil {
-		return 0, err
+		return portion{}, err
 	}
 	all := slices.DeleteFunc(store.Containers(), func(c history.Container) bool { return !h.has(c) })
 	slices.SortFunc(all, history.Container.Compare)
+	p.all = len(all)
+	of, n := "", 0
 	for _, c := range all {
-		if err := store.Read(c, func(h *history.State, ratios []string) error {
+		if c.Namespace != of {
+			of, n = c.Namespace, 0
+		}
+		if n++; n > share {
+			continue
+		}
+		p.containers, p.share = p.containers+1, max(p.share, n)
+		if err != nil {
+			continue // It is too large. Only the share is still of interest.
+		}
+		err = store.Read(c, func(h *history.State, ratios []string) error {
 			return k.packer.add(&container{c, ratios, h})
-		}); err != nil {
-			return 0, err
+		})
+		if err != nil && !errors.Is(err, errLarge) {
+			return portion{}, err
 		}
 	}
-	return len(all), nil
+	return p, err
 }
 
 // unknownOf returns what a later version has stored with the containers of a shard. If the number of shards

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 var (
@@ -293,5 +295,25 @@ func anotherReplicaKnowsFromThePodWhatFailed(t *testing.T) {
 	}
 	if _, needed := p.Note(plan.Reason{Code: contract.ResizeFailed, Message: "another"}, l.Clock.Now()); !needed {
 		t.Error("another failure is not recorded")
+	}
+}
+
+// A resize that failed gives its place back, unless only its record did.
+func TestPlaces(t *testing.T) {
+	claims := []workload.Claim{{Group: workload.Group{Namespace: "shop"}, Places: 1}}
+	for _, tc := range []struct {
+		err  error
+		free bool
+	}{{errRefused, true}, {&actuate.StoppedError{}, true}, {&actuate.UnannotatedError{Err: errRefused}, false}} {
+		r, _ := idle(t, "https://127.0.0.1:1")
+		plan, shown := planOfSized(t), r.places.Mark()
+		if !r.places.Take(plan.Pod, claims, &shown) {
+			t.Fatal("the pod must not begin")
+		}
+		r.failed(t.Context(), plan.Pod, plan, tc.err)
+		shown = r.places.Mark()
+		if got := r.places.Take(types.NamespacedName{Namespace: "shop", Name: "other"}, claims, &shown); got != tc.free {
+			t.Errorf("%v: the place is free: %t, want %t", tc.err, got, tc.free)
+		}
 	}
 }

@@ -83,7 +83,7 @@ func TestApplied(t *testing.T) {
 	t.Logf("%d pods settled %v after a rollout of all workloads: %s", len(s.seen.all()), time.Since(began).Round(time.Second), s.seen.tally())
 	s.first(t)
 	if *holdFlag > 0 {
-		select { // What happens in this time is observed.
+		select { // The observer sees what happens meanwhile.
 		case <-t.Context().Done():
 		case <-time.After(*holdFlag):
 		}

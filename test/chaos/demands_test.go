@@ -46,7 +46,7 @@ func TestDemands(t *testing.T) {
 // changingDemands kills one process after another while calls and the source of usage fail, while ratios, bounds and what
 // containers use change, and while other actors resize pods. Sizes follow from the originals or from what containers used
 // at some time. They stay while nobody knows what containers use, or in a freeze, and are scaled from the originals again
-// when they no longer follow usage. A restore gives back the originals even where another actor has resized a pod.
+// when they no longer follow usage. A restore returns a pod to its originals even if another actor has resized it.
 func (s *suite) changingDemands(t *testing.T) {
 	n := *roundsFlag / demandShare
 	if testing.Short() {

@@ -286,6 +286,24 @@ func TestNodeTypes(t *testing.T) {
 			t.Errorf("sizes are lowered to what was used for ten minutes: %+v", n)
 		}
 	})
+	t.Run("of unknown speed do not fill the hours without samples of what counts", func(t *testing.T) {
+		o := DefaultOptions()
+		h := used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
+		record(t, h, "c3", began.Add(6*day), Amounts{CPU: 4, Memory: 9e6})
+		record(t, h, "c3", began.Add(8*day-time.Minute), Amounts{CPU: 4, Memory: 9e6})
+		r, _ := For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
+		if n := o.Need(&r); n.CPU.Keeps == "" || n.Memory.Keeps == "" || n.Memory.KeepsLimit == "" {
+			t.Errorf("sizes are lowered to what two samples of two days show: %+v", n)
+		}
+		h = used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
+		for at := began.Add(6 * day); at.Before(began.Add(8 * day)); at = at.Add(rarest) {
+			record(t, h, "c3", at, Amounts{CPU: 4, Memory: 9e6})
+		}
+		r, _ = For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
+		if n := o.Need(&r); n.CPU.Keeps != "" || n.Memory.Keeps != "" {
+			t.Errorf("sizes are kept although two days are known: %+v", n)
+		}
+	})
 	t.Run("count from the first to the last sample of all", func(t *testing.T) {
 		h := used(t, time.Hour, Amounts{CPU: 1, Memory: 1}, "c3")
 		record(t, h, "n2d", began.Add(-time.Hour), Amounts{CPU: 1, Memory: 1})

@@ -1,11 +1,14 @@
 package history
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Outliers returns the pods of a container that used more memory within the last seven days than the given amount
 // for their node type, and how much. Percentiles of all pods do not show what one of many needs, such as a leader.
 // Without replicas, no pod becomes an outlier: the whole history is its own. One that was an outlier stays one when its
-// replicas end, since they stay in the history. Until the next call, these are the pods whose Peaks are known to those
+// replicas end, since they stay in the history, and while the amount is unknown (math.MaxInt64). Until the next call, these are the pods whose Peaks are known to those
 // who store the state.
 func (h *History) Outliers(c Container, replicas bool, least func(nodeType string) int64, now time.Time) (peaks map[PodID]int64) {
 	r := h.containers[c]
@@ -18,7 +21,8 @@ func (h *History) Outliers(c Container, replicas bool, least func(nodeType strin
 			of, than = w.NodeType, max(1, least(w.NodeType))
 		}
 		peak := w.own.Highest(now)
-		if w.outlier = (replicas || w.outlier) && peak > than; w.outlier {
+		more := peak > than || than == math.MaxInt64 && w.outlier && peak > 0
+		if w.outlier = (replicas || w.outlier) && more; w.outlier {
 			if peaks == nil {
 				peaks = map[PodID]int64{}
 			}

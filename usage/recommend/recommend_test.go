@@ -93,6 +93,27 @@ func TestRecommendation(t *testing.T) {
 			t.Error("a recommendation")
 		}
 	})
+	t.Run("of memory that was never measured is none", func(t *testing.T) {
+		h := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
+		for at := began; at.Before(began.Add(2 * day)); at = at.Add(time.Hour) {
+			if err := h.Record(web, history.Sample{Pod: history.Pod{UID: "a", NodeType: "n2d"}, At: at, Length: time.Minute, Usage: 400}, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, o := range map[string]Options{"default": DefaultOptions(), "follow": FollowOptions()} {
+			r := recommend(t, h, o, 2*day)
+			if n := o.Need(&r); n.CPU.Target == 0 || n.CPU.Unknown || n.Memory.Target != 0 || n.Memory.Lower != 0 || !n.Memory.Unknown {
+				t.Errorf("%s: %+v", name, n)
+			}
+		}
+		if err := h.RecordKill(web, history.Kill{Pod: history.Pod{UID: "a", NodeType: "n2d"}, At: began.Add(2 * day), Limit: 1000 * mib}, began.Add(2*day)); err != nil {
+			t.Fatal(err)
+		}
+		o := DefaultOptions()
+		if r := recommend(t, h, o, 2*day); o.Need(&r).Memory.Unknown {
+			t.Error("a kill shows nothing")
+		}
+	})
 	t.Run("of one sample has a target and open bounds", func(t *testing.T) {
 		h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
 		r := recommend(t, h, o, time.Minute)

@@ -21,8 +21,8 @@ import (
 // others one request, once: from then on it waits behind them. So does a pod that was
 // moved. A pod that repeatedly needs a different size, because its labels change all the
 // time, has its next turn when all other waiting pods have been moved as often. Every second
-// turn goes to the namespace that has waited longest for one, and none frees more than half of what is permitted while
-// others wait: a user who creates ever more pods, which are the most wrong, delays those of others by little.
+// turn goes to the namespace that has waited longest for one. None frees more than half of what is permitted while others
+// wait. So a user who creates ever more pods, which are the most wrong, delays those of others by little.
 type pacer struct {
 	clock clock.Clock
 	// rates returns the pace. It may change at any time.

@@ -109,8 +109,8 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 }
 
 // keepCPULimit keeps a new limit of CPU from being lowered while its request may not be, even if that rises: the present
-// limit may have been set in another mode. What the author wrote is scaled for the node, and the limit of a Guaranteed pod
-// is its request.
+// limit may have been set in another mode. A pod that was never sized is scaled for the node, and a Guaranteed one has equal
+// requests and limits.
 func (s *State) keepCPULimit(u *Updates, limit *int64) {
 	r := s.Needs[sizing.CPU.Index].Recommended
 	if *limit == 0 || s.Guaranteed || s.Unsized || r == nil {

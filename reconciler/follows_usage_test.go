@@ -147,7 +147,7 @@ func (f *following) warm(t *testing.T, guard policy.Guard) (namespace string) {
 			return err
 		}
 		for _, c := range planned.Containers {
-			if c.Unmeasured || c.Needs[0].Recommended == nil {
+			if c.Unmeasured[0] || c.Needs[0].Recommended == nil {
 				return fmt.Errorf("of container %s nothing is known", c.Name)
 			}
 		}

@@ -61,7 +61,7 @@ func (s *survey) applied() map[string]bool {
 // unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
 func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
-	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) && near(was.Peak, is.Peak) &&
+	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) && near(was.Peak, is.Peak) && was.Unknown == is.Unknown &&
 		near(was.Floor.Request, is.Floor.Request) && near(was.Floor.Limit, is.Floor.Limit) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
 }
@@ -71,7 +71,7 @@ func unmoved(was, is *need.Recommendation) bool {
 func revise(c *need.Container) {
 	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
 		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%d %d %d %d %d %d %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Floor, r.Peak, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %d %d %t %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Floor, r.Peak, r.Unknown, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
 		r.Revision = h.Sum64()
 	}
 }

@@ -29,6 +29,8 @@ type freed struct {
 	sum     node.Resources
 	// underWay is what pods free whose turn has begun.
 	underWay node.Resources
+	// by counts the same for each namespace alone.
+	by map[string]*freed
 	// total is the last answer of allocatable, at a time.
 	total   node.Resources
 	totalAt time.Time
@@ -57,6 +59,17 @@ func (f *freed) within(counted, frees node.Resources, share float64, now time.Ti
 		return more == 0 || has == 0 || total == 0 || float64(has+more) <= share*float64(total)
 	}
 	return within(counted.CPU+f.underWay.CPU, frees.CPU, total.CPU) && within(counted.Memory+f.underWay.Memory, frees.Memory, total.Memory)
+}
+
+// fair reports whether a resize leaves the other half of the share to other namespaces.
+func (f *freed) fair(t *turn, share float64, now time.Time) bool {
+	own := f.by[t.pod.Namespace]
+	if share == 0 || own == nil {
+		return true
+	}
+	own.advance(now)
+	own.total, own.totalAt = f.of(now), now
+	return own.within(own.sum, t.frees, share/2, now)
 }
 
 // fitsAt returns when a resize that does not fit may fit at the earliest: minutes stop counting one after
@@ -88,13 +101,36 @@ func (f *freed) of(now time.Time) node.Resources {
 
 // hold lets a turn hold what its resize will free, instead of what it held before.
 func (f *freed) hold(t *turn, frees node.Resources) {
+	if own := f.own(t.pod.Namespace); own != nil {
+		own.underWay = own.underWay.Minus(t.holds).AtLeast(node.Resources{}).Plus(frees) // It may have been forgotten.
+	}
 	f.underWay, t.holds = f.underWay.Minus(t.holds).Plus(frees), frees
+}
+
+// own returns the count of a namespace; nil for a count of a namespace alone.
+func (f *freed) own(namespace string) *freed {
+	if f.by == nil {
+		return nil
+	}
+	own := f.by[namespace]
+	if own == nil {
+		if len(f.by) >= mostLast {
+			clear(f.by)
+		}
+		own = &freed{minute: f.minute}
+		f.by[namespace] = own
+	}
+	return own
 }
 
 // spend counts what a turn holds.
 func (f *freed) spend(t *turn, now time.Time) {
 	f.advance(now)
 	f.add(t.holds, now)
+	if own := f.own(t.pod.Namespace); own != nil {
+		own.advance(now)
+		own.add(t.holds, now)
+	}
 	f.hold(t, node.Resources{})
 }
 
@@ -124,7 +160,7 @@ func (f *freed) next(now time.Time) time.Duration {
 
 // forget drops what was counted: what others freed, or will free, is not known.
 func (f *freed) forget() {
-	*f = freed{allocatable: f.allocatable, underWay: f.underWay}
+	*f = freed{allocatable: f.allocatable, underWay: f.underWay, by: map[string]*freed{}}
 }
 
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }

@@ -21,8 +21,8 @@ import (
 // others one request, once: from then on it waits behind them. So does a pod that was
 // moved. A pod that repeatedly needs a different size, because its labels change all the
 // time, has its next turn when all other waiting pods have been moved as often. Every second
-// turn goes to the namespace that has waited longest for one: a user who creates ever more
-// pods, which are the most wrong, delays those of others by little.
+// turn goes to the namespace that has waited longest for one. None frees more than half of what is permitted while others
+// wait. So a user who creates ever more pods, which are the most wrong, delays those of others by little.
 type pacer struct {
 	clock clock.Clock
 	// rates returns the pace. It may change at any time.
@@ -64,7 +64,7 @@ const (
 	// to retry the pods that failed.
 	failedShare = 20
 	// mostLast is how many namespaces are remembered. More of them start over, which costs each
-	// of the others one turn.
+	// of the others one turn, or lets each free as much again.
 	mostLast = 10_000
 )
 
@@ -72,7 +72,7 @@ const (
 // the same time. allocatable returns what all nodes have for pods.
 func newPacer(rates func() pace, allocatable func() node.Resources, most int, c clock.Clock) *pacer {
 	p := &pacer{
-		clock: c, rates: rates, freed: freed{allocatable: allocatable}, most: most,
+		clock: c, rates: rates, freed: freed{allocatable: allocatable, by: map[string]*freed{}}, most: most,
 		byPod: map[types.NamespacedName]*turn{}, moves: map[types.NamespacedName]int{}, last: map[string]uint64{}, changed: make(chan struct{}, 1),
 	}
 	p.follow()

@@ -107,23 +107,40 @@ func (l *lines) remove(t *turn) {
 
 // first returns the first pod that has not failed; nil if there is none, or if it frees more than
 // fits.
-func (l *lines) first(fits func(*turn) bool) *turn {
+func (l *lines) first(fits, fair func(*turn) bool) *turn {
 	if l.restores.len() > 0 {
 		return l.restores.first()
 	}
-	return firstOf(&l.sizes.all, &l.freeing.all, fits)
+	return firstOf(&l.sizes.all, l.freeing.firstFair(fair), fits)
 }
 
 // firstFailed returns the first pod that failed, in the same way.
 func (l *lines) firstFailed(fits func(*turn) bool) *turn {
-	return firstOf(&l.failed.all, &l.failedFreeing.all, fits)
+	return firstOf(&l.failed.all, l.failedFreeing.firstFair(func(*turn) bool { return true }), fits)
 }
 
-// firstOf returns the first pod of two lines. One of those that free room is left out unless it fits.
-func firstOf(others, freeing *queue, fits func(*turn) bool) *turn {
+// firstFair returns the first pod of a line in which only one namespace has pods, and otherwise the first one that leaves
+// enough to others; nil if there is none.
+func (l *line) firstFair(fair func(*turn) bool) (first *turn) {
 	switch {
-	case freeing.Len() > 0 && (others.Len() == 0 || freeing.first().before(others.first())) && fits(freeing.first()):
-		return freeing.first()
+	case l.len() == 0:
+		return nil
+	case len(l.of) == 1 || fair(l.first()):
+		return l.first()
+	}
+	for _, own := range l.of {
+		if t := own.first(); (first == nil || t.before(first) || !first.before(t) && t.pod.Namespace < first.pod.Namespace) && fair(t) {
+			first = t
+		}
+	}
+	return first
+}
+
+// firstOf returns the first pod of a line and another one that frees room, which is left out unless it fits.
+func firstOf(others *queue, freeing *turn, fits func(*turn) bool) *turn {
+	switch {
+	case freeing != nil && (others.Len() == 0 || freeing.before(others.first())) && fits(freeing):
+		return freeing
 	case others.Len() > 0:
 		return others.first()
 	}
@@ -133,12 +150,13 @@ func firstOf(others, freeing *queue, fits func(*turn) bool) *turn {
 // firstInTurn is like first, but the namespaces take turns: it returns the first pod of the one whose last turn, which
 // last returns, is the longest ago. A pod that frees room has no turn before the first of all that do, which may wait
 // for room.
-func (l *lines) firstInTurn(last func(namespace string) uint64, fits func(*turn) bool) (next *turn) {
+func (l *lines) firstInTurn(last func(namespace string) uint64, fits, fair func(*turn) bool) (next *turn) {
 	if l.restores.len() > 0 {
 		return l.restores.first()
 	}
-	mayFree := l.freeing.len() > 0 && fits(l.freeing.first())
-	inTurn := func(t *turn) bool { return mayFree && fits(t) }
+	freeing := l.freeing.firstFair(fair)
+	mayFree := freeing != nil && fits(freeing)
+	inTurn := func(t *turn) bool { return mayFree && fits(t) && (t == freeing || fair(t)) }
 	longest := uint64(0)
 	for _, in := range [...]*line{&l.sizes, &l.freeing} {
 		for namespace := range in.of {
@@ -146,7 +164,11 @@ func (l *lines) firstInTurn(last func(namespace string) uint64, fits func(*turn)
 			if next != nil && at > longest {
 				continue
 			}
-			t := firstOf(l.sizes.of[namespace], l.freeing.of[namespace], inTurn)
+			var own *turn
+			if l.freeing.of[namespace].Len() > 0 {
+				own = l.freeing.of[namespace].first()
+			}
+			t := firstOf(l.sizes.of[namespace], own, inTurn)
 			if t != nil && (next == nil || at < longest || t.before(next) || !next.before(t) && namespace < next.pod.Namespace) {
 				next, longest = t, at
 			}

@@ -1,11 +1,14 @@
 package loop
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -29,6 +32,7 @@ func TestPacerRules(t *testing.T) {
 	t.Run("pods that were moved before they failed are retried", podsThatWereMovedBeforeTheyFailedAreRetried)
 	t.Run("moves of deleted pods are forgotten", movesOfDeletedPodsAreForgotten)
 	t.Run("pods in one namespace do not delay those in others", podsInOneNamespaceDoNotDelayThoseInOthers)
+	t.Run("pods in one namespace do not take all that those in others may free", podsInOneNamespaceDoNotTakeAllThatThoseInOthersMayFree)
 }
 
 // A refusal is unknown until the pod has been tried, which takes one request, before all
@@ -263,4 +267,58 @@ func podsInOneNamespaceDoNotDelayThoseInOthers(t *testing.T) {
 		t.Errorf("the others take %v", took)
 	}
 	w.checkRate()
+}
+
+// A tenant creates ever more pods that free much, and are the most wrong.
+func podsInOneNamespaceDoNotTakeAllThatThoseInOthersMayFree(t *testing.T) {
+	const others = 500 // They free 50 of 1000 cores. Within an hour, all may free 250.
+	for _, tc := range []struct {
+		name string
+		// frees is how many cores each pod of the crowd frees.
+		frees int64
+		// within is how long the others take at most, and most and least are how many of the crowd have turns then.
+		within      time.Duration
+		least, most int
+	}{
+		{"pods that free little", 1, 2 * time.Minute, 100, 125},
+		{"pods that free much", 20, 2 * time.Minute, 6, 6},
+		{"pods that free more than half of what is permitted", 200, 2 * time.Minute, 1, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			clock := testingclock.NewFakeClock(podtest.Start)
+			p := newPacer(func() pace { return pace{perSecond: pacedRate, freedPerHour: 0.25} }, func() node.Resources { return cores(1000) }, pacedWorkers, clock)
+			p.recall(nil)
+			needs := map[types.NamespacedName]need{}
+			add := func(namespace string, n need) {
+				name := types.NamespacedName{Namespace: namespace, Name: strconv.Itoa(len(needs))}
+				needs[name] = n
+				p.mayGo(name, n)
+			}
+			crowd := need{wrong: 3, frees: cores(tc.frees)}
+			for range 5 {
+				add("crowd", crowd)
+			}
+			for range others {
+				add("a", need{wrong: 0.1, frees: node.Resources{CPU: 100}})
+			}
+			moved := map[string]int{}
+			for clock.Since(podtest.Start) < tc.within && moved["a"] < others {
+				name, wait := p.next()
+				if wait != 0 {
+					clock.Step(max(wait, time.Millisecond))
+					continue
+				}
+				p.take(name)
+				p.mayGo(name, needs[name])
+				p.used(name, nil)
+				p.release(name)
+				if moved[name.Namespace]++; name.Namespace == "crowd" {
+					add("crowd", crowd)
+				}
+			}
+			if moved["a"] < others || moved["crowd"] < tc.least || moved["crowd"] > tc.most {
+				t.Errorf("%v after %v", moved, clock.Since(podtest.Start))
+			}
+		})
+	}
 }

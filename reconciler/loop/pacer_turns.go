@@ -46,7 +46,8 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 		p.due, p.full = later(p.due, now), false
 	}
 	fits := func(t *turn) bool { return p.freed.fits(t.frees, p.pace.freedPerHour, now) }
-	t, failed := p.lines.first(fits), p.lines.firstFailed(fits)
+	fair := func(t *turn) bool { return p.freed.fair(t, p.pace.freedPerHour, now) }
+	t, failed := p.lines.first(fits, fair), p.lines.firstFailed(fits)
 	due, others := p.due, t != nil
 	if !others {
 		due = later(due, p.failedDue) // Pods that failed do not make up for turns.
@@ -65,7 +66,7 @@ func (p *pacer) next() (types.NamespacedName, time.Duration) {
 	case failed != nil && (!others || !t.restores && !now.Before(p.failedDue)):
 		t = failed
 	case others && p.turns%2 == 1:
-		t = p.lines.firstInTurn(func(namespace string) uint64 { return p.last[namespace] }, fits)
+		t = p.lines.firstInTurn(func(namespace string) uint64 { return p.last[namespace] }, fits, fair)
 	}
 	p.lines.remove(t)
 	p.due = p.due.Add(p.pause)

@@ -50,3 +50,39 @@ func TestLimitsOfAnotherModeAreNotLoweredUnknown(t *testing.T) {
 		}
 	}
 }
+
+func TestCPULimitsOfAnotherModeAreNotLoweredUnknown(t *testing.T) {
+	now := began.Add(100 * day)
+	known := recommend.Known{Age: 8 * day, Coverage: 1}
+	for _, test := range []struct {
+		name   string
+		change func(*recommend.Recommendation, *pod)
+		want   int64
+	}{
+		{"lowered if enough is known", func(*recommend.Recommendation, *pod) {}, 800},
+		{"kept while samples are throttled", func(r *recommend.Recommendation, _ *pod) { r.Throttled = 0.5 }, 4000},
+		{"kept for a new version", func(r *recommend.Recommendation, _ *pod) { r.New = time.Hour }, 4000},
+		{"kept for a day after the last change", func(_ *recommend.Recommendation, p *pod) { p.ResizedCPU = now.Add(1 - day) }, 4000},
+		{"the request in Guaranteed pods", func(r *recommend.Recommendation, p *pod) {
+			r.Throttled, p.Authored, p.Limit = 0.5, authored{Request: amounts{2000, 1000 * mib}, Limit: amounts{2000, 1000 * mib}, Guaranteed: true}, amounts{200, 1000 * mib}
+		}, 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := recommend.DefaultOptions()
+			r := recommend.Recommendation{
+				Target: recommend.Amounts{CPU: 400, Memory: 1000 * mib}, Lower: recommend.Amounts{CPU: 300, Memory: 700 * mib}, Upper: recommend.Amounts{CPU: 600, Memory: 1200 * mib},
+				CPUKnown: known, MemoryKnown: known, PeaksKnown: known,
+			}
+			p := pod{
+				Request: amounts{200, 1000 * mib}, Limit: amounts{4000, 2000 * mib}, // The mode was keep.
+				Authored:   authored{Request: amounts{2000, 1000 * mib}, Limit: amounts{4000, 2000 * mib}},
+				ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day),
+			}
+			test.change(&r, &p)
+			s := p.state(&o, &r, now)
+			if got := s.Settle().Size.CPU; got.Request != 400 || got.Limit != test.want {
+				t.Errorf("request %dm, limit %dm, want %dm", got.Request, got.Limit, test.want)
+			}
+		})
+	}
+}

@@ -21,6 +21,8 @@ type Recommendation struct {
 	Peak int64
 	// Keeps is why requests are not lowered, and KeepsLimit why the limit is not; empty if they may be.
 	Keeps, KeepsLimit string
+	// Unknown means that nothing of the resource was measured, so that the target is 0, and one that was sized keeps its size.
+	Unknown bool
 	// Rules are the same for both resources of a container.
 	Rules *Rules
 	// Revision identifies all of this, except for the words of Keeps and KeepsLimit: recommendations with the same
@@ -28,7 +30,8 @@ type Recommendation struct {
 	Revision uint64
 }
 
-// Container is what both resources of a container need according to usage. One with a target of 0 needs what its author wrote.
+// Container is what both resources of a container need according to usage. One with a target of 0 needs what its author
+// wrote, unless it is Unknown.
 type Container struct{ CPU, Memory Recommendation }
 
 // Of returns what a resource needs.

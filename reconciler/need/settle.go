@@ -64,6 +64,7 @@ func (s *State) Settle() Settled {
 	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
+	s.keepCPULimit(&rules.Updates, &limits[sizing.CPU.Index])
 	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
 	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index])
 	// A limit that is too low is raised even if the request stays.
@@ -105,6 +106,19 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 		cpu.again = Sooner(cpu.again, s.Now.Add(u.After-min(cpu.since, memory.since)))
 	}
 	cpu.to, memory.to = cpu.from, memory.from
+}
+
+// keepCPULimit keeps a new limit of CPU from being lowered while its request may not be, even if that rises: the present
+// limit may have been set in another mode. A pod that was never sized is scaled for the node, and a Guaranteed one has equal
+// requests and limits.
+func (s *State) keepCPULimit(u *Updates, limit *int64) {
+	r := s.Needs[sizing.CPU.Index].Recommended
+	if *limit == 0 || s.Guaranteed || s.Unsized || r == nil {
+		return
+	}
+	if r.Keeps != "" || s.since(sizing.CPU) < u.DecreaseCPU {
+		*limit = max(*limit, s.Size.CPU.Limit)
+	}
 }
 
 // keepLimit keeps a new memory limit from being lowered while that may hurt, even if the request rises: the present limit

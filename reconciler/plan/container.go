@@ -21,8 +21,9 @@ type ContainerPlan struct {
 	Causes [2]Cause
 	// Sidecar means that the container is a restartable init container.
 	Sidecar bool
-	// Unmeasured means that its sizes would follow usage, but what it needs is not known.
-	Unmeasured bool
+	// Unmeasured means that the size of a resource would follow usage, but what it needs is not known, by
+	// sizing.Measure.Index.
+	Unmeasured [2]bool
 	// memory is how much memory it has now; zero if its sizes do not follow usage.
 	memory need.Memory
 	// index is its index in the pod, containers before init containers.

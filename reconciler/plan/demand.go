@@ -23,8 +23,9 @@ import (
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown, now := s.Demand.Of(c.Name)
 	withheld := Withheld(d.scaledBy, c.Name)
-	c.Unmeasured, c.memory = shown == nil, now
+	c.memory = now
 	for _, m := range sizing.Measures {
+		c.Unmeasured[m.Index] = shown == nil || shown.Of(m).Unknown
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
 		if !sizes || m.Of(&c.Current).Request == 0 {
@@ -91,13 +92,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 				state.Needs[m.Index].Recommended = nil // For example, a VerticalPodAutoscaler sizes it.
 			}
 		}
-		if c.Unmeasured && !d.First() {
-			for _, m := range sizing.Measures {
-				if has := *m.Of(&c.Current); d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
-					v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
-				}
+		for _, m := range sizing.Measures {
+			if has := *m.Of(&c.Current); c.Unmeasured[m.Index] && !d.First() && d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
+				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
 			}
-			continue
 		}
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
@@ -146,7 +144,7 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 			return ""
 		}
 		return p.Containers[container].Needs[m.Index].Withheld
-	case p.Containers[container].Unmeasured:
+	case p.Containers[container].Unmeasured[m.Index]:
 		return unknownNeed
 	}
 	for i := len(p.Derivation) - 1; i >= 0; i-- {
@@ -205,7 +203,7 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 		c := &d.Containers[i]
 		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
-			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured[m.Index] && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
 			}
 		}

@@ -161,6 +161,12 @@ func TestDemand(t *testing.T) {
 		{name: "is what overrides such a size", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = OverrideExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "does not count for a size that is adopted", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, _ *shown, p *Planner) { p.External = AdoptExternal }, changes: []func(*corev1.Pod){written, podtest.ManagedBy(podtest.AsMade, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit), podtest.Managed(contract.FieldManager, "", 11, contract.AppliedAt, contract.OriginalPrefix+"cpu.app"))}, want: podtest.Burstable},
 		{name: "that is not known lets a pod keep the size that it was given", size: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}},
+		{name: "of memory alone that is not known lets it keep the size that it was given", size: podtest.Amounts{"450m", "900m", "512Mi", "1Gi"}, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].Memory = need.Recommendation{Unknown: true, Rules: d.needs["app"].CPU.Rules}
+		}, changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"400m", "800m", "512Mi", "1Gi"}, cpu: ByDemand},
+		{name: "of memory alone that is not known leaves the first size of that to the ratio", size: podtest.Burstable, node: "n4", change: func(_ *Snapshot, d *shown, _ *Planner) {
+			d.needs["app"].Memory = need.Recommendation{Unknown: true, Rules: d.needs["app"].CPU.Rules}
+		}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "that is not known does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
 		{name: "grows up to a multiple of what the author wrote", size: podtest.Burstable, node: "n4", change: outgrown, want: podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}, cpu: ByDemand},
 	} {

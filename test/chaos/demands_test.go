@@ -215,7 +215,7 @@ func (d *demands) letPass(t *testing.T, key types.NamespacedName) {
 	t.Helper()
 	p, err := d.life.Preview(d.ctx, key, query.PreviewOptions{})
 	switch {
-	case err != nil || p.Decision != plan.Align || p.Containers[0].Unmeasured:
+	case err != nil || p.Decision != plan.Align || p.Containers[0].Unmeasured[0]:
 	case resizedByUs(d.get(t, key)):
 		d.age(t, key)
 	default:

@@ -39,6 +39,23 @@ func TestOutliers(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	})
+	t.Run("survive a restart before they become outliers, because others need less than before", func(t *testing.T) {
+		h := again(t, without, options, now)
+		for _, w := range h.State(web).Windows {
+			own, _ := w.Peaks()
+			if own.Note(began, 100*mib); w == h.State(web).Windows[history.IDOf(leader.UID)] {
+				own.Note(began, 900*mib)
+			}
+			w.SetPeaks(own)
+		}
+		if got := h.Outliers(web, true, func(string) int64 { return 2000 * mib }, now); got != nil {
+			t.Fatalf("%v", got)
+		}
+		g := again(t, form(t, h.State(web)), options, now)
+		if got := g.Outliers(web, true, than, now); got[history.IDOf(leader.UID)] < 900*mib || len(got) != 1 {
+			t.Errorf("%v", got)
+		}
+	})
 	t.Run("take few bytes, and the others none", func(t *testing.T) {
 		if got := len(stored) - len(without); got > 40 {
 			t.Errorf("%d bytes", got)

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -51,10 +52,18 @@ func (d *Days) Highest(now time.Time) int64 {
 			highest = max(highest, code)
 		}
 	}
-	if highest == 0 {
+	return amountOf(highest)
+}
+
+// highest returns the highest amount of all days.
+func (d *Days) highest() int64 { return amountOf(slices.Max(d.Codes[:])) }
+
+// amountOf returns the amount of a code.
+func amountOf(code uint16) int64 {
+	if code == 0 {
 		return 0
 	}
-	return int64(math.Ceil(math.Exp2(float64(highest-1) / octave)))
+	return int64(math.Ceil(math.Exp2(float64(code-1) / octave)))
 }
 
 // Day returns the beginning of the newest day with an amount.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"testing"
 	"time"
 	"unsafe"
@@ -118,6 +119,28 @@ func TestOutliers(t *testing.T) {
 		f.Forget(web, fast.UID)
 		if got := f.Outliers(web, false, than(500*mib), began); len(got) != 1 {
 			t.Errorf("%v after the replicas have ended", got)
+		}
+	})
+	t.Run("stay while it is not known what the container needs, as without the speed of the node type", func(t *testing.T) {
+		f := newFixture(t)
+		f.memory(slow, began, 900*mib)
+		f.memory(fast, began, 100*mib)
+		if got := f.Outliers(web, true, than(math.MaxInt64), began); got != nil {
+			t.Errorf("%v before anything is known", got)
+		}
+		f.Outliers(web, true, than(500*mib), began)
+		f.Forget(web, fast.UID)
+		f.Outliers(web, false, than(math.MaxInt64), began)
+		for _, w := range f.State(web).Windows {
+			if _, stored := w.Peaks(); !stored {
+				t.Error("would be forgotten by a restart")
+			}
+		}
+		if got := f.Outliers(web, false, than(500*mib), began); len(got) != 1 {
+			t.Errorf("%v after the speed is known again", got)
+		}
+		if got := f.Outliers(web, false, than(math.MaxInt64), began.Add(8*day)); got != nil {
+			t.Errorf("%v after eight days", got)
 		}
 	})
 	t.Run("pods that have ended are forgotten", func(t *testing.T) {

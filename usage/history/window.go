@@ -19,9 +19,9 @@ type Window struct {
 	// Memory is the time of the newest sample, and Killed that of the last kill.
 	Memory, Killed time.Time
 	// own has the highest usage of memory of each of the last days, and outlier means that others of the workload
-	// use less by far.
-	own     Days
-	outlier bool
+	// use less by far. replica means that there were others.
+	own              Days
+	outlier, replica bool
 }
 
 // Span is a window of memory.

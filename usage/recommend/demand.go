@@ -72,6 +72,15 @@ func NewDemand(v history.View, speeds Speeds) Demand {
 	return d
 }
 
+// rarest is the longest time between two samples of a source.
+const rarest = 10 * time.Minute
+
+// covers returns the largest share of a time that the samples may cover. Hours with samples are known of all node types
+// together, and those of a type whose history does not count prove nothing.
+func (d *Demand) covers(age time.Duration) float64 {
+	return float64(d.Samples) * float64(rarest) / float64(max(age, rarest))
+}
+
 // valid reports whether usage can be divided by the speed.
 func (s Speed) valid() bool {
 	ok := func(x float64) bool { return x > 0 && !math.IsInf(x, 0) }

@@ -20,6 +20,9 @@ func (o *Options) Need(r *Recommendation) need.Container {
 			Keeps: o.KeepsMemory(r, false), KeepsLimit: o.keepsLimit(r), Rules: &o.Rules,
 		},
 	}
+	if r.MemoryUnknown {
+		all.Memory.Target, all.Memory.Lower, all.Memory.Upper, all.Memory.Unknown = 0, 0, 0, true
+	}
 	if o.Limits.Memory == need.Peak {
 		all.Memory.Peak = r.Peak
 	}

@@ -2,6 +2,7 @@ package recommend
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/histogram"
@@ -23,6 +24,8 @@ type Recommendation struct {
 	// CPUKnown and MemoryKnown say how much is known of each resource, and PeaksKnown for how
 	// much of it the peaks of memory are known, not only its usage at moments.
 	CPUKnown, MemoryKnown, PeaksKnown Known
+	// MemoryUnknown means that nothing of memory was measured, so that amounts of it come from floors and bounds alone.
+	MemoryUnknown bool
 	// New is for how long a version of the workload exists that differs from the one before in an image or in an amount
 	// that its author wrote; 0 if no version before it is known.
 	New time.Duration
@@ -69,6 +72,12 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
 		Max: o.most(), Throttled: d.Throttled, Unknown: d.Unknown,
 		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
+	}
+	r.MemoryUnknown = !slices.ContainsFunc(d.Memory, func(p histogram.Part) bool { return !p.Histogram.Empty() })
+	if len(d.Unknown) > 0 {
+		for _, k := range [...]*Known{&r.CPUKnown, &r.MemoryKnown, &r.PeaksKnown} {
+			k.Coverage = min(k.Coverage, d.covers(k.Age))
+		}
 	}
 	r.Floors, r.Peak = d.floors(now), d.highest(now)
 	if !d.Since.IsZero() {

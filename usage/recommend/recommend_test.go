@@ -93,6 +93,27 @@ func TestRecommendation(t *testing.T) {
 			t.Error("a recommendation")
 		}
 	})
+	t.Run("of memory that was never measured is none", func(t *testing.T) {
+		h := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
+		for at := began; at.Before(began.Add(2 * day)); at = at.Add(time.Hour) {
+			if err := h.Record(web, history.Sample{Pod: history.Pod{UID: "a", NodeType: "n2d"}, At: at, Length: time.Minute, Usage: 400}, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, o := range map[string]Options{"default": DefaultOptions(), "follow": FollowOptions()} {
+			r := recommend(t, h, o, 2*day)
+			if n := o.Need(&r); n.CPU.Target == 0 || n.CPU.Unknown || n.Memory.Target != 0 || n.Memory.Lower != 0 || !n.Memory.Unknown {
+				t.Errorf("%s: %+v", name, n)
+			}
+		}
+		if err := h.RecordKill(web, history.Kill{Pod: history.Pod{UID: "a", NodeType: "n2d"}, At: began.Add(2 * day), Limit: 1000 * mib}, began.Add(2*day)); err != nil {
+			t.Fatal(err)
+		}
+		o := DefaultOptions()
+		if r := recommend(t, h, o, 2*day); o.Need(&r).Memory.Unknown {
+			t.Error("a kill shows nothing")
+		}
+	})
 	t.Run("of one sample has a target and open bounds", func(t *testing.T) {
 		h := used(t, time.Minute, Amounts{CPU: 400, Memory: 1000e6}, "n2d")
 		r := recommend(t, h, o, time.Minute)
@@ -284,6 +305,24 @@ func TestNodeTypes(t *testing.T) {
 		r, _ := For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
 		if n := o.Need(&r); n.CPU.Keeps == "" || n.Memory.Keeps == "" || n.Memory.KeepsLimit == "" {
 			t.Errorf("sizes are lowered to what was used for ten minutes: %+v", n)
+		}
+	})
+	t.Run("of unknown speed do not fill the hours without samples of what counts", func(t *testing.T) {
+		o := DefaultOptions()
+		h := used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
+		record(t, h, "c3", began.Add(6*day), Amounts{CPU: 4, Memory: 9e6})
+		record(t, h, "c3", began.Add(8*day-time.Minute), Amounts{CPU: 4, Memory: 9e6})
+		r, _ := For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
+		if n := o.Need(&r); n.CPU.Keeps == "" || n.Memory.Keeps == "" || n.Memory.KeepsLimit == "" {
+			t.Errorf("sizes are lowered to what two samples of two days show: %+v", n)
+		}
+		h = used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
+		for at := began.Add(6 * day); at.Before(began.Add(8 * day)); at = at.Add(rarest) {
+			record(t, h, "c3", at, Amounts{CPU: 4, Memory: 9e6})
+		}
+		r, _ = For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
+		if n := o.Need(&r); n.CPU.Keeps != "" || n.Memory.Keeps != "" {
+			t.Errorf("sizes are kept although two days are known: %+v", n)
 		}
 	})
 	t.Run("count from the first to the last sample of all", func(t *testing.T) {

@@ -55,12 +55,21 @@ func (v *VPA) Boosting(of *pod.Pod, container string) bool {
 }
 
 func (v *VPA) policy(container string) VPAPolicy {
-	for _, name := range [...]string{container, "*"} {
-		if i := slices.IndexFunc(v.Policies, func(p VPAPolicy) bool { return p.Container == name }); i >= 0 {
-			return v.Policies[i]
+	return PolicyFor(container, v.Policies, func(p *VPAPolicy) string { return p.Container })
+}
+
+// PolicyFor returns the policy for a container, as the VerticalPodAutoscaler chooses it: the first with its name, or else
+// the last for every container; the zero value without any.
+func PolicyFor[P any](container string, all []P, name func(*P) string) (found P) {
+	for i := range all {
+		switch name(&all[i]) {
+		case container:
+			return all[i]
+		case "*":
+			found = all[i]
 		}
 	}
-	return VPAPolicy{}
+	return found
 }
 
 // activeVPA vetoes a resize if an autoscaler sizes all that the pod requests. The planner leaves out what it

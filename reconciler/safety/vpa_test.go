@@ -31,6 +31,7 @@ func TestVPASizes(t *testing.T) {
 		{"all without a policy", &VPA{Active: true}, nil, true, true},
 		{"only memory", &VPA{Active: true, Policies: memory}, nil, false, true},
 		{"not a container that is off", &VPA{Active: true, Policies: []VPAPolicy{{Container: "*"}, {Container: "app", Off: true}}}, nil, false, false},
+		{"the last of two policies for all", &VPA{Active: true, Policies: []VPAPolicy{{Container: "*", Off: true}, {Container: "*", Resources: []string{"cpu"}}}}, nil, true, false},
 		{"the policy of another container does not count", &VPA{Active: true, Policies: []VPAPolicy{{Container: "proxy", Off: true}}}, nil, true, true},
 		{"an empty list is nothing", &VPA{Active: true, Policies: []VPAPolicy{{Container: "app", Resources: []string{}}}}, nil, false, false},
 		{"cpu while the start is boosted", &VPA{Boosts: true}, starting, true, false},

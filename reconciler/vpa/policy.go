@@ -2,10 +2,10 @@ package vpa
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -45,7 +45,7 @@ const (
 
 // Container is the policy for a container.
 type Container struct {
-	// Name is the name of the container, or everyContainer for those without a policy of their own.
+	// Name is the name of the container, or "*" for those without a policy of their own.
 	Name string
 	// Off means that its sizes do not follow usage.
 	Off bool
@@ -66,20 +66,12 @@ type Resource struct {
 	Bounds sizing.Range
 }
 
-// everyContainer is the name in the policy for containers without a policy of their own.
-const everyContainer = "*"
-
 // Applies reports whether pods are resized by what they were seen to need.
 func (p *Policy) Applies() bool { return p.Mode == policy.Apply }
 
 // Of returns the policy for a container.
 func (p *Policy) Of(container string) Container {
-	for _, name := range [...]string{container, everyContainer} {
-		if i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Name == name }); i >= 0 {
-			return p.Containers[i]
-		}
-	}
-	return Container{}
+	return safety.PolicyFor(container, p.Containers, func(c *Container) string { return c.Name })
 }
 
 // Follows reports whether a resource of the container follows usage.

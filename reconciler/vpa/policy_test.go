@@ -160,6 +160,9 @@ func TestFollows(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, of, want)
 		}
 	}
+	if of := (&Policy{Containers: []Container{{Name: "*", Off: true}, {Name: "*"}}}).Of("app"); of.Off {
+		t.Error("the first of two policies for every container counts, not the last")
+	}
 	if of := (&Policy{}).Of("app"); !of.Follows(sizing.CPU) || !of.Follows(sizing.Memory) {
 		t.Error("without policies, all follows")
 	}

@@ -1096,7 +1096,8 @@ func (x *Pods) GetHoleFromTime() []int64 {
 	return nil
 }
 
-// The highest usage of memory of pods that use far more than others, of each of the last eight days.
+// The highest usage of memory of each of the last eight days, of pods that used far more than others do, or than they
+// did on the last two days.
 type Outliers struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The lowest 5 bytes of the ID of each pod, the lowest one first.

@@ -235,9 +235,9 @@ type made struct {
 
 // make finds out what changes. A file that turns out not to be editable is refused as a whole.
 func (o *options) make(workloads []*workload) (*made, error) {
-	wanted, refused := map[string]bool{}, map[string]tree.Refusal{}
+	wanted, refused := tree.Wanted{Kinds: map[string]bool{}, Names: map[string]bool{}}, map[string]tree.Refusal{}
 	for _, w := range workloads {
-		wanted[w.name] = true
+		wanted.Kinds[w.kind], wanted.Names[w.name] = true, true
 	}
 	for {
 		t, err := tree.Read(o.dir, wanted, refused)

@@ -134,7 +134,7 @@ func (pl *planner) find(m *mapping) (*place, error) {
 		return nil, err
 	}
 	var found, possible []*place
-	for _, doc := range f.Documents() {
+	for _, doc := range f.All() {
 		at, err := pl.walk(f, doc, doc.Root, steps)
 		switch {
 		case err != nil:

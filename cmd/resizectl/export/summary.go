@@ -23,23 +23,16 @@ func (o *options) report(m *made) error {
 		fmt.Fprintf(&b, "kept: %s\n", print.OneLine(kept))
 	}
 	if m.later > 0 {
-		fmt.Fprintf(&b, "%s left for later (--max-workloads)\n", isOrAre(m.later))
+		fmt.Fprintf(&b, "left for later (--max-workloads): %s\n", print.CountOf(int64(m.later), "workload"))
 	}
 	if m.missing > 0 {
-		fmt.Fprintf(&b, "%s not in %s\n", isOrAre(m.missing), print.OneLine(o.dir))
+		fmt.Fprintf(&b, "not found in %s: %s with recommendations\n", print.OneLine(o.dir), print.CountOf(int64(m.missing), "workload"))
 	}
 	if !o.write && len(m.changes) == 0 {
 		b.WriteString("nothing to change\n")
 	}
 	_, err := fmt.Fprint(o.ErrOut, b.String())
 	return err
-}
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "1 workload with recommendations is"
-	}
-	return print.CountOf(int64(n), "workload") + " with recommendations are"
 }
 
 // shown returns the name of a file in the tree as the user would write it.

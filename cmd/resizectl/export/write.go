@@ -143,9 +143,6 @@ func replace(name string, text []byte, mode fs.FileMode) (err error) {
 	if err = file.Chmod(mode); err != nil {
 		return err
 	}
-	if err = file.Sync(); err != nil {
-		return err
-	}
 	if err = file.Close(); err != nil {
 		return err
 	}

@@ -45,22 +45,34 @@ func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Pro
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Parse reads text. A part that is not YAML is a fault; the documents of the other parts can be changed nevertheless.
-func Parse(text []byte) (*File, []*Fault) {
+// Parse reads text. A part that is not YAML is a fault; the documents of the other parts can be changed nevertheless. Parts
+// that are not wanted are not parsed; nil wants all.
+func Parse(text []byte, wanted func(part []byte) bool) (*File, []*Fault) {
 	if !utf8.Valid(text) {
 		return &File{parts: []*part{{text: text}}}, []*Fault{{Line: 1, Problem: "it is not UTF-8 text"}}
 	}
 	f, line := &File{}, 0
 	var faults []*Fault
 	for _, chunk := range split(text) {
-		p := &part{text: chunk, line: line, starts: lineStarts(chunk)}
-		if fault := p.parse(); fault != nil {
-			faults = append(faults, fault)
+		p := &part{text: chunk, line: line}
+		if wanted == nil || wanted(chunk) {
+			if fault := p.parse(); fault != nil {
+				faults = append(faults, fault)
+			}
 		}
 		f.parts = append(f.parts, p)
-		line += len(p.starts) - 1
+		line += bytes.Count(chunk, []byte("\n"))
 	}
 	return f, faults
+}
+
+// ParseRest reads the parts that were not wanted before.
+func (f *File) ParseRest() {
+	for _, p := range f.parts {
+		if p.starts == nil {
+			_ = p.parse() // What is not YAML has no documents.
+		}
+	}
 }
 
 // Documents returns the documents in their order. Empty ones are omitted.
@@ -160,6 +172,7 @@ func lineBreak(text []byte) int {
 var parserLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 func (p *part) parse() *Fault {
+	p.starts = lineStarts(p.text)
 	roots, err := parse(p.text)
 	if err != nil {
 		match := parserLine.FindStringSubmatch(err.Error())

@@ -26,7 +26,8 @@ type kustomization struct {
 	// files are the resources that are files, and dirs those that are directories with kustomizations.
 	files, dirs, components []string
 	patches                 []patch
-	included                bool
+	// component reports whether it does nothing unless another one includes it.
+	component, included bool
 }
 
 // patch changes objects of a kustomization.
@@ -50,6 +51,7 @@ func (t *Tree) readKustomization(f *File) {
 	}
 	root := docs[0].Root
 	k := &kustomization{file: f, doc: docs[0], dir: path.Dir(f.Path), namespace: text(edit.Value(root, "namespace"))}
+	k.component = text(edit.Value(root, "kind")) == "Component"
 	for _, name := range [...]string{"namePrefix", "nameSuffix"} {
 		if key, value := edit.Find(root, name); text(value) != "" {
 			k.renames = k.doc.Line(key)
@@ -84,6 +86,21 @@ func (t *Tree) readKustomization(f *File) {
 		k.patches = append(k.patches, patch{line: k.doc.Line(n), resources: mentionsResources(n), targeted: true})
 	}
 	t.kusts[k.dir] = k
+}
+
+// renamed returns the files whose objects may have other names once they are applied.
+func (t *Tree) renamed() map[string]bool {
+	files, any := map[string]bool{}, false
+	for _, k := range t.kusts {
+		any = any || k.renames > 0
+		for _, name := range k.files {
+			files[name] = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return files
 }
 
 func items(n *yaml.Node) []*yaml.Node {
@@ -190,7 +207,7 @@ func (t *Tree) place() {
 	slices.Sort(dirs)
 	e := expander{t, inFiles}
 	for _, dir := range dirs {
-		if k := t.kusts[dir]; !k.included {
+		if k := t.kusts[dir]; !k.included && !k.component {
 			found := e.expand(k, nil)
 			for _, p := range found {
 				p.Root = dir
@@ -281,7 +298,7 @@ func (e *expander) patch(k *kustomization, p *patch, all []*Placement) []*Placem
 				applied = true
 			}
 		}
-		if !applied { // What it changes is not in the directory.
+		if _, spec := o.Spec(); !applied && spec != nil { // What it changes is not in the directory.
 			all = append(all, &Placement{Object: o, Namespace: o.Namespace})
 		}
 	}

@@ -62,9 +62,32 @@ func (r *Refusal) String() string {
 // extensions are the extensions of files that may have manifests.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// Read reads a directory. Only files that contain one of the names are parsed, and those that kustomizations refer to.
+// Wanted are the kinds and names of workloads.
+type Wanted struct{ Kinds, Names map[string]bool }
+
+// definition is the kind of the largest documents, which have no containers.
+var definition = regexp.MustCompile(`(?m)^kind:[ \t]*["']?CustomResourceDefinition\b`)
+
+// in reports whether text may have one of the workloads.
+func (w *Wanted) in(text []byte) bool { return mentions(text, w.Names) && w.renamed(text) }
+
+// renamed reports whether text may have one of the workloads under another name.
+func (w *Wanted) renamed(text []byte) bool {
+	if !bytes.Contains(text, []byte("ontainers")) {
+		return false
+	}
+	for kind := range w.Kinds {
+		if bytes.Contains(text, []byte(kind)) {
+			return !definition.Match(text) || bytes.Contains(text, []byte("\n---"))
+		}
+	}
+	return false
+}
+
+// Read reads a directory. Only documents that may have one of the workloads are parsed, and those that kustomizations
+// refer to.
 // Files that were refused before, by their path, are not edited.
-func Read(dir string, names map[string]bool, refused map[string]Refusal) (*Tree, error) {
+func Read(dir string, wanted Wanted, refused map[string]Refusal) (*Tree, error) {
 	t := &Tree{Dir: dir, Files: map[string]*File{}, kusts: map[string]*kustomization{}}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -79,13 +102,18 @@ func Read(dir string, names map[string]bool, refused map[string]Refusal) (*Tree,
 		return nil, err
 	}
 	for _, name := range t.Paths() {
+		if isKustomization(name) {
+			t.readKustomization(t.Files[name])
+		}
+	}
+	renamed := t.renamed()
+	for _, name := range t.Paths() {
 		f := t.Files[name]
 		if before, ok := refused[name]; ok {
 			f.Refused = &before
 			t.Refused = append(t.Refused, before)
 		}
 		if isKustomization(name) {
-			t.readKustomization(f)
 			continue
 		}
 		if path.Base(name) == MappingName {
@@ -95,7 +123,12 @@ func Read(dir string, names map[string]bool, refused map[string]Refusal) (*Tree,
 		if f.Refused == nil && f.refuse() {
 			t.Refused = append(t.Refused, *f.Refused)
 		}
-		if f.Refused == nil && mentions(f.Text, names) {
+		in := wanted.in
+		if renamed[name] {
+			in = wanted.renamed
+		}
+		if f.Refused == nil && in(f.Text) {
+			f.parse(in)
 			t.Objects = append(t.Objects, objects(f)...)
 			t.fault(f)
 		}
@@ -208,16 +241,24 @@ func (f *File) refuse() bool {
 	return f.Refused != nil
 }
 
-// parsed returns the documents of the file.
-func (f *File) parsed() *edit.File {
+// parse parses the documents that are wanted; nil wants all.
+func (f *File) parse(wanted func([]byte) bool) { f.edits, f.faults = edit.Parse(f.Text, wanted) }
+
+// Documents returns the documents of the file that were parsed, or else all.
+func (f *File) Documents() []*edit.Document {
 	if f.edits == nil {
-		f.edits, f.faults = edit.Parse(f.Text)
+		f.parse(nil)
 	}
-	return f.edits
+	return f.edits.Documents()
 }
 
-// Documents returns the documents of the file.
-func (f *File) Documents() []*edit.Document { return f.parsed().Documents() }
+// All returns all documents of the file.
+func (f *File) All() []*edit.Document {
+	if f.edits != nil {
+		f.edits.ParseRest()
+	}
+	return f.Documents()
+}
 
 // Edited returns the text with all changes.
 func (f *File) Edited() ([]byte, error) {
@@ -227,13 +268,13 @@ func (f *File) Edited() ([]byte, error) {
 	return f.edits.Bytes()
 }
 
-// Forget drops the changes to the file.
-func (f *File) Forget() { f.edits = nil }
-
 // fault refuses the parts of a file that are not YAML.
 func (t *Tree) fault(f *File) {
 	for _, fault := range f.faults {
 		reason := "it is not YAML: " + fault.Problem
+		if bytes.Contains(f.Text, []byte("${")) {
+			reason = "it is not YAML before another tool fills in values (${)"
+		}
 		if bytes.Contains(f.Text, []byte("{{")) {
 			reason = "it is a template ({{): map the values that it uses in " + MappingName
 		}

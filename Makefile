@@ -334,7 +334,7 @@ test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limi
 	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send, or that are stored.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/history.FuzzRecord
+FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/history.FuzzRecord
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
@@ -427,6 +427,11 @@ soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the reco
 soak-usage: build bin/metrics-server ## Disturb servers that collect usage for 30 minutes, and check that no recommendation moves or is lost (SOAK_USAGE='-gone=1h').
 	@go build -o bin/soakusage ./test/soakusage
 	@exec bin/soakusage $(SOAK_USAGE)
+
+.PHONY: test-export
+test-export: binaries ## Export a recommendation for each container into copies of directories, and check that only amounts change (DIRS='DIR DIR').
+	@go build -o bin/testexport ./test/export
+	@exec bin/testexport $(TEST_EXPORT) $(DIRS)
 
 .PHONY: published
 published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').

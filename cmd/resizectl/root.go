@@ -32,8 +32,8 @@ resizes the requests of running pods, without a restart, by the performance rati
 of their node's type to the baseline.
 
 These commands make changes: restore, pause, resume, freeze, unfreeze, ratios set,
-ratios delete, ratios rollback, benchmark import and benchmark accept. All other
-commands only read.
+ratios delete, ratios rollback, benchmark import and benchmark accept. With --write,
+export changes files. All other commands only read.
 
 %s
 

@@ -24,6 +24,8 @@ type plan struct {
 	// patch is the object that a new patch in an overlay is for.
 	patch *tree.Object
 	in    string
+	// first reports whether the pods had no requests and no limits at all.
+	first bool
 }
 
 // String names the container.
@@ -194,11 +196,12 @@ func (pl *planner) containers(w *workload, at *tree.Placement, all []*tree.Place
 		pod = append(pod, written(places[name]))
 	}
 	guaranteed := size.Guaranteed(pod)
+	first := !slices.ContainsFunc(pod, func(c size.Container) bool { return c != size.Container{} })
 	for _, name := range slices.Sorted(maps.Keys(w.containers)) {
 		if mapped[name] || places[name] == nil {
 			continue // A container that is not in the manifest was injected.
 		}
-		of := &plan{workload: w, container: name}
+		of := &plan{workload: w, container: name, first: first}
 		pl.container(of, places[name], guaranteed, object, at)
 	}
 }

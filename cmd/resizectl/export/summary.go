@@ -103,7 +103,11 @@ func (o *options) summarize(m *made) error {
 		fmt.Fprintf(&b, "%d pod templates change, which replaces their pods: %d rollouts.\n", n, n)
 	}
 	for _, w := range workloads {
-		fmt.Fprintf(&b, "\n%s\n", print.OneLine(w.String()))
+		class := ""
+		if of[w][0].first {
+			class = " (BestEffort pods become Burstable)"
+		}
+		fmt.Fprintf(&b, "\n%s%s\n", print.OneLine(w.String()), class)
 		for _, p := range of[w] {
 			fmt.Fprintf(&b, "  %s: %s\n", print.OneLine(p.container), strings.Join(p.words(), ", "))
 		}

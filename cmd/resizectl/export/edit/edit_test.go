@@ -15,7 +15,7 @@ var seeds = []string{
 	"{\n  \"a\": {\n    \"b\": 1\n  },\n  \"c\": []\n}\n",
 	"%YAML 1.1\n---\na: &x 1\nb: *x\n--- # two\n- a: !!str 1\n- - b\n...\n",
 	"a: |\n  text\n  more\nb: >-\n  folded\n\nc: \"long\n  text\"\n",
-	"\uFEFFa: ü\nü: b\n", "a: 1\r\nb:\r\n  c: 2", "? a\n: b\n", "a:\nb: ~\nc: {}\n", "- a\n-\n  b: c\n", "<<: {a: b}\nc: d\n", "a: 1\u2028b: 2\n", "# only\n", "a: 'it''s'\nb: \"\\n\"\n",
+	"\uFEFFa: ü\nü: b\n", "a: 1\r\nb:\r\n  c: 2", "? a\n: b\n", "a:\nb: ~\nc: {}\n", "- a\n-\n  b: c\n", "<<: {a: b}\nc: d\n", "a: 1\u2028b: 2\n", "# only\n", "000\n0\n---\n---", "a: 'it''s'\nb: \"\\n\"\n",
 }
 
 // scalars returns all scalars of a document.

@@ -72,6 +72,8 @@ func (p *part) scalar(n *yaml.Node) (span, error) {
 	}
 	to := at + len(n.Value)
 	switch {
+	case n.Value == "" && quote == 0:
+		return span{}, errUnclear
 	case !bytes.HasPrefix(p.text[min(at, len(p.text)):], []byte(n.Value)):
 		return span{}, errUnclear // It has escapes, or continues on the next line.
 	case quote != 0 && (to >= len(p.text) || p.text[to] != quote):

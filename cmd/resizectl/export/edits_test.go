@@ -91,7 +91,7 @@ var shapes = []struct {
 		items: []item{web().with("cpuMayDecrease", false).with("cpuDecreaseMessage", "too little").with("memoryConfidence", 2)},
 	},
 	{
-		name:  "raises what usage does not allow to lower",
+		name:  "raises amounts that must not be lowered",
 		text:  deployment("        resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 64Mi}}\n"),
 		want:  deployment("        resources: {requests: {cpu: 250m, memory: 256Mi}, limits: {memory: 512Mi}}\n"),
 		items: []item{web().with("cpuMayDecrease", false).with("memoryMayDecrease", false)},

@@ -45,7 +45,7 @@ type options struct {
 	at string
 }
 
-// The words for how limits follow are those of the configuration.
+// The configuration has the same words for how limits follow.
 var (
 	cpuLimits    = []string{"follow", "keep"}
 	memoryLimits = []string{"follow", "keep", "multiple", "peak"}
@@ -75,9 +75,9 @@ HorizontalPodAutoscaler compares with usage stays. A resource that has no reques
 gets one; no limit is added.
 
 A workload is an object with its kind and name, in its namespace if a manifest or a
-kustomization names one. What export cannot edit safely is listed on standard error
-with the reason: templates, encrypted files, YAML aliases, vendored charts, or
-objects that several overlays share. With --overlay, such an overlay gets a patch.
+kustomization names one. Standard error lists what export cannot edit safely, with
+the reason: templates, encrypted files, YAML aliases, vendored charts, or objects
+that several overlays share. With --overlay, such an overlay gets a patch.
 Files with the name .resizer.yaml say where Helm values have the amounts of a
 container; docs/export.md describes them.
 
@@ -305,7 +305,7 @@ func (m *made) edit(dir string) *tree.Refusal {
 
 // refusalOf returns the refusal of a change that is not possible.
 func refusalOf(file, what string, err error) tree.Refusal {
-	r := tree.Refusal{File: file, Line: 1, What: what, Reason: err.Error()}
+	r := tree.Refusal{File: file, Line: 1, Object: what, Reason: err.Error()}
 	if fault := (*edit.Fault)(nil); errors.As(err, &fault) {
 		r.Line, r.Reason = fault.Line, fault.Problem
 	}

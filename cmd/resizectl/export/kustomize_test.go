@@ -77,3 +77,22 @@ func writesAPatchForWhatSeveralOverlaysUse(t *testing.T) {
 		t.Errorf("later: exit %d, diff\n%s", code, diff)
 	}
 }
+
+func TestPatchesAreListedLikeOthers(t *testing.T) {
+	for _, tc := range []struct{ before, after string }{
+		{"resources:\n  - ../base\nnamespace: shop", "resources:\n  - ../base\nnamespace: shop\npatches:\n  - path: resizer-deployment-web.yaml"},
+		{"resources: [../base]\nnamespace: shop\n", "resources: [../base]\nnamespace: shop\npatches:\n- path: resizer-deployment-web.yaml\n"},
+		{"resources: [../base]\nnamespace: shop\npatches: []\n", "resources: [../base]\nnamespace: shop\npatches: [{path: resizer-deployment-web.yaml}]\n"},
+		{"resources: [../base]\nnamespace: shop\npatches: [{path: a.yaml}]\n", "resources: [../base]\nnamespace: shop\npatches: [{path: a.yaml}, {path: resizer-deployment-web.yaml}]\n"},
+		{"resources: [../base]\npatches:\n  - target: {kind: Service}\n    patch: |-\n      - op: remove\n        # why\n        path: /spec\n\nnamespace: shop\n", "resources: [../base]\npatches:\n  - target: {kind: Service}\n    patch: |-\n      - op: remove\n        # why\n        path: /spec\n  - path: resizer-deployment-web.yaml\n\nnamespace: shop\n"},
+	} {
+		all := overlaid()
+		all["prod/kustomization.yaml"] = tc.before
+		delete(all, "prod/web.yaml")
+		dir := files(t, all)
+		code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()), "--overlay", filepath.Join(dir, "prod"), "--write")
+		if got := texts(t, dir)["prod/kustomization.yaml"]; code != command.ExitOK || got != tc.after {
+			t.Errorf("exit %d, stderr %q, text\n%s\nwant\n%s", code, stderr, got, tc.after)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func (pl *planner) mapped(w *workload) map[string]bool {
 		}
 		pl.matched[w] = true
 		refuse := func(file string, line int, reason string) {
-			pl.refused = append(pl.refused, tree.Refusal{File: file, Line: line, What: fmt.Sprintf("%s container %s", w, m.Container), Reason: reason})
+			pl.refused = append(pl.refused, tree.Refusal{File: file, Line: line, Object: fmt.Sprintf("%s container %s", w, m.Container), Reason: reason})
 		}
 		if done[m.Container] {
 			refuse(m.in, m.line, "it is mapped twice")

@@ -87,7 +87,7 @@ func (p *place) refused() (line int, reason string) {
 	return 0, ""
 }
 
-// line returns the line of the resources, or else of what has them.
+// line returns the line of the resources, or of the container.
 func (p *place) line() int {
 	if key, _ := edit.Find(p.holder, p.key); key != nil {
 		return p.doc.Line(key)

@@ -103,7 +103,7 @@ func (pl *planner) renamed(p *tree.Placement, workloads []*workload) {
 	}
 }
 
-// one plans one workload. fits are the placements that may be it, and all those of its name.
+// one plans one workload. fits are the placements that it may have, and all have its name.
 func (pl *planner) one(w *workload, fits, all []*tree.Placement, namespaces []string, mapped map[string]bool) {
 	refuse := func(p *tree.Placement, line int, reason string) {
 		pl.refused = append(pl.refused, p.Object.Refuse(line, reason))
@@ -118,7 +118,7 @@ func (pl *planner) one(w *workload, fits, all []*tree.Placement, namespaces []st
 					}
 				}
 				slices.Sort(others)
-				refuse(each, each.Object.Line(), fmt.Sprintf("it is unclear which one is %s: %s may be it, too", w, names(slices.Compact(others))))
+				refuse(each, each.Object.Line(), fmt.Sprintf("several objects may be %s, such as %s", w, names(slices.Compact(others))))
 			}
 			return
 		}
@@ -225,7 +225,7 @@ func shared(o *tree.Object, at *tree.Placement, all []*tree.Placement, roots []s
 // container plans one container.
 func (pl *planner) container(p *plan, places []*place, guaranteed bool, object *tree.Object, at *tree.Placement) {
 	refuse := func(of *place, line int, reason string) {
-		pl.refused = append(pl.refused, tree.Refusal{File: of.file.Path, Line: line, What: fmt.Sprintf("%s container %s", object, p.container), Reason: reason})
+		pl.refused = append(pl.refused, tree.Refusal{File: of.file.Path, Line: line, Object: fmt.Sprintf("%s container %s", object, p.container), Reason: reason})
 	}
 	for _, of := range places {
 		if line, reason := of.refused(); reason != "" {

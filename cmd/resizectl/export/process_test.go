@@ -79,7 +79,7 @@ func leavesWholeFilesIfItIsKilled(t *testing.T) {
 			}
 		}
 		if code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", from, "--write"); code != command.ExitOK || len(texts(t, dir)) != len(all) {
-			t.Errorf("afterwards: exit %d, stderr %q", code, stderr)
+			t.Errorf("then: exit %d, stderr %q", code, stderr)
 		}
 	}
 	if killed == 0 {

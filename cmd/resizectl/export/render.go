@@ -81,7 +81,7 @@ func nameOf(object map[string]any) string {
 	return fmt.Sprintf("%v %v", object["kind"], metadata["name"])
 }
 
-// apply makes the changes of a plan to the object of its workload.
+// apply changes the object of the workload as planned.
 func (p *plan) apply(objects []map[string]any) error {
 	var found []map[string]any
 	for _, object := range objects {

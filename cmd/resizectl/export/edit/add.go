@@ -115,7 +115,7 @@ func (d *Document) insertBlock(into *yaml.Node, at int, entries []Entry) error {
 		return errUnclear // Only flow style has empty mappings.
 	}
 	first := into.Content[0]
-	w := writer{step: d.step(into), quote: quoteOf(first)}
+	w := writer{step: d.step(into), quote: quoteOf(first), dash: d.dash(into)}
 	line := d.lastLine(into.Content[at-1])
 	w.ending = p.lineEnding(line)
 	end := p.lineEnd(line)
@@ -200,6 +200,19 @@ func stepBelow(n *yaml.Node) int {
 	return 0
 }
 
+// dash returns by how much a mapping indents the items of the sequences in it.
+func (d *Document) dash(m *yaml.Node) int {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		if value.Kind == yaml.SequenceNode && value.Style&yaml.FlowStyle == 0 && len(value.Content) > 0 {
+			if at := bytes.IndexByte(d.in.lineText(value.Content[0].Line), '-'); at >= key.Column-1 {
+				return at - (key.Column - 1)
+			}
+		}
+	}
+	return 0
+}
+
 // quoteOf returns the quotes of a scalar.
 func quoteOf(n *yaml.Node) string {
 	switch {
@@ -219,6 +232,8 @@ type writer struct {
 	quote  string
 	json   bool
 	indent string
+	// dash is by how much the items of sequences are indented.
+	dash int
 }
 
 // block returns the lines of entries, each after a line break.
@@ -227,7 +242,7 @@ func (w *writer) block(entries []Entry, indent int) string {
 	for _, e := range entries {
 		b.WriteString(w.ending + strings.Repeat(" ", indent) + w.quote + e.Key + w.quote + ":")
 		if len(e.Items) > 0 {
-			b.WriteString(w.items(e.Items, indent))
+			b.WriteString(w.items(e.Items, indent+w.dash))
 			continue
 		}
 		if len(e.Entries) > 0 {

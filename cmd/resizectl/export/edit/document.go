@@ -88,7 +88,7 @@ func Merges(m *yaml.Node) bool {
 // Aliased reports whether a node stands in more than one place: it is an alias, or an alias stands for it.
 func (d *Document) Aliased(n *yaml.Node) bool { return n.Kind == yaml.AliasNode || d.aliased[n] }
 
-// Empty reports whether a node is a value that is not there, as after "key:".
+// Empty reports whether a node is a missing value, as after "key:".
 func Empty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == "" && n.Style == 0 && n.Anchor == ""
 }

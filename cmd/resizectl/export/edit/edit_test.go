@@ -108,7 +108,7 @@ func FuzzAdd(f *testing.F) {
 				return
 			}
 			rest := changed
-			for _, c := range text { // What is left of the text is in it, in the same order.
+			for _, c := range text { // The text is left, in the same order.
 				at := bytes.IndexByte(rest, c)
 				if at < 0 {
 					t.Fatalf("%q became %q", text, changed)

@@ -45,9 +45,9 @@ func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Pro
 
 var byteOrderMark = []byte("\uFEFF")
 
-// Parse reads text. A part that is not YAML is a fault; the documents of the other parts can be changed nevertheless. Parts
-// that are not wanted are not parsed; nil wants all.
-func Parse(text []byte, wanted func(part []byte) bool) (*File, []*Fault) {
+// Parse reads text. A part that is not YAML is a fault; the documents of the other parts can be changed nevertheless. Only
+// parts for which relevant is true are parsed; nil means all.
+func Parse(text []byte, relevant func(part []byte) bool) (*File, []*Fault) {
 	if !utf8.Valid(text) {
 		return &File{parts: []*part{{text: text}}}, []*Fault{{Line: 1, Problem: "it is not UTF-8 text"}}
 	}
@@ -55,7 +55,7 @@ func Parse(text []byte, wanted func(part []byte) bool) (*File, []*Fault) {
 	var faults []*Fault
 	for _, chunk := range split(text) {
 		p := &part{text: chunk, line: line}
-		if wanted == nil || wanted(chunk) {
+		if relevant == nil || relevant(chunk) {
 			if fault := p.parse(); fault != nil {
 				faults = append(faults, fault)
 			}
@@ -66,11 +66,11 @@ func Parse(text []byte, wanted func(part []byte) bool) (*File, []*Fault) {
 	return f, faults
 }
 
-// ParseRest reads the parts that were not wanted before.
+// ParseRest reads the parts that were not relevant before.
 func (f *File) ParseRest() {
 	for _, p := range f.parts {
 		if p.starts == nil {
-			_ = p.parse() // What is not YAML has no documents.
+			_ = p.parse() // A part that is not YAML has no documents.
 		}
 	}
 }

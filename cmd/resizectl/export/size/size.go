@@ -165,7 +165,7 @@ func (n *Need) amounts(m *sizing.Measure) (target int64, floor sizing.Amount, pe
 	return target, floor, peak, nil
 }
 
-// changed returns the texts that must change. What is not written and is the same without it stays so.
+// changed returns the texts that must change. A request that equals its limit need not be written.
 func changed(m *sizing.Measure, has Pair, from, to sizing.Amount) (changes []Change) {
 	request := Change{Of: m, From: has.Request, Old: from.Request, New: to.Request}
 	limit := Change{Of: m, Limit: true, From: has.Limit, Old: from.Limit, New: to.Limit}

@@ -298,7 +298,7 @@ func (e *expander) patch(k *kustomization, p *patch, all []*Placement) []*Placem
 				applied = true
 			}
 		}
-		if _, spec := o.Spec(); !applied && spec != nil { // What it changes is not in the directory.
+		if _, spec := o.Spec(); !applied && spec != nil { // Its object is not in the directory.
 			all = append(all, &Placement{Object: o, Namespace: o.Namespace})
 		}
 	}

@@ -27,7 +27,7 @@ func (o *Object) String() string { return o.Kind + " " + o.Name }
 
 // Refuse returns a refusal of the object.
 func (o *Object) Refuse(line int, reason string) Refusal {
-	return Refusal{File: o.File.Path, Line: line, What: o.String(), Reason: reason}
+	return Refusal{File: o.File.Path, Line: line, Object: o.String(), Reason: reason}
 }
 
 // Template returns why the object is a template for another tool, and where; empty if it is none.

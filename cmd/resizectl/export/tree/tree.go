@@ -46,15 +46,15 @@ type File struct {
 type Refusal struct {
 	File string
 	Line int
-	// What is the object that is not edited; empty for a whole file.
-	What, Reason string
+	// Object is not edited; it is empty for a whole file.
+	Object, Reason string
 }
 
 // String implements fmt.Stringer.
 func (r *Refusal) String() string {
 	what := ""
-	if r.What != "" {
-		what = r.What + ": "
+	if r.Object != "" {
+		what = r.Object + ": "
 	}
 	return fmt.Sprintf("%s:%d: %s%s", r.File, max(r.Line, 1), what, r.Reason)
 }
@@ -193,7 +193,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// link refuses a link to outside of the directory. What other links point to is read where it is.
+// link refuses a link to outside of the directory. Other links need not be followed.
 func (t *Tree) link(name, at, real string) {
 	to, err := filepath.EvalSymlinks(name)
 	switch {
@@ -241,8 +241,8 @@ func (f *File) refuse() bool {
 	return f.Refused != nil
 }
 
-// parse parses the documents that are wanted; nil wants all.
-func (f *File) parse(wanted func([]byte) bool) { f.edits, f.faults = edit.Parse(f.Text, wanted) }
+// parse parses the relevant documents; nil means all.
+func (f *File) parse(relevant func([]byte) bool) { f.edits, f.faults = edit.Parse(f.Text, relevant) }
 
 // Documents returns the documents of the file that were parsed, or else all.
 func (f *File) Documents() []*edit.Document {

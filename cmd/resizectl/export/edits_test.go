@@ -59,6 +59,12 @@ var shapes = []struct {
 		want: "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {template: {spec: {containers: [{name: app, image: 'a', resources: {requests: {cpu: 250m, memory: 256Mi}}, tty: true}]}}}} # one line\n",
 	},
 	{
+		name:  "edits JSON",
+		text:  "{\n\t\"kind\": \"Deployment\",\n\t\"metadata\": {\"name\": \"web\"},\n\t\"spec\": {\"template\": {\"spec\": {\"containers\": [\n\t\t{\n\t\t\t\"name\": \"app\"\n\t\t},\n\t\t{\"name\": \"log\", \"resources\": {\"requests\": {\"cpu\": 1}}}\n\t]}}}\n}",
+		want:  "{\n\t\"kind\": \"Deployment\",\n\t\"metadata\": {\"name\": \"web\"},\n\t\"spec\": {\"template\": {\"spec\": {\"containers\": [\n\t\t{\n\t\t\t\"name\": \"app\",\n\t\t\t\"resources\": {\n\t\t\t\t\"requests\": {\n\t\t\t\t\t\"cpu\": \"250m\",\n\t\t\t\t\t\"memory\": \"256Mi\"\n\t\t\t\t}\n\t\t\t}\n\t\t},\n\t\t{\"name\": \"log\", \"resources\": {\"requests\": {\"cpu\": \"250m\", \"memory\": \"256Mi\"}}}\n\t]}}}\n}",
+		items: []item{web(), of("Deployment", "web", "log", "250m", "256Mi")},
+	},
+	{
 		name:  "edits one of several documents, and items of lists",
 		text:  "---\nkind: ConfigMap\nmetadata: {name: web}\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: batch/v1\n  kind: CronJob\n  metadata: {name: job}\n  spec:\n    jobTemplate:\n      spec:\n        template:\n          spec:\n            initContainers:\n              - resources:\n                    limits: {}\n                    requests:\n                        memory: 1Gi\n                name: app\n...\n",
 		want:  "---\nkind: ConfigMap\nmetadata: {name: web}\n---\napiVersion: v1\nkind: List\nitems:\n- apiVersion: batch/v1\n  kind: CronJob\n  metadata: {name: job}\n  spec:\n    jobTemplate:\n      spec:\n        template:\n          spec:\n            initContainers:\n              - resources:\n                    limits: {}\n                    requests:\n                        memory: 256Mi\n                        cpu: 250m\n                name: app\n...\n",

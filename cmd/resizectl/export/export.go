@@ -88,11 +88,9 @@ exit code is 2.`,
   resizectl export -f deploy
 
   # Change them, and commit that
-  resizectl export -f deploy --write > message
-  git commit -a -F message
+  resizectl export -f deploy --write | git commit -a -F -
 
-  # Use recommendations that were saved before, without a cluster
-  resizectl usage -A -o json > usage.json
+  # Use recommendations that "usage -A -o json" has printed, without a cluster
   resizectl export -f deploy --from usage.json
 
   # Change one overlay, and check what kustomize makes of it

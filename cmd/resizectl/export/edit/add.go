@@ -258,7 +258,7 @@ func (w *writer) block(entries []Entry, indent int) string {
 func (w *writer) flow(entries []Entry, indent int) string {
 	separator := ", "
 	if indent >= 0 {
-		separator = "," + w.ending + w.indent + strings.Repeat(" ", indent)
+		separator = "," + w.ending + w.at(indent)
 	}
 	texts := make([]string, len(entries))
 	for i, e := range entries {
@@ -277,6 +277,15 @@ func (w *writer) flow(entries []Entry, indent int) string {
 	return strings.Join(texts, separator)
 }
 
+// at returns the indentation of a line in braces. JSON may have tabs.
+func (w *writer) at(indent int) string {
+	unit := " "
+	if strings.Contains(w.indent, "\t") {
+		unit = "\t"
+	}
+	return w.indent + strings.Repeat(unit, indent)
+}
+
 // items returns the lines of the items of a sequence, each after a line break.
 func (w *writer) items(items [][]Entry, indent int) string {
 	var b strings.Builder
@@ -292,7 +301,7 @@ func (w *writer) braces(entries []Entry, indent int) string {
 		return "{" + w.flow(entries, indent) + "}"
 	}
 	inner := indent + w.step
-	return "{" + w.ending + w.indent + strings.Repeat(" ", inner) + w.flow(entries, inner) + w.ending + w.indent + strings.Repeat(" ", indent) + "}"
+	return "{" + w.ending + w.at(inner) + w.flow(entries, inner) + w.ending + w.at(indent) + "}"
 }
 
 // listed returns mappings in a sequence on one line, without its brackets.

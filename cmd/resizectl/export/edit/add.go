@@ -149,7 +149,9 @@ func (d *Document) insertFlow(into *yaml.Node, at int, entries []Entry) error {
 	}
 	w.ending = p.lineEnding(first.Line)
 	line := string(p.lineText(first.Line))
-	w.indent = line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	if w.indent = line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(w.indent, "\t") {
+		w.step = 1
+	}
 	d.change(end, end, ","+w.ending+w.indent+w.flow(entries, 0))
 	return nil
 }

@@ -56,8 +56,47 @@ func objectsIn(text []byte) (all []map[string]any, err error) {
 	}
 }
 
-// intended returns an error unless exactly the amounts of the plans differ.
-func intended(before, after []map[string]any, plans []*plan) error {
+// random replaces the values that differ between two renders of the same files, such as names that Helm makes up, in
+// both of them and in a later render. Values that the first two have alike stay.
+func random(first, second, later any) (before, after any) {
+	switch first := first.(type) {
+	case map[string]any:
+		second, isMap := second.(map[string]any)
+		later, alsoMap := later.(map[string]any)
+		if !isMap || !alsoMap {
+			break
+		}
+		for key := range first {
+			_, inSecond := second[key]
+			if _, inLater := later[key]; inSecond && inLater {
+				first[key], later[key] = random(first[key], second[key], later[key])
+			}
+		}
+		return first, later
+	case []any:
+		second, isList := second.([]any)
+		later, alsoList := later.([]any)
+		if !isList || !alsoList || len(first) != len(second) || len(first) != len(later) {
+			break
+		}
+		for i := range first {
+			first[i], later[i] = random(first[i], second[i], later[i])
+		}
+		return first, later
+	}
+	if reflect.DeepEqual(first, second) {
+		return first, later
+	}
+	return nil, nil
+}
+
+// intended returns an error unless exactly the amounts of the plans differ. again is a second render of the files before.
+func intended(before, again, after []map[string]any, plans []*plan) error {
+	if len(again) == len(before) && len(after) == len(before) {
+		for i := range before {
+			random(before[i], again[i], after[i])
+		}
+	}
 	for _, p := range plans {
 		if err := p.apply(before); err != nil {
 			return err

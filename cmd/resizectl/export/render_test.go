@@ -15,6 +15,7 @@ func TestRender(t *testing.T) {
 	all := map[string]string{"web.yaml": "---\n" + deployment("        resources: {requests: {cpu: 1000m}, limits: {cpu: 2}}\n"), "other.yaml": "---\n" + web2}
 	for _, tc := range []struct{ name, render, fault string }{
 		{"accepts the intended amounts", "cat %s/*.yaml", ""},
+		{"accepts values that always differ", "cat %s/*.yaml; echo '---\nkind: A\nmetadata: {name: '$$$(date +%%N)'}'", ""},
 		{"restores files if something else differs", "cat %[1]s/*.yaml; grep -q 250m %[1]s/web.yaml && sed 's/name: web/name: new/' %[1]s/web.yaml; true", "--render prints 3 objects instead of 2"},
 		{"restores files if another object differs", "cd %s; if grep -q 250m web.yaml; then sed 's/1/2/' other.yaml; else cat other.yaml; fi; echo ---; cat web.yaml", "--render shows a different "},
 		{"restores files if nothing differs", "echo '---\nkind: A\n' # %s", "--render prints 0 objects that may be shop/deployment/web instead of 1"},

@@ -68,12 +68,16 @@ func (o *options) writeAll(ctx context.Context, m *made, held *locks) error {
 	if err != nil {
 		return err
 	}
+	again, err := render(ctx, o.render, o.ErrOut)
+	if err != nil {
+		return err
+	}
 	if err := write(m.changes, held); err != nil {
 		return err
 	}
 	after, err := render(ctx, o.render, o.ErrOut)
 	if err == nil {
-		err = intended(before, after, m.plans)
+		err = intended(before, again, after, m.plans)
 	}
 	if err != nil {
 		if failed := restore(m.changes); failed != nil {

@@ -22,7 +22,6 @@ func TestWrite(t *testing.T) {
 	t.Run("restores files if a later one cannot be written", restoresFilesIfALaterOneCannotBeWritten)
 	t.Run("prints a summary", printsASummary)
 	t.Run("keeps to --max-workloads", keepsToMaxWorkloads)
-	t.Run("reads 5,000 files within seconds", readsFiveThousandFilesWithinSeconds)
 }
 
 func refusesToWriteNextToAnotherExport(t *testing.T) {
@@ -141,7 +140,8 @@ func keepsToMaxWorkloads(t *testing.T) {
 	}
 }
 
-func readsFiveThousandFilesWithinSeconds(t *testing.T) {
+// TestRoomForManyFiles checks that 5,000 files take a few seconds of the processor, however busy the machine is.
+func TestRoomForManyFiles(t *testing.T) {
 	all := map[string]string{}
 	var items []item
 	for i := range 5000 {
@@ -150,11 +150,21 @@ func readsFiveThousandFilesWithinSeconds(t *testing.T) {
 		items = append(items, of("Deployment", name, "app", "250m", ""))
 	}
 	dir, from := files(t, all), usage(t, items...)
-	begin := time.Now()
+	begin := worked(t)
 	code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", from)
-	took := time.Since(begin)
+	took := worked(t) - begin
 	t.Logf("took %s", took)
-	if code != command.ExitDifferences || stderr != "" || took > 30*time.Second { // 5 seconds on a machine that does nothing else.
+	if code != command.ExitDifferences || stderr != "" || took > 10*time.Second { // 2 seconds on most machines.
 		t.Errorf("exit %d after %s, stderr %q", code, took, stderr)
 	}
+}
+
+// worked returns how long processors have worked for this process.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

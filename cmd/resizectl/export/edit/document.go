@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -144,12 +145,10 @@ func (d *Document) misread(n *yaml.Node, err error) error {
 
 // simple reports whether a value is the same with and without quotes, in all styles.
 func simple(value string) bool {
-	for _, c := range value {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '/' || c == '_') {
-			return false
-		}
+	special := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("./_-", c)
 	}
-	return value != "" && value[0] != '-'
+	return value != "" && value[0] != '-' && !strings.ContainsFunc(value, special)
 }
 
 // PartLine returns the line of the file where Text starts.

@@ -20,6 +20,7 @@ func TestWrite(t *testing.T) {
 	t.Run("removes what a killed process has left", removesWhatAKilledProcessHasLeft)
 	t.Run("does not overwrite what has changed since it was read", doesNotOverwriteWhatHasChanged)
 	t.Run("restores files if a later one cannot be written", restoresFilesIfALaterOneCannotBeWritten)
+	t.Run("follows a link to the directory itself", followsALinkToTheDirectoryItself)
 	t.Run("prints a summary", printsASummary)
 	t.Run("keeps to --max-workloads", keepsToMaxWorkloads)
 }
@@ -95,6 +96,14 @@ func restoresFilesIfALaterOneCannotBeWritten(t *testing.T) {
 	}
 }
 
+func followsALinkToTheDirectoryItself(t *testing.T) {
+	dir := files(t, map[string]string{"real/web.yaml": deployment(sized), "real/other.yaml": "-> web.yaml", "link": "-> real"})
+	code, _, stderr := program.Shell(t.Context(), "export", "-f", filepath.Join(dir, "link"), "--from", usage(t, web()), "--write")
+	if got := texts(t, dir)["real/web.yaml"]; code != command.ExitOK || stderr != "" || got != deployment("        resources: {requests: {cpu: 250m, memory: 256Mi}}\n") {
+		t.Errorf("exit %d, stderr %q, text\n%s", code, stderr, got)
+	}
+}
+
 func printsASummary(t *testing.T) {
 	t.Chdir(files(t, map[string]string{
 		"deploy/web.yaml": deployment("        resources: {requests: {cpu: 1, memory: 1Gi}, limits: {memory: 2Gi}}\n      - name: log\n        image: log\n"),
@@ -140,8 +149,8 @@ func keepsToMaxWorkloads(t *testing.T) {
 	}
 }
 
-// TestRoomForManyFiles checks that 5,000 files take a few seconds of the processor, however busy the machine is.
-func TestRoomForManyFiles(t *testing.T) {
+// TestManyFiles checks that 5,000 files take a few seconds of the processor, however busy the machine is.
+func TestManyFiles(t *testing.T) {
 	all := map[string]string{}
 	var items []item
 	for i := range 5000 {

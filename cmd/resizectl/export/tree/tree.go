@@ -88,16 +88,19 @@ func (w *Wanted) renamed(text []byte) bool {
 // refer to.
 // Files that were refused before, by their path, are not edited.
 func Read(dir string, wanted Wanted, refused map[string]Refusal) (*Tree, error) {
-	t := &Tree{Dir: dir, Files: map[string]*File{}, kusts: map[string]*kustomization{}}
-	real, err := filepath.EvalSymlinks(dir)
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real) // It may be a link itself.
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+	t := &Tree{Dir: real, Files: map[string]*File{}, kusts: map[string]*kustomization{}}
+	if err := filepath.WalkDir(real, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		return t.visit(name, real, entry)
+		return t.visit(name, entry)
 	}); err != nil {
 		return nil, err
 	}
@@ -148,7 +151,7 @@ func (t *Tree) Paths() []string {
 }
 
 // visit reads an entry of the directory.
-func (t *Tree) visit(name, real string, entry fs.DirEntry) error {
+func (t *Tree) visit(name string, entry fs.DirEntry) error {
 	at, err := filepath.Rel(t.Dir, name)
 	if err != nil {
 		return err
@@ -163,7 +166,7 @@ func (t *Tree) visit(name, real string, entry fs.DirEntry) error {
 	case entry.IsDir():
 		return nil
 	case entry.Type()&fs.ModeSymlink != 0:
-		t.link(name, at, real)
+		t.link(name, at)
 		return nil
 	case !entry.Type().IsRegular():
 		return nil
@@ -194,12 +197,12 @@ func exists(name string) bool {
 }
 
 // link refuses a link to outside of the directory. Other links need not be followed.
-func (t *Tree) link(name, at, real string) {
+func (t *Tree) link(name, at string) {
 	to, err := filepath.EvalSymlinks(name)
 	switch {
 	case err != nil:
 		t.refuse(at, "it is a link to nothing that can be read")
-	case to != real && !strings.HasPrefix(to, real+string(filepath.Separator)):
+	case to != t.Dir && !strings.HasPrefix(to, t.Dir+string(filepath.Separator)):
 		if info, err := os.Stat(to); err == nil && (info.IsDir() || slices.Contains(extensions, filepath.Ext(name)) || slices.Contains(extensions, filepath.Ext(to))) {
 			t.refuse(at, "it is a link that leaves the directory")
 		}

@@ -241,7 +241,7 @@ packages_without_race = $$(LC_ALL=C comm -23 <($(packages)) <($(concurrent)))
 # The race detector makes tests ten times as long, and finds no more in large contents than in small ones, so
 # these tests run without it. LARGE_STORED names the subtests of TestStore and TestJudge that do. MANY_STORED are
 # those of them whose contents no API server limits, so test-skew leaves them out, and LARGE, which has no API server.
-LARGE := TestACloud|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestLongFeeds|TestLongNames|TestManyKeysAreBoundedSoon|TestManyReads|TestManySamplesArePacked|TestRoom|TestWhatIsALineCanBeReadAgain
+LARGE := TestACloud|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestLongFeeds|TestLongNames|TestManyFiles|TestManyKeysAreBoundedSoon|TestManyReads|TestManySamplesArePacked|TestRoom|TestWhatIsALineCanBeReadAgain
 MANY_STORED := 10,000.nodes|20.machines.of.300|moves.the.ratios.of.a.fleet
 LARGE_STORED := $(MANY_STORED)|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^(TestStore|TestJudge)$$/^($(LARGE_STORED))
@@ -334,7 +334,7 @@ test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limi
 	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send, or that are stored.
-FUZZ ?= reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
+FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
@@ -427,6 +427,12 @@ soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the reco
 soak-usage: build bin/metrics-server ## Disturb servers that collect usage for 30 minutes, and check that no recommendation moves or is lost (SOAK_USAGE='-gone=1h').
 	@go build -o bin/soakusage ./test/soakusage
 	@exec bin/soakusage $(SOAK_USAGE)
+
+.PHONY: test-export
+test-export: ## Export a recommendation for each container into copies of directories, and check that only amounts change (DIRS='DIR DIR').
+	@go build -o bin/ ./cmd/resizectl
+	@go build -o bin/testexport ./test/export
+	@exec bin/testexport $(TEST_EXPORT) $(DIRS)
 
 .PHONY: published
 published: ## Compute the ratios of published scores (PUBLISHED='-scores FILE -servers FILE -baseline n2d').

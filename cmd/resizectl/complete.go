@@ -12,7 +12,7 @@ import (
 
 // takeFiles are the flags whose value is a file. A shell completes the names of files by
 // default.
-var takeFiles = []string{"filename", "config", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
+var takeFiles = []string{"filename", "config", "from", "overlay", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "token-file"}
 
 // completeNamespaces completes the namespaces of all commands.
 func completeNamespaces(cmd *cobra.Command, server *connect.Connection) {

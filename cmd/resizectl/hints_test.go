@@ -85,6 +85,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"benchmark", "accept", "e2", "--yes"}},
 		{args: []string{"benchmark", "accept", "c3", "--yes"}},
 		{args: []string{"benchmark", "accept", "n4", "--yes"}, err: cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "the ratio of n4 has changed"), method: "UpdateOverride"},
+		{args: []string{"export", "-f", "testdata", "-n", "shop"}, err: hidden},
 		{args: []string{"usage"}, err: cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "the server uses no sources of usage: start it with --usage-sources=metrics")},
 		{args: []string{"usage", "-n", "shop"}, err: hidden},
 		{args: []string{"usage", "-A"}, err: standalone("UsageService/ListRecommendations")},

@@ -329,6 +329,20 @@ var oddInputs = []oddInput{
 	{`benchmark suggest n4`, "benchmark"},
 	{`benchmark accept`, "NODE_TYPE"},
 
+	// Exports.
+	{`export`, "-f"},
+	{`export -f nosuch`, "nosuch"},
+	{`export -f text.txt`, "text.txt"},
+	{`export -f dir --from nosuch`, "nosuch"},
+	{`export -f dir --from text.txt`, "text.txt"},
+	{`export -f dir --from dir`, "dir"},
+	{`export -f dir --min-change 10`, "10"},
+	{`export -f dir --max-workloads -1`, "-1"},
+	{`export -f dir --diff --write`, "--diff"},
+	{`export -f dir --render cat`, "--render"},
+	{`export -f dir --overlay other`, "other"},
+	{`export -f dir -n A`, "A"},
+
 	// Replays.
 	{`backtest --trace nosuch`, "nosuch"},
 	{`backtest --trace dir`, "dir"},

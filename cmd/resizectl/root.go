@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -31,8 +32,8 @@ resizes the requests of running pods, without a restart, by the performance rati
 of their node's type to the baseline.
 
 These commands make changes: restore, pause, resume, freeze, unfreeze, ratios set,
-ratios delete, ratios rollback, benchmark import and benchmark accept. All other
-commands only read.
+ratios delete, ratios rollback, benchmark import and benchmark accept. With --write,
+export changes files. All other commands only read.
 
 %s
 
@@ -130,7 +131,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		ratios.NewCommand(out, server),
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
-	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), backtest.NewCommand(out))...)
+	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), export.NewCommand(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes and the state of the server:",
 		resizes.NewCommand(out, server),
 		status.NewCommand(out, server),

@@ -1,0 +1,98 @@
+package export
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+)
+
+// overlaid is a base that two overlays use, of which prod has a patch.
+func overlaid() map[string]string {
+	return map[string]string{
+		"base/kustomization.yaml": "resources:\n- web.yaml\n",
+		"base/web.yaml":           strings.Replace(deployment("        resources:\n          requests: {cpu: 100m, memory: 1Gi}\n      - name: log\n        image: log\n"), "  namespace: shop\n", "", 1),
+		"test/kustomization.yaml": "resources: [../base]\nnamespace: test\n",
+		"prod/kustomization.yaml": "# production\nresources:\n- ../base\nnamespace: shop\npatches:\n- path: web.yaml\n# the end\n",
+		"prod/web.yaml":           "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  template:\n    spec:\n      containers:\n      - name: app\n        resources:\n          requests:\n            cpu: 1 # more\n",
+	}
+}
+
+func TestKustomize(t *testing.T) {
+	t.Run("edits a base that has one overlay, and the patches that count", editsABaseThatHasOneOverlay)
+	t.Run("edits the patch of an overlay, and inserts what the base has", editsThePatchOfAnOverlay)
+	t.Run("writes a patch for what several overlays use", writesAPatchForWhatSeveralOverlaysUse)
+}
+
+func editsABaseThatHasOneOverlay(t *testing.T) {
+	all := overlaid()
+	delete(all, "test/kustomization.yaml")
+	dir := files(t, all)
+	code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()), "--write")
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	all["base/web.yaml"] = strings.Replace(all["base/web.yaml"], "memory: 1Gi", "memory: 256Mi", 1)
+	all["prod/web.yaml"] = strings.Replace(all["prod/web.yaml"], "cpu: 1 #", "cpu: 250m #", 1)
+	if diff := cmp.Diff(all, texts(t, dir)); diff != "" {
+		t.Errorf("wrong texts (-want +got):\n%s", diff)
+	}
+}
+
+func editsThePatchOfAnOverlay(t *testing.T) {
+	all := overlaid()
+	dir := files(t, all)
+	code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()), "--write")
+	if code != command.ExitOK || stderr != "" {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	all["prod/web.yaml"] = strings.Replace(all["prod/web.yaml"], "cpu: 1 # more\n", "cpu: 250m # more\n            memory: 256Mi\n", 1)
+	if diff := cmp.Diff(all, texts(t, dir)); diff != "" {
+		t.Errorf("wrong texts (-want +got):\n%s", diff)
+	}
+}
+
+func writesAPatchForWhatSeveralOverlaysUse(t *testing.T) {
+	all := overlaid()
+	dir, log := files(t, all), of("Deployment", "web", "log", "20m", "32Mi")
+	args := []string{"export", "-f", dir, "--from", usage(t, web(), log), "--overlay", filepath.Join(dir, "prod")}
+	code, stdout, stderr := program.Shell(t.Context(), append(args, "--write")...)
+	if code != command.ExitOK || stderr != "" || !strings.Contains(stdout, "1 rollout") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	all["prod/web.yaml"] = strings.Replace(all["prod/web.yaml"], "cpu: 1 # more\n", "cpu: 250m # more\n            memory: 256Mi\n", 1)
+	all["prod/kustomization.yaml"] = strings.Replace(all["prod/kustomization.yaml"], "- path: web.yaml\n", "- path: web.yaml\n- path: resizer-deployment-web.yaml\n", 1)
+	all["prod/resizer-deployment-web.yaml"] = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n      - name: log\n        resources:\n          requests:\n            cpu: \"20m\"\n            memory: \"32Mi\"\n"
+	if diff := cmp.Diff(all, texts(t, dir)); diff != "" {
+		t.Errorf("wrong texts (-want +got):\n%s", diff)
+	}
+	if code, diff, stderr := program.Shell(t.Context(), args...); code != command.ExitOK || diff != "" {
+		t.Errorf("twice: exit %d, stderr %q, diff\n%s", code, stderr, diff)
+	}
+	bigger := append(args[:4:4], usage(t, web(), of("Deployment", "web", "log", "1", "32Mi")), "--overlay", filepath.Join(dir, "prod"))
+	if code, diff, _ := program.Shell(t.Context(), bigger...); code != command.ExitDifferences || !strings.Contains(diff, "+            cpu: \"1000m\"\n") {
+		t.Errorf("later: exit %d, diff\n%s", code, diff)
+	}
+}
+
+func TestPatchesAreListedLikeOthers(t *testing.T) {
+	for _, tc := range []struct{ before, after string }{
+		{"resources:\n  - ../base\nnamespace: shop", "resources:\n  - ../base\nnamespace: shop\npatches:\n  - path: resizer-deployment-web.yaml"},
+		{"resources: [../base]\nnamespace: shop\n", "resources: [../base]\nnamespace: shop\npatches:\n- path: resizer-deployment-web.yaml\n"},
+		{"resources: [../base]\nnamespace: shop\npatches: []\n", "resources: [../base]\nnamespace: shop\npatches: [{path: resizer-deployment-web.yaml}]\n"},
+		{"resources: [../base]\nnamespace: shop\npatches: [{path: a.yaml}]\n", "resources: [../base]\nnamespace: shop\npatches: [{path: a.yaml}, {path: resizer-deployment-web.yaml}]\n"},
+		{"resources: [../base]\npatches:\n  - target: {kind: Service}\n    patch: |-\n      - op: remove\n        # why\n        path: /spec\n\nnamespace: shop\n", "resources: [../base]\npatches:\n  - target: {kind: Service}\n    patch: |-\n      - op: remove\n        # why\n        path: /spec\n  - path: resizer-deployment-web.yaml\n\nnamespace: shop\n"},
+	} {
+		all := overlaid()
+		all["prod/kustomization.yaml"] = tc.before
+		delete(all, "prod/web.yaml")
+		dir := files(t, all)
+		code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()), "--overlay", filepath.Join(dir, "prod"), "--write")
+		if got := texts(t, dir)["prod/kustomization.yaml"]; code != command.ExitOK || got != tc.after {
+			t.Errorf("exit %d, stderr %q, text\n%s\nwant\n%s", code, stderr, got, tc.after)
+		}
+	}
+}

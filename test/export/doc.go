@@ -1,0 +1,5 @@
+// Command export runs "resizectl export" on copies of directories, with a recommendation for each container that it finds
+// in them, and checks what it changed. It prints how many containers were edited, listed with a reason, or neither.
+//
+// It must not use the code that it checks, but the program.
+package main

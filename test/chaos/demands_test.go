@@ -73,7 +73,7 @@ func (s *suite) changingDemands(t *testing.T) {
 		frozen := r.IntN(6) == 0
 		w.holds.freeze(frozen)
 		w.external = []plan.External{plan.LeaveExternal, plan.OverrideExternal}[r.IntN(2)]
-		before := d.sizes()
+		before := d.sizes(t)
 		m := &mortal{left: 1 + r.IntN(1+r.IntN(40)), fate: fate(r.IntN(2)), dead: make(chan struct{})}
 		life := w.start(t, reads, m.wrap(writes))
 		d.awaitDeath(t, m, source.count()+2+r.IntN(15))
@@ -264,7 +264,7 @@ func (d *demands) check(t *testing.T, r *rand.Rand, when string) {
 	life.stop(t)
 
 	d.source.set(gone)
-	before := d.sizes()
+	before := d.sizes(t)
 	life, reads := d.start(t, d.config, d.config), d.source.count()
 	localcluster.Eventually(t, "all pods to be planned without a source "+when, func() error {
 		if life.planned(t) < len(d.created) || life.gauge(t, "workload_resizer_queue_depth") > 0 || d.source.count() < reads+3 {
@@ -296,7 +296,7 @@ func (d *demands) restoreLeft(t *testing.T, when string) {
 	life := d.start(t, d.config, d.config)
 	localcluster.Eventually(t, "pods that others have resized to be restored "+when, func() error {
 		for _, key := range left {
-			if got, want := d.sizes()[key], sizesOf(d.created[key]); got != want {
+			if got, want := sizesOf(d.pod(key)), sizesOf(d.created[key]); got != want {
 				return fmt.Errorf("%s has %q, want %q; %s", key, got, want, d.planned(d.pod(key)))
 			}
 		}
@@ -311,20 +311,19 @@ func (d *demands) restoreLeft(t *testing.T, when string) {
 // stay fails the test if the sizes of a pod are others than before.
 func (d *demands) stay(t *testing.T, before map[types.NamespacedName]string, when string) {
 	t.Helper()
-	for key, now := range d.sizes() {
+	for key, now := range d.sizes(t) {
 		if now != before[key] {
 			t.Errorf("%s, the sizes of %s become %s, and were %s", when, key, now, before[key])
 		}
 	}
 }
 
-// sizes returns the sizes of all pods.
-func (d *demands) sizes() map[types.NamespacedName]string {
+// sizes returns the sizes of all pods. It asks the API server: a watch may not have seen the last resize by another actor.
+func (d *demands) sizes(t *testing.T) map[types.NamespacedName]string {
+	t.Helper()
 	all := map[types.NamespacedName]string{}
 	for _, key := range d.keys() {
-		if pod := d.pod(key); pod != nil {
-			all[key] = sizesOf(pod)
-		}
+		all[key] = sizesOf(d.get(t, key))
 	}
 	return all
 }

@@ -61,14 +61,13 @@ func (o *demandObserver) leave(pod types.UID) {
 	o.left[pod] = true
 }
 
-// takeLeft returns the pods whose sizes another actor has set. They are about to be restored.
-func (o *demandObserver) takeLeft() (all []types.NamespacedName) {
+// leftPods returns the pods that exist whose sizes another actor has set.
+func (o *demandObserver) leftPods() (all []types.NamespacedName) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for uid := range o.left {
-		created := o.known[uid]
-		if is := o.world.created[types.NamespacedName{Namespace: created.Namespace, Name: created.Name}]; is.UID == uid {
-			all = append(all, types.NamespacedName{Namespace: created.Namespace, Name: created.Name})
+	for _, key := range o.world.keys() {
+		if o.left[o.world.created[key].UID] {
+			all = append(all, key)
 		}
 	}
 	return all

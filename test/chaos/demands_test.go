@@ -136,23 +136,22 @@ func (d *demands) change(t *testing.T, r *rand.Rand) {
 		d.age(t, keys[r.IntN(len(keys))])
 	}
 	for range r.IntN(3) {
-		d.resizeByAnother(t, r, keys[r.IntN(len(keys))])
+		d.resizeCPUByAnother(t, r, keys[r.IntN(len(keys))])
 	}
 }
 
-// resizeByAnother changes the requests of CPU of a pod that has its originals, as another actor would.
-func (d *demands) resizeByAnother(t *testing.T, r *rand.Rand, key types.NamespacedName) {
+// resizeCPUByAnother sets the CPU of a pod whose originals are recorded, as another actor would.
+func (d *demands) resizeCPUByAnother(t *testing.T, r *rand.Rand, key types.NamespacedName) {
 	t.Helper()
-	pod := d.get(t, key)
+	pod, sets := d.get(t, key), false
 	for _, c := range resizable(pod) {
-		p := pair{c, corev1.ResourceCPU}
-		if now := p.now(); now.Request > 0 && pod.Annotations[contract.CPURequest.Key(c.Name)] != "" {
-			to := anotherAmount(r, p)
-			if guaranteed(pod) {
-				to = now
-			}
-			setAmount(p, to)
+		if p := (pair{c, corev1.ResourceCPU}); !guaranteed(pod) && p.now().Request > 0 && pod.Annotations[contract.CPURequest.Key(c.Name)] != "" {
+			setAmount(p, anotherAmount(r, p))
+			sets = true
 		}
+	}
+	if !sets {
+		return
 	}
 	d.observer.leave(pod.UID)
 	manager := resizers[r.IntN(len(resizers))]
@@ -219,17 +218,23 @@ func (d *demands) letPass(t *testing.T, key types.NamespacedName) {
 	case resizedByUs(d.get(t, key)):
 		d.age(t, key)
 	default:
-		spec := &d.created[key].Spec
-		is := func(s shape) bool {
-			return s.containers[len(s.containers)-1].name == spec.Containers[len(spec.Containers)-1].Name
-		}
-		on := func(n *corev1.Node) bool { return n.Name == spec.NodeName }
-		created, err := d.replace(d.ctx, key, &workers[slices.IndexFunc(workers, is)], slices.IndexFunc(d.nodes, on))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.observer.know(created)
+		d.recreate(t, key)
 	}
+}
+
+// recreate replaces a pod by one of the same shape on the same node.
+func (d *demands) recreate(t *testing.T, key types.NamespacedName) {
+	t.Helper()
+	spec := &d.created[key].Spec
+	is := func(s shape) bool {
+		return s.containers[len(s.containers)-1].name == spec.Containers[len(spec.Containers)-1].Name
+	}
+	on := func(n *corev1.Node) bool { return n.Name == spec.NodeName }
+	created, err := d.replace(d.ctx, key, &workers[slices.IndexFunc(workers, is)], slices.IndexFunc(d.nodes, on))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.observer.know(created)
 }
 
 // resizedByUs reports whether the reconciler has resized the pod.
@@ -282,16 +287,13 @@ func (d *demands) check(t *testing.T, r *rand.Rand, when string) {
 	life.stop(t)
 }
 
-// restoreLeft restores the pods that other actors have resized, so that their sizes follow again.
+// restoreLeft restores the pods that other actors have resized, and then replaces them, so that the observer looks at
+// their sizes again.
 func (d *demands) restoreLeft(t *testing.T, when string) {
 	t.Helper()
-	left := d.observer.takeLeft()
-	scopeOf := func(key types.NamespacedName) hold.Scope {
-		return hold.Scope{Namespace: key.Namespace, Pod: key.Name, UID: d.created[key].UID}
-	}
-	left = slices.DeleteFunc(left, func(key types.NamespacedName) bool { return d.created[key] == nil })
+	left := d.observer.leftPods()
 	for _, key := range left {
-		d.holds.put(hold.Restore, scopeOf(key))
+		d.holds.put(hold.Restore, hold.Scope{Namespace: key.Namespace, Pod: key.Name, UID: d.created[key].UID})
 	}
 	life := d.start(t, d.config, d.config)
 	localcluster.Eventually(t, "pods that others have resized to be restored "+when, func() error {
@@ -303,8 +305,9 @@ func (d *demands) restoreLeft(t *testing.T, when string) {
 		return nil
 	})
 	life.stop(t)
+	d.holds.releaseAll(hold.Restore)
 	for _, key := range left {
-		d.holds.release(scopeOf(key))
+		d.recreate(t, key)
 	}
 }
 

@@ -222,9 +222,9 @@ func (k *Keeper) failed(target string, err error) error {
 	return fmt.Errorf("write ConfigMap %s/%s: %w", k.config.Namespace, target, err)
 }
 
-// portion is how much of what belongs to a shard it has.
+// portion is the part of a shard's containers that fits.
 type portion struct {
-	// containers is how many containers it has, of all that belong to it, and share how many any namespace has at most.
+	// containers is how many fit, of all, and share how many of them are of one namespace at most.
 	containers, all, share int
 }
 

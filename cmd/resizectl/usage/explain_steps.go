@@ -139,7 +139,7 @@ func decreaseStep(p print.Painter, size *workloadresizerv1.RecommendedSize) stri
 		told("memory", size.GetMemoryMayDecrease(), size.GetMemoryDecreaseMessage()) + "."
 }
 
-// leastSteps say what limits depend on, and below which sizes pods do not get.
+// leastSteps say how much memory was used at most, and which sizes have proven too small; none if neither is known.
 func leastSteps(size *workloadresizerv1.RecommendedSize) (steps []string) {
 	if peak := size.GetPeakMemory(); peak != "" {
 		steps = append(steps, "Peak: at most "+shown(peak, bytes)+" of memory were used today and in the seven days before.")

@@ -416,7 +416,20 @@ SOAK_APPLIED ?= -workloads 50 -replicas 10 -nodes 6 -hold 30m
 
 .PHONY: soak-applied
 soak-applied: build bin/testcluster bin/metrics-server ## Size 500 pods by their usage, roll them out on other nodes, and give them back what their authors wrote. Takes 40 minutes (SOAK_APPLIED='-workloads 20').
-	$(GO_TEST) -count=1 -timeout=1h -v ./test/applied -args $(SOAK_APPLIED)
+	$(GO_TEST) -count=1 -timeout=1h -v -run '^TestApplied$$' ./test/applied -args $(SOAK_APPLIED)
+
+# For how many days "make soak-weeks" runs, how many workloads, how many pods of each of them on nodes of each type, and on
+# which day nothing is reported.
+SOAK_WEEKS ?= -days 15 -simulated 18 -each 2 -away 10
+
+.PHONY: soak-weeks
+soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the usage of 15 simulated days, while leaders are killed and reports are missing, and compare them with a twin. Takes 30 minutes (SOAK_WEEKS='-days 3').
+	$(GO_TEST) -count=1 -timeout=3h -v -run '^TestWeeks$$' ./test/applied -args $(SOAK_WEEKS)
+
+# For soak-weeks: the server, in the program of its tests, which can replace its clock.
+.PHONY: bin/workload-resizer-stepped
+bin/workload-resizer-stepped:
+	@CGO_ENABLED=0 go test -vet=off -c -trimpath -o $@ ./cmd/workload-resizer
 
 .PHONY: soak-vpa
 soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').

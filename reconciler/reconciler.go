@@ -80,6 +80,8 @@ type Config struct {
 	Objectives objective.Query
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
+	// Clock provides the time of all decisions; nil for the system clock.
+	Clock clock.WithTicker
 }
 
 // Reconciler keeps the pods in a cluster at their planned sizes, and answers queries about
@@ -99,7 +101,10 @@ type Reconciler struct {
 
 // New returns a reconciler that does nothing until Run.
 func New(config Config) (*Reconciler, error) {
-	planner, now := &config.Planner, clock.RealClock{}
+	planner, now := &config.Planner, config.Clock
+	if now == nil {
+		now = clock.RealClock{}
+	}
 	of, err := cluster.New(cluster.Config{
 		Client: config.Client, Dynamic: config.Dynamic, WorkloadKinds: config.WorkloadKinds, Metadata: config.Metadata,
 		VPAPolicies: config.VPAs != nil, Ratios: config.Ratios, Holds: config.Holds, Planner: planner, Metrics: config.Metrics, Clock: now,

@@ -10,12 +10,17 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/internal/version"
 )
 
 // build is what this program was built from.
 var build = version.Read()
+
+// decisionClock is the clock of all decisions about pods, and of usage. Only tests replace it, so that weeks pass in
+// minutes. What concerns other programs, such as the Lease and timeouts, follows the system clock.
+var decisionClock clock.WithTicker = clock.RealClock{}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

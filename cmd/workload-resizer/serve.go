@@ -77,7 +77,7 @@ func serve(ctx context.Context, o *options) error {
 		events = loop.NewEvents(clients.events)
 	}
 	defer events.Shutdown()
-	holdOptions := []hold.Option{hold.FreezeIn(o.names().Freeze), hold.LookWith(clients.freeze), hold.OnReject(events.ConfigRejected)}
+	holdOptions := []hold.Option{hold.FreezeIn(o.names().Freeze), hold.LookWith(clients.freeze), hold.OnReject(events.ConfigRejected), hold.WithClock(decisionClock)}
 	if o.dryRun {
 		holdOptions = append(holdOptions, hold.ReadOnly())
 	}
@@ -130,6 +130,7 @@ func serve(ctx context.Context, o *options) error {
 		ResizesPerSecond: policy.DefaultResizesPerSecond,
 		Objectives:       newObjectives(&o.usage),
 		DryRun:           o.dryRun,
+		Clock:            decisionClock,
 	}
 	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })
 	if err != nil {

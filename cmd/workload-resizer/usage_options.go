@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
@@ -109,7 +108,7 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 		u.Keeper = checkpoint.New(checkpoint.Config{
 			Client: clients.usage.CoreV1(), Namespace: o.configNamespace, Prefix: o.names().UsagePrefix,
 			Labels:       map[string]string{"app.kubernetes.io/name": "workload-resizer"},
-			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: clock.RealClock{},
+			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: decisionClock,
 		})
 	}
 	var pushed *push.Source

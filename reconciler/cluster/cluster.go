@@ -73,7 +73,7 @@ type Config struct {
 	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
 	// Clock provides the time.
-	Clock clock.Clock
+	Clock clock.WithTicker
 }
 
 // Cluster holds the known state of a cluster. All methods are safe for concurrent use at

@@ -77,7 +77,7 @@ type Config struct {
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time.
-	Clock clock.Clock
+	Clock clock.WithTicker
 }
 
 // Loop keeps the pods in a cluster at their planned sizes.
@@ -105,7 +105,7 @@ type Loop struct {
 func New(config Config) *Loop {
 	l := &Loop{Config: config, metrics: newMetrics(config.Metrics), breakers: newBreakers()}
 	l.pacer = newPacer(l.pace, l.allocatable, config.Workers, config.Clock)
-	l.queue, l.line = newQueue(func() time.Time { return l.Clock.Now() }, l.metrics.waiting)
+	l.queue, l.line = newQueue(l.Clock, l.metrics.waiting)
 	l.ledger, l.places = newLedger(l.metrics), workload.NewPlaces()
 	l.exposeState(config.Metrics)
 	l.Writer.Permit = l.permit

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 )
 
 // waitingLine has the queued pods in order of arrival. For metrics and traces, it
@@ -27,11 +28,12 @@ type queuedPod struct {
 	since time.Time
 }
 
-// newQueue returns a queue of pods, and its line, which measures how long they wait.
-func newQueue(now func() time.Time, waited prometheus.Observer) (workqueue.TypedDelayingInterface[types.NamespacedName], *waitingLine) {
-	line := &waitingLine{now: now, waited: waited, since: map[types.NamespacedName]time.Time{}}
+// newQueue returns a queue of pods, and its line, which measures how long they wait. Pods that are queued later
+// wait by the same clock that decides how long.
+func newQueue(with clock.WithTicker, waited prometheus.Observer) (workqueue.TypedDelayingInterface[types.NamespacedName], *waitingLine) {
+	line := &waitingLine{now: with.Now, waited: waited, since: map[types.NamespacedName]time.Time{}}
 	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Queue: line})
-	return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Queue: queue}), line
+	return workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Queue: queue, Clock: with}), line
 }
 
 // Touch implements workqueue.Queue: a pod that is queued again keeps its place.

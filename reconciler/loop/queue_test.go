@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -9,11 +10,28 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 func TestQueue(t *testing.T) {
 	t.Run("knows when a pod was queued", knowsWhenAPodWasQueued)
 	t.Run("measures the time from the first need of a size", measuresTheTimeFromTheFirstNeedOfASize)
+	t.Run("waits by the clock of the loop", waitsByTheClockOfTheLoop)
+}
+
+func waitsByTheClockOfTheLoop(t *testing.T) {
+	r, clock := idle(t, "https://127.0.0.1:1")
+	r.queue.AddAfter(types.NamespacedName{Namespace: "shop", Name: "web"}, 6*time.Hour)
+	if n := r.queue.Len(); n != 0 {
+		t.Fatalf("%d pods are due immediately", n)
+	}
+	clock.Step(6 * time.Hour)
+	localcluster.Eventually(t, "the pod", func() error {
+		if r.queue.Len() != 1 {
+			return errors.New("it is not due")
+		}
+		return nil
+	})
 }
 
 func knowsWhenAPodWasQueued(t *testing.T) {

@@ -28,6 +28,20 @@ func TestReport(t *testing.T) {
 	t.Run("only validates if told so", onlyValidatesIfToldSo)
 	t.Run("knows who is about to be killed even if there is no room", knowsWhoIsAboutToBeKilledEvenIfThereIsNoRoom)
 	t.Run("refuses what cannot be counted", refusesWhatCannotBeCounted)
+	t.Run("compares times with those of the demands", comparesTimesWithThoseOfTheDemands)
+}
+
+// The store of usage must agree about what is in the future.
+func comparesTimesWithThoseOfTheDemands(t *testing.T) {
+	later := time.Now().Add(14 * 24 * time.Hour)
+	u := used("shopweb-x", 1, 300)
+	u.EndTime = timestamppb.New(later)
+	if wrong := faultOf(u, later); wrong != nil {
+		t.Errorf("a usage of now: %v", wrong)
+	}
+	if wrong := faultOf(u, later.Add(-time.Hour)); wrong == nil || wrong.field != "end_time" {
+		t.Errorf("a usage of an hour later: %v", wrong)
+	}
 }
 
 func anInvalidUsageDoesNotAffectTheOthers(t *testing.T) {

@@ -25,7 +25,7 @@ func invalid(field, format string, args ...any) *fault {
 
 // appendSamples appends the samples of a usage, or returns its fault.
 func (r *report) appendSamples(all []usagestore.Sample, u *workloadresizerv1.ContainerUsage) ([]usagestore.Sample, *fault) {
-	if wrong := faultOf(u); wrong != nil {
+	if wrong := faultOf(u, r.service.config.Demands.Clock.Now()); wrong != nil {
 		return nil, wrong
 	}
 	p := r.pods[types.UID(u.GetPodUid())]
@@ -80,7 +80,7 @@ const (
 )
 
 // faultOf returns what is wrong with the fields of a usage, or nil.
-func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
+func faultOf(u *workloadresizerv1.ContainerUsage, now time.Time) *fault {
 	if n := len(u.GetPodUid()); n == 0 || n > mostUID {
 		return invalid("pod_uid", "must have 1 to %d characters", mostUID)
 	}
@@ -91,7 +91,7 @@ func faultOf(u *workloadresizerv1.ContainerUsage) *fault {
 		return invalid("end_time", "must be a valid time")
 	}
 	// It would wait for its time, and take the place of others.
-	if ahead := time.Until(u.GetEndTime().AsTime()); ahead > history.Skew {
+	if ahead := u.GetEndTime().AsTime().Sub(now); ahead > history.Skew {
 		return invalid("end_time", "must not be more than %v in the future: set the clock of the node", history.Skew)
 	}
 	if took := u.GetMeasureDuration(); took.CheckValid() != nil || took.AsDuration() <= 0 || took.AsDuration() > mostTime {

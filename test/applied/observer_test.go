@@ -21,6 +21,8 @@ import (
 type observer struct {
 	mu   sync.Mutex
 	pods map[types.UID]*course
+	// changed is when a pod was last seen to change.
+	changed time.Time
 }
 
 // course is what became of a pod.
@@ -71,7 +73,7 @@ func (o *observer) see(p *corev1.Pod) {
 		c = &course{class: p.Status.QOSClass, wrote: resourcesOf(&p.Spec.Containers[0])}
 		o.pods[p.UID] = c
 	}
-	c.pod = p
+	c.pod, o.changed = p, time.Now()
 	if c.ran.IsZero() && p.Status.Phase == corev1.PodRunning {
 		c.ran = time.Now()
 	}
@@ -110,6 +112,24 @@ func (o *observer) await(t *testing.T, what string, wrong func(*course) error, n
 		}
 		return nil
 	})
+}
+
+// calm reports whether nothing has changed for a while, and nodes have carried out all resizes.
+func (o *observer) calm(since time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.changed) < since {
+		return false
+	}
+	for _, c := range o.pods {
+		for i := range c.pod.Status.ContainerStatuses {
+			of := &c.pod.Spec.Containers[i]
+			if s := &c.pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.Resources != nil && resourcesOf(of) != resourcesOf(&corev1.Container{Resources: *s.Resources}) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tally counts the pods by what was resized.

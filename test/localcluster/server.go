@@ -1,6 +1,7 @@
 package localcluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type ServerOptions struct {
 	Kubeconfig string
 	// Container, if set, is the environment in which the server runs instead.
 	Container *Container
+	// Program is the name of the server's program in bin; empty for workload-resizer.
+	Program string
 	// GRPCAddress and HTTPAddress are the addresses to listen on, host:port. If they are
 	// empty, the server uses free ports on loopback.
 	GRPCAddress, HTTPAddress string
@@ -122,7 +125,7 @@ func (s *Server) command(options ServerOptions) (*exec.Cmd, error) {
 // onThisMachine returns a command that runs a server with a kubeconfig, as users do outside of
 // a cluster.
 func (s *Server) onThisMachine(options ServerOptions) (*exec.Cmd, error) {
-	binary, err := Binary("workload-resizer")
+	binary, err := Binary(cmp.Or(options.Program, "workload-resizer"))
 	if err != nil {
 		return nil, err
 	}

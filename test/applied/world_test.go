@@ -170,7 +170,7 @@ func (w *world) start(t *testing.T) (*replica, error) {
 		return nil, err
 	}
 	server, err := localcluster.StartServer(context.Background(), localcluster.ServerOptions{
-		Program: program, Kubeconfig: w.kubeconfig, Args: []string{"--usage-sources=push", "--max-calls-per-second=0"},
+		Program: program, Kubeconfig: w.kubeconfig, Args: []string{"--usage-sources=push", "--leader-lease-duration=10s"},
 		Env: []string{steppedclock.Variable + "=" + path},
 	})
 	if err != nil {
@@ -228,7 +228,7 @@ func (w *world) awaitCollector(t *testing.T, until time.Time) *replica {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: no server collects usage", w.name)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		if next := w.at.Add(time.Second); next.Before(until) {
 			w.move(t, next)
 		}

@@ -423,7 +423,7 @@ soak-applied: build bin/testcluster bin/metrics-server ## Size 500 pods by their
 SOAK_WEEKS ?= -days 15 -simulated 18 -each 2 -away 10
 
 .PHONY: soak-weeks
-soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the usage of 15 simulated days, while leaders are killed and reports are missing, and compare them with a twin. Takes 30 minutes (SOAK_WEEKS='-days 3').
+soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the usage of 15 simulated days, while leaders are killed and reports are missing, and compare them with a twin (SOAK_WEEKS='-days 3').
 	$(GO_TEST) -count=1 -timeout=3h -v -run '^TestWeeks$$' ./test/applied -args $(SOAK_WEEKS)
 
 # For soak-weeks: the server, in the program of its tests, which can replace its clock.

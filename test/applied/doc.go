@@ -4,7 +4,7 @@
 //
 // "make soak-applied" does so with 500 pods of 50 workloads.
 //
-// "make soak-weeks" lets the servers' clock run about a thousand times as fast, and reports what containers would use, as
+// "make soak-weeks" moves the servers' clock in steps of minutes, and reports what containers would use, as
 // node agents do. It does so in two equal clusters. In one of them, the leader is killed every day, and nothing is reported
 // for a day. The sizes of its pods must be those of the other.
 //

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -14,18 +13,23 @@ import (
 // after "resizectl export": they get the sizes that the pods before them had, and what is known of the workload stays.
 func TestNothingJumpsOnceATemplateHasTheRecommendation(t *testing.T) {
 	f := newFixture(t, following())
+	f.source.cpu = map[string]int64{"web-1-x": 500, "web-1-y": 400} // The requests before are not close enough to be kept.
 	f.round(t)
 	f.after(t, 30)
 	desired := func() map[string]sizing.Container {
 		t.Helper()
 		all := map[string]sizing.Container{}
+		rules, known := f.of.Rules()
+		if !known {
+			t.Fatal("no rules are in effect")
+		}
 		for _, p := range f.of.Pods("shop").List() {
-			s := f.of.Snapshot(p, cluster.Rules{Table: f.Ratios.Table()})
+			s := f.of.Snapshot(p, rules)
 			s.Demand = f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
 			of := &f.of.Planner.Plan(s).Containers[0]
-			all[p.Name()] = of.Desired
+			all[p.Name] = of.Desired
 			if of.Desired.Memory.Request == 0 {
-				t.Fatalf("%s has no size: %+v", p.Name(), of)
+				t.Fatalf("%s has no size: %+v", p.Name, of)
 			}
 		}
 		return all

@@ -44,6 +44,9 @@ type Item struct {
 	Sums
 	// On has the sizes on the types of nodes where the pods run, most pods first.
 	On []OnNodeType
+	// Bounds limit the requests of the pods, and MostAuthored is the most that the author of one of them wrote.
+	Bounds       policy.Bounds
+	MostAuthored sizing.Container
 	// limited means that a container has a memory limit.
 	limited bool
 }
@@ -147,6 +150,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
+				item.Bounds = rule.Bounds()
 				item.count(c, &rule, plan.Withheld(scalers, c.Name()), table.Prices)
 			}
 		}
@@ -187,6 +191,7 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 		size = c.Spec
 	}
 	authored := amounts(size)
+	i.MostAuthored = sizing.Container{CPU: most(i.MostAuthored.CPU, size.CPU), Memory: most(i.MostAuthored.Memory, size.Memory)}
 	i.limited = i.limited || size.Memory.Limit > 0
 	one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
 	needed := i.Recommendation.Target
@@ -223,6 +228,11 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 		at, i.On = len(i.On), append(i.On, on)
 	}
 	i.On[at].Pods++
+}
+
+// most returns the larger request and the larger limit.
+func most(a, b sizing.Amount) sizing.Amount {
+	return sizing.Amount{Request: max(a.Request, b.Request), Limit: max(a.Limit, b.Limit)}
 }
 
 // compare orders items.

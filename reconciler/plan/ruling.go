@@ -86,5 +86,8 @@ func (r *Ruling) convert(cpu, memory int64, bounds policy.Bounds) (to sizing.Con
 // Rule returns the name of the rule; empty for the globals.
 func (r *Ruling) Rule() string { return r.profile.Name }
 
+// Bounds returns the bounds of requests.
+func (r *Ruling) Bounds() policy.Bounds { return r.profile.Bounds }
+
 // Demand returns where the demand of the pod comes from, as configured.
 func (r *Ruling) Demand() *policy.Demand { return &r.profile.Demand }

@@ -1,6 +1,10 @@
 package usage
 
 import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -13,7 +17,7 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 	m := &workloadresizerv1.Recommendation{
 		Namespace: i.Container.Namespace, Workload: &workloadresizerv1.Workload{Kind: i.Container.Kind, Name: i.Container.Workload},
 		Container: i.Container.Name, Rule: i.Rule, DemandFrom: i.Demand.From, DemandMode: values.DemandMode(i.Demand), Sums: sums(&i.Sums, priced),
-		CpuWithheldMessage: i.Withheld[sizing.CPU.Index], MemoryWithheldMessage: i.Withheld[sizing.Memory.Index],
+		CpuWithheldMessage: i.Withheld[sizing.CPU.Index], MemoryWithheldMessage: i.Withheld[sizing.Memory.Index], SizeRules: sizeRules(i),
 	}
 	if i.Known {
 		m.Baseline = baseline(i)
@@ -37,11 +41,20 @@ func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
 		CpuConfidence: r.CPUConfidence, MemoryConfidence: r.MemoryConfidence,
 		CpuMayDecrease: i.KeepsCPU == "", MemoryMayDecrease: i.KeepsMemory == "", CpuDecreaseMessage: i.KeepsCPU, MemoryDecreaseMessage: i.KeepsMemory,
 		LeastRequests: known(r.Floors.Request), LeastLimits: known(r.Floors.Limit),
+		CpuHistory: hours(r.CPUKnown.Age), MemoryHistory: hours(r.MemoryKnown.Age),
 	}
 	if r.Peak > 0 {
 		size.PeakMemory = sizing.MemoryText(r.Peak)
 	}
 	return size
+}
+
+// hours returns a time in whole hours, so that watches do not report it every minute; nil for less than one.
+func hours(d time.Duration) *durationpb.Duration {
+	if d = d.Truncate(time.Hour); d <= 0 {
+		return nil
+	}
+	return durationpb.New(d)
 }
 
 // known returns amounts as quantities; nil without any, and empty for those that are 0.

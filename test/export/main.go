@@ -51,8 +51,16 @@ func try(program, dir string, verbose bool) error {
 	if err != nil {
 		return err
 	}
+	values, err := mappings(tree)
+	if err != nil {
+		return err
+	}
+	mapped, err := writeMappings(tree, values)
+	if err != nil {
+		return err
+	}
 	usage := filepath.Join(temp, "usage.json")
-	text, err := json.Marshal(map[string]any{"recommendations": recommend(found)})
+	text, err := json.Marshal(map[string]any{"recommendations": recommend(append(found, mapped...))})
 	if err != nil {
 		return err
 	}
@@ -63,12 +71,10 @@ func try(program, dir string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
-	listed, err := run(program, "export", "-f", tree, "--from", usage, "--write")
+	listed, took, err := run(program, "export", "-f", tree, "--from", usage, "--write")
 	if err != nil {
 		return err
 	}
-	took := time.Since(begin)
 	after, err := snapshot(tree)
 	if err != nil {
 		return err
@@ -90,24 +96,22 @@ func try(program, dir string, verbose bool) error {
 	if len(after) != len(before) {
 		faults = append(faults, fmt.Errorf("there are %d files instead of %d", len(after), len(before)))
 	}
-	again, err := run(program, "export", "-f", tree, "--from", usage)
-	if err != nil {
+	if _, _, err := run(program, "export", "-f", tree, "--from", usage); err != nil {
 		faults = append(faults, fmt.Errorf("the second export is not the same: %w", err))
 	}
-	_ = again
-	fmt.Printf("%s: %d files, %d containers, %d files edited, %d lines listed, %d failed, %s\n", dir, files, len(found), edited, strings.Count(listed, "not edited: "), len(faults), took.Round(time.Millisecond))
+	fmt.Printf("%s: %d files, %d containers, %d resources in values, %d files edited, %d lines listed, %d failed, %s\n", dir, files, len(found), len(values), edited, strings.Count(listed, "not edited: "), len(faults), took.Round(time.Millisecond))
 	return errors.Join(faults...)
 }
 
-// run runs the program, and returns what it prints on standard error.
-func run(program string, args ...string) (string, error) {
+// run runs the program, and returns what it prints on standard error, and how long processors worked for it.
+func run(program string, args ...string) (string, time.Duration, error) {
 	cmd := exec.Command(program, args...)
 	var listed bytes.Buffer
 	cmd.Stderr = &listed
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, listed.String())
+		return "", 0, fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, listed.String())
 	}
-	return listed.String(), nil
+	return listed.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
 // snapshot returns the texts of all files.

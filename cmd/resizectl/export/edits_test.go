@@ -107,6 +107,49 @@ var shapes = []struct {
 		text: deployment("        resources: {requests: {cpu: 260m, memory: 250Mi}}\n"),
 	},
 	{
+		name: "keeps tabs, quotes of keys and comments",
+		text: deployment("        \"resources\":\n          'requests':\n            \"cpu\":\t1 # a core\n            'memory' : \"1024Mi\"\t# much\n"),
+		want: deployment("        \"resources\":\n          'requests':\n            \"cpu\":\t250m # a core\n            'memory' : \"256Mi\"\t# much\n"),
+	},
+	{
+		name: "replaces notations that cannot be kept",
+		text: deployment("        resources: {requests: {cpu: 1e0, memory: 1e9}, limits: {memory: 2e9}}\n"),
+		want: deployment("        resources: {requests: {cpu: 250m, memory: 256Mi}, limits: {memory: 512Mi}}\n"),
+	},
+	{
+		name: "edits braces over several lines, and tells a comment from an amount",
+		text: deployment("        resources: {\n          requests: {  # cpu: 1\n            cpu: 1,\n            memory: 1Gi\n          }\n        }\n"),
+		want: deployment("        resources: {\n          requests: {  # cpu: 1\n            cpu: 250m,\n            memory: 256Mi\n          }\n        }\n"),
+	},
+	{
+		name:  "edits init containers and sidecars, and no ephemeral containers",
+		text:  deployment("      initContainers:\n      - {name: proxy, image: p, restartPolicy: Always, resources: {requests: {cpu: 1}}}\n      ephemeralContainers:\n      - {name: debug, resources: {requests: {cpu: 1}}}\n"),
+		want:  deployment("      initContainers:\n      - {name: proxy, image: p, restartPolicy: Always, resources: {requests: {cpu: 100m}}}\n      ephemeralContainers:\n      - {name: debug, resources: {requests: {cpu: 1}}}\n"),
+		items: []item{of("Deployment", "web", "proxy", "100m", ""), of("Deployment", "web", "debug", "100m", "")},
+	},
+	{
+		name:  "counts days of history, not samples",
+		text:  deployment("        resources: {requests: {cpu: 1, memory: 1Gi}}\n"),
+		want:  deployment("        resources: {requests: {cpu: 250m, memory: 1Gi}}\n"),
+		items: []item{web().with("sizeRules", item{}).with("cpuConfidence", 1).with("cpuHistory", "604800s").with("memoryHistory", "601200s")},
+	},
+	{
+		name: "has limits and bounds as the configuration of the pods",
+		text: deployment("        resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 4, memory: 4Gi}}\n"),
+		want: deployment("        resources: {requests: {cpu: 300m, memory: 256Mi}, limits: {cpu: 4, memory: 800Mi}}\n"),
+		items: []item{knowing(web()).with("peakMemory", "400Mi").with("sizeRules", item{
+			"cpuLimit": "keep", "memoryLimit": "peak", "memoryLimitMultiple": 2, "minRequests": item{"cpu": "300m"},
+		})},
+	},
+	{
+		name: "lets amounts grow as the configuration of the pods does",
+		text: deployment("        resources: {requests: {cpu: 50m, memory: 50Mi}, limits: {memory: 60Mi}}\n"),
+		want: deployment("        resources: {requests: {cpu: 200m, memory: 200Mi}, limits: {memory: 240Mi}}\n"),
+		items: []item{knowing(web()).with("sizeRules", item{
+			"cpuLimit": "follow", "memoryLimit": "multiple", "memoryLimitMultiple": 2, "memoryLimitHeadroom": "250Mi", "maxRequests": item{"cpu": "200m", "memory": "200Mi"}, "maxLimits": item{"memory": "240Mi"},
+		})},
+	},
+	{
 		name:  "gives no less than what has proven too small",
 		text:  deployment("        resources: {requests: {cpu: 250m, memory: 1Gi}, limits: {memory: 2Gi}}\n"),
 		want:  deployment("        resources: {requests: {cpu: 250m, memory: 256Mi}, limits: {memory: 1Gi}}\n"),

@@ -39,7 +39,6 @@ type options struct {
 	minChange    float64
 	minHistory   time.Duration
 	maxWorkloads int
-	limits       need.Limits
 	cpu, memory  string
 	// at is the overlay as a path in the tree.
 	at string
@@ -49,12 +48,12 @@ type options struct {
 var (
 	cpuLimits    = []string{"follow", "keep"}
 	memoryLimits = []string{"follow", "keep", "multiple", "peak"}
-	limitModes   = map[string]need.LimitMode{"follow": need.Follow, "keep": need.Keep, "multiple": need.Multiple, "peak": need.Peak}
+	limitModes   = map[string]need.LimitMode{"follow": need.Follow, "keep": need.Keep, "none": need.None, "multiple": need.Multiple, "peak": need.Peak}
 )
 
 // NewCommand returns export.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &options{Output: out, server: server, minChange: 0.1, cpu: "follow", memory: "multiple"}
+	o := &options{Output: out, server: server, minChange: 0.1}
 	cmd := &cobra.Command{
 		Use:   "export -f DIR",
 		Short: "Write recommended requests and limits into manifests",
@@ -67,12 +66,11 @@ exit code is 0 if nothing would change, 1 if something would, and 2 after an err
 --write changes the files, and prints a summary for a commit message. Each changed
 pod template is a rollout; --max-workloads limits how many there are.
 
-The amounts are what a container needs on the baseline, as in "usage". Limits follow
-as in the configuration: --cpu-limit and --memory-limit have the values of the keys
-demand.cpu.limit and demand.memory.limit. Pods of the class Guaranteed stay so. An
-amount is lowered only if usage shows that less is enough, and what a
-HorizontalPodAutoscaler compares with usage stays. A resource that has no request
-gets one; no limit is added.
+The amounts are what a container needs on the baseline, as in "usage". Bounds count,
+and limits follow, as configured for the pods, unless --cpu-limit or --memory-limit
+says otherwise. Pods of the class Guaranteed stay so. An amount is lowered only if
+usage shows that less is enough, and what a HorizontalPodAutoscaler compares with
+usage stays. A resource that has no request gets one; no limit is added.
 
 A workload is an object with its kind and name, in its namespace if a manifest or a
 kustomization names one. Standard error lists what export cannot edit safely, with
@@ -112,8 +110,8 @@ exit code is 2.`,
 	f.IntVar(&o.maxWorkloads, "max-workloads", 0, "most workloads to change, those that differ most first; 0 for all")
 	f.StringVar(&o.overlay, "overlay", "", "directory of the kustomize overlay that gets patches for what several overlays share")
 	f.StringVar(&o.render, "render", "", "shell command that prints manifests, run before and after --write to compare them")
-	f.Var(command.OneOf(&o.cpu, "mode", cpuLimits), "cpu-limit", "how a CPU limit follows the request: "+strings.Join(cpuLimits, ", "))
-	f.Var(command.OneOf(&o.memory, "mode", memoryLimits), "memory-limit", "how a memory limit follows the request: "+strings.Join(memoryLimits, ", "))
+	f.Var(command.OneOf(&o.cpu, "mode", cpuLimits), "cpu-limit", "how a CPU limit follows the request, instead of as configured: "+strings.Join(cpuLimits, ", "))
+	f.Var(command.OneOf(&o.memory, "mode", memoryLimits), "memory-limit", "how a memory limit follows the request, instead of as configured: "+strings.Join(memoryLimits, ", "))
 	command.CompleteFlag(cmd, "cpu-limit", cobra.FixedCompletions(cpuLimits, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteFlag(cmd, "memory-limit", cobra.FixedCompletions(memoryLimits, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -166,10 +164,6 @@ func (o *options) complete(cmd *cobra.Command, _ []string) error {
 		if err := command.CheckNamespace(cmd, o.namespace, "omit --namespace for every namespace"); err != nil {
 			return err
 		}
-	}
-	o.limits = need.Limits{CPU: limitModes[o.cpu], Memory: limitModes[o.memory], MemoryMultiple: 2}
-	if o.limits.Memory == need.Multiple {
-		o.limits.MemoryHeadroom = 250 << 20
 	}
 	info, err := os.Stat(o.dir)
 	switch {
@@ -246,7 +240,7 @@ func (o *options) make(workloads []*workload) (*made, error) {
 		if err != nil {
 			return nil, err
 		}
-		pl := &planner{tree: t, rules: &size.Rules{MinChange: o.minChange, MinHistory: o.minHistory, Limits: o.limits}, overlay: o.at, mappings: mappings}
+		pl := &planner{tree: t, rules: &size.Rules{MinChange: o.minChange, MinHistory: o.minHistory}, overlay: o.at, mappings: mappings}
 		if f, _ := t.Overlay(o.at); o.at != "" && f == nil {
 			return nil, fmt.Errorf("--overlay %s has no kustomization.yaml: name the directory of an overlay", o.overlay)
 		}

@@ -24,6 +24,7 @@ func overlaid() map[string]string {
 func TestKustomize(t *testing.T) {
 	t.Run("edits a base that has one overlay, and the patches that count", editsABaseThatHasOneOverlay)
 	t.Run("edits the patch of an overlay, and inserts what the base has", editsThePatchOfAnOverlay)
+	t.Run("keeps the order of containers, and quotes names that YAML reads as numbers", keepsTheOrderOfContainers)
 	t.Run("writes a patch for what several overlays use", writesAPatchForWhatSeveralOverlaysUse)
 }
 
@@ -55,6 +56,25 @@ func editsThePatchOfAnOverlay(t *testing.T) {
 	}
 }
 
+func keepsTheOrderOfContainers(t *testing.T) {
+	all := overlaid()
+	delete(all, "base/web.yaml")
+	all["base/web.yaml"] = "kind: Deployment\nmetadata: {name: '123'}\nspec: {template: {spec: {containers: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]}}}\n"
+	all["prod/web.yaml"] = "kind: Deployment\nmetadata: {name: '123'}\nspec: {template: {spec: {containers: [{name: c}, {name: f}, {name: b, $patch: delete}]}}}\n"
+	all["prod/kustomization.yaml"] = "resources: [../base]\nnamespace: shop\npatches: [{path: web.yaml}]\n"
+	all["test/kustomization.yaml"] = "resources: [../base]\nnamespace: test\npatches: [{path: ../prod/web.yaml}]\n" // It shares the patch.
+	dir := files(t, all)
+	items := []item{of("Deployment", "123", "d", "20m", ""), of("Deployment", "123", "f", "30m", "")}
+	if code, _, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, items...), "--overlay", filepath.Join(dir, "prod"), "--write"); code != command.ExitOK {
+		t.Errorf("exit %d, stderr %q", code, stderr)
+	}
+	want := "kind: Deployment\nmetadata:\n  name: \"123\"\nspec:\n  template:\n    spec:\n      containers:\n      - name: c\n      - name: f\n        resources:\n          requests:\n            cpu: \"30m\"\n" +
+		"      - name: a\n      - name: d\n        resources:\n          requests:\n            cpu: \"20m\"\n"
+	if diff := cmp.Diff(want, texts(t, dir)["prod/resizer-deployment-123.yaml"]); diff != "" {
+		t.Errorf("wrong patch (-want +got):\n%s", diff)
+	}
+}
+
 func writesAPatchForWhatSeveralOverlaysUse(t *testing.T) {
 	all := overlaid()
 	dir, log := files(t, all), of("Deployment", "web", "log", "20m", "32Mi")
@@ -65,7 +85,7 @@ func writesAPatchForWhatSeveralOverlaysUse(t *testing.T) {
 	}
 	all["prod/web.yaml"] = strings.Replace(all["prod/web.yaml"], "cpu: 1 # more\n", "cpu: 250m # more\n            memory: 256Mi\n", 1)
 	all["prod/kustomization.yaml"] = strings.Replace(all["prod/kustomization.yaml"], "- path: web.yaml\n", "- path: web.yaml\n- path: resizer-deployment-web.yaml\n", 1)
-	all["prod/resizer-deployment-web.yaml"] = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n      - name: log\n        resources:\n          requests:\n            cpu: \"20m\"\n            memory: \"32Mi\"\n"
+	all["prod/resizer-deployment-web.yaml"] = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    spec:\n      containers:\n      - name: app\n      - name: log\n        resources:\n          requests:\n            cpu: \"20m\"\n            memory: \"32Mi\"\n"
 	if diff := cmp.Diff(all, texts(t, dir)); diff != "" {
 		t.Errorf("wrong texts (-want +got):\n%s", diff)
 	}

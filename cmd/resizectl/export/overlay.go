@@ -3,11 +3,33 @@ package export
 import (
 	"fmt"
 	"path"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export/edit"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export/tree"
 )
+
+// position returns which list has a container once all patches are applied, and the containers in front of it. Kustomize
+// moves what a patch has to the front.
+func position(at *tree.Placement, container string) (in string, before []string) {
+	for _, in := range tree.Lists {
+		var all []string
+		for _, o := range append([]*tree.Object{at.Object}, at.Patches...) {
+			names, removed := o.Names(in)
+			all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(names, name) || slices.Contains(removed, name) })
+			all = append(names, all...)
+		}
+		if n := slices.Index(all, container); n >= 0 {
+			return in, all[:n]
+		}
+	}
+	return tree.Lists[0], nil
+}
 
 // patches adds the patches that plans need to the overlay. It returns the new files by path, or why the kustomization
 // of the overlay cannot be changed.
@@ -74,13 +96,17 @@ func list(doc *edit.Document, files []string) error {
 	return doc.Add(doc.Root, "", edit.Entry{Key: "patches", Items: items})
 }
 
-// patchText returns a strategic merge patch with the amounts of a workload's containers.
+// patchText returns a strategic merge patch with the amounts of a workload's containers. It names those in front of them, too,
+// so that they stay in their order: the first one is what "kubectl logs" shows.
 func patchText(group []*plan) []byte {
 	object := group[0].patch
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", edit.Value(object.Node, "apiVersion").Value, object.Kind, object.Name)
+	if version := edit.Value(object.Node, "apiVersion"); version != nil {
+		fmt.Fprintf(&b, "apiVersion: %s\n", scalar(version.Value))
+	}
+	fmt.Fprintf(&b, "kind: %s\nmetadata:\n  name: %s\n", scalar(object.Kind), scalar(object.Name))
 	if object.Namespace != "" {
-		fmt.Fprintf(&b, "  namespace: %s\n", object.Namespace)
+		fmt.Fprintf(&b, "  namespace: %s\n", scalar(object.Namespace))
 	}
 	indent := ""
 	for _, key := range tree.Keys(object.Kind) {
@@ -88,16 +114,26 @@ func patchText(group []*plan) []byte {
 		indent += "  "
 	}
 	for _, in := range tree.Lists {
-		first := true
+		var order []string
+		of := map[string]*plan{}
 		for _, p := range group {
-			if p.in != in {
+			if p.in == in {
+				of[p.container] = p
+				if len(p.before) >= len(order) {
+					order = append(slices.Clone(p.before), p.container)
+				}
+			}
+		}
+		if len(order) > 0 {
+			fmt.Fprintf(&b, "%s%s:\n", indent, in)
+		}
+		for _, name := range order {
+			fmt.Fprintf(&b, "%s- name: %s\n", indent, scalar(name))
+			p := of[name]
+			if p == nil {
 				continue
 			}
-			if first {
-				fmt.Fprintf(&b, "%s%s:\n", indent, in)
-				first = false
-			}
-			fmt.Fprintf(&b, "%s- name: %s\n%s  resources:\n", indent, p.container, indent)
+			fmt.Fprintf(&b, "%s  resources:\n", indent)
 			for _, field := range fields {
 				head := false
 				for i := range p.changes {
@@ -115,4 +151,16 @@ func patchText(group []*plan) []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// plain are texts that need no quotes, unless YAML reads them as something else.
+var plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9./_-]*$`)
+
+// scalar writes text in YAML. Older parsers read words such as "on" as booleans.
+func scalar(text string) string {
+	n := yaml.Node{Kind: yaml.ScalarNode, Value: text}
+	if !plain.MatchString(text) || n.ShortTag() != "!!str" || slices.Contains([]string{"y", "n", "yes", "no", "on", "off"}, strings.ToLower(text)) {
+		return strconv.Quote(text)
+	}
+	return text
 }

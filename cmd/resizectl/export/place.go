@@ -26,6 +26,8 @@ type place struct {
 	shared string
 }
 
+const twice = "its key is there twice"
+
 var fields = [...]string{"requests", "limits"}
 
 func (p *place) resources() *yaml.Node { return edit.Value(p.holder, p.key) }
@@ -55,6 +57,9 @@ func (p *place) refused() (line int, reason string) {
 	if resources == nil {
 		return 0, ""
 	}
+	if second := edit.Twice(p.holder, p.key); second != nil {
+		return p.doc.Line(second), twice
+	}
 	nodes := []*yaml.Node{resources}
 	for _, field := range fields {
 		if amounts := edit.Value(resources, field); amounts != nil {
@@ -62,7 +67,10 @@ func (p *place) refused() (line int, reason string) {
 		}
 	}
 	for _, n := range nodes {
+		second := edit.Twice(n, "requests", "limits", sizing.CPU.Name, sizing.Memory.Name)
 		switch {
+		case second != nil:
+			return p.doc.Line(second), twice
 		case p.doc.Aliased(n):
 			return aliased(n)
 		case edit.Merges(n):

@@ -23,7 +23,9 @@ type plan struct {
 	targets []target
 	// patch is the object that a new patch in an overlay is for.
 	patch *tree.Object
-	in    string
+	// in is the list that has the container, and before are the containers in front of it.
+	in     string
+	before []string
 	// first reports whether the pods had no requests and no limits at all.
 	first bool
 }
@@ -241,7 +243,8 @@ func (pl *planner) container(p *plan, places []*place, guaranteed bool, object *
 	case of == nil:
 		p.targets = found
 	case pl.overlay != "" && at.Root == pl.overlay:
-		p.patch, p.in = object, object.Containers()[p.container].In
+		p.patch = object
+		p.in, p.before = position(at, p.container)
 	default:
 		refuse(of, of.line(), reason)
 		return

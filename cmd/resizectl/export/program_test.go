@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
@@ -28,13 +29,16 @@ func of(kind, name, container, cpu, memory string) item {
 
 // with returns the recommendation with more fields, at the top or in the baseline.
 func (i item) with(key string, value any) item {
-	if _, ok := i["baseline"].(item)[key]; ok || key == "cpuDecreaseMessage" || key == "leastLimits" || key == "peakMemory" {
+	if _, ok := i["baseline"].(item)[key]; ok || key == "cpuDecreaseMessage" || slices.Contains([]string{"leastLimits", "peakMemory", "cpuHistory", "memoryHistory"}, key) {
 		i["baseline"].(item)[key] = value
 	} else {
 		i[key] = value
 	}
 	return i
 }
+
+// knowing returns the recommendation with 8 days of history.
+func knowing(i item) item { return i.with("cpuHistory", "691200s").with("memoryHistory", "691200s") }
 
 // web is what most fixtures are about.
 func web() item { return of("Deployment", "web", "app", "250m", "256Mi") }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -17,6 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export/size"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // workload is what is recommended for the containers of a workload.
@@ -94,7 +97,7 @@ func (o *options) workloads(all []*workloadresizerv1.Recommendation) (found []*w
 			known[k] = w
 			found = append(found, w)
 		}
-		c := &recommended{needs: needsOf(r), rule: r.GetRule()}
+		c := &recommended{needs: o.needsOf(r), rule: r.GetRule()}
 		if before := w.containers[r.GetContainer()]; before != nil && !alike(before, c) {
 			c.conflict = fmt.Sprintf("rules recommend different sizes for container %s: %s and %s", r.GetContainer(), ruleName(before.rule), ruleName(c.rule))
 		}
@@ -111,32 +114,80 @@ func ruleName(rule string) string { return cmp.Or(rule, "the globals") }
 // alike reports whether two recommendations have the same amounts.
 func alike(a, b *recommended) bool {
 	for i := range a.needs {
-		if !size.Same(a.needs[i].Target, b.needs[i].Target) || a.needs[i].Withheld != b.needs[i].Withheld {
+		x, y := &a.needs[i], &b.needs[i]
+		if !size.Same(x.Target, y.Target) || x.Withheld != y.Withheld || x.Limits != y.Limits || x.Bounds != y.Bounds || x.MostLimit != y.MostLimit {
 			return false
 		}
 	}
 	return a.conflict == ""
 }
 
-func needsOf(r *workloadresizerv1.Recommendation) [2]size.Need {
-	b := r.GetBaseline()
+func (o *options) needsOf(r *workloadresizerv1.Recommendation) [2]size.Need {
+	b, rules := r.GetBaseline(), r.GetSizeRules()
 	keeps := func(may bool, why string) string {
 		if may {
 			return ""
 		}
 		return cmp.Or(why, "usage does not show that less is enough")
 	}
-	days := func(confidence float64) time.Duration {
+	// An older server does not say for how long usage is known. A confidence of 1 is a day at least.
+	days := func(known *durationpb.Duration, confidence float64) time.Duration {
+		if known != nil || rules != nil {
+			return known.AsDuration()
+		}
 		return time.Duration(min(confidence, 10_000) * 24 * float64(time.Hour))
 	}
+	limits, least, most, limit := o.limitsOf(rules), rules.GetMinRequests(), rules.GetMaxRequests(), rules.GetMaxLimits()
 	return [2]size.Need{
 		{
 			Target: b.GetTarget().GetCpu(), LeastRequest: b.GetLeastRequests().GetCpu(), LeastLimit: b.GetLeastLimits().GetCpu(),
-			Withheld: r.GetCpuWithheldMessage(), Keeps: keeps(b.GetCpuMayDecrease(), b.GetCpuDecreaseMessage()), History: days(b.GetCpuConfidence()),
+			Withheld: r.GetCpuWithheldMessage(), Keeps: keeps(b.GetCpuMayDecrease(), b.GetCpuDecreaseMessage()), History: days(b.GetCpuHistory(), b.GetCpuConfidence()),
+			Limits: limits, Bounds: within(sizing.CPU, least.GetCpu(), most.GetCpu()), MostLimit: amount(sizing.CPU, limit.GetCpu()),
 		},
 		{
 			Target: b.GetTarget().GetMemory(), LeastRequest: b.GetLeastRequests().GetMemory(), LeastLimit: b.GetLeastLimits().GetMemory(), Peak: b.GetPeakMemory(),
-			Withheld: r.GetMemoryWithheldMessage(), Keeps: keeps(b.GetMemoryMayDecrease(), b.GetMemoryDecreaseMessage()), History: days(b.GetMemoryConfidence()),
+			Withheld: r.GetMemoryWithheldMessage(), Keeps: keeps(b.GetMemoryMayDecrease(), b.GetMemoryDecreaseMessage()), History: days(b.GetMemoryHistory(), b.GetMemoryConfidence()),
+			Limits: limits, Bounds: within(sizing.Memory, least.GetMemory(), most.GetMemory()), MostLimit: amount(sizing.Memory, limit.GetMemory()),
 		},
 	}
+}
+
+// limitsOf returns how limits follow: as flags say, or else as the configuration of the pods does.
+func (o *options) limitsOf(rules *workloadresizerv1.SizeRules) need.Limits {
+	limits := need.Limits{
+		CPU:    limitModes[cmp.Or(o.cpu, rules.GetCpuLimit(), "follow")],
+		Memory: limitModes[cmp.Or(o.memory, rules.GetMemoryLimit(), "multiple")],
+	}
+	multiple, headroom := rules.GetMemoryLimitMultiple(), rules.GetMemoryLimitHeadroom()
+	if multiple == 0 { // The defaults of the configuration.
+		multiple, headroom = 2, cmp.Or(headroom, "250Mi")
+	}
+	switch limits.Memory {
+	case need.Multiple:
+		limits.MemoryMultiple, limits.MemoryHeadroom = multiple, amount(sizing.Memory, headroom)
+	case need.Peak:
+		limits.MemoryMultiple = multiple
+	}
+	return limits
+}
+
+// within returns the bounds of a request.
+func within(m *sizing.Measure, least, most string) sizing.Range {
+	r := sizing.Range{Min: amount(m, least), Max: amount(m, most)}
+	if r.Max > 0 {
+		r.Max = max(r.Max, r.Min)
+	}
+	return r
+}
+
+// amount returns an amount of the API; 0 if it is empty, or none.
+func amount(m *sizing.Measure, text string) int64 {
+	if text == "" {
+		return 0
+	}
+	n, err := m.Parse(text)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
 }

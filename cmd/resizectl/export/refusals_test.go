@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,8 +43,24 @@ var refusals = []struct {
 	}, nil, []string{"web.yaml:1: Deployment web: kustomization.yaml:3 is a patch that may change its resources"}},
 	{"rules that differ", map[string]string{"web.yaml": deployment(sized)}, []item{web(), of("Deployment", "web", "app", "1", "1Gi").with("rule", "overrides[0] (b)")}, []string{"web.yaml:12: Deployment web container app: rules recommend different sizes for container app: the globals and overrides[0] (b)"}},
 	{"amounts that are none", map[string]string{"web.yaml": deployment("        resources: {requests: {cpu: much}}\n")}, nil, []string{`web.yaml:12: Deployment web container app: cpu "much" is not an amount`}},
+	{"keys that are there twice", map[string]string{"web.yaml": deployment(sized + sized)}, nil, []string{"web.yaml:13: Deployment web container app: its key is there twice"}},
+	{"amounts that are there twice", map[string]string{"web.yaml": deployment("        resources: {requests: {cpu: 1, memory: 1Gi, cpu: 2}}\n")}, nil, []string{"web.yaml:12: Deployment web container app: its key is there twice"}},
+	{"tags that allow no other amount", map[string]string{"web.yaml": deployment("        resources: {requests: {cpu: !!int 1}}\n")}, []item{of("Deployment", "web", "app", "250m", "")}, []string{"web.yaml:12: it cannot be changed without changing something else"}},
+	{"amounts in blocks of text", map[string]string{"web.yaml": deployment("        resources:\n          requests:\n            cpu: |-\n              500m\n")}, nil, []string{"web.yaml:14: shop/deployment/web container app: it is not text on one line"}},
+	{"resources that are null", map[string]string{"web.yaml": deployment("        resources: null\n")}, nil, []string{"web.yaml:12: Deployment web container app: its resources are not a mapping"}},
+	{"files that are too large", map[string]string{"web.yaml": deployment(sized) + strings.Repeat("#", 16<<20)}, nil, []string{"web.yaml:1: it has more than 16 MiB"}},
+	{"kustomizations that multiply", multiplied(), nil, []string{"k0/kustomization.yaml:1: it includes more than 10000 others"}},
 	{"text that is not YAML", map[string]string{"web.yaml": deployment(sized) + " x\n"}, nil, []string{"web.yaml:", "it is not YAML"}},
 	{"resources of a whole pod", map[string]string{"web.yaml": deployment(sized + "      resources: {requests: {cpu: 2}}\n")}, nil, []string{"web.yaml:13: Deployment web: its pod has resources"}},
+}
+
+// multiplied are kustomizations of which each includes the next one twice, so that the last one is included 2^30 times.
+func multiplied() map[string]string {
+	all := map[string]string{"k30/kustomization.yaml": "resources: [web.yaml]\n", "k30/web.yaml": deployment(sized)}
+	for i := range 30 {
+		all[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%[1]d, ../k%[1]d/.]\n", i+1)
+	}
+	return all
 }
 
 func TestRefusals(t *testing.T) {

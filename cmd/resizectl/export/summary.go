@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -45,11 +47,19 @@ func (o *options) diffOf(c *change) string {
 	if filepath.IsLocal(o.dir) {
 		name = filepath.ToSlash(o.shown(c.path))
 	}
-	from := "a/" + name
+	from := quoted("a/" + name)
 	if c.added {
 		from = "/dev/null"
 	}
-	return unified(from, "b/"+name, string(c.old), string(c.text))
+	return unified(from, quoted("b/"+name), string(c.old), string(c.text))
+}
+
+// quoted returns the name of a file in a diff, like Git in quotes if it could be read as something else.
+func quoted(name string) string {
+	if strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) || c == '"' || c == '\\' }) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // writeAll changes the files, and prints the summary.

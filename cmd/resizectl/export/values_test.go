@@ -25,7 +25,7 @@ func editsTheValuesThatAMappingNames(t *testing.T) {
 	all := map[string]string{
 		".resizer.yaml": mappings,
 		"values.yaml":   "# the shop\nweb:\n  image: web\n  # We usually recommend not to specify default resources.\n  resources: {}\n",
-		"release.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: api}\nspec:\n  values:\n    pods:\n    - main:\n        resources:\n          requests: {cpu: '1', memory: 2Gi}\n" +
+		"release.yaml": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: &main main}\nspec:\n  values:\n    pods:\n    - *main :\n        resources:\n          requests: {cpu: '1', memory: 2Gi}\n" +
 			"---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: cd}\nspec:\n  source:\n    helm:\n      values: |\n        # text\n        web:\n          resources:\n            limits:\n              memory: 1Gi\n        more: 1\n  destination: {}\n",
 	}
 	dir := files(t, all)

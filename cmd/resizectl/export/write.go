@@ -101,9 +101,15 @@ func write(changes []*change, l *locks) error {
 
 // unchanged returns an error if the file is not as it was read.
 func (c *change) unchanged() error {
-	text, err := os.ReadFile(c.name)
+	info, err := os.Lstat(c.name) // A link must not be followed, even if it leads to the same text.
+	if err == nil && info.Mode().IsRegular() && !c.added {
+		var text []byte
+		if text, err = os.ReadFile(c.name); err == nil && bytes.Equal(text, c.old) {
+			return nil
+		}
+	}
 	switch {
-	case c.added && errors.Is(err, fs.ErrNotExist), err == nil && !c.added && bytes.Equal(text, c.old):
+	case c.added && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil && !c.added:
 		return fmt.Errorf("read %s: %w", c.name, err)

@@ -19,6 +19,8 @@ func TestWrite(t *testing.T) {
 	t.Run("refuses to write next to another export", refusesToWriteNextToAnotherExport)
 	t.Run("removes what a killed process has left", removesWhatAKilledProcessHasLeft)
 	t.Run("does not overwrite what has changed since it was read", doesNotOverwriteWhatHasChanged)
+	t.Run("does not follow a link that has replaced a file", doesNotFollowALinkThatHasReplacedAFile)
+	t.Run("quotes names that a diff could be misread by", quotesNamesThatADiffCouldBeMisreadBy)
 	t.Run("restores files if a later one cannot be written", restoresFilesIfALaterOneCannotBeWritten)
 	t.Run("follows a link to the directory itself", followsALinkToTheDirectoryItself)
 	t.Run("prints a summary", printsASummary)
@@ -67,6 +69,31 @@ func doesNotOverwriteWhatHasChanged(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"a.yaml": "old", "b.yaml": "old"}, texts(t, dir)); diff != "" {
 		t.Errorf("wrong texts (-want +got):\n%s", diff)
+	}
+}
+
+func doesNotFollowALinkThatHasReplacedAFile(t *testing.T) {
+	dir := files(t, map[string]string{"outside.yaml": "old", "dir/a.yaml": "-> ../outside.yaml"})
+	var held locks
+	defer held.release()
+	for _, c := range []*change{
+		{name: filepath.Join(dir, "dir/a.yaml"), old: []byte("old"), text: []byte("new")},
+		{name: filepath.Join(dir, "dir/a.yaml"), text: []byte("new"), added: true},
+	} {
+		if err := write([]*change{c}, &held); err == nil || !strings.Contains(err.Error(), "a.yaml has changed while it was read") {
+			t.Errorf("write: %v", err)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "dir/a.yaml")); to != "../outside.yaml" || texts(t, dir)["outside.yaml"] != "old" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+}
+
+func quotesNamesThatADiffCouldBeMisreadBy(t *testing.T) {
+	dir := files(t, map[string]string{"a\n+++ b/\x1b[2J.yaml": deployment(sized)})
+	_, diff, _ := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()))
+	if want := `--- "a/a\n+++ b/\x1b[2J.yaml"` + "\n" + `+++ "b/a\n+++ b/\x1b[2J.yaml"` + "\n"; !strings.HasPrefix(diff, want) {
+		t.Errorf("the diff is %q, want %q", diff, want)
 	}
 }
 

@@ -224,8 +224,10 @@ type Recommendation struct {
 	CpuWithheldMessage string `protobuf:"bytes,11,opt,name=cpu_withheld_message,json=cpuWithheldMessage,proto3" json:"cpu_withheld_message,omitempty"`
 	// The same for memory.
 	MemoryWithheldMessage string `protobuf:"bytes,12,opt,name=memory_withheld_message,json=memoryWithheldMessage,proto3" json:"memory_withheld_message,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// How a size follows from the requests that are recommended, as configured for the pods.
+	SizeRules     *SizeRules `protobuf:"bytes,13,opt,name=size_rules,json=sizeRules,proto3" json:"size_rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Recommendation) Reset() {
@@ -342,6 +344,116 @@ func (x *Recommendation) GetMemoryWithheldMessage() string {
 	return ""
 }
 
+func (x *Recommendation) GetSizeRules() *SizeRules {
+	if x != nil {
+		return x.SizeRules
+	}
+	return nil
+}
+
+// How the size of a container follows from recommended requests, in baseline units.
+type SizeRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How a CPU limit follows: "follow", "keep" or "none", as in the configuration.
+	CpuLimit string `protobuf:"bytes,1,opt,name=cpu_limit,json=cpuLimit,proto3" json:"cpu_limit,omitempty"`
+	// How a memory limit follows: "follow", "keep", "multiple" or "peak", as in the configuration.
+	MemoryLimit string `protobuf:"bytes,2,opt,name=memory_limit,json=memoryLimit,proto3" json:"memory_limit,omitempty"`
+	// The multiple of the request, or of the highest usage, that a memory limit is; 0 if it is neither.
+	MemoryLimitMultiple float64 `protobuf:"fixed64,3,opt,name=memory_limit_multiple,json=memoryLimitMultiple,proto3" json:"memory_limit_multiple,omitempty"`
+	// By how many bytes a memory limit is at least above the request; empty unless it is a multiple
+	// of that.
+	MemoryLimitHeadroom string `protobuf:"bytes,4,opt,name=memory_limit_headroom,json=memoryLimitHeadroom,proto3" json:"memory_limit_headroom,omitempty"`
+	// The least requests, by the bounds of the pods; absent without bounds, and empty for a resource
+	// that has none.
+	MinRequests *ResourceAmounts `protobuf:"bytes,5,opt,name=min_requests,json=minRequests,proto3" json:"min_requests,omitempty"`
+	// The most requests, by the bounds of the pods, and by how much more than their authors wrote
+	// they may get. Of several pods, this is the most that one of them may get.
+	MaxRequests *ResourceAmounts `protobuf:"bytes,6,opt,name=max_requests,json=maxRequests,proto3" json:"max_requests,omitempty"`
+	// The same for limits, which bounds do not limit.
+	MaxLimits     *ResourceAmounts `protobuf:"bytes,7,opt,name=max_limits,json=maxLimits,proto3" json:"max_limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SizeRules) Reset() {
+	*x = SizeRules{}
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SizeRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SizeRules) ProtoMessage() {}
+
+func (x *SizeRules) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SizeRules.ProtoReflect.Descriptor instead.
+func (*SizeRules) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SizeRules) GetCpuLimit() string {
+	if x != nil {
+		return x.CpuLimit
+	}
+	return ""
+}
+
+func (x *SizeRules) GetMemoryLimit() string {
+	if x != nil {
+		return x.MemoryLimit
+	}
+	return ""
+}
+
+func (x *SizeRules) GetMemoryLimitMultiple() float64 {
+	if x != nil {
+		return x.MemoryLimitMultiple
+	}
+	return 0
+}
+
+func (x *SizeRules) GetMemoryLimitHeadroom() string {
+	if x != nil {
+		return x.MemoryLimitHeadroom
+	}
+	return ""
+}
+
+func (x *SizeRules) GetMinRequests() *ResourceAmounts {
+	if x != nil {
+		return x.MinRequests
+	}
+	return nil
+}
+
+func (x *SizeRules) GetMaxRequests() *ResourceAmounts {
+	if x != nil {
+		return x.MaxRequests
+	}
+	return nil
+}
+
+func (x *SizeRules) GetMaxLimits() *ResourceAmounts {
+	if x != nil {
+		return x.MaxLimits
+	}
+	return nil
+}
+
 // The size that a container needs.
 type RecommendedSize struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -374,14 +486,18 @@ type RecommendedSize struct {
 	LeastLimits *ResourceAmounts `protobuf:"bytes,13,opt,name=least_limits,json=leastLimits,proto3" json:"least_limits,omitempty"`
 	// The highest usage of memory of today and the seven days before, in bytes and in baseline
 	// units; empty if it is not known. Memory limits follow it if the configuration says so.
-	PeakMemory    string `protobuf:"bytes,14,opt,name=peak_memory,json=peakMemory,proto3" json:"peak_memory,omitempty"`
+	PeakMemory string `protobuf:"bytes,14,opt,name=peak_memory,json=peakMemory,proto3" json:"peak_memory,omitempty"`
+	// For how long CPU is known, in whole hours. There may be gaps.
+	CpuHistory *durationpb.Duration `protobuf:"bytes,15,opt,name=cpu_history,json=cpuHistory,proto3" json:"cpu_history,omitempty"`
+	// The same for memory.
+	MemoryHistory *durationpb.Duration `protobuf:"bytes,16,opt,name=memory_history,json=memoryHistory,proto3" json:"memory_history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RecommendedSize) Reset() {
 	*x = RecommendedSize{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -393,7 +509,7 @@ func (x *RecommendedSize) String() string {
 func (*RecommendedSize) ProtoMessage() {}
 
 func (x *RecommendedSize) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -406,7 +522,7 @@ func (x *RecommendedSize) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendedSize.ProtoReflect.Descriptor instead.
 func (*RecommendedSize) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RecommendedSize) GetTarget() *ResourceAmounts {
@@ -507,6 +623,20 @@ func (x *RecommendedSize) GetPeakMemory() string {
 	return ""
 }
 
+func (x *RecommendedSize) GetCpuHistory() *durationpb.Duration {
+	if x != nil {
+		return x.CpuHistory
+	}
+	return nil
+}
+
+func (x *RecommendedSize) GetMemoryHistory() *durationpb.Duration {
+	if x != nil {
+		return x.MemoryHistory
+	}
+	return nil
+}
+
 // Sums over containers.
 type UsageSums struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -535,7 +665,7 @@ type UsageSums struct {
 
 func (x *UsageSums) Reset() {
 	*x = UsageSums{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +677,7 @@ func (x *UsageSums) String() string {
 func (*UsageSums) ProtoMessage() {}
 
 func (x *UsageSums) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +690,7 @@ func (x *UsageSums) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageSums.ProtoReflect.Descriptor instead.
 func (*UsageSums) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UsageSums) GetPods() int64 {
@@ -641,7 +771,7 @@ type SizeOnNodeType struct {
 
 func (x *SizeOnNodeType) Reset() {
 	*x = SizeOnNodeType{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +783,7 @@ func (x *SizeOnNodeType) String() string {
 func (*SizeOnNodeType) ProtoMessage() {}
 
 func (x *SizeOnNodeType) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +796,7 @@ func (x *SizeOnNodeType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SizeOnNodeType.ProtoReflect.Descriptor instead.
 func (*SizeOnNodeType) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SizeOnNodeType) GetNodeType() string {
@@ -710,7 +840,7 @@ type ListRecommendationsRequest struct {
 
 func (x *ListRecommendationsRequest) Reset() {
 	*x = ListRecommendationsRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +852,7 @@ func (x *ListRecommendationsRequest) String() string {
 func (*ListRecommendationsRequest) ProtoMessage() {}
 
 func (x *ListRecommendationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[5]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +865,7 @@ func (x *ListRecommendationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendationsRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendationsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{5}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListRecommendationsRequest) GetNamespace() string {
@@ -788,7 +918,7 @@ type ListRecommendationsResponse struct {
 
 func (x *ListRecommendationsResponse) Reset() {
 	*x = ListRecommendationsResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +930,7 @@ func (x *ListRecommendationsResponse) String() string {
 func (*ListRecommendationsResponse) ProtoMessage() {}
 
 func (x *ListRecommendationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[6]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +943,7 @@ func (x *ListRecommendationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendationsResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendationsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{6}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListRecommendationsResponse) GetRecommendations() []*Recommendation {
@@ -850,7 +980,7 @@ type GetRecommendationRequest struct {
 
 func (x *GetRecommendationRequest) Reset() {
 	*x = GetRecommendationRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +992,7 @@ func (x *GetRecommendationRequest) String() string {
 func (*GetRecommendationRequest) ProtoMessage() {}
 
 func (x *GetRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[7]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1005,7 @@ func (x *GetRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*GetRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{7}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetRecommendationRequest) GetNamespace() string {
@@ -905,7 +1035,7 @@ type GetRecommendationResponse struct {
 
 func (x *GetRecommendationResponse) Reset() {
 	*x = GetRecommendationResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1047,7 @@ func (x *GetRecommendationResponse) String() string {
 func (*GetRecommendationResponse) ProtoMessage() {}
 
 func (x *GetRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[8]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1060,7 @@ func (x *GetRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*GetRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{8}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRecommendationResponse) GetContainers() []*ExplainedRecommendation {
@@ -962,7 +1092,7 @@ type ExplainedRecommendation struct {
 
 func (x *ExplainedRecommendation) Reset() {
 	*x = ExplainedRecommendation{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -974,7 +1104,7 @@ func (x *ExplainedRecommendation) String() string {
 func (*ExplainedRecommendation) ProtoMessage() {}
 
 func (x *ExplainedRecommendation) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[9]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -987,7 +1117,7 @@ func (x *ExplainedRecommendation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedRecommendation.ProtoReflect.Descriptor instead.
 func (*ExplainedRecommendation) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{9}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExplainedRecommendation) GetRecommendation() *Recommendation {
@@ -1037,7 +1167,7 @@ type MeasuredNodeType struct {
 
 func (x *MeasuredNodeType) Reset() {
 	*x = MeasuredNodeType{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1179,7 @@ func (x *MeasuredNodeType) String() string {
 func (*MeasuredNodeType) ProtoMessage() {}
 
 func (x *MeasuredNodeType) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[10]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1192,7 @@ func (x *MeasuredNodeType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MeasuredNodeType.ProtoReflect.Descriptor instead.
 func (*MeasuredNodeType) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{10}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MeasuredNodeType) GetNodeType() string {
@@ -1136,7 +1266,7 @@ type RecommendationStep struct {
 
 func (x *RecommendationStep) Reset() {
 	*x = RecommendationStep{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1278,7 @@ func (x *RecommendationStep) String() string {
 func (*RecommendationStep) ProtoMessage() {}
 
 func (x *RecommendationStep) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[11]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1291,7 @@ func (x *RecommendationStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendationStep.ProtoReflect.Descriptor instead.
 func (*RecommendationStep) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{11}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RecommendationStep) GetName() string {
@@ -1201,7 +1331,7 @@ type WatchRecommendationsRequest struct {
 
 func (x *WatchRecommendationsRequest) Reset() {
 	*x = WatchRecommendationsRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1343,7 @@ func (x *WatchRecommendationsRequest) String() string {
 func (*WatchRecommendationsRequest) ProtoMessage() {}
 
 func (x *WatchRecommendationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[12]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1356,7 @@ func (x *WatchRecommendationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRecommendationsRequest.ProtoReflect.Descriptor instead.
 func (*WatchRecommendationsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{12}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WatchRecommendationsRequest) GetNamespace() string {
@@ -1267,7 +1397,7 @@ type WatchRecommendationsResponse struct {
 
 func (x *WatchRecommendationsResponse) Reset() {
 	*x = WatchRecommendationsResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1409,7 @@ func (x *WatchRecommendationsResponse) String() string {
 func (*WatchRecommendationsResponse) ProtoMessage() {}
 
 func (x *WatchRecommendationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[13]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1422,7 @@ func (x *WatchRecommendationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRecommendationsResponse.ProtoReflect.Descriptor instead.
 func (*WatchRecommendationsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{13}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WatchRecommendationsResponse) GetType() WatchEventType {
@@ -1331,7 +1461,7 @@ type GetUsageHistoryRequest struct {
 
 func (x *GetUsageHistoryRequest) Reset() {
 	*x = GetUsageHistoryRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1473,7 @@ func (x *GetUsageHistoryRequest) String() string {
 func (*GetUsageHistoryRequest) ProtoMessage() {}
 
 func (x *GetUsageHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[14]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1486,7 @@ func (x *GetUsageHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageHistoryRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{14}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetUsageHistoryRequest) GetNamespace() string {
@@ -1393,7 +1523,7 @@ type GetUsageHistoryResponse struct {
 
 func (x *GetUsageHistoryResponse) Reset() {
 	*x = GetUsageHistoryResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1535,7 @@ func (x *GetUsageHistoryResponse) String() string {
 func (*GetUsageHistoryResponse) ProtoMessage() {}
 
 func (x *GetUsageHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1548,7 @@ func (x *GetUsageHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageHistoryResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{15}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetUsageHistoryResponse) GetNodeTypes() []*NodeTypeHistory {
@@ -1456,7 +1586,7 @@ type NodeTypeHistory struct {
 
 func (x *NodeTypeHistory) Reset() {
 	*x = NodeTypeHistory{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1468,7 +1598,7 @@ func (x *NodeTypeHistory) String() string {
 func (*NodeTypeHistory) ProtoMessage() {}
 
 func (x *NodeTypeHistory) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[16]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1481,7 +1611,7 @@ func (x *NodeTypeHistory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeTypeHistory.ProtoReflect.Descriptor instead.
 func (*NodeTypeHistory) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{16}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *NodeTypeHistory) GetNodeType() string {
@@ -1541,7 +1671,7 @@ type UsageBucket struct {
 
 func (x *UsageBucket) Reset() {
 	*x = UsageBucket{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1683,7 @@ func (x *UsageBucket) String() string {
 func (*UsageBucket) ProtoMessage() {}
 
 func (x *UsageBucket) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[17]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1696,7 @@ func (x *UsageBucket) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageBucket.ProtoReflect.Descriptor instead.
 func (*UsageBucket) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{17}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UsageBucket) GetFrom() float64 {
@@ -1611,7 +1741,7 @@ type ListSavingsRequest struct {
 
 func (x *ListSavingsRequest) Reset() {
 	*x = ListSavingsRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1753,7 @@ func (x *ListSavingsRequest) String() string {
 func (*ListSavingsRequest) ProtoMessage() {}
 
 func (x *ListSavingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1766,7 @@ func (x *ListSavingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSavingsRequest.ProtoReflect.Descriptor instead.
 func (*ListSavingsRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListSavingsRequest) GetNamespace() string {
@@ -1696,7 +1826,7 @@ type ListSavingsResponse struct {
 
 func (x *ListSavingsResponse) Reset() {
 	*x = ListSavingsResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1838,7 @@ func (x *ListSavingsResponse) String() string {
 func (*ListSavingsResponse) ProtoMessage() {}
 
 func (x *ListSavingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1851,7 @@ func (x *ListSavingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSavingsResponse.ProtoReflect.Descriptor instead.
 func (*ListSavingsResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListSavingsResponse) GetSavings() []*Savings {
@@ -1791,7 +1921,7 @@ type Savings struct {
 
 func (x *Savings) Reset() {
 	*x = Savings{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1933,7 @@ func (x *Savings) String() string {
 func (*Savings) ProtoMessage() {}
 
 func (x *Savings) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1946,7 @@ func (x *Savings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Savings.ProtoReflect.Descriptor instead.
 func (*Savings) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Savings) GetNamespace() string {
@@ -1926,7 +2056,7 @@ type GetUsageStatusRequest struct {
 
 func (x *GetUsageStatusRequest) Reset() {
 	*x = GetUsageStatusRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1938,7 +2068,7 @@ func (x *GetUsageStatusRequest) String() string {
 func (*GetUsageStatusRequest) ProtoMessage() {}
 
 func (x *GetUsageStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1951,7 +2081,7 @@ func (x *GetUsageStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetUsageStatusRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{21}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{22}
 }
 
 // Response message for UsageService.GetUsageStatus.
@@ -1973,7 +2103,7 @@ type GetUsageStatusResponse struct {
 
 func (x *GetUsageStatusResponse) Reset() {
 	*x = GetUsageStatusResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2115,7 @@ func (x *GetUsageStatusResponse) String() string {
 func (*GetUsageStatusResponse) ProtoMessage() {}
 
 func (x *GetUsageStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2128,7 @@ func (x *GetUsageStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUsageStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetUsageStatusResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{22}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetUsageStatusResponse) GetSources() []*UsageSource {
@@ -2065,7 +2195,7 @@ type UsageSource struct {
 
 func (x *UsageSource) Reset() {
 	*x = UsageSource{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2207,7 @@ func (x *UsageSource) String() string {
 func (*UsageSource) ProtoMessage() {}
 
 func (x *UsageSource) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2220,7 @@ func (x *UsageSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageSource.ProtoReflect.Descriptor instead.
 func (*UsageSource) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{23}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UsageSource) GetName() string {
@@ -2180,7 +2310,7 @@ type UsageStorage struct {
 
 func (x *UsageStorage) Reset() {
 	*x = UsageStorage{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2322,7 @@ func (x *UsageStorage) String() string {
 func (*UsageStorage) ProtoMessage() {}
 
 func (x *UsageStorage) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2335,7 @@ func (x *UsageStorage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageStorage.ProtoReflect.Descriptor instead.
 func (*UsageStorage) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{24}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UsageStorage) GetStoreTime() *timestamppb.Timestamp {
@@ -2255,7 +2385,7 @@ type UsageShard struct {
 
 func (x *UsageShard) Reset() {
 	*x = UsageShard{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2397,7 @@ func (x *UsageShard) String() string {
 func (*UsageShard) ProtoMessage() {}
 
 func (x *UsageShard) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2410,7 @@ func (x *UsageShard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageShard.ProtoReflect.Descriptor instead.
 func (*UsageShard) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{25}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UsageShard) GetName() string {
@@ -2359,7 +2489,7 @@ type ContainerUsage struct {
 
 func (x *ContainerUsage) Reset() {
 	*x = ContainerUsage{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2371,7 +2501,7 @@ func (x *ContainerUsage) String() string {
 func (*ContainerUsage) ProtoMessage() {}
 
 func (x *ContainerUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[26]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2384,7 +2514,7 @@ func (x *ContainerUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContainerUsage.ProtoReflect.Descriptor instead.
 func (*ContainerUsage) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{26}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ContainerUsage) GetPodUid() string {
@@ -2484,7 +2614,7 @@ type ReportUsageRequest struct {
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2496,7 +2626,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[27]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2509,7 +2639,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{27}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReportUsageRequest) GetUsages() []*ContainerUsage {
@@ -2541,7 +2671,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2553,7 +2683,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2566,7 +2696,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{28}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReportUsageResponse) GetAccepted() int64 {
@@ -2609,7 +2739,7 @@ type UsageError struct {
 
 func (x *UsageError) Reset() {
 	*x = UsageError{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2621,7 +2751,7 @@ func (x *UsageError) String() string {
 func (*UsageError) ProtoMessage() {}
 
 func (x *UsageError) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2634,7 +2764,7 @@ func (x *UsageError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageError.ProtoReflect.Descriptor instead.
 func (*UsageError) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{29}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UsageError) GetIndex() int64 {
@@ -2679,7 +2809,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
-	"\x06memory\x18\x02 \x01(\tR\x06memory\"\xc6\x04\n" +
+	"\x06memory\x18\x02 \x01(\tR\x06memory\"\x84\x05\n" +
 	"\x0eRecommendation\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x1c\n" +
@@ -2696,7 +2826,18 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	" \x01(\x0e2\x1e.workloadresizer.v1.DemandModeR\n" +
 	"demandMode\x120\n" +
 	"\x14cpu_withheld_message\x18\v \x01(\tR\x12cpuWithheldMessage\x126\n" +
-	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\"\x98\x06\n" +
+	"\x17memory_withheld_message\x18\f \x01(\tR\x15memoryWithheldMessage\x12<\n" +
+	"\n" +
+	"size_rules\x18\r \x01(\v2\x1d.workloadresizer.v1.SizeRulesR\tsizeRules\"\x87\x03\n" +
+	"\tSizeRules\x12\x1b\n" +
+	"\tcpu_limit\x18\x01 \x01(\tR\bcpuLimit\x12!\n" +
+	"\fmemory_limit\x18\x02 \x01(\tR\vmemoryLimit\x122\n" +
+	"\x15memory_limit_multiple\x18\x03 \x01(\x01R\x13memoryLimitMultiple\x122\n" +
+	"\x15memory_limit_headroom\x18\x04 \x01(\tR\x13memoryLimitHeadroom\x12F\n" +
+	"\fmin_requests\x18\x05 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vminRequests\x12F\n" +
+	"\fmax_requests\x18\x06 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vmaxRequests\x12B\n" +
+	"\n" +
+	"max_limits\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\tmaxLimits\"\x96\a\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2713,7 +2854,10 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0eleast_requests\x18\f \x01(\v2#.workloadresizer.v1.ResourceAmountsR\rleastRequests\x12F\n" +
 	"\fleast_limits\x18\r \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vleastLimits\x12\x1f\n" +
 	"\vpeak_memory\x18\x0e \x01(\tR\n" +
-	"peakMemory\"\x88\x04\n" +
+	"peakMemory\x12:\n" +
+	"\vcpu_history\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"cpuHistory\x12@\n" +
+	"\x0ememory_history\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\rmemoryHistory\"\x88\x04\n" +
 	"\tUsageSums\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12!\n" +
 	"\funknown_pods\x18\x02 \x01(\x03R\vunknownPods\x12?\n" +
@@ -2947,128 +3091,135 @@ func file_workloadresizer_v1_usage_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(SavingsGroup)(0),                    // 0: workloadresizer.v1.SavingsGroup
 	(UsageErrorCode)(0),                  // 1: workloadresizer.v1.UsageErrorCode
 	(*ResourceAmounts)(nil),              // 2: workloadresizer.v1.ResourceAmounts
 	(*Recommendation)(nil),               // 3: workloadresizer.v1.Recommendation
-	(*RecommendedSize)(nil),              // 4: workloadresizer.v1.RecommendedSize
-	(*UsageSums)(nil),                    // 5: workloadresizer.v1.UsageSums
-	(*SizeOnNodeType)(nil),               // 6: workloadresizer.v1.SizeOnNodeType
-	(*ListRecommendationsRequest)(nil),   // 7: workloadresizer.v1.ListRecommendationsRequest
-	(*ListRecommendationsResponse)(nil),  // 8: workloadresizer.v1.ListRecommendationsResponse
-	(*GetRecommendationRequest)(nil),     // 9: workloadresizer.v1.GetRecommendationRequest
-	(*GetRecommendationResponse)(nil),    // 10: workloadresizer.v1.GetRecommendationResponse
-	(*ExplainedRecommendation)(nil),      // 11: workloadresizer.v1.ExplainedRecommendation
-	(*MeasuredNodeType)(nil),             // 12: workloadresizer.v1.MeasuredNodeType
-	(*RecommendationStep)(nil),           // 13: workloadresizer.v1.RecommendationStep
-	(*WatchRecommendationsRequest)(nil),  // 14: workloadresizer.v1.WatchRecommendationsRequest
-	(*WatchRecommendationsResponse)(nil), // 15: workloadresizer.v1.WatchRecommendationsResponse
-	(*GetUsageHistoryRequest)(nil),       // 16: workloadresizer.v1.GetUsageHistoryRequest
-	(*GetUsageHistoryResponse)(nil),      // 17: workloadresizer.v1.GetUsageHistoryResponse
-	(*NodeTypeHistory)(nil),              // 18: workloadresizer.v1.NodeTypeHistory
-	(*UsageBucket)(nil),                  // 19: workloadresizer.v1.UsageBucket
-	(*ListSavingsRequest)(nil),           // 20: workloadresizer.v1.ListSavingsRequest
-	(*ListSavingsResponse)(nil),          // 21: workloadresizer.v1.ListSavingsResponse
-	(*Savings)(nil),                      // 22: workloadresizer.v1.Savings
-	(*GetUsageStatusRequest)(nil),        // 23: workloadresizer.v1.GetUsageStatusRequest
-	(*GetUsageStatusResponse)(nil),       // 24: workloadresizer.v1.GetUsageStatusResponse
-	(*UsageSource)(nil),                  // 25: workloadresizer.v1.UsageSource
-	(*UsageStorage)(nil),                 // 26: workloadresizer.v1.UsageStorage
-	(*UsageShard)(nil),                   // 27: workloadresizer.v1.UsageShard
-	(*ContainerUsage)(nil),               // 28: workloadresizer.v1.ContainerUsage
-	(*ReportUsageRequest)(nil),           // 29: workloadresizer.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),          // 30: workloadresizer.v1.ReportUsageResponse
-	(*UsageError)(nil),                   // 31: workloadresizer.v1.UsageError
-	(*Workload)(nil),                     // 32: workloadresizer.v1.Workload
-	(DemandMode)(0),                      // 33: workloadresizer.v1.DemandMode
-	(*timestamppb.Timestamp)(nil),        // 34: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 35: workloadresizer.v1.WatchEventType
-	(*durationpb.Duration)(nil),          // 36: google.protobuf.Duration
+	(*SizeRules)(nil),                    // 4: workloadresizer.v1.SizeRules
+	(*RecommendedSize)(nil),              // 5: workloadresizer.v1.RecommendedSize
+	(*UsageSums)(nil),                    // 6: workloadresizer.v1.UsageSums
+	(*SizeOnNodeType)(nil),               // 7: workloadresizer.v1.SizeOnNodeType
+	(*ListRecommendationsRequest)(nil),   // 8: workloadresizer.v1.ListRecommendationsRequest
+	(*ListRecommendationsResponse)(nil),  // 9: workloadresizer.v1.ListRecommendationsResponse
+	(*GetRecommendationRequest)(nil),     // 10: workloadresizer.v1.GetRecommendationRequest
+	(*GetRecommendationResponse)(nil),    // 11: workloadresizer.v1.GetRecommendationResponse
+	(*ExplainedRecommendation)(nil),      // 12: workloadresizer.v1.ExplainedRecommendation
+	(*MeasuredNodeType)(nil),             // 13: workloadresizer.v1.MeasuredNodeType
+	(*RecommendationStep)(nil),           // 14: workloadresizer.v1.RecommendationStep
+	(*WatchRecommendationsRequest)(nil),  // 15: workloadresizer.v1.WatchRecommendationsRequest
+	(*WatchRecommendationsResponse)(nil), // 16: workloadresizer.v1.WatchRecommendationsResponse
+	(*GetUsageHistoryRequest)(nil),       // 17: workloadresizer.v1.GetUsageHistoryRequest
+	(*GetUsageHistoryResponse)(nil),      // 18: workloadresizer.v1.GetUsageHistoryResponse
+	(*NodeTypeHistory)(nil),              // 19: workloadresizer.v1.NodeTypeHistory
+	(*UsageBucket)(nil),                  // 20: workloadresizer.v1.UsageBucket
+	(*ListSavingsRequest)(nil),           // 21: workloadresizer.v1.ListSavingsRequest
+	(*ListSavingsResponse)(nil),          // 22: workloadresizer.v1.ListSavingsResponse
+	(*Savings)(nil),                      // 23: workloadresizer.v1.Savings
+	(*GetUsageStatusRequest)(nil),        // 24: workloadresizer.v1.GetUsageStatusRequest
+	(*GetUsageStatusResponse)(nil),       // 25: workloadresizer.v1.GetUsageStatusResponse
+	(*UsageSource)(nil),                  // 26: workloadresizer.v1.UsageSource
+	(*UsageStorage)(nil),                 // 27: workloadresizer.v1.UsageStorage
+	(*UsageShard)(nil),                   // 28: workloadresizer.v1.UsageShard
+	(*ContainerUsage)(nil),               // 29: workloadresizer.v1.ContainerUsage
+	(*ReportUsageRequest)(nil),           // 30: workloadresizer.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),          // 31: workloadresizer.v1.ReportUsageResponse
+	(*UsageError)(nil),                   // 32: workloadresizer.v1.UsageError
+	(*Workload)(nil),                     // 33: workloadresizer.v1.Workload
+	(DemandMode)(0),                      // 34: workloadresizer.v1.DemandMode
+	(*durationpb.Duration)(nil),          // 35: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),        // 36: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 37: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
-	32, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
-	4,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
-	5,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
-	6,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	33, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
-	2,  // 5: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 6: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 7: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 8: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 9: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 10: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 11: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 12: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 13: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 14: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 15: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 16: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 17: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 18: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 19: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	32, // 20: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	11, // 21: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	3,  // 22: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	12, // 23: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	13, // 24: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	34, // 25: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	34, // 26: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	2,  // 27: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 28: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	32, // 29: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	35, // 30: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	3,  // 31: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	32, // 32: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	18, // 33: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	32, // 34: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	34, // 35: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	34, // 36: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	19, // 37: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	19, // 38: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	32, // 39: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
-	0,  // 40: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
-	22, // 41: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	32, // 42: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 43: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 44: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 45: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 46: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 47: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
-	25, // 48: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	26, // 49: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	36, // 50: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	34, // 51: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	34, // 52: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	34, // 53: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	34, // 54: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	27, // 55: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	34, // 56: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	34, // 57: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	36, // 58: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	28, // 59: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	31, // 60: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 61: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	7,  // 62: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	9,  // 63: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	14, // 64: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	16, // 65: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	20, // 66: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	23, // 67: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	29, // 68: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	8,  // 69: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	10, // 70: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	15, // 71: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	17, // 72: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	21, // 73: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	24, // 74: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	30, // 75: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	69, // [69:76] is the sub-list for method output_type
-	62, // [62:69] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	33, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
+	5,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
+	6,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
+	7,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
+	34, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	4,  // 5: workloadresizer.v1.Recommendation.size_rules:type_name -> workloadresizer.v1.SizeRules
+	2,  // 6: workloadresizer.v1.SizeRules.min_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 7: workloadresizer.v1.SizeRules.max_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 8: workloadresizer.v1.SizeRules.max_limits:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 9: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 10: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 11: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 12: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
+	35, // 16: workloadresizer.v1.RecommendedSize.cpu_history:type_name -> google.protobuf.Duration
+	35, // 17: workloadresizer.v1.RecommendedSize.memory_history:type_name -> google.protobuf.Duration
+	2,  // 18: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 19: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 20: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 21: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 22: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 23: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	33, // 24: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 25: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	33, // 26: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	12, // 27: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	3,  // 28: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	13, // 29: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	14, // 30: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	36, // 31: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	36, // 32: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	2,  // 33: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 34: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	33, // 35: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	37, // 36: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	3,  // 37: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	33, // 38: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	19, // 39: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	33, // 40: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	36, // 41: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	36, // 42: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	20, // 43: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	20, // 44: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	33, // 45: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 46: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
+	23, // 47: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	33, // 48: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 49: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 50: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 51: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 52: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 53: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	26, // 54: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	27, // 55: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	35, // 56: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	36, // 57: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	36, // 58: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	36, // 59: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	36, // 60: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	28, // 61: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	36, // 62: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	36, // 63: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	35, // 64: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	29, // 65: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	32, // 66: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 67: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	8,  // 68: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	10, // 69: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	15, // 70: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	17, // 71: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	21, // 72: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	24, // 73: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	30, // 74: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	9,  // 75: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	11, // 76: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	16, // 77: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	18, // 78: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	22, // 79: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	25, // 80: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	31, // 81: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	75, // [75:82] is the sub-list for method output_type
+	68, // [68:75] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -3079,18 +3230,18 @@ func file_workloadresizer_v1_usage_proto_init() {
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
-	file_workloadresizer_v1_usage_proto_msgTypes[3].OneofWrappers = []any{}
-	file_workloadresizer_v1_usage_proto_msgTypes[10].OneofWrappers = []any{}
-	file_workloadresizer_v1_usage_proto_msgTypes[20].OneofWrappers = []any{}
-	file_workloadresizer_v1_usage_proto_msgTypes[23].OneofWrappers = []any{}
-	file_workloadresizer_v1_usage_proto_msgTypes[26].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[4].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[11].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[21].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[24].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_usage_proto_rawDesc), len(file_workloadresizer_v1_usage_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

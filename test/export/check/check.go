@@ -24,7 +24,7 @@ func Changes(before, after []byte) error {
 
 var (
 	// amount is a quantity with its quotes, after a key.
-	amount = regexp.MustCompile(`((?:^|[\s{,"'])["']?(?:cpu|memory)["']?:\s*(?:[&!]\S+\s+)?)["']?[0-9.]+(?:m|[kMGTP]i?)?["']?`)
+	amount = regexp.MustCompile(`((?:^|[\s{,"'])["']?(?:cpu|memory)["']?\s*:\s*(?:[&!]\S+\s+)?)["']?[0-9.]+(?:m|[kMGTP]i?)?["']?`)
 	// inserted is what a line may have that is inserted.
 	inserted = regexp.MustCompile(`^\s*(?:["']?(?:resources|requests|limits)["']?:(?:\s*\{)?|["']?(?:cpu|memory)["']?: ["']?[0-9.]+(?:m|[kMGTP]i?)?["']?,?|\},?)\s*$`)
 	// braces are what is inserted into braces. One on a line of its own has the line end before it.

@@ -44,7 +44,8 @@ var errOverlap = errors.New("two changes are in the same place")
 // differs returns the first node of the document that is not as it was meant to be in the changed text; nil if all are.
 func (d *Document) differs(old, changed *yaml.Node) *yaml.Node {
 	if value, ok := d.set[old]; ok {
-		if changed.Kind != yaml.ScalarNode || changed.Value != value || changed.Anchor != old.Anchor {
+		var decoded any // A tag such as !!float may not allow the new value.
+		if changed.Kind != yaml.ScalarNode || changed.Value != value || changed.Anchor != old.Anchor || changed.Decode(&decoded) != nil {
 			return old
 		}
 		return nil

@@ -68,11 +68,40 @@ func Find(m *yaml.Node, name string) (key, value *yaml.Node) {
 		return nil, nil
 	}
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		if k := m.Content[i]; k.Kind == yaml.ScalarNode && k.Value == name && k.Tag != "!!merge" {
-			return k, m.Content[i+1]
+		if isKey(m.Content[i], name) {
+			return m.Content[i], m.Content[i+1]
 		}
 	}
 	return nil, nil
+}
+
+// isKey reports whether a key has a name. It may be an alias for it.
+func isKey(k *yaml.Node, name string) bool {
+	if k.Kind == yaml.AliasNode {
+		k = k.Alias
+	}
+	return k.Kind == yaml.ScalarNode && k.Value == name && k.Tag != "!!merge"
+}
+
+// Twice returns the second entry of a mapping with one of the names; nil if none is there twice. Programs differ in which of
+// the two they use.
+func Twice(m *yaml.Node, names ...string) *yaml.Node {
+	if m == nil || m.Kind != yaml.MappingNode {
+		return nil
+	}
+	for _, name := range names {
+		found := false
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			if !isKey(m.Content[i], name) {
+				continue
+			}
+			if found {
+				return m.Content[i]
+			}
+			found = true
+		}
+	}
+	return nil
 }
 
 // Value returns what an entry of a mapping has; nil if there is none.

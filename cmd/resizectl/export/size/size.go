@@ -29,15 +29,19 @@ type Need struct {
 	Keeps string
 	// History is how much is known.
 	History time.Duration
+	// Limits are how limits follow.
+	Limits need.Limits
+	// Bounds limit the request, and MostLimit the limit; 0 for no limit.
+	Bounds    sizing.Range
+	MostLimit int64
 }
 
-// Rules are when amounts change, and how limits follow.
+// Rules are when amounts change.
 type Rules struct {
 	// MinChange is the least relative difference that changes an amount.
 	MinChange float64
 	// MinHistory is how much must be known before an amount is lowered.
 	MinHistory time.Duration
-	Limits     need.Limits
 }
 
 // Change is a new request or limit.
@@ -113,9 +117,15 @@ func Of(m *sizing.Measure, has Pair, needs *Need, guaranteed bool, rules *Rules)
 		return nil, fmt.Sprintf("%s: %s", m.Name, needs.Withheld), nil
 	}
 	size := func(request int64) sizing.Amount {
-		recommended := need.Recommendation{Target: request, Floor: floor, Peak: peak, Rules: &need.Rules{Limits: rules.Limits}}
-		n := need.Need{Authored: authored, Recommended: &recommended, Bounds: &sizing.Range{}}
+		recommended := need.Recommendation{Target: request, Floor: floor, Peak: peak, Rules: &need.Rules{Limits: needs.Limits}}
+		n := need.Need{Authored: authored, Recommended: &recommended, Bounds: &needs.Bounds}
 		a, _ := n.On(m, sizing.Factor{Num: 1, Den: 1}, guaranteed)
+		if needs.MostLimit > 0 && a.Limit > needs.MostLimit {
+			a.Limit = max(needs.MostLimit, a.Request)
+			if authored.Request < authored.Limit && a.Limit == a.Request { // Equal amounts would change the class of the pod.
+				a.Limit += m.Unit
+			}
+		}
 		return a
 	}
 	to := size(target)

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -205,10 +206,15 @@ func (t *Tree) place() {
 		}
 	}
 	slices.Sort(dirs)
-	e := expander{t, inFiles}
+	e := expander{tree: t, inFiles: inFiles}
 	for _, dir := range dirs {
 		if k := t.kusts[dir]; !k.included && !k.component {
+			e.steps = 0
 			found := e.expand(k, nil)
+			if e.steps > mostSteps {
+				t.Refused = append(t.Refused, Refusal{File: k.file.Path, Reason: fmt.Sprintf("it includes more than %d others", mostSteps)})
+				continue
+			}
 			for _, p := range found {
 				p.Root = dir
 			}
@@ -225,11 +231,15 @@ func (t *Tree) place() {
 type expander struct {
 	tree    *Tree
 	inFiles map[string][]*Object
+	// steps are how many kustomizations one at the root includes. Each may include others several times.
+	steps int
 }
+
+const mostSteps = 10_000
 
 // expand returns what a kustomization applies. within are the kustomizations that include it.
 func (e *expander) expand(k *kustomization, within []*kustomization) (all []*Placement) {
-	if slices.Contains(within, k) {
+	if e.steps++; slices.Contains(within, k) || e.steps > mostSteps {
 		return nil
 	}
 	within = append(within, k)

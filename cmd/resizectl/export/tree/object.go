@@ -142,6 +142,26 @@ func (o *Object) Containers() map[string]*Container {
 	return all
 }
 
+// Names returns the names of the containers in a list of the object's pods, in their order, and of those that a patch removes
+// from it.
+func (o *Object) Names(in string) (names, removed []string) {
+	_, spec := o.Spec()
+	list := edit.Value(spec, in)
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return nil, nil
+	}
+	for _, node := range list.Content {
+		switch name := text(edit.Value(node, "name")); {
+		case name == "":
+		case text(edit.Value(node, "$patch")) == "delete":
+			removed = append(removed, name)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names, removed
+}
+
 // Container is a container in an object.
 type Container struct {
 	Node *yaml.Node

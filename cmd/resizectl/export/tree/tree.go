@@ -62,6 +62,9 @@ func (r *Refusal) String() string {
 // extensions are the extensions of files that may have manifests.
 var extensions = []string{".yaml", ".yml", ".json"}
 
+// most is the size of the largest file that is read. The API server accepts no object of more than 3 MiB.
+const most = 16 << 20
+
 // Wanted are the kinds and names of workloads.
 type Wanted struct{ Kinds, Names map[string]bool }
 
@@ -182,6 +185,10 @@ func (t *Tree) visit(name string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
 		return err
+	}
+	if info.Size() > most {
+		t.refuse(at, "it has more than 16 MiB")
+		return nil
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

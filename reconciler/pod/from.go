@@ -1,11 +1,13 @@
 package pod
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +34,15 @@ func FromProven(object *corev1.Pod, keys *seal.Ring) *Pod {
 func Imagined(object *corev1.Pod) *Pod {
 	running := *object
 	running.Spec.NodeName = somewhere
+	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
+	h := asCreated()
+	return from(&running, &h, &admitted{})
+}
+
+// BeingCreated is like Imagined, for a pod that is created at this time; node is where it will run, empty if that is not known.
+func BeingCreated(object *corev1.Pod, node string, now time.Time) *Pod {
+	running := *object
+	running.Spec.NodeName, running.CreationTimestamp = cmp.Or(node, somewhere), metav1.NewTime(now)
 	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	h := asCreated()
 	return from(&running, &h, &admitted{})

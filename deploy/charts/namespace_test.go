@@ -16,6 +16,7 @@ benchNode: {enabled: true, labelNode: true}
 reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
 vpaObjects: {enabled: true}
+sizeAtCreation: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
 monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}

@@ -64,7 +64,9 @@ func selects(nodeType string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{nodetype.LabelGCPMachineFamily: nodeType} }
 }
 
-func cpuOf(p *corev1.Pod) string { return sizing.CPU.Show(sizing.FromResources(p.Spec.Containers[0].Resources).CPU) }
+func cpuOf(p *corev1.Pod) string {
+	return sizing.CPU.Show(sizing.FromResources(p.Spec.Containers[0].Resources).CPU)
+}
 
 func TestSize(t *testing.T) {
 	for _, tc := range []struct {

@@ -115,3 +115,6 @@ func createdAt(name string) time.Time {
 	}
 	return at
 }
+
+// Has reports whether the ring has the key of a name.
+func (r *Ring) Has(name string) bool { return r.key(name) != nil }

@@ -153,7 +153,7 @@ func TestSizeAgain(t *testing.T) {
 		return p
 	}
 	sealed := first.Annotations[contract.CreatedSizes]
-	withOwner := func(p *corev1.Pod, uid string) *corev1.Pod {
+	withAnotherOwner := func(p *corev1.Pod) *corev1.Pod {
 		p = p.DeepCopy()
 		p.OwnerReferences[0].UID = "other"
 		return p
@@ -168,7 +168,7 @@ func TestSizeAgain(t *testing.T) {
 		{"a webhook changed another annotation", annotated(first, "sidecar.istio.io/status", "injected"), "800m/1600m", "1"},
 		{"a webhook halved the size", scale(first, "400m", "1"), "320m/800m", "400m"},
 		{"a webhook changed the limit alone", scale(first, "800m", "4"), "800m/3200m", "1"},
-		{"copied to another controller", withOwner(first, "other"), "640m/1280m", "800m"},
+		{"copied to another controller", withAnotherOwner(first), "640m/1280m", "800m"},
 		{"forged", annotated(first, contract.CreatedSizes, strings.Replace(sealed, "1/2>", "9/9>", 1)), "640m/1280m", "800m"},
 		{"with other records of a running pod", annotated(annotated(first, contract.Reverts, "[]"), contract.AppliedSizes, "app 0 cpu 9"), "800m/1600m", "1"},
 	} {

@@ -15,11 +15,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// proven signs what the server did to a pod while it was being created.
-func proven(t *testing.T, keys *seal.Ring, sizes string) func(*corev1.Pod) {
+// shrinks is what the server did to a pod while it was being created.
+const shrinks = "app 0 cpu 1/2>800m/1600m"
+
+// proven signs that.
+func proven(t *testing.T, keys *seal.Ring) func(*corev1.Pod) {
 	t.Helper()
 	return func(p *corev1.Pod) {
-		text, err := keys.Sign(seal.SubjectOf(&p.ObjectMeta, p.Namespace), seal.Creation{NodeType: "n4", At: podtest.Start, Sizes: sizes})
+		text, err := keys.Sign(seal.SubjectOf(&p.ObjectMeta, p.Namespace), seal.Creation{NodeType: "n4", At: podtest.Start, Sizes: shrinks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +39,6 @@ func amounts(request, limit string) func(*corev1.Pod) {
 
 func TestAdmitted(t *testing.T) {
 	keys, _ := (*seal.Ring)(nil).Renewed(podtest.Start.Add(-time.Hour))
-	const shrinks = "app 0 cpu 1/2>800m/1600m"
 	annotate := func(key, text string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Annotations[key] = text }
 	}
@@ -65,14 +67,14 @@ func TestAdmitted(t *testing.T) {
 		// unannotated means that originals must be written, at that the pod counts as sized at its creation.
 		unannotated, at bool
 	}{
-		{"as it was created", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys, shrinks)}, authored, "", false, true},
-		{"without originals", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, proven(t, keys, shrinks)}, authored, "", true, true},
-		{"with false originals", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, proven(t, keys, shrinks), annotate("workload-resizer.io/original-cpu.app", "50m")}, authored, "", true, true},
-		{"changed by another webhook since", keys, []func(*corev1.Pod){amounts("300m", "600m"), owned, stamped, proven(t, keys, shrinks)}, sizing.Amount{Request: 300, Limit: 600}, "", true, true},
-		{"resized since", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys, shrinks), podtest.ManagedBy(podtest.ResizeOf(60, "app"))}, authored, "", false, false},
-		{"no key", nil, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys, shrinks)}, sizing.Amount{}, "is not known", false, false},
-		{"copied to another controller", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys, shrinks), func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }}, sizing.Amount{}, "it was not signed for this pod", false, false},
-		{"replayed", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys, shrinks), func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(podtest.Start.Add(time.Hour)) }}, sizing.Amount{}, "is valid for pods that are created within 5m0s", false, false},
+		{"as it was created", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys)}, authored, "", false, true},
+		{"without originals", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, proven(t, keys)}, authored, "", true, true},
+		{"with false originals", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, proven(t, keys), annotate("workload-resizer.io/original-cpu.app", "50m")}, authored, "", true, true},
+		{"changed by another webhook since", keys, []func(*corev1.Pod){amounts("300m", "600m"), owned, stamped, proven(t, keys)}, sizing.Amount{Request: 300, Limit: 600}, "", true, true},
+		{"resized since", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys), podtest.ManagedBy(podtest.ResizeOf(60, "app"))}, authored, "", false, false},
+		{"no key", nil, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys)}, sizing.Amount{}, "is not known", false, false},
+		{"copied to another controller", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys), func(p *corev1.Pod) { p.OwnerReferences[0].UID = "other" }}, sizing.Amount{}, "it was not signed for this pod", false, false},
+		{"replayed", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, proven(t, keys), func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(podtest.Start.Add(time.Hour)) }}, sizing.Amount{}, "is valid for pods that are created within 5m0s", false, false},
 		{"forged", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned, stamped, annotate(contract.CreatedSizes, "n4 2026-11-28T10:00:00Z 20261128T090000Z AAAA app 0 cpu 9/9>800m/1600m")}, sizing.Amount{}, "is not known", false, false},
 		{"not sized", keys, []func(*corev1.Pod){amounts("800m", "1600m"), owned}, emitted, "", true, false},
 	} {

@@ -88,7 +88,7 @@ func (r *Ring) Renewed(now time.Time) (*Ring, bool) {
 	}
 	if n := len(renewed.names); n == 0 || now.Sub(createdAt(renewed.names[n-1])) >= renewAfter {
 		name, key := now.UTC().Format(idLayout), make([]byte, Size)
-		rand.Read(key) //nolint:errcheck // It never returns an error.
+		_, _ = rand.Read(key) // It never returns an error.
 		renewed.keys[name], renewed.names, changed = key, append(renewed.names, name), true
 	}
 	return renewed, changed

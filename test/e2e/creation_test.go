@@ -28,7 +28,7 @@ func TestCreation(t *testing.T) {
 	s := c.serveCreating(t, address)
 	t.Run("pods that name their node or its type start with their size", func(t *testing.T) { c.startSized(t, s) })
 	t.Run("the originals stay known", func(t *testing.T) { c.knowsOriginals(t, s) })
-	t.Run("copied records have no effect", func(t *testing.T) { c.copiedRecords(t, s) })
+	t.Run("copied records have no effect", c.copiedRecords)
 	t.Run("pods start without a server, and are resized once there is one", func(t *testing.T) { c.withoutServer(t, s, address) })
 }
 
@@ -185,7 +185,7 @@ func (c *cluster) knowsOriginals(t *testing.T, s *server) {
 }
 
 // copiedRecords creates a Deployment from the manifest of a running pod, with its sizes and annotations.
-func (c *cluster) copiedRecords(t *testing.T, s *server) {
+func (c *cluster) copiedRecords(t *testing.T) {
 	const namespace = "copied"
 	c.namespace(t, namespace)
 	c.deploy(t, namespace, app{name: "source", nodeType: "n4", requests: small})

@@ -124,6 +124,7 @@ func (c *cluster) startSized(t *testing.T, s *server) {
 	wants(t, s.resizectl(t, 0, "resizes", "list", "-n", namespace), "web-", "actuated")
 	web := c.of(t, namespace, "web")[0]
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, web.Name), "100m")
+	c.awaitEvent(t, namespace, web.UID, "Resized", "at its creation, for node type n4 (requests are written for n2d): app: cpu 100m → 80m")
 }
 
 // cpuOnC3 returns what a pod that requests 100m requests on a c3.

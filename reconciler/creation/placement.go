@@ -20,7 +20,7 @@ type Placement struct {
 	Why string
 }
 
-// nodes are the nodes of the cluster.
+// nodes finds nodes by name.
 type nodes interface {
 	NodeNamed(name string) *corev1.Node
 }

@@ -106,7 +106,7 @@ func (r *Ring) key(name string) []byte {
 	return r.keys[name]
 }
 
-// mac returns the MAC of a text. Each part has its length in front of it, so that no other parts have the same MAC.
+// mac returns the MAC of all parts. Each part has its length in front of it, so that no other parts have the same MAC.
 func mac(key []byte, of Subject, head, sizes string) []byte {
 	h := hmac.New(sha256.New, key)
 	var length [8]byte

@@ -67,7 +67,7 @@ func TestOpen(t *testing.T) {
 		{"another key", r, web, with(2, "20200101T000000Z"), small.At, `the key "20200101T000000Z" that it was signed with is not known`},
 		{"no MAC", r, web, with(3, ""), small.At, "it was not signed for this pod"},
 		{"a part of the MAC", r, web, with(3, parts[3][:4]), small.At, "it was not signed for this pod"},
-		{"other sizes", r, web, with(4, "app 0 cpu 8/9>800m/1600m memory 1Gi"), small.At, "it was not signed for this pod"},
+		{"different sizes", r, web, with(4, "app 0 cpu 8/9>800m/1600m memory 1Gi"), small.At, "it was not signed for this pod"},
 		{"nonsense", r, web, "nonsense", small.At, "it cannot be read"},
 		{"no keys", nil, web, good, small.At, "that it was signed with is not known"},
 	} {
@@ -126,7 +126,7 @@ func TestRing(t *testing.T) {
 			t.Error("it is renewed again within an hour")
 		}
 		if renewed, changed := current.Renewed(small.At.Add(dropAfter)); !changed || renewed.keys[first.names[0]] != nil {
-			t.Error("the first key is kept for ever")
+			t.Error("the first key is kept forever")
 		}
 	})
 	t.Run("is stored and read again", func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 )
 
 // Authority writes the authorities that sign the server's certificate to the MutatingWebhookConfiguration, so that the API
-// server can verify whom it asks. All replicas do: whoever is first writes.
+// server can verify whom it asks. All replicas try, and the first one writes.
 type Authority struct {
 	client  kubernetes.Interface
 	bundle  follow.ConfigMap

@@ -107,7 +107,7 @@ func (h *handler) answer(r *http.Request, request *admissionv1.AdmissionRequest)
 	}
 	patch, err := json.Marshal(patchOf(&object, sized.Pod))
 	if err != nil {
-		logger.Error(err, "The change of a pod that is being created cannot be written")
+		logger.Error(err, "The patch for a pod that is being created cannot be encoded")
 		return allowed, failed
 	}
 	kind := admissionv1.PatchTypeJSONPatch

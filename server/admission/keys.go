@@ -93,7 +93,7 @@ func (k *Keys) Run(ctx context.Context) error {
 	return end
 }
 
-// take takes over what the Secret says.
+// take adds the keys in the Secret.
 func (k *Keys) take(secret *corev1.Secret, err error) {
 	defer k.first.Do(func() { close(k.read) })
 	if err == nil {

@@ -156,14 +156,17 @@ func (c *cluster) knowsOriginals(t *testing.T, s *server) {
 	})
 	c.reconfigure(t, s, withN4("1.25"))
 	wants(t, s.resizectl(t, 0, "restore", "-n", namespace), "0 to resize")
-	for _, p := range c.pods(t, namespace) {
-		if err := hasCPU(&p, "100m"); err != nil {
-			t.Error(err)
+	localcluster.Eventually(t, "the nodes to complete the restore", func() error {
+		for _, p := range c.pods(t, namespace) {
+			if err := hasCPU(&p, "100m"); err != nil {
+				return err
+			}
+			if left := ours(p.Annotations); len(left) > 0 {
+				return fmt.Errorf("pod %s is still annotated with %v", p.Name, left)
+			}
 		}
-		if left := ours(p.Annotations); len(left) > 0 {
-			t.Errorf("pod %s is still annotated with %v", p.Name, left)
-		}
-	}
+		return nil
+	})
 	// New pods are not sized while the namespace is restored.
 	web := c.of(t, namespace, "web")[0]
 	if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), web.Name, metav1.DeleteOptions{}); err != nil {

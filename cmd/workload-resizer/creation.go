@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
@@ -35,7 +37,7 @@ func (o *creationOptions) validate(encrypted bool, reject func(flag, format stri
 // creation is what sizes at creation need.
 type creation struct {
 	keys *admission.Keys
-	// authority tells the API server how to verify the server; nil if something else does.
+	// authority tells the API server how to verify the server; nil in a dry run, which writes nothing.
 	authority *admission.Authority
 	listener  net.Listener
 	tls       *tls.Config
@@ -55,7 +57,7 @@ func newCreation(o *options, client kubernetes.Interface, config *tls.Config) (*
 		keys:     admission.NewKeys(client, o.configNamespace, o.names().CreationKeys, clock.RealClock{}, o.dryRun),
 		listener: listener, tls: config, namespace: o.configNamespace,
 	}
-	if o.selfSigned.enabled && !o.dryRun {
+	if !o.dryRun {
 		c.authority = admission.NewAuthority(client, o.configNamespace, o.names().CA, o.names().Creation)
 	}
 	return c, nil
@@ -73,9 +75,21 @@ func (c *creation) afterKeys(run func(context.Context) error) func(context.Conte
 	}
 }
 
+// problem returns why pods may not be sized at their creation; nil if there is no problem.
+func (c *creation) problem() error {
+	var unverified error
+	if c.authority != nil {
+		unverified = c.authority.Problem()
+	}
+	if err := errors.Join(c.keys.Problem(), unverified); err != nil {
+		return fmt.Errorf("pods are not sized at their creation: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
+}
+
 // parts returns what runs next to the server.
 func (c *creation) parts(sizer *reconciling.Sizer, metrics prometheus.Registerer) []func(context.Context) error {
-	serving := admission.New(admission.Config{Sizer: sizer, Own: c.namespace, Listener: c.listener, TLS: c.tls, Metrics: metrics})
+	serving := admission.New(admission.Config{Sizer: sizer, Own: c.namespace, Listener: c.listener, TLS: c.tls, Metrics: metrics, Problem: c.problem})
 	all := []func(context.Context) error{c.keys.Run, serving.Run}
 	if c.authority != nil {
 		all = append(all, c.authority.Run)

@@ -178,6 +178,7 @@ func serve(ctx context.Context, o *options) error {
 	}
 	if creating != nil {
 		reconcile = creating.afterKeys(reconcile)
+		serving.Creation = creating.problem
 	}
 	serving.Reconciler, serving.Demands = l, l.Demands
 	if pushed != nil {

@@ -38,7 +38,7 @@ func (h halves) Size(object *corev1.Pod, _ string) creation.Sized {
 }
 
 func newHandler(sizer Sizer, places int) *handler {
-	return &handler{sizer: sizer, metrics: newMetrics(prometheus.NewRegistry()), own: "system", busy: make(chan struct{}, places), now: time.Now}
+	return &handler{sizer: sizer, metrics: newMetrics(prometheus.NewRegistry(), func() error { return nil }), own: "system", busy: make(chan struct{}, places), now: time.Now}
 }
 
 func podOf(n int) *corev1.Pod {

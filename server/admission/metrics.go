@@ -22,7 +22,17 @@ const (
 
 type metrics struct{ seconds *prometheus.HistogramVec }
 
-func newMetrics(in prometheus.Registerer) *metrics {
+// newMetrics returns metrics. problem returns why pods may not be sized.
+func newMetrics(in prometheus.Registerer, problem func() error) *metrics {
+	healthy := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_creation_healthy",
+		Help: "Whether the server has keys for sizes at creation and the API server can verify it (1), or not (0); missing without --size-at-creation.",
+	}, func() float64 {
+		if problem() != nil {
+			return 0
+		}
+		return 1
+	})
 	m := &metrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "workload_resizer_creation_seconds",
 		Help:    "How long answers to the API server took that creates pods, by result: sized, unchanged, failed or overloaded.",
@@ -31,7 +41,7 @@ func newMetrics(in prometheus.Registerer) *metrics {
 	for _, of := range [...]result{given, unchanged, failed, overloaded} {
 		m.seconds.WithLabelValues(string(of))
 	}
-	in.MustRegister(m.seconds)
+	in.MustRegister(healthy, m.seconds)
 	return m
 }
 

@@ -32,6 +32,8 @@ type Config struct {
 	Listener net.Listener
 	TLS      *tls.Config
 	Metrics  prometheus.Registerer
+	// Problem returns why pods may not be sized; nil if there is no problem.
+	Problem func() error
 }
 
 // Server answers the API server.
@@ -42,7 +44,7 @@ type Server struct {
 
 // New returns a server that does nothing until Run.
 func New(config Config) *Server {
-	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics), own: config.Own, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
+	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics, config.Problem), own: config.Own, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+Path, h)
 	secure := config.TLS.Clone()

@@ -31,6 +31,12 @@ var (
 	stampOriginals string
 	//go:embed components/vpa-objects/rbac.yaml
 	vpaObjectsRights string
+	//go:embed components/size-at-creation/keys.yaml
+	creationKeys string
+	//go:embed components/size-at-creation/rbac.yaml
+	creationRights string
+	//go:embed components/size-at-creation/webhook.yaml
+	creationWebhook string
 	//go:embed components/startup-taint/rbac.yaml
 	startupTaintRights string
 	//go:embed components/startup-taint/policy.yaml
@@ -78,6 +84,12 @@ func StartupTaint() [][]byte { return [][]byte{[]byte(startupTaintRights), []byt
 
 // VPAObjects returns the right to write the status of VerticalPodAutoscalers.
 func VPAObjects() []byte { return []byte(vpaObjectsRights) }
+
+// SizeAtCreation returns what sizes at creation need: the Secret for keys, the rights of the server, and the configuration
+// that lets the API server ask.
+func SizeAtCreation() [][]byte {
+	return [][]byte{[]byte(creationKeys), []byte(creationRights), []byte(creationWebhook)}
+}
 
 // StampOriginals returns the policy that writes the originals of pods when they are created.
 // It requires Kubernetes 1.36 or later.

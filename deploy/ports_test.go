@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,13 +21,13 @@ func portsMatchTheContainer(t *testing.T) {
 	for _, port := range container.Ports {
 		named[port.Name] = port.ContainerPort
 	}
-	for _, flag := range []string{"--grpc-bind-address=:7443", "--http-bind-address=:8080"} {
+	for _, flag := range []string{"--grpc-bind-address=:7443", "--http-bind-address=:8080", "--size-at-creation"} {
 		if !slices.Contains(container.Args, flag) {
 			t.Errorf("the container's arguments are %v, want %s", container.Args, flag)
 		}
 	}
 	// Clients and monitors use these names.
-	if named["grpc"] != 7443 || named["http"] != 8080 || len(named) != 2 {
+	if named["grpc"] != 7443 || named["http"] != 8080 || named["webhook"] != 9443 || len(named) != 3 {
 		t.Errorf("the container's ports are %v", named)
 	}
 	for probe, path := range map[*corev1.Probe]string{container.LivenessProbe: "/livez", container.ReadinessProbe: "/readyz"} {
@@ -42,8 +43,12 @@ func portsMatchTheContainer(t *testing.T) {
 			t.Errorf("port %s of the Service has the target port %s", port.Name, port.TargetPort.String())
 		}
 	}
-	if ports["grpc"] != 443 || ports["http"] != 8080 || len(ports) != 2 {
+	if ports["grpc"] != 443 || ports["http"] != 8080 || ports["webhook"] != 9443 || len(ports) != 3 {
 		t.Errorf("the Service's ports are %v", ports)
+	}
+	webhook := only[admissionregistrationv1.MutatingWebhookConfiguration](t, manifest, "MutatingWebhookConfiguration").Webhooks[0]
+	if to := webhook.ClientConfig.Service; to.Name != service.Name || to.Namespace != service.Namespace || *to.Port != ports["webhook"] || *to.Path != "/size-at-creation" {
+		t.Errorf("the API server asks at %v", to)
 	}
 	for _, rule := range only[networkingv1.NetworkPolicy](t, manifest, "NetworkPolicy").Spec.Ingress {
 		for _, port := range rule.Ports {

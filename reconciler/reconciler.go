@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/creation"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
@@ -24,6 +25,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 	"github.com/workload-resizer/workload-resizer/reconciler/vpastatus"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -57,6 +59,8 @@ type Config struct {
 	Holds loop.Holds
 	// Planner decides. Run adds the restrictions of the API server's version.
 	Planner plan.Planner
+	// Keys returns the keys that prove which sizes pods were given at their creation; nil if the server sizes none then.
+	Keys func() *seal.Ring
 	// Events records events on pods.
 	Events *loop.Events
 	// Traces receives a trace of each pod that the loop writes or reports on; nil
@@ -89,6 +93,8 @@ type Config struct {
 type Reconciler struct {
 	*query.Queries
 	*loop.Loop
+	// Sizer sizes pods while they are created; nil if the server sizes none then.
+	Sizer *creation.Sizer
 	// Gate removes startup taints; nil if the cluster has none.
 	Gate *startup.Gate
 	// Demands has what workloads need; nil if usage is not collected.
@@ -107,7 +113,7 @@ func New(config Config) (*Reconciler, error) {
 	}
 	of, err := cluster.New(cluster.Config{
 		Client: config.Client, Dynamic: config.Dynamic, WorkloadKinds: config.WorkloadKinds, Metadata: config.Metadata,
-		VPAPolicies: config.VPAs != nil, Ratios: config.Ratios, Holds: config.Holds, Planner: planner, Metrics: config.Metrics, Clock: now,
+		VPAPolicies: config.VPAs != nil, Ratios: config.Ratios, Holds: config.Holds, Planner: planner, Keys: config.Keys, Metrics: config.Metrics, Clock: now,
 	})
 	if err != nil {
 		return nil, err
@@ -125,6 +131,9 @@ func New(config Config) (*Reconciler, error) {
 		}),
 	}
 	r.Queries.Waits = r.Loop.Waits
+	if config.Keys != nil {
+		r.Sizer = &creation.Sizer{Config: creation.Config{Cluster: of, Planner: planner, Keys: config.Keys, Clock: now}}
+	}
 	leads := func() bool { return true }
 	if config.Leader != nil {
 		leads = config.Leader.Leading

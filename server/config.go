@@ -70,6 +70,8 @@ type Config struct {
 	// nil for no profiles. The server closes it.
 	Pprof       net.Listener
 	PprofAccess *access.Access
+	// Creation returns why pods may not be sized at their creation; nil if the server sizes none then.
+	Creation func() error
 	// Traces traces each call of the API; nil for no traces.
 	Traces trace.TracerProvider
 	// Metrics is the registry that the server registers its metrics with and exposes.

@@ -65,6 +65,6 @@ func (s *Server) registerOfCluster(to registrar) {
 	s.usage.Register(to)
 	status.New(status.Config{
 		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,
-		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, CertificateExpires: s.health.CertificateExpires, Election: config.Election,
+		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, CertificateExpires: s.health.CertificateExpires, Creation: config.Creation, Election: config.Election,
 	}).Register(to)
 }

@@ -36,6 +36,7 @@ type options struct {
 	tlsCertFile       string
 	tlsKeyFile        string
 	selfSigned        selfSignedOptions
+	creation          creationOptions
 	clientCAFile      string
 	tokenAudiences    []string
 	insecurePlaintext bool
@@ -80,6 +81,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")
 	o.selfSigned.addTo(flags)
+	o.creation.addTo(flags)
 	flags.StringVar(&o.clientCAFile, "client-ca-file", "", "PEM file with the certificate authorities for client certificates, which name users as the API server's do; without it, callers need tokens")
 	flags.StringSliceVar(&o.tokenAudiences, "token-audiences", []string{"workload-resizer.io"}, "audiences for callers' tokens; each token must be for at least one of them")
 	flags.BoolVar(&o.insecurePlaintext, "insecure-plaintext", false, "let other machines call the gRPC API and read profiles without TLS, where something else encrypts the traffic. Callers need tokens, except at a loopback address or Unix socket: anyone who reaches these, even through a proxy, can do anything")
@@ -186,6 +188,7 @@ func (o *options) validate() error {
 		reject("kube-api-burst", "must be at least 1, not %d", o.burst)
 	}
 	o.election.validate(reject)
+	o.creation.validate(o.encrypted(), reject)
 	o.usage.validate(reject)
 	if o.vpaObjects && len(o.usage.sources) == 0 {
 		reject("vpa-objects", "needs a source of usage in --usage-sources")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"maps"
@@ -221,6 +222,7 @@ func metricTable(t *testing.T) string {
 		defer func() { _ = l.Close() }()
 		listeners = append(listeners, l)
 	}
+	(&creation{listener: listeners[0], tls: &tls.Config{}}).parts(nil, registry)
 	server.New(server.Config{Ratios: store, Reconciler: running, Holds: holds, Metrics: registry, GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
 
 	descs := make(chan *prometheus.Desc)

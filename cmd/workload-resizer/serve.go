@@ -71,6 +71,10 @@ func serve(ctx context.Context, o *options) error {
 		}
 	}
 
+	creating, err := newCreation(o, clients.main, encryption.config)
+	if err != nil {
+		return err
+	}
 	registry := newRegistry()
 	events := loop.NoEvents()
 	if o.events && !o.dryRun {
@@ -143,6 +147,9 @@ func serve(ctx context.Context, o *options) error {
 	if o.vpaObjects {
 		reconciling.VPAs = clients.vpas
 	}
+	if creating != nil {
+		reconciling.Keys = creating.keys.Ring
+	}
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
 		Replica: replica, Version: build.Version, WorkloadKinds: kinds,
@@ -170,6 +177,10 @@ func serve(ctx context.Context, o *options) error {
 	if elector != nil {
 		reconcile = func(ctx context.Context) error { return elector.Run(ctx, l.Filled(), l.Run) }
 	}
+	if creating != nil {
+		reconcile = creating.afterKeys(reconcile)
+		serving.Creation = creating.problem
+	}
 	serving.Reconciler, serving.Demands = l, l.Demands
 	if pushed != nil {
 		serving.Push = pushed
@@ -183,6 +194,9 @@ func serve(ctx context.Context, o *options) error {
 	}
 	if encryption.run != nil {
 		parts = append(parts, encryption.run)
+	}
+	if creating != nil {
+		parts = append(parts, creating.parts(l.Sizer, registry)...)
 	}
 	return runAll(ctx, parts...)
 }

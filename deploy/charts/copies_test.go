@@ -38,6 +38,9 @@ var copies = map[string]string{
 	"startup-taint-policy.yaml":      "components/startup-taint/policy.yaml",
 	"startup-taint-rbac.yaml":        "components/startup-taint/rbac.yaml",
 	"vpa-objects-rbac.yaml":          "components/vpa-objects/rbac.yaml",
+	"size-at-creation-keys.yaml":     "components/size-at-creation/keys.yaml",
+	"size-at-creation-rbac.yaml":     "components/size-at-creation/rbac.yaml",
+	"size-at-creation-webhook.yaml":  "components/size-at-creation/webhook.yaml",
 }
 
 func TestCopies(t *testing.T) {

@@ -16,6 +16,7 @@ benchNode: {enabled: true, labelNode: true}
 reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
 vpaObjects: {enabled: true}
+sizeAtCreation: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
 monitoring: {serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}, dashboard: {enabled: true}}
@@ -40,7 +41,7 @@ func allObjectsUseTheNamespaceOfTheRelease(t *testing.T) {
 	if at := strings.Index(manifest, namespace); at >= 0 {
 		t.Errorf("the default namespace is left in:\n%s", manifest[max(at-300, 0):at+100])
 	}
-	clusterScoped := map[any]bool{"Namespace": true, "ClusterRole": true, "ClusterRoleBinding": true, "PriorityClass": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true}
+	clusterScoped := map[any]bool{"Namespace": true, "ClusterRole": true, "ClusterRoleBinding": true, "PriorityClass": true, "MutatingWebhookConfiguration": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true}
 	for key, o := range parsed(t, manifest) {
 		want := any("elsewhere")
 		if clusterScoped[o["kind"]] {
@@ -108,8 +109,8 @@ func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 			}
 		}
 	}
-	if subjects != 3 {
-		t.Errorf("%d bindings are for the server, want 3: for its Role and its two ClusterRoles", subjects)
+	if subjects != 5 {
+		t.Errorf("%d bindings are for the server, want 5: for its two Roles and its three ClusterRoles", subjects)
 	}
 	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
 		t.Error("the chart does not create the named ServiceAccount")

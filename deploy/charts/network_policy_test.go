@@ -24,6 +24,7 @@ networkPolicy:
 	got := parsed(t, manifest)["networking.k8s.io/v1 NetworkPolicy "+namespace+"/workload-resizer"]["spec"].(object)["ingress"]
 	want := []any{
 		object{"ports": []any{object{"port": "grpc"}}},
+		object{"ports": []any{object{"port": "webhook"}}},
 		object{
 			"ports": []any{object{"port": "http"}},
 			"from": []any{object{

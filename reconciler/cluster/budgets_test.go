@@ -55,7 +55,7 @@ func limited(t testing.TB, limits []*policyv1.PodDisruptionBudget, pods ...*core
 	t.Helper()
 	c := known(t, pods...)
 	for _, o := range limits {
-		kept, err := trim(o)
+		kept, err := trim(o, nil)
 		if err == nil {
 			err = c.budgets.Add(kept)
 		}

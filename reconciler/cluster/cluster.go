@@ -29,6 +29,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -70,6 +71,8 @@ type Config struct {
 	Holds Holds
 	// Planner plans. Read adds the restrictions of the API server's version.
 	Planner *plan.Planner
+	// Keys returns the keys that prove which sizes pods were given at their creation; nil if there are none.
+	Keys func() *seal.Ring
 	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
 	// Clock provides the time.
@@ -116,7 +119,7 @@ type Cluster struct {
 
 // New returns a cluster whose state is unknown until Read.
 func New(config Config) (*Cluster, error) {
-	factory, err := newInformers(config.Client)
+	factory, err := newInformers(config.Client, config.Keys)
 	if err != nil {
 		return nil, err
 	}

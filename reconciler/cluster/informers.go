@@ -13,6 +13,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -25,8 +26,8 @@ const (
 )
 
 // newInformers returns informers that keep only the inputs of plans.
-func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory, error) {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
+func newInformers(client kubernetes.Interface, keys func() *seal.Ring) (informers.SharedInformerFactory, error) {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(func(obj any) (any, error) { return trim(obj, keys) }))
 	err := factory.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{byController: indexController, byDeployment: indexDeployment, byNode: func(obj any) ([]string, error) {
 		of, ok := obj.(*pod.Pod)
 		if !ok || of.Node() == "" {
@@ -45,10 +46,13 @@ func newInformers(client kubernetes.Interface) (informers.SharedInformerFactory,
 
 // trim drops what neither plans nor package startup need, to save memory in large clusters. It
 // replaces a pod with its pod.Pod, and a PodDisruptionBudget with its workload.Budget.
-func trim(obj any) (any, error) {
+func trim(obj any, keys func() *seal.Ring) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.Pod:
-		return pod.From(o), nil
+		if keys == nil {
+			return pod.From(o), nil
+		}
+		return pod.FromProven(o, keys()), nil
 	case *corev1.Node:
 		return trimNode(o), nil
 	case *policyv1.PodDisruptionBudget:

@@ -22,7 +22,7 @@ func nodeReady(t *testing.T, ready corev1.ConditionStatus, seconds int) *corev1.
 	n.Status.Conditions = []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: ready, Message: "long", LastTransitionTime: metav1.NewTime(podtest.At(seconds)), LastHeartbeatTime: metav1.NewTime(time.Now()),
 	}}
-	kept, err := trim(n)
+	kept, err := trim(n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

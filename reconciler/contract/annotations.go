@@ -42,6 +42,9 @@ const (
 	AppliedDemand = Prefix + "applied-demand"
 	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
 	Reverts = Prefix + "reverted"
+	// CreatedSizes is what the server did to the pod while it was being created: the node type, the time, the sizes before
+	// and after, and the signature of a server that proves them.
+	CreatedSizes = Prefix + "created-sizes"
 	// Skip opts a pod out, unless its value is SkipFalse or empty.
 	Skip = Prefix + "skip"
 	// Mode is what happens to the pods of the target of a VerticalPodAutoscaler that has this annotation.
@@ -67,7 +70,7 @@ func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix)
 // Skip.
 func Ours(key string) bool {
 	switch key {
-	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, AppliedDemand, Reverts:
+	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, AppliedDemand, CreatedSizes, Reverts:
 		return true
 	}
 	return IsOriginal(key) || strings.HasPrefix(key, AdoptedPrefix)

@@ -24,6 +24,9 @@ type Names struct {
 	CA string
 	// Certificate is the Secret that stores the server's certificate and its authority.
 	Certificate string
+	// CreationKeys is the Secret that stores the keys that prove sizes at creation, and Creation the
+	// MutatingWebhookConfiguration that lets the API server ask for them, which is in no namespace.
+	CreationKeys, Creation string
 	// Lease is the Lease that the leader holds.
 	Lease string
 }
@@ -43,6 +46,8 @@ func NamesWith(prefix string) Names {
 		UsagePrefix:     prefix + "-usage",
 		CA:              prefix + "-ca",
 		Certificate:     prefix + "-tls",
+		CreationKeys:    prefix + "-creation-keys",
+		Creation:        prefix + "-size-at-creation",
 		Lease:           prefix,
 	}
 }

@@ -129,8 +129,12 @@ func (l *Loop) overtaken(p *plan.Plan, in cluster.Rules, changes int64) bool {
 
 // follow reports the node's progress with the last resize.
 func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
-	if p.Decision == plan.Align && p.Reasons[0].Code.Traits().Urgency > 0 {
+	switch {
+	case p.Decision != plan.Align:
+	case p.Reasons[0].Code.Traits().Urgency > 0:
 		l.tell(ctx, p, p.Reasons[0])
+	case of.SizedAtCreation() && p.Begins():
+		l.tell(ctx, p, p.AtCreation()) // It had no uid when it was sized.
 	}
 	if !l.ledger.awaits(p.Pod) || !of.Actuated() {
 		return

@@ -76,7 +76,7 @@ const unknownNeed = "it is not known what the container needs"
 // is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
 // the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
-	if !d.FollowsUsage || s.NodeType != "" {
+	if !d.FollowsUsage || s.NodeType != "" || s.Creating {
 		return nil
 	}
 	v := d.says()

@@ -146,10 +146,10 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	d.applied, _ = of.Applied()
 	d.outdated = of.Answers() && !stillInfeasible(s)
 	switch {
-	case d.sized || d.applied != "":
+	case (d.sized || d.applied != "") && !of.SizedAtCreation():
 	case s.Now.Sub(of.StartedAt()).Abs() < NewFor: // A node's clock may be wrong.
 		d.Past = New
-	default:
+	case !of.SizedAtCreation():
 		d.Past = Unsized
 	}
 	if r.entry != nil {

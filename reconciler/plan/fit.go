@@ -15,6 +15,9 @@ var MemoryLimitsShrink = version.MustParseGeneric("1.34")
 
 // fit keeps what is impossible to change, or impossible without a restart.
 func (p *Planner) fit(d *draft, s *Snapshot) *verdict {
+	if s.Creating {
+		return nil
+	}
 	v := d.says()
 	kept := false
 	for i := range d.Containers {

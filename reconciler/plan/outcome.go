@@ -49,6 +49,11 @@ func (p *Plan) Outcome() []Reason {
 	return said
 }
 
+// AtCreation is the outcome for a pod that got its sizes while it was being created, and needs no others.
+func (p *Plan) AtCreation() Reason {
+	return Reason{contract.Resized, "at its creation, for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()}
+}
+
 // basedOn says what the sizes come from.
 func (p *Plan) basedOn() string {
 	for i := range p.Containers {

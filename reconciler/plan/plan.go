@@ -135,7 +135,7 @@ const (
 	Sized Past = iota
 	// Unsized: the pod was never sized.
 	Unsized
-	// New: it was never sized, and started less than NewFor ago.
+	// New: it was never sized, except while it was being created, and started less than NewFor ago.
 	New
 )
 

@@ -71,6 +71,9 @@ type Snapshot struct {
 	// empty.
 	InfeasibleUntil time.Time
 
+	// Creating means that the pod is being created: what it would otherwise take a restart to change can change, and its size
+	// is the one that is needed, not one that is near enough.
+	Creating bool
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
 	// InTheEnd plans the size that the pod gets once it need not wait for readiness, other pods or steps.
@@ -90,6 +93,15 @@ type Stop struct {
 func (s *Snapshot) Imagine(nodeType string) {
 	s.NodeType, s.Siblings, s.Budgets = nodeType, nil, nil
 	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
+}
+
+// Create turns the snapshot into a snapshot of a pod that is being created, for a node of the type. If the pod names its
+// node, that is in the snapshot; otherwise any node of the type will do.
+func (s *Snapshot) Create(nodeType string) {
+	s.Creating, s.Budgets, s.Around.Quotas = true, nil, safety.Charged(s.Around.Quotas, s.Pod)
+	if s.Around.Node == nil {
+		s.NodeType, s.Around.Room, s.Around.Infeasible = nodeType, node.Room{}, nil
+	}
 }
 
 // autoscalers returns the HorizontalPodAutoscalers of the pod's workload.

@@ -1,11 +1,13 @@
 package pod
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,13 +16,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// From reads a pod from the API server.
-func From(object *corev1.Pod) *Pod {
-	h := historyOf(object)
-	return from(object, &h)
+// From reads a pod from the API server, without keys that prove sizes at creation.
+func From(object *corev1.Pod) *Pod { return FromProven(object, nil) }
+
+// FromProven reads a pod from the API server. The keys prove which sizes the server gave it while it was being created.
+func FromProven(object *corev1.Pod, keys *seal.Ring) *Pod {
+	h, c := historyOf(object), admittedOf(object, keys)
+	return from(object, &h, &c)
 }
 
 // Imagined reads a pod that does not exist yet, as if it ran and had never been resized: its
@@ -30,7 +36,16 @@ func Imagined(object *corev1.Pod) *Pod {
 	running.Spec.NodeName = somewhere
 	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
 	h := asCreated()
-	return from(&running, &h)
+	return from(&running, &h, &admitted{})
+}
+
+// BeingCreated is like Imagined, for a pod that is created at this time; node is where it will run, empty if that is not known.
+func BeingCreated(object *corev1.Pod, node string, now time.Time) *Pod {
+	running := *object
+	running.Spec.NodeName, running.CreationTimestamp = cmp.Or(node, somewhere), metav1.NewTime(now)
+	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
+	h := asCreated()
+	return from(&running, &h, &admitted{})
 }
 
 // somewhere is the node name of a pod that does not exist yet.
@@ -39,7 +54,7 @@ const somewhere = "imagined"
 // computeClass is the node selector that computeClasses in the configuration match.
 const computeClass = "cloud.google.com/compute-class"
 
-func from(object *corev1.Pod, h *history) *Pod {
+func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 	meta, spec, status := &object.ObjectMeta, &object.Spec, &object.Status
 	p := &Pod{
 		Name: strings.Clone(meta.Name), UID: types.UID(strings.Clone(string(meta.UID))),
@@ -57,9 +72,13 @@ func from(object *corev1.Pod, h *history) *Pod {
 		p.appliedSizes = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
 		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
+	if made.changes() && h.ours == never {
+		p.resizedAt, p.appliedAt, p.appliedSizes = secondsOf(made.At), secondsOf(made.At), handleOf(made.Sizes)
+		p.flags |= sizedAtCreation
+	}
 	long := p.readTexts(meta)
 	p.readMarks(object.Annotations)
-	p.readContainers(object, h)
+	p.readContainers(object, h, made)
 	p.template = p.templateOf(spec)
 	p.readFlags(object, h)
 	p.rare = p.rareOf(object, h, long)
@@ -99,9 +118,9 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 	return w.long
 }
 
-func (p *Pod) readContainers(object *corev1.Pod, h *history) {
+func (p *Pod) readContainers(object *corev1.Pod, h *history, made *admitted) {
 	spec, status := &object.Spec, &object.Status
-	o := newOriginals(object.Annotations, h)
+	o := newOriginals(object.Annotations, h, made)
 	p.Containers = make([]Container, len(spec.Containers)+len(spec.InitContainers))
 	for i := range spec.Containers {
 		p.Containers[i].read(&spec.Containers[i], regular, statusOf(spec.Containers[i].Name, status.ContainerStatuses))

@@ -17,11 +17,13 @@ type originals struct {
 	// sized means that the pod was sized before. An amount whose setter is unknown is then
 	// not an original, even if all annotations are gone.
 	sized bool
+	// made is what the server did while the pod was being created, of which the record of managers knows nothing.
+	made *admitted
 }
 
-func newOriginals(annotations map[string]string, h *history) *originals {
+func newOriginals(annotations map[string]string, h *history, made *admitted) *originals {
 	_, applied := annotations[contract.AppliedInstanceType]
-	return &originals{annotations: annotations, history: h, sized: applied || h.anybody || h.cut}
+	return &originals{annotations: annotations, history: h, sized: applied || h.anybody || h.cut, made: made}
 }
 
 // fill finds the originals of the i-th container.
@@ -127,8 +129,17 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 			c.alter().adopted[which] = text
 		}
 	}
-	if by == author {
-		return o.compare(c, i, which, current, r)
+	if by == author || by == unknown {
+		authored, made := o.made.of(c.Name(), i, which, current)
+		switch {
+		case o.made.doubt != "":
+			return part{finding: lost("annotation %s: %s", contract.CreatedSizes, o.made.doubt)}
+		case made:
+			c.facts |= resized
+			return o.compare(c, i, which, authored, r)
+		case by == author:
+			return o.compare(c, i, which, current, r)
+		}
 	}
 	recorded, ok, err := o.read(c, i, which, r)
 	if by == predecessor && !o.history.vouchedFor(manager) {
@@ -150,25 +161,25 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	return part{by: by, missing: true, finding: lost("annotation %s is missing although the pod was resized: it was removed, or its request or limit was added after the pod was created", which.Key(c.Name()))}
 }
 
-// compare determines the original of an amount as created, and notes that it must be
+// compare determines the original of an amount as created, which is what the author wrote, and notes that it must be
 // recorded if the annotation is missing or wrong. What we recorded ourselves was right. If
-// it contradicts the spec, the record of who set the amount is wrong, for example because
+// it contradicts that, the record of who set the amount is wrong, for example because
 // admission changed the amount in a resize.
-func (o *originals) compare(c *Container, i int, which contract.Original, spec int64, r *sizing.Measure) part {
+func (o *originals) compare(c *Container, i int, which contract.Original, authored int64, r *sizing.Measure) part {
 	text, ok := which.In(o.annotations, c.Name())
 	amount, _ := r.Parse(text) // 0 if it is missing or cannot be parsed.
 	switch writer, _ := o.history.writerOf(i, which); {
-	case amount == spec:
+	case amount == authored:
 		c.takeOver(which, writer, text)
 	case ok && writer == contract.FieldManager:
 		return part{finding: lost("annotation %s contradicts the spec, although managedFields show no resize", which.Key(c.Name()))}
 	case ok:
-		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which was never resized: the original is %s", which.Key(c.Name()), text, r.Text(spec)))
+		c.alter().ignored = append(c.alter().ignored, fmt.Sprintf("annotation %s: %.64q contradicts the spec, which was never resized: the original is %s", which.Key(c.Name()), text, r.Text(authored)))
 		c.Unannotated |= 1 << which
 	default:
 		c.Unannotated |= 1 << which
 	}
-	return part{original: spec}
+	return part{original: authored}
 }
 
 // read returns the amount in an annotation, and whether the annotation exists. It returns

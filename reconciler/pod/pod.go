@@ -53,7 +53,7 @@ type Controller struct {
 func (c Controller) Exists() bool { return c.Kind != "" }
 
 // flags are facts about a pod, one bit each.
-type flags uint16
+type flags uint32
 
 const (
 	terminating flags = 1 << iota
@@ -72,6 +72,7 @@ const (
 	isReady
 	cpuLags
 	memoryLags
+	sizedAtCreation
 )
 
 func (p *Pod) is(f flags) bool { return p.flags&f != 0 }
@@ -269,7 +270,7 @@ func (p *Pod) Applied() (nodeType string, ok bool) { return textOf(p.appliedType
 func (p *Pod) AppliedAt() time.Time { return timeAt(p.appliedAt) }
 
 // ResizedAt returns the time when the reconciler last resized the pod, in whole seconds of
-// the API server's clock; zero if it never did.
+// the API server's clock, or else sized it while it was being created; zero if it never did.
 func (p *Pod) ResizedAt() time.Time { return timeAt(p.resizedAt) }
 
 // AnybodyResized reports whether managedFields contain a resize by any manager.
@@ -298,6 +299,10 @@ func (p *Pod) Answers() bool { return p.is(answers) }
 func (p *Pod) Sized() bool {
 	return p.is(applied) || p.resizedAt != never && p.is(marked)
 }
+
+// SizedAtCreation reports whether the server gave the pod its sizes while it was being created, and has not resized it
+// since. ResizedAt and AppliedSizes are then about its creation.
+func (p *Pod) SizedAtCreation() bool { return p.is(sizedAtCreation) }
 
 // never is a time that is not set.
 const never = 0

@@ -2,6 +2,7 @@ package safety
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,4 +105,29 @@ func quantity(of node.Resources, name corev1.ResourceName) *resource.Quantity {
 		return resource.NewMilliQuantity(of.CPU, resource.DecimalSI)
 	}
 	return resource.NewQuantity(of.Memory, resource.BinarySI)
+}
+
+// Charged returns the quotas as they will be once they have counted a pod that is being created.
+func Charged(quotas []*corev1.ResourceQuota, by *pod.Pod) []*corev1.ResourceQuota {
+	requests, limits := node.RequestsWith(by, nil, false), node.LimitsWith(by, nil, false)
+	all := make([]*corev1.ResourceQuota, len(quotas))
+	for i, quota := range quotas {
+		charged := *quota
+		charged.Status.Used = maps.Clone(quota.Status.Used)
+		for _, charge := range charges {
+			used, ok := charged.Status.Used[charge.name]
+			if !ok {
+				continue
+			}
+			usage := requests
+			if charge.limit {
+				usage = limits
+			}
+			sum := used.DeepCopy()
+			sum.Add(*quantity(usage, charge.resource))
+			charged.Status.Used[charge.name] = sum
+		}
+		all[i] = &charged
+	}
+	return all
 }

@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 func quotaOf(hard, used corev1.ResourceList) *corev1.ResourceQuota {
@@ -123,5 +125,17 @@ func countsOnlyPodsInTheScopesOfAQuota(t *testing.T) {
 				check(t, changeTo(tc.pod, podWith(app(list("cpu", "2"), nil)), &Surroundings{Quotas: []*corev1.ResourceQuota{quota}}), want, "")
 			}
 		})
+	}
+}
+
+func TestCharged(t *testing.T) {
+	quota := quotaOf(list("requests.cpu", "2", "limits.memory", "4Gi", "pods", "5"), list("requests.cpu", "1", "limits.memory", "1Gi", "pods", "1"))
+	of := podWith(app(list("cpu", "250m", "memory", "1Gi"), list("memory", "2Gi")))
+	got := Charged([]*corev1.ResourceQuota{quota}, pod.From(of))[0]
+	if want := list("requests.cpu", "1250m", "limits.memory", "3Gi", "pods", "1"); !apiequality.Semantic.DeepEqual(got.Status.Used, want) {
+		t.Errorf("used %v, want %v", got.Status.Used, want)
+	}
+	if used := quota.Status.Used["requests.cpu"]; used.String() != "1" {
+		t.Errorf("the quota itself was changed to %v", used.String())
 	}
 }

@@ -44,6 +44,8 @@ type Config struct {
 	// it expires; zero without TLS.
 	Certificate        func() error
 	CertificateExpires func() time.Time
+	// Creation returns why pods may not be sized at their creation; nil if the server sizes none then.
+	Creation func() error
 	// Election is nil if there is only this replica.
 	Election Election
 }
@@ -151,7 +153,7 @@ func (s *Service) problems(view access.View) []string {
 	holds := s.config.Holds.Err()
 	quoted := translate.HoldsError(view, holds)
 	var problems []string
-	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), quoted, s.config.Holds.FreezeErr(), s.config.Unstorable(), s.config.Certificate(), s.config.Reconciler.UnknownOwners(), s.config.Reconciler.UnknownObjectives(), s.leaderless()} {
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), quoted, s.config.Holds.FreezeErr(), s.config.Unstorable(), s.config.Certificate(), s.creation(), s.config.Reconciler.UnknownOwners(), s.config.Reconciler.UnknownObjectives(), s.leaderless()} {
 		if err == nil {
 			continue
 		}
@@ -167,6 +169,14 @@ func (s *Service) problems(view access.View) []string {
 		}
 	}
 	return problems
+}
+
+// creation returns why pods may not be sized at their creation.
+func (s *Service) creation() error {
+	if s.config.Creation == nil {
+		return nil
+	}
+	return s.config.Creation()
 }
 
 // leaderless returns an error while no replica is known to lead.

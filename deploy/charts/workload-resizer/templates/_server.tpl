@@ -57,6 +57,9 @@ app.kubernetes.io/component: server
 {{- if .Values.vpaObjects.enabled }}
 - --vpa-objects
 {{- end }}
+{{- if .Values.sizeAtCreation.enabled }}
+- --size-at-creation
+{{- end }}
 {{- range .Values.extraArgs }}
 - {{ . | quote }}
 {{- end }}

@@ -1,0 +1,106 @@
+package creation
+
+import (
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
+)
+
+// Config configures a Sizer. All fields must be set.
+type Config struct {
+	Cluster *cluster.Cluster
+	Planner *plan.Planner
+	// Keys returns the keys that prove what was done.
+	Keys  func() *seal.Ring
+	Clock clock.PassiveClock
+}
+
+// Sizer sizes pods that are being created. It is safe for concurrent use, and makes no calls.
+type Sizer struct{ Config }
+
+// Sized is what to do to a pod that is being created.
+type Sized struct {
+	// Pod is the pod as it should be created; nil if it is created as it is.
+	Pod *corev1.Pod
+	// Plan is what the planner decided; nil if it was not asked. Placement is for which node.
+	Plan      *plan.Plan
+	Placement Placement
+	// Why is why the pod does not get a different size; empty if it does.
+	Why string
+}
+
+// Size returns what to do to a pod that is being created in a namespace. It does not change the pod.
+func (s *Sizer) Size(object *corev1.Pod, namespace string) Sized {
+	now := s.Clock.Now().UTC().Truncate(time.Second)
+	asked := object.DeepCopy()
+	asked.Namespace = namespace
+	keys := s.Keys()
+	// The API server asks again if other webhooks have changed the pod since: the pod is then planned from what its author,
+	// or they, wrote.
+	authored(asked, keys, now)
+	out := s.size(asked, keys, now)
+	if sameSizesAndRecord(object, asked) {
+		return out
+	}
+	out.Pod = asked
+	return out
+}
+
+// size gives a pod the sizes that it needs.
+func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Sized) {
+	rules, known := s.Cluster.Rules()
+	if !known {
+		out.Why = "the ratios or the holds have not been read yet"
+		return out
+	}
+	profile := rules.Table.Profile(pod.BeingCreated(asked, "", now))
+	out.Placement = place(&asked.Spec, s.Cluster, s.Planner.NodeTypes, func(nodeType string) bool {
+		_, ok := profile.Lookup(nodeType)
+		return ok
+	})
+	if out.Placement.NodeType == "" {
+		out.Why = "where it will run is not known yet"
+		return out
+	}
+	name := ""
+	if out.Placement.Node != nil {
+		name = out.Placement.Node.Name
+	}
+	of := pod.BeingCreated(asked, name, now)
+	snapshot := s.Cluster.Snapshot(of, rules)
+	snapshot.Create(out.Placement.NodeType)
+	out.Plan = s.Planner.Plan(snapshot)
+	annotations, sizes := out.Plan.Creation(now)
+	if sizes == "" {
+		out.Why = whyNot(out.Plan)
+		return out
+	}
+	signed, err := keys.Sign(seal.SubjectOf(&asked.ObjectMeta, asked.Namespace), seal.Creation{NodeType: out.Plan.NodeType, At: now, Sizes: sizes})
+	if err != nil {
+		out.Why = err.Error()
+		return out
+	}
+	apply(asked, out.Plan)
+	if asked.Annotations == nil {
+		asked.Annotations = map[string]string{}
+	}
+	maps.Copy(asked.Annotations, annotations)
+	asked.Annotations[contract.CreatedSizes] = signed
+	return out
+}
+
+// whyNot returns why a plan changes no size.
+func whyNot(p *plan.Plan) string {
+	if len(p.Reasons) == 0 {
+		return "it has the size that it needs"
+	}
+	return string(p.Reasons[0].Code) + ": " + p.Reasons[0].Message
+}

@@ -1,0 +1,123 @@
+package creation
+
+import (
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// amount is one of the requests and limits of a container.
+type amount struct {
+	which contract.Original
+	of    *sizing.Measure
+	list  func(*corev1.ResourceRequirements) corev1.ResourceList
+	name  corev1.ResourceName
+	read  func(*sizing.Container) int64
+}
+
+// amounts are the requests and limits that the server sets.
+var amounts = [...]amount{
+	{contract.CPURequest, sizing.CPU, requests, corev1.ResourceCPU, func(c *sizing.Container) int64 { return c.CPU.Request }},
+	{contract.CPULimit, sizing.CPU, limits, corev1.ResourceCPU, func(c *sizing.Container) int64 { return c.CPU.Limit }},
+	{contract.MemoryRequest, sizing.Memory, requests, corev1.ResourceMemory, func(c *sizing.Container) int64 { return c.Memory.Request }},
+	{contract.MemoryLimit, sizing.Memory, limits, corev1.ResourceMemory, func(c *sizing.Container) int64 { return c.Memory.Limit }},
+}
+
+func requests(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }
+func limits(r *corev1.ResourceRequirements) corev1.ResourceList   { return r.Limits }
+
+// set sets an amount that the container has.
+func (a *amount) set(c *corev1.Container, to int64) {
+	list := a.list(&c.Resources)
+	if _, ok := list[a.name]; ok {
+		list[a.name] = resource.MustParse(a.of.Text(to))
+	}
+}
+
+// containers returns the containers of a pod by name, init containers included: names are unique.
+func containers(of *corev1.Pod) map[string]*corev1.Container {
+	all := map[string]*corev1.Container{}
+	for _, list := range [...][]corev1.Container{of.Spec.Containers, of.Spec.InitContainers} {
+		for i := range list {
+			all[list[i].Name] = &list[i]
+		}
+	}
+	return all
+}
+
+// authored gives a pod what its author wrote: the sizes that the server gave it when it was asked before, unless somebody
+// has changed them since, and no record that describes another pod. Originals stay that say what the spec says.
+func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
+	if text, ok := of.Annotations[contract.CreatedSizes]; ok {
+		if made, err := keys.Open(seal.SubjectOf(&of.ObjectMeta, of.Namespace), text, now); err == nil {
+			all := containers(of)
+			for _, sizes := range pod.ParseAppliedSizes(made.Sizes) {
+				if c := all[sizes.Name]; c != nil {
+					takeBack(c, &sizes)
+				}
+			}
+		}
+	}
+	written := map[string]string{}
+	for _, c := range containers(of) {
+		has := sizing.FromResources(c.Resources)
+		for i := range amounts {
+			if a := &amounts[i]; a.read(&has) != 0 {
+				written[a.which.Key(c.Name)] = a.of.Text(a.read(&has))
+			}
+		}
+	}
+	maps.DeleteFunc(of.Annotations, func(key, text string) bool {
+		return contract.Ours(key) && (!contract.IsOriginal(key) || !equal(written[key], text))
+	})
+}
+
+// takeBack gives a container what it had before the server gave it these sizes.
+func takeBack(c *corev1.Container, sizes *pod.ContainerSizes) {
+	has := sizing.FromResources(c.Resources)
+	for i := range amounts {
+		if a := &amounts[i]; a.read(&has) == a.read(&sizes.To) && a.read(&sizes.From) != 0 {
+			a.set(c, a.read(&sizes.From))
+		}
+	}
+}
+
+// equal reports whether two texts are the same quantity.
+func equal(a, b string) bool {
+	first, err := resource.ParseQuantity(a)
+	second, other := resource.ParseQuantity(b)
+	return err == nil && other == nil && first.Cmp(second) == 0
+}
+
+// apply gives a pod the sizes of its plan.
+func apply(to *corev1.Pod, p *plan.Plan) {
+	all := containers(to)
+	for i := range p.Containers {
+		planned := &p.Containers[i]
+		c := all[planned.Name]
+		for k := range amounts {
+			if a := &amounts[k]; a.read(&planned.Desired) != a.read(&planned.Current) {
+				a.set(c, a.read(&planned.Desired))
+			}
+		}
+	}
+}
+
+// sameSizesAndRecord reports whether two versions of a pod have the same sizes and annotations.
+func sameSizesAndRecord(a, b *corev1.Pod) bool {
+	others := containers(b)
+	for name, c := range containers(a) {
+		if sizing.FromResources(c.Resources) != sizing.FromResources(others[name].Resources) {
+			return false
+		}
+	}
+	return maps.Equal(a.Annotations, b.Annotations)
+}

@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// TestCreation sizes pods while they are created.
+func TestCreation(t *testing.T) {
+	t.Parallel()
+	c := newCluster(localcluster.ForTest(t, "n2d=1,n4=1,c3=1"))
+	c.install(t)
+	c.apply(t, withN4("1.25"), []byte(createdNamespace))
+	address := c.webhook(t)
+	s := c.serveCreating(t, address)
+	t.Run("pods that name their node or its type start with their size", func(t *testing.T) { c.startSized(t, s) })
+	t.Run("the originals stay known", func(t *testing.T) { c.knowsOriginals(t, s) })
+	t.Run("copied records have no effect", c.copiedRecords)
+	t.Run("pods start without a server, and are resized once there is one", func(t *testing.T) { c.withoutServer(t, s, address) })
+}
+
+// createdNamespace is the namespace of the pods.
+const createdNamespace = `
+apiVersion: v1
+kind: Namespace
+metadata: { name: created }
+`
+
+// webhook lets the API server ask a server at the address that it returns. It cannot reach Services in this cluster.
+func (c *cluster) webhook(t *testing.T) string {
+	t.Helper()
+	address, err := localcluster.FreeAddress("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := strings.Cut(address, ":")
+	for _, manifest := range deploy.SizeAtCreation() {
+		before, after, found := strings.Cut(string(manifest), "      service:\n")
+		if found {
+			_, after, _ = strings.Cut(after, "        path: /size-at-creation\n")
+			manifest = []byte(before + "      url: https://localhost:" + port + "/size-at-creation\n" + after)
+		}
+		c.apply(t, manifest)
+	}
+	return address
+}
+
+// serveCreating starts a server that sizes pods at their creation, and waits until it does.
+func (c *cluster) serveCreating(t *testing.T, address string) *server {
+	t.Helper()
+	s := c.serveReady(t, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)
+	probe := app{name: "probe", nodeType: "n4", requests: small}.deployment()
+	localcluster.Eventually(t, "pods to be sized at their creation", func() error {
+		yes := true
+		p, err := c.client.CoreV1().Pods("created").Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "probe", UID: "probe", Controller: &yes}}},
+			Spec:       probe.Spec.Template.Spec,
+		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return err
+		}
+		if got := text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); got != "80m" {
+			return fmt.Errorf("it requests %s", got)
+		}
+		return nil
+	})
+	return s
+}
+
+// unresized checks that the server has not resized a pod, and has annotated it only at its creation.
+func unresized(t *testing.T, p *corev1.Pod) {
+	t.Helper()
+	if slices.ContainsFunc(p.ManagedFields, func(f metav1.ManagedFieldsEntry) bool { return f.Manager == contract.FieldManager }) {
+		t.Errorf("the server has written pod %s", p.Name)
+	}
+	if p.Generation != 1 {
+		t.Errorf("pod %s has generation %d, want 1", p.Name, p.Generation)
+	}
+}
+
+func (c *cluster) startSized(t *testing.T, s *server) {
+	const namespace = "created"
+	deployed := app{name: "agent", requests: small}.deployment()
+	if _, err := c.client.AppsV1().DaemonSets(namespace).Create(t.Context(), &appsv1.DaemonSet{
+		ObjectMeta: deployed.ObjectMeta, Spec: appsv1.DaemonSetSpec{Selector: deployed.Spec.Selector, Template: deployed.Spec.Template},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []app{{name: "web", nodeType: "n4", requests: small, replicas: 2}, {name: "anywhere", requests: small}} {
+		if _, err := c.client.AppsV1().Deployments(namespace).Create(t.Context(), a.deployment(), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.awaitRunning(t, namespace, 6)
+	c.awaitSettled(t, s, namespace)
+	cpu := map[string]string{"n2d-0": "100m", "n4-0": "80m", "c3-0": c.cpuOnC3(t, s)}
+	for _, p := range c.of(t, namespace, "agent") {
+		if err := hasCPU(&p, cpu[p.Spec.NodeName]); err != nil {
+			t.Error(err)
+		}
+		if p.Spec.NodeName != "n2d-0" { // It is annotated as aligned.
+			unresized(t, &p)
+		}
+	}
+	for _, p := range c.of(t, namespace, "web") {
+		if err := hasCPU(&p, "80m"); err != nil {
+			t.Error(err)
+		}
+		unresized(t, &p)
+	}
+	wants(t, s.resizectl(t, 0, "resizes", "list", "-n", namespace), "web-", "actuated")
+	web := c.of(t, namespace, "web")[0]
+	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, web.Name), "100m")
+	c.awaitEvent(t, namespace, web.UID, "Resized", "at its creation, for node type n4 (requests are written for n2d): app: cpu 100m → 80m")
+}
+
+// cpuOnC3 returns what a pod that requests 100m requests on a c3.
+func (c *cluster) cpuOnC3(t *testing.T, s *server) string {
+	t.Helper()
+	for _, p := range c.of(t, "created", "agent") {
+		if p.Spec.NodeName == "c3-0" {
+			plan, err := s.api.PreviewPod(t.Context(), p.Namespace, p.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return plan.GetContainers()[0].GetDesired().GetRequests()["cpu"]
+		}
+	}
+	t.Fatal("there is no pod on c3-0")
+	return ""
+}
+
+func (c *cluster) knowsOriginals(t *testing.T, s *server) {
+	const namespace = "created"
+	c.reconfigure(t, s, withN4("1.6"))
+	localcluster.Eventually(t, "the pods to be resized from what their author wrote", func() error {
+		for _, p := range c.of(t, namespace, "web") {
+			if err := hasCPU(&p, "63m"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c.reconfigure(t, s, withN4("1.25"))
+	wants(t, s.resizectl(t, 0, "restore", "-n", namespace), "0 to resize")
+	localcluster.Eventually(t, "the nodes to complete the restore", func() error {
+		for _, p := range c.pods(t, namespace) {
+			if err := hasCPU(&p, "100m"); err != nil {
+				return err
+			}
+			if left := ours(p.Annotations); len(left) > 0 {
+				return fmt.Errorf("pod %s is still annotated with %v", p.Name, left)
+			}
+		}
+		return nil
+	})
+	// New pods are not sized while the namespace is restored.
+	web := c.of(t, namespace, "web")[0]
+	if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), web.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "the pod to be created again", func() error {
+		pods := c.of(t, namespace, "web")
+		if len(pods) != 2 || slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.UID == web.UID }) {
+			return fmt.Errorf("there are %d pods", len(pods))
+		}
+		for _, p := range pods {
+			if err := hasCPU(&p, "100m"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.resizectl(t, 0, "resume", "-n", namespace)
+	c.awaitCPU(t, namespace, "web", "80m")
+}
+
+// copiedRecords creates a Deployment from the manifest of a running pod, with its sizes and annotations.
+func (c *cluster) copiedRecords(t *testing.T) {
+	const namespace = "copied"
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, app{name: "source", nodeType: "n4", requests: small})
+	from := c.one(t, namespace, "source")
+	if from.Annotations[contract.CreatedSizes] == "" {
+		t.Fatalf("the pod was not sized at its creation: %v", from.Annotations)
+	}
+	copied := app{name: "copied", nodeType: "n4", requests: [2]string{"80m", "64Mi"}, annotations: from.Annotations}
+	c.deploy(t, namespace, copied)
+	p := c.one(t, namespace, "copied")
+	if err := hasCPU(p, "64m"); err != nil {
+		t.Error(err)
+	}
+	if got := p.Annotations["workload-resizer.io/original-cpu.app"]; got != "80m" {
+		t.Errorf("the original is %s, want 80m", got)
+	}
+	unresized(t, p)
+}
+
+func (c *cluster) withoutServer(t *testing.T, s *server, address string) {
+	const namespace = "late"
+	c.namespace(t, namespace)
+	c.deploy(t, namespace, app{name: "source", nodeType: "n4", requests: small})
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	c.deploy(t, namespace, app{name: "late", nodeType: "n4", requests: small})
+	t.Logf("the pod runs %s after its Deployment was created", time.Since(began).Round(time.Millisecond))
+	if err := hasCPU(c.one(t, namespace, "late"), "100m"); err != nil {
+		t.Error(err)
+	}
+	s = c.serveReady(t, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)
+	c.awaitCPU(t, namespace, "late", "80m")
+	// The keys are the same, so the originals of pods that were sized before are still known.
+	source := c.one(t, namespace, "source")
+	localcluster.Eventually(t, "the plan of a pod that was sized at its creation", func() error {
+		plan, err := s.api.PreviewPod(context.WithoutCancel(t.Context()), namespace, source.Name)
+		if err != nil {
+			return err
+		}
+		if got := plan.GetContainers()[0].GetOriginal().GetRequests()["cpu"]; got != "100m" {
+			return errors.New("the original is " + got)
+		}
+		return nil
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -84,5 +85,26 @@ func TestCPULimitsOfAnotherModeAreNotLoweredUnknown(t *testing.T) {
 				t.Errorf("request %dm, limit %dm, want %dm", got.Request, got.Limit, test.want)
 			}
 		})
+	}
+}
+
+// A bound that lowers a request of CPU lowers its limit in proportion, however little is known.
+func TestBoundsLowerCPULimitsToo(t *testing.T) {
+	now := began.Add(100 * day)
+	o, r := recommend.DefaultOptions(), recommend.Recommendation{
+		Target: recommend.Amounts{CPU: 1800, Memory: 1000 * mib}, Lower: recommend.Amounts{CPU: 1500, Memory: 700 * mib}, Upper: recommend.Amounts{CPU: 2500, Memory: 1200 * mib},
+	}
+	p := pod{
+		Request: amounts{2000, 1000 * mib}, Limit: amounts{4000, 2000 * mib},
+		Authored:   authored{Request: amounts{2000, 1000 * mib}, Limit: amounts{4000, 2000 * mib}},
+		ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day),
+	}
+	s := p.state(&o, &r, now)
+	if got := s.Settle().Size.CPU; got.Request != 2000 || got.Limit != 4000 {
+		t.Fatalf("request %dm, limit %dm without a bound, want 2000m and 4000m", got.Request, got.Limit)
+	}
+	s.Needs[sizing.CPU.Index].Bounds = &sizing.Range{Max: 1000}
+	if got := s.Settle().Size.CPU; got.Request != 1000 || got.Limit != 2000 {
+		t.Errorf("request %dm, limit %dm, want 1000m and 2000m", got.Request, got.Limit)
 	}
 }

@@ -64,7 +64,7 @@ func (s *State) Settle() Settled {
 	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
-	s.keepCPULimit(&rules.Updates, &limits[sizing.CPU.Index])
+	s.keepCPULimit(&rules.Updates, &cpu, &limits[sizing.CPU.Index])
 	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
 	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index])
 	// A limit that is too low is raised even if the request stays.
@@ -108,12 +108,12 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	cpu.to, memory.to = cpu.from, memory.from
 }
 
-// keepCPULimit keeps a new limit of CPU from being lowered while its request may not be, even if that rises: the present
-// limit may have been set in another mode. A pod that was never sized is scaled for the node, and a Guaranteed one has equal
-// requests and limits.
-func (s *State) keepCPULimit(u *Updates, limit *int64) {
+// keepCPULimit keeps a new limit of CPU from being lowered with a request that rises, while the request may not be lowered:
+// the present limit may have been set in another mode. With a request that a bound lowers, the limit is lowered, too. A pod
+// that was never sized is scaled for the node, and a Guaranteed one has equal requests and limits.
+func (s *State) keepCPULimit(u *Updates, cpu *change, limit *int64) {
 	r := s.Needs[sizing.CPU.Index].Recommended
-	if *limit == 0 || s.Guaranteed || s.Unsized || r == nil {
+	if *limit == 0 || s.Guaranteed || s.Unsized || r == nil || cpu.to < cpu.from {
 		return
 	}
 	if r.Keeps != "" || s.since(sizing.CPU) < u.DecreaseCPU {

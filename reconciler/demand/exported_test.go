@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// TestNothingJumpsOnceATemplateHasTheRecommendation replaces pods by pods of a template that has what is recommended, as
+// TestNothingJumpsOnceATemplateHasTheRecommendation replaces pods with pods of a template that has what is recommended, as
 // after "resizectl export": they get the sizes that the pods before them had, and what is known of the workload stays.
 func TestNothingJumpsOnceATemplateHasTheRecommendation(t *testing.T) {
 	f := newFixture(t, following())

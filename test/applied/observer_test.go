@@ -114,7 +114,7 @@ func (o *observer) await(t *testing.T, what string, wrong func(*course) error, n
 	})
 }
 
-// calm reports whether nothing has changed for a while, and nodes have carried out all resizes.
+// calm reports whether nothing has changed for a while, and nodes have completed all resizes.
 func (o *observer) calm(since time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,7 +21,7 @@ type habit struct {
 	resources, more string
 	// uses returns which share of cores and of memory the container app uses.
 	uses func(m moment) (cpu, memory float64)
-	// cores and memory are that of which it uses a share, in cores and MiB.
+	// cores and memory are what it uses a share of, in cores and MiB.
 	cores, memory float64
 }
 

@@ -55,7 +55,7 @@ func TestWeeks(t *testing.T) {
 		authored[w] = w.scaled(t)
 		w.apply(t, weeklyConfig("apply"))
 	}
-	real := time.Now()
+	started := time.Now()
 	var days []*difference
 	for day := range *daysFlag {
 		for step := range int(24 * time.Hour / length) {
@@ -77,9 +77,9 @@ func TestWeeks(t *testing.T) {
 		both(func(w *world) { w.judge(t) })
 		d := compare(worlds[0], worlds[1])
 		days = append(days, d)
-		t.Logf("day %d, %v: %v", day+1, time.Since(real).Round(time.Second), d)
+		t.Logf("day %d, %v: %v", day+1, time.Since(started).Round(time.Second), d)
 	}
-	t.Logf("%d pods, %d days in %v, %.0f times as fast as real time", worlds[0].pods(), *daysFlag, time.Since(real).Round(time.Second), float64(*daysFlag)*float64(24*time.Hour)/float64(time.Since(real)))
+	t.Logf("%d pods, %d days in %v, %.0f times as fast as real time", worlds[0].pods(), *daysFlag, time.Since(started).Round(time.Second), float64(*daysFlag)*float64(24*time.Hour)/float64(time.Since(started)))
 	for _, d := range days {
 		if share := float64(d.equal) / float64(d.amounts); share < 0.95 || d.beyond > 0 {
 			t.Errorf("the worlds differ: %v", d)

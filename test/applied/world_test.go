@@ -372,7 +372,7 @@ func (w *world) send(ctx context.Context, r *replica, nodes map[string][]*worklo
 	return nil
 }
 
-// settle waits until nodes have carried out what the servers asked for, for which they need a moment of real time.
+// settle waits until nodes have completed what the servers asked for, for which they need a moment of real time.
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

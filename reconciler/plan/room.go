@@ -32,6 +32,45 @@ func (p *Planner) room(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
+// schedulableFor is how long a pod may wait for a node with more than its author wrote.
+const schedulableFor = 10 * time.Second
+
+// schedulable gives a pod the requests that its author wrote if it got larger ones while it was being created, and no node
+// has room for these. It is the only resize of a pod without a node. Limits that are apart stay.
+func (p *Planner) schedulable(d *draft, s *Snapshot) *verdict {
+	since := s.Pod.UnschedulableSince()
+	if since.IsZero() || !s.Pod.SizedAtCreation() || s.Frozen != nil || s.Paused != nil {
+		return nil
+	}
+	v := d.says()
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		for _, m := range sizing.Measures {
+			has, authored := *m.Of(&c.Current), *m.Of(&c.Original)
+			if !d.ours(i, m) || authored.Request >= has.Request {
+				continue
+			}
+			to := sizing.Amount{Request: authored.Request, Limit: has.Limit}
+			if authored.Limit == authored.Request {
+				to.Limit = authored.Limit
+			}
+			v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: ByRestore})
+		}
+	}
+	until := since.Add(schedulableFor)
+	switch {
+	case len(v.sets) == 0:
+		return nil
+	case s.Now.Before(until):
+		v = d.skips(decided, contract.NotScheduled, "no node has room for the pod; from "+until.UTC().Format(time.RFC3339)+" on, it gets the requests that its author wrote")
+		v.again = until
+		return v
+	}
+	v.next, v.decision, v.partial = decided, Resize, contract.NotScheduled
+	v.because(contract.NotScheduled, "no node has room for more than its author wrote")
+	return v
+}
+
 // unready returns the veto against changing the sizes of a pod now; whole means that it also
 // applies to a smaller change.
 func (d *draft) unready(s *Snapshot) (veto *safety.Veto, whole bool) {

@@ -3,13 +3,16 @@ package plan
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 )
 
 // roomFor returns a node of a type with these allocatable resources.
@@ -143,5 +146,58 @@ func lowersMemoryLimitsDependingOnTheKubeletsVersion(t *testing.T) {
 	}
 	if planner := (&Planner{OwnerKinds: DefaultOwnerKinds}); planner.Imagine(pod.Imagined(podtest.Pod(podtest.Burstable)), "big", podtest.Table(t)).Containers[0].Desired.Memory.Limit != podtest.GiB {
 		t.Error("on an imagined node, the limit does not shrink")
+	}
+}
+
+// A pod that got more at its creation than any node has room for gets what its author wrote.
+func TestSchedulable(t *testing.T) {
+	keys, _ := (*seal.Ring)(nil).Renewed(podtest.Start.Add(-time.Hour))
+	made := func(sizes string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.NodeName, p.CreationTimestamp, p.OwnerReferences[0].UID = "", metav1.NewTime(podtest.Start), "owner"
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(podtest.At(2))}}
+			text, err := keys.Sign(seal.SubjectOf(&p.ObjectMeta, p.Namespace), seal.Creation{At: podtest.Start, Sizes: sizes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Annotations[contract.CreatedSizes] = text
+		}
+	}
+	wider := podtest.Amounts{"2", "4", "2Gi", "4Gi"}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		after    int
+		change   func(*Snapshot)
+		decision Decision
+		sizes    string
+	}{
+		{"at once", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 11, nil, Skip, "app 2/4 2Gi/4Gi"},
+		{"after ten seconds", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, nil, Resize, "app 1/4 2Gi/4Gi"},
+		{"in a freeze", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Frozen = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
+		{"in a pause", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Paused = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
+		{"Guaranteed", podtest.Pod(podtest.Amounts{"2", "2", "2Gi", "2Gi"}, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/1>2/2 memory 1Gi/1Gi>2Gi/2Gi")), 12, nil, Resize, "app 1/1 1Gi/1Gi"},
+		{"smaller than its author wrote", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 2Gi/4Gi")), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
+		{"a part of it is larger", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 1Gi/2Gi>2Gi/4Gi")), 12, nil, Resize, "app 2/4 1Gi/4Gi"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &Snapshot{Pod: pod.FromProven(tc.pod, keys), Table: podtest.Table(t), Now: podtest.At(tc.after)}
+			if tc.change != nil {
+				tc.change(s)
+			}
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			done := patched(t, tc.pod, p.Patch(resizing(p), ""))
+			if got := podtest.SizesOf(done); p.Decision != tc.decision || p.Reasons[0].Code != contract.NotScheduled || got != tc.sizes {
+				t.Errorf("%v to %s because of %v, want %v to %s", p.Decision, got, p.Reasons, tc.decision, tc.sizes)
+			}
+			if tc.name == "at once" && !p.ReplanAt.Equal(podtest.At(12)) {
+				t.Errorf("planned again at %s", p.ReplanAt)
+			}
+			for _, a := range p.Actions() {
+				if _, ok := a.Annotations[contract.AppliedInstanceType]; ok {
+					t.Error("it is annotated with a node type")
+				}
+			}
+		})
 	}
 }

@@ -57,6 +57,10 @@ func Checks() (sizing, restoring []Check) {
 // sizingStages are the stages that size a pod, in their order.
 var sizingStages = []stage{
 	{
+		"schedulable", "A pod that no node has room for gets the requests that its author wrote, if it got larger ones at its creation.", open,
+		[]contract.Reason{contract.NotScheduled}, (*Planner).schedulable,
+	},
+	{
 		"scope", "Only pods that may be resized at all are planned.", open,
 		safety.ScopeReasons(), (*Planner).scope,
 	},

@@ -254,6 +254,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		originalsBy:       handleOf(h.vouched),
 		priorityClass:     handleOf(spec.PriorityClassName),
 		computeClass:      handleOf(spec.NodeSelector[computeClass]),
+		unschedulable:     unschedulable(object),
 	}
 	if !h.annotatesSizes {
 		r.theirAppliedSizes = strings.Clone(object.Annotations[contract.AppliedSizes])
@@ -265,6 +266,16 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 		return nil
 	}
 	return &r
+}
+
+// unschedulable returns since when no node has had room for a pod; never if it has a node, or may still get one.
+func unschedulable(object *corev1.Pod) int64 {
+	for i := range object.Status.Conditions {
+		if c := &object.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && object.Spec.NodeName == "" {
+			return secondsOf(c.LastTransitionTime.Time)
+		}
+	}
+	return never
 }
 
 // claimOf describes the resource claim that the pod uses; empty if it uses none.

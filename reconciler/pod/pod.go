@@ -86,6 +86,7 @@ func (f *flags) set(bit flags, on bool) {
 // rare holds what few pods have.
 type rare struct {
 	overhead          sizing.Container
+	unschedulable     int64
 	whole             *Whole
 	windows           bool
 	claim             string
@@ -208,6 +209,9 @@ func (p *Pod) GetObjectMeta() metav1.Object {
 
 // Node returns the name of the pod's node; empty if it has no node yet.
 func (p *Pod) Node() string { return textOf(p.node) }
+
+// UnschedulableSince returns since when no node has had room for the pod; zero if it has a node, or may still get one.
+func (p *Pod) UnschedulableSince() time.Time { return timeAt(p.seldom().unschedulable) }
 
 // Phase returns the pod's phase.
 func (p *Pod) Phase() corev1.PodPhase { return phases[p.phase] }

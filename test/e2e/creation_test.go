@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -29,6 +30,7 @@ func TestCreation(t *testing.T) {
 	t.Run("pods that name their node or its type start with their size", func(t *testing.T) { c.startSized(t, s) })
 	t.Run("the originals stay known", func(t *testing.T) { c.knowsOriginals(t, s) })
 	t.Run("copied records have no effect", c.copiedRecords)
+	t.Run("a pod that no node has room for gets what its author wrote", func(t *testing.T) { c.withoutRoom(t, s) })
 	t.Run("pods start without a server, and are resized once there is one", func(t *testing.T) { c.withoutServer(t, s, address) })
 }
 
@@ -207,6 +209,28 @@ func (c *cluster) copiedRecords(t *testing.T) {
 		t.Errorf("the original is %s, want 80m", got)
 	}
 	unresized(t, p)
+}
+
+// withoutRoom creates a pod that needs twice as much as its author wrote, which no node of its type has.
+func (c *cluster) withoutRoom(t *testing.T, s *server) {
+	const namespace = "wide"
+	c.reconfigure(t, s, withN4("0.5"))
+	c.namespace(t, namespace)
+	wide := app{name: "wide", nodeType: "n4", requests: [2]string{"5", "64Mi"}, limits: [2]string{"6", "64Mi"}}
+	c.deploy(t, namespace, wide)
+	p := c.one(t, namespace, "wide")
+	if err := hasCPU(p, "5"); err != nil {
+		t.Error(err)
+	}
+	if limit := text(p.Spec.Containers[0].Resources.Limits, corev1.ResourceCPU); limit != "12" {
+		t.Errorf("its limit is %s, want 12", limit)
+	}
+	if p.Annotations[contract.CreatedSizes] == "" {
+		t.Error("it was not sized at its creation")
+	}
+	s.awaitReason(t, p, workloadresizerv1.Decision_DECISION_SKIP, "NodeCapacity")
+	c.reconfigure(t, s, withN4("1.25"))
+	c.awaitCPU(t, namespace, "wide", "4")
 }
 
 func (c *cluster) withoutServer(t *testing.T, s *server, address string) {

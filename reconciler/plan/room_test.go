@@ -172,7 +172,7 @@ func TestSchedulable(t *testing.T) {
 		decision Decision
 		sizes    string
 	}{
-		{"at once", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 11, nil, Skip, "app 2/4 2Gi/4Gi"},
+		{"immediately", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 11, nil, Skip, "app 2/4 2Gi/4Gi"},
 		{"after ten seconds", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, nil, Resize, "app 1/4 2Gi/4Gi"},
 		{"in a freeze", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Frozen = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
 		{"in a pause", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Paused = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
@@ -190,7 +190,7 @@ func TestSchedulable(t *testing.T) {
 			if got := podtest.SizesOf(done); p.Decision != tc.decision || p.Reasons[0].Code != contract.NotScheduled || got != tc.sizes {
 				t.Errorf("%v to %s because of %v, want %v to %s", p.Decision, got, p.Reasons, tc.decision, tc.sizes)
 			}
-			if tc.name == "at once" && !p.ReplanAt.Equal(podtest.At(12)) {
+			if tc.name == "immediately" && !p.ReplanAt.Equal(podtest.At(12)) {
 				t.Errorf("planned again at %s", p.ReplanAt)
 			}
 			for _, a := range p.Actions() {

@@ -268,7 +268,7 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 	return &r
 }
 
-// unschedulable returns since when no node has had room for a pod; never if it has a node, or may still get one.
+// unschedulable returns when nodes began to lack room for a pod; never if it has a node, or may still get one.
 func unschedulable(object *corev1.Pod) int64 {
 	for i := range object.Status.Conditions {
 		if c := &object.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable && object.Spec.NodeName == "" {

@@ -210,7 +210,7 @@ func (p *Pod) GetObjectMeta() metav1.Object {
 // Node returns the name of the pod's node; empty if it has no node yet.
 func (p *Pod) Node() string { return textOf(p.node) }
 
-// UnschedulableSince returns since when no node has had room for the pod; zero if it has a node, or may still get one.
+// UnschedulableSince returns when nodes began to lack room for the pod; zero if it has a node, or may still get one.
 func (p *Pod) UnschedulableSince() time.Time { return timeAt(p.seldom().unschedulable) }
 
 // Phase returns the pod's phase.

@@ -89,7 +89,7 @@ func (c *creation) problem() error {
 
 // parts returns what runs next to the server.
 func (c *creation) parts(sizer *reconciling.Sizer, metrics prometheus.Registerer) []func(context.Context) error {
-	serving := admission.New(admission.Config{Sizer: sizer, Own: c.namespace, Listener: c.listener, TLS: c.tls, Metrics: metrics, Problem: c.problem})
+	serving := admission.New(admission.Config{Sizer: sizer, Own: c.namespace, DryRun: c.authority == nil, Listener: c.listener, TLS: c.tls, Metrics: metrics, Problem: c.problem})
 	all := []func(context.Context) error{c.keys.Run, serving.Run}
 	if c.authority != nil {
 		all = append(all, c.authority.Run)

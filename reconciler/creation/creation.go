@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
@@ -56,6 +57,14 @@ func (s *Sizer) Size(object *corev1.Pod, namespace string) Sized {
 
 // size gives a pod the sizes that it needs.
 func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Sized) {
+	if !s.Cluster.IsFilled() {
+		out.Why = "the cluster has not been read yet" // A LimitRange that is not known might reject the pod.
+		return out
+	}
+	if len(containers(asked)) < len(asked.Spec.Containers)+len(asked.Spec.InitContainers) {
+		out.Why = "two of its containers have the same name"
+		return out
+	}
 	rules, known := s.Cluster.Rules()
 	if !known {
 		out.Why = "the ratios or the holds have not been read yet"
@@ -83,17 +92,31 @@ func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Siz
 		out.Why = whyNot(out.Plan)
 		return out
 	}
+	// Nobody has validated the pod yet: its containers may have names that read like a record.
+	if !describes(sizes, out.Plan) {
+		out.Why = "no record can describe its containers"
+		return out
+	}
 	signed, err := keys.Sign(seal.SubjectOf(&asked.ObjectMeta, asked.Namespace), seal.Creation{NodeType: out.Plan.NodeType, At: now, Sizes: sizes})
 	if err != nil {
 		out.Why = err.Error()
 		return out
 	}
-	apply(asked, out.Plan)
-	if asked.Annotations == nil {
-		asked.Annotations = map[string]string{}
+	annotations[contract.CreatedSizes] = signed
+	all := map[string]string{}
+	maps.Copy(all, asked.Annotations)
+	maps.Copy(all, annotations)
+	if err := validation.ValidateAnnotationsSize(all); err != nil {
+		out.Why = "its annotations leave no room for the record: " + err.Error() // The API server would reject the pod.
+		return out
 	}
-	maps.Copy(asked.Annotations, annotations)
-	asked.Annotations[contract.CreatedSizes] = signed
+	sized := asked.DeepCopy()
+	apply(sized, out.Plan)
+	if !sameOrder(asked, sized) {
+		out.Why = "the amounts cannot be rounded without changing how its requests compare with its limits"
+		return out
+	}
+	asked.Spec, asked.Annotations = sized.Spec, all
 	return out
 }
 

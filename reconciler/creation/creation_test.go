@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -233,5 +234,41 @@ func BenchmarkSize(b *testing.B) {
 		if s.Size(p, "shop").Pod == nil {
 			b.Fatal("it is not sized")
 		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		name, why string
+		changes   changes
+		sizer     func(*Sizer)
+	}{
+		{"a container that is called like a record", "no record can describe", changes{selects("n4"), func(p *corev1.Pod) {
+			p.Spec.Containers[0].Name = "app 0 cpu 64/64>800m/1600m; x"
+		}}, nil},
+		{"two containers of the same name", "the same name", changes{selects("n4"), podtest.WithSecond(podtest.Burstable), func(p *corev1.Pod) {
+			p.Spec.Containers[1].Name = "app"
+		}}, nil},
+		{"annotations without room for more", "leave no room", changes{selects("n4"), func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"notes": strings.Repeat("x", validation.TotalAnnotationSizeLimitB-100)}
+		}}, nil},
+		{"a request and a limit that are the same only in millicores", "how its requests compare", changes{selects("n4"), func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = podtest.Amounts{"1999500u", "2", "1Gi", "2Gi"}.Requirements()
+		}}, nil},
+		{"before the cluster is read", "has not been read yet", changes{selects("n4")}, func(s *Sizer) {
+			read := s.Cluster
+			s.Cluster = clustertest.Unread(t)
+			s.Cluster.Ratios = read.Ratios
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := sizer(t)
+			if tc.sizer != nil {
+				tc.sizer(s)
+			}
+			if got := s.Size(asked(tc.changes...), "shop"); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
+				t.Errorf("got %v, because %q; want it to stay because %q", got.Pod, got.Why, tc.why)
+			}
+		})
 	}
 }

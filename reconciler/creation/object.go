@@ -42,7 +42,7 @@ func (a *amount) set(c *corev1.Container, to int64) {
 	}
 }
 
-// containers returns the containers of a pod by name, init containers included: names are unique.
+// containers returns the containers of a pod by name, init containers included.
 func containers(of *corev1.Pod) map[string]*corev1.Container {
 	all := map[string]*corev1.Container{}
 	for _, list := range [...][]corev1.Container{of.Spec.Containers, of.Spec.InitContainers} {
@@ -84,8 +84,9 @@ func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
 func takeBack(c *corev1.Container, sizes *pod.ContainerSizes) {
 	has := sizing.FromResources(c.Resources)
 	for i := range amounts {
-		if a := &amounts[i]; a.read(&has) == a.read(&sizes.To) && a.read(&sizes.From) != 0 {
-			a.set(c, a.read(&sizes.From))
+		a := &amounts[i]
+		if from, to := a.read(&sizes.From), a.read(&sizes.To); from != to && from != 0 && a.read(&has) == to {
+			a.set(c, from)
 		}
 	}
 }
@@ -95,6 +96,30 @@ func equal(a, b string) bool {
 	first, err := resource.ParseQuantity(a)
 	second, other := resource.ParseQuantity(b)
 	return err == nil && other == nil && first.Cmp(second) == 0
+}
+
+// describes reports whether a record, once it is read again, says exactly what a plan changes.
+func describes(record string, p *plan.Plan) bool {
+	read := pod.ParseAppliedSizes(record)
+	if len(read) != len(p.Containers) {
+		return false
+	}
+	for i := range p.Containers {
+		c, said := &p.Containers[i], &read[i]
+		if said.Name != c.Name {
+			return false
+		}
+		for _, m := range sizing.Measures {
+			from, to := *m.Of(&c.Current), *m.Of(&c.Desired)
+			if to.Request == 0 {
+				from, to = sizing.Amount{}, sizing.Amount{} // It is not recorded.
+			}
+			if *m.Of(&said.From) != from || *m.Of(&said.To) != to {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // apply gives a pod the sizes of its plan.
@@ -109,6 +134,22 @@ func apply(to *corev1.Pod, p *plan.Plan) {
 			}
 		}
 	}
+}
+
+// sameOrder reports whether the requests of two versions of a pod compare with their limits in the same way, exactly: the QoS
+// class depends on that. Plans know amounts only as far as a machine has them, in millicores and bytes.
+func sameOrder(a, b *corev1.Pod) bool {
+	others := containers(b)
+	for name, c := range containers(a) {
+		for _, of := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			before, limited := c.Resources.Limits[of]
+			after := others[name].Resources.Limits[of]
+			if limited && before.Cmp(c.Resources.Requests[of]) != after.Cmp(others[name].Resources.Requests[of]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // sameSizesAndRecord reports whether two versions of a pod have the same sizes and annotations.

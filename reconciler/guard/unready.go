@@ -10,9 +10,9 @@ import (
 )
 
 // unready looks for a container that has not been ready for a long time, in a pod that was ready
-// when it was resized. A pod that was sized while it was being created was never ready before. A pod that has not started completely is not judged, nor is one on a
-// node that is lost; on a node that was lost, the time counts from its return. Kills for lack of
-// memory are judged by killed.
+// when it was resized, which excludes pods that were sized while they were being created. A pod that
+// has not started completely is not judged, nor is one on a node that is lost; on a node that was
+// lost, the time counts from its return. Kills for lack of memory are judged by killed.
 func unready(c *Case, change *Change) finding {
 	ready, since := c.Pod.Ready()
 	if ready || c.Pod.SizedAtCreation() || !since.After(c.Pod.ResizedAt()) || c.Pod.Containers[change.Index].Ready() {

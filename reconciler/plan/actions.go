@@ -131,6 +131,10 @@ func (p *Plan) Actions() []Action {
 	default:
 		all = []Action{d.annotateOriginals(StepOriginals), d.resizing(StepResize), d.resized()}
 	}
+	if d := p.made; d.of.SizedAtCreation() && (d.Kind == Revert || d.Kind == Restore && d.Decision == Resize) {
+		// This is the first resize of the pod: from then on, only the annotations have the originals.
+		all = slices.Insert(all, 0, d.annotateOriginals(StepOriginals))
+	}
 	return slices.DeleteFunc(all, func(a Action) bool {
 		return len(a.Annotations) == 0 && len(a.stamps) == 0 && len(a.reverts) == 0 && a.sizes == nil && a.Step != StepClean
 	})

@@ -37,6 +37,20 @@ func amounts(request, limit string) func(*corev1.Pod) {
 	}
 }
 
+func TestObservedFromItsStart(t *testing.T) {
+	keys, _ := (*seal.Ring)(nil).Renewed(podtest.Start.Add(-time.Hour))
+	yes, started := true, metav1.NewTime(podtest.At(3600))
+	p := FromProven(podtest.Pod(podtest.Amounts{}, amounts("800m", "1600m"), podtest.AsCreated, func(p *corev1.Pod) {
+		p.CreationTimestamp, p.Annotations = metav1.NewTime(podtest.Start), map[string]string{}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "owner", Controller: &yes}}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}}}
+	}, proven(t, keys)), keys)
+	// It waited for room for an hour, and has shown nothing until it started.
+	if !p.SizedAtCreation() || !p.ResizedAt().Equal(started.Time) || !p.AppliedAt().Equal(started.Time) {
+		t.Errorf("sized at creation: %t, resized at %s, applied at %s; want %s", p.SizedAtCreation(), p.ResizedAt(), p.AppliedAt(), started)
+	}
+}
+
 func TestAdmitted(t *testing.T) {
 	keys, _ := (*seal.Ring)(nil).Renewed(podtest.Start.Add(-time.Hour))
 	annotate := func(key, text string) func(*corev1.Pod) {

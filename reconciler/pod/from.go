@@ -73,7 +73,9 @@ func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
 	if made.changes() && h.ours == never {
-		p.resizedAt, p.appliedAt, p.appliedSizes = secondsOf(made.At), secondsOf(made.At), handleOf(made.Sizes)
+		// Before its containers started, nothing showed how they fare.
+		at := max(secondsOf(made.At), p.createdAt+int64(p.startedAfter))
+		p.resizedAt, p.appliedAt, p.appliedSizes = at, at, handleOf(made.Sizes)
 		p.flags |= sizedAtCreation
 	}
 	long := p.readTexts(meta)

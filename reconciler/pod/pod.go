@@ -274,7 +274,7 @@ func (p *Pod) Applied() (nodeType string, ok bool) { return textOf(p.appliedType
 func (p *Pod) AppliedAt() time.Time { return timeAt(p.appliedAt) }
 
 // ResizedAt returns the time when the reconciler last resized the pod, in whole seconds of
-// the API server's clock, or else sized it while it was being created; zero if it never did.
+// the API server's clock. If it sized the pod while it was being created, that is when the pod started; zero if it never did.
 func (p *Pod) ResizedAt() time.Time { return timeAt(p.resizedAt) }
 
 // AnybodyResized reports whether managedFields contain a resize by any manager.

@@ -86,10 +86,11 @@ func (r *Ring) Renewed(now time.Time) (*Ring, bool) {
 			renewed.keys[name], renewed.names = r.keys[name], append(renewed.names, name)
 		}
 	}
-	if n := len(renewed.names); n == 0 || now.Sub(createdAt(renewed.names[n-1])) >= renewAfter {
+	if last := renewed.current(now.Add(settle)); last == "" || now.Sub(createdAt(last)) >= renewAfter {
 		name, key := now.UTC().Format(idLayout), make([]byte, Size)
 		_, _ = rand.Read(key) // It never returns an error.
-		renewed.keys[name], renewed.names, changed = key, append(renewed.names, name), true
+		renewed.keys[name], changed = key, true
+		renewed.names = slices.Sorted(maps.Keys(renewed.keys)) // A clock may have been wrong: there may be keys from the future.
 	}
 	return renewed, changed
 }

@@ -129,6 +129,19 @@ func TestRing(t *testing.T) {
 			t.Error("the first key is kept forever")
 		}
 	})
+	t.Run("signs although a clock was wrong when a key was created", func(t *testing.T) {
+		ahead := ring(t, -1000*time.Hour)
+		renewed, changed := ahead.Renewed(small.At.Add(-time.Hour))
+		if !changed {
+			t.Fatal("no key was created")
+		}
+		if _, err := renewed.Open(web, signed(t, renewed, web, small), small.At); err != nil {
+			t.Error(err)
+		}
+		if _, changed := renewed.Renewed(small.At); changed {
+			t.Error("a key is created each time")
+		}
+	})
 	t.Run("is stored and read again", func(t *testing.T) {
 		r := ring(t, time.Hour)
 		data := r.Data()

@@ -66,9 +66,7 @@ func (a *Authority) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var again <-chan time.Time
 		if a.write(ctx) {
-			retry := time.NewTimer(retryAfter)
-			defer retry.Stop()
-			again = retry.C
+			again = time.After(retryAfter)
 		}
 		select {
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,6 +36,8 @@ type handler struct {
 	metrics *metrics
 	// own is the namespace of the server, whose pods are never sized.
 	own string
+	// dryRun means that pods are not changed.
+	dryRun bool
 	// busy has a place for each request that is being answered.
 	busy chan struct{}
 	now  func() time.Time
@@ -64,8 +67,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var review admissionv1.AdmissionReview
-	if err := json.Unmarshal(body, &review); err != nil || review.Request == nil {
-		h.reject(w, began, fmt.Errorf("the request is not an AdmissionReview with a request: %w", err))
+	err = json.Unmarshal(body, &review)
+	if err == nil && review.Request == nil {
+		err = errors.New("it has no request")
+	}
+	if err != nil {
+		h.reject(w, began, fmt.Errorf("the body is not an AdmissionReview: %w", err))
 		return
 	}
 	response, as := h.answer(r, review.Request)
@@ -109,6 +116,10 @@ func (h *handler) answer(r *http.Request, request *admissionv1.AdmissionRequest)
 	if err != nil {
 		logger.Error(err, "The patch for a pod that is being created cannot be encoded")
 		return allowed, failed
+	}
+	if h.dryRun {
+		logger.Info("Pod would be changed at its creation (dry run)", "generateName", object.GenerateName, "name", object.Name, "why", sized.Why)
+		return allowed, unchanged
 	}
 	kind := admissionv1.PatchTypeJSONPatch
 	allowed.Patch, allowed.PatchType = patch, &kind

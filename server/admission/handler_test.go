@@ -98,7 +98,7 @@ func TestHandler(t *testing.T) {
 		{"a subresource", review(t, podOf(1), func(r *admissionv1.AdmissionRequest) { r.SubResource = "eviction" }), 200, ""},
 		{"a pod that cannot be read", review(t, podOf(1), func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"spec": 7}`) }), 200, ""},
 		{"nonsense", []byte("nonsense"), 400, "not an AdmissionReview"},
-		{"no request", []byte("{}"), 400, "not an AdmissionReview"},
+		{"no request", []byte("{}"), 400, "the body is not an AdmissionReview: it has no request"},
 		{"too long", bytes.Repeat([]byte(" "), maxBody+1), 400, "too large"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -120,6 +120,14 @@ func TestHandler(t *testing.T) {
 				t.Errorf("got %s", body)
 			}
 		})
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	h := newHandler(halves{}, 1)
+	h.dryRun = true
+	if code, body := post(h, review(t, podOf(1))); code != 200 || !strings.Contains(body, `"allowed":true`) || strings.Contains(body, "patch") {
+		t.Errorf("status %d with %s", code, body)
 	}
 }
 

@@ -28,7 +28,9 @@ const (
 type Config struct {
 	Sizer Sizer
 	// Own is the namespace of the server, whose pods are never sized.
-	Own      string
+	Own string
+	// DryRun means that pods are not changed.
+	DryRun   bool
 	Listener net.Listener
 	TLS      *tls.Config
 	Metrics  prometheus.Registerer
@@ -44,7 +46,7 @@ type Server struct {
 
 // New returns a server that does nothing until Run.
 func New(config Config) *Server {
-	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics, config.Problem), own: config.Own, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
+	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics, config.Problem), own: config.Own, dryRun: config.DryRun, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+Path, h)
 	secure := config.TLS.Clone()

@@ -1,0 +1,115 @@
+package creation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
+)
+
+// A pod that is being created gets no size that a running pod would not get.
+func TestRulesOfRunningPods(t *testing.T) {
+	guarded := func(s *Sizer, guard policy.Guard) {
+		layer := clustertest.Published()
+		layer.Settings = keys.Some(policy.Settings{Guard: guard})
+		s.Cluster.Ratios = clustertest.Store(t, layer)
+	}
+	know := func(s *Sizer, pods ...*corev1.Pod) {
+		var read []*pod.Pod
+		for _, p := range pods {
+			read = append(read, pod.From(p))
+		}
+		if err := s.Cluster.Know(read, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		name, why string
+		sizer     func(*Sizer)
+		changes   changes
+	}{
+		{"an open breaker", "Degraded", func(s *Sizer) {
+			s.Cluster.Holds = clustertest.Holding(hold.Hold{Scope: hold.Scope{Namespace: "shop"}, Kind: hold.Breaker})
+		}, changes{selects("n4")}},
+		{"a schedule", "OutsideSchedule", func(s *Sizer) {
+			evening, err := schedule.New(0, 20*60, 21*60, nil) // The clock of the cluster stands at midnight.
+			if err != nil {
+				t.Fatal(err)
+			}
+			guarded(s, policy.Guard{Enabled: true, MaxUnproven: policy.AllPods, Schedule: schedule.Schedule{evening}})
+		}, changes{selects("n4")}},
+		{"a size that made a pod of the version worse", "CanaryReverted", func(s *Sizer) {
+			guarded(s, policy.Guard{Enabled: true, MaxUnproven: intstr.FromInt32(1), Window: 5 * time.Minute, Cooldown: 10 * time.Minute, MaxChange: 1})
+			hurt := podtest.Pod(podtest.Burstable, clustertest.Named("shop", "web-1-hurt", "b"), podtest.AsResized,
+				podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-sizes", "app 0 cpu 1/2>800m/1600m memory 1Gi/2Gi",
+					"reverted", `[{"at":"2026-11-20T23:59:00Z","container":"app","resource":"cpu","hurt":"800m/1600m","back":"1/2","times":1,"harm":"Restarts","message":""}]`),
+				podtest.ManagedBy(podtest.Managed(contract.FieldManager, "", 12, contract.Reverts, contract.AppliedSizes)))
+			hurt.OwnerReferences[0].Name, hurt.OwnerReferences[0].UID = "web-1", "owner"
+			know(s, hurt)
+		}, changes{selects("n4")}},
+		{"a node without room for more", "NodeCapacity", func(s *Sizer) {
+			layer := clustertest.Published()
+			layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
+			s.Cluster.Ratios = clustertest.Store(t, layer)
+			large := podtest.Pod(podtest.Amounts{"4", "", "1Gi", ""}, clustertest.Named("shop", "large", "b"))
+			know(s, large)
+		}, changes{onNode("b")}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := sizer(t)
+			tc.sizer(s)
+			if got := s.Size(asked(tc.changes...), "shop"); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
+				t.Errorf("got %v, because %q; want it to stay because %q", got.Pod, got.Why, tc.why)
+			}
+		})
+	}
+}
+
+// Init containers stay, sidecars follow --sidecars, and a limit alone may be what changes.
+func TestContainers(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	with := func(p *corev1.Pod) {
+		p.Spec.InitContainers = []corev1.Container{
+			{Name: "init", Resources: podtest.Burstable.Requirements()},
+			{Name: "proxy", RestartPolicy: &always, Resources: podtest.Burstable.Requirements()},
+		}
+	}
+	for _, sidecars := range []bool{false, true} {
+		s := sizer(t)
+		s.Planner.Sidecars = sidecars
+		got := s.Size(asked(selects("n4"), with), "shop").Pod
+		want := map[bool]string{false: "1", true: "800m"}[sidecars]
+		if init, proxy := got.Spec.InitContainers[0].Resources.Requests.Cpu().String(), got.Spec.InitContainers[1].Resources.Requests.Cpu().String(); init != "1" || proxy != want || cpuOf(got) != "800m/1600m" {
+			t.Errorf("sidecars %t: init %s, proxy %s, app %s", sidecars, init, proxy, cpuOf(got))
+		}
+	}
+	s := sizer(t)
+	p := asked(selects("n4"), func(p *corev1.Pod) {
+		r := &p.Spec.Containers[0].Resources
+		r.Requests[corev1.ResourceCPU], r.Limits[corev1.ResourceCPU] = resource.MustParse("50m"), resource.MustParse("100m")
+	})
+	got := s.Size(p, "shop").Pod // A bound keeps the request.
+	if got == nil || cpuOf(got) != "50m/80m" {
+		t.Fatalf("got %v", got)
+	}
+	running := made(got, "b")
+	running.CreationTimestamp = metav1.NewTime(podtest.Start)
+	if read := pod.FromProven(running, s.Keys()); !read.SizedAtCreation() || read.Containers[0].Original.CPU.Limit != 100 || seal.SubjectOf(&running.ObjectMeta, "shop").Owner != "owner" {
+		t.Errorf("original %v", read.Containers[0].Original)
+	}
+}

@@ -41,7 +41,7 @@ func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
 		CpuConfidence: r.CPUConfidence, MemoryConfidence: r.MemoryConfidence,
 		CpuMayDecrease: i.KeepsCPU == "", MemoryMayDecrease: i.KeepsMemory == "", CpuDecreaseMessage: i.KeepsCPU, MemoryDecreaseMessage: i.KeepsMemory,
 		LeastRequests: known(r.Floors.Request), LeastLimits: known(r.Floors.Limit),
-		CpuHistory: hours(r.CPUKnown.Age), MemoryHistory: hours(r.MemoryKnown.Age),
+		CpuKnownDuration: hours(r.CPUKnown.Age), MemoryKnownDuration: hours(r.MemoryKnown.Age),
 	}
 	if r.Peak > 0 {
 		size.PeakMemory = sizing.MemoryText(r.Peak)

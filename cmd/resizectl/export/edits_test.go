@@ -131,7 +131,7 @@ var shapes = []struct {
 		name:  "counts days of history, not samples",
 		text:  deployment("        resources: {requests: {cpu: 1, memory: 1Gi}}\n"),
 		want:  deployment("        resources: {requests: {cpu: 250m, memory: 1Gi}}\n"),
-		items: []item{web().with("sizeRules", item{}).with("cpuConfidence", 1).with("cpuHistory", "604800s").with("memoryHistory", "601200s")},
+		items: []item{web().with("sizeRules", item{}).with("cpuConfidence", 1).with("cpuKnownDuration", "604800s").with("memoryKnownDuration", "601200s")},
 	},
 	{
 		name: "has limits and bounds as the configuration of the pods",

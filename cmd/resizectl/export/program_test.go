@@ -29,7 +29,7 @@ func of(kind, name, container, cpu, memory string) item {
 
 // with returns the recommendation with more fields, at the top or in the baseline.
 func (i item) with(key string, value any) item {
-	if _, ok := i["baseline"].(item)[key]; ok || key == "cpuDecreaseMessage" || slices.Contains([]string{"leastLimits", "peakMemory", "cpuHistory", "memoryHistory"}, key) {
+	if _, ok := i["baseline"].(item)[key]; ok || key == "cpuDecreaseMessage" || slices.Contains([]string{"leastLimits", "peakMemory", "cpuKnownDuration", "memoryKnownDuration"}, key) {
 		i["baseline"].(item)[key] = value
 	} else {
 		i[key] = value
@@ -38,7 +38,9 @@ func (i item) with(key string, value any) item {
 }
 
 // knowing returns the recommendation with 8 days of history.
-func knowing(i item) item { return i.with("cpuHistory", "691200s").with("memoryHistory", "691200s") }
+func knowing(i item) item {
+	return i.with("cpuKnownDuration", "691200s").with("memoryKnownDuration", "691200s")
+}
 
 // web is what most fixtures are about.
 func web() item { return of("Deployment", "web", "app", "250m", "256Mi") }

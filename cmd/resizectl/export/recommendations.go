@@ -141,12 +141,12 @@ func (o *options) needsOf(r *workloadresizerv1.Recommendation) [2]size.Need {
 	return [2]size.Need{
 		{
 			Target: b.GetTarget().GetCpu(), LeastRequest: b.GetLeastRequests().GetCpu(), LeastLimit: b.GetLeastLimits().GetCpu(),
-			Withheld: r.GetCpuWithheldMessage(), Keeps: keeps(b.GetCpuMayDecrease(), b.GetCpuDecreaseMessage()), History: days(b.GetCpuHistory(), b.GetCpuConfidence()),
+			Withheld: r.GetCpuWithheldMessage(), Keeps: keeps(b.GetCpuMayDecrease(), b.GetCpuDecreaseMessage()), History: days(b.GetCpuKnownDuration(), b.GetCpuConfidence()),
 			Limits: limits, Bounds: within(sizing.CPU, least.GetCpu(), most.GetCpu()), MostLimit: amount(sizing.CPU, limit.GetCpu()),
 		},
 		{
 			Target: b.GetTarget().GetMemory(), LeastRequest: b.GetLeastRequests().GetMemory(), LeastLimit: b.GetLeastLimits().GetMemory(), Peak: b.GetPeakMemory(),
-			Withheld: r.GetMemoryWithheldMessage(), Keeps: keeps(b.GetMemoryMayDecrease(), b.GetMemoryDecreaseMessage()), History: days(b.GetMemoryHistory(), b.GetMemoryConfidence()),
+			Withheld: r.GetMemoryWithheldMessage(), Keeps: keeps(b.GetMemoryMayDecrease(), b.GetMemoryDecreaseMessage()), History: days(b.GetMemoryKnownDuration(), b.GetMemoryConfidence()),
 			Limits: limits, Bounds: within(sizing.Memory, least.GetMemory(), most.GetMemory()), MostLimit: amount(sizing.Memory, limit.GetMemory()),
 		},
 	}

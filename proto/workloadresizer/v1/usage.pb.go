@@ -488,11 +488,11 @@ type RecommendedSize struct {
 	// units; empty if it is not known. Memory limits follow it if the configuration says so.
 	PeakMemory string `protobuf:"bytes,14,opt,name=peak_memory,json=peakMemory,proto3" json:"peak_memory,omitempty"`
 	// For how long CPU is known, in whole hours. There may be gaps.
-	CpuHistory *durationpb.Duration `protobuf:"bytes,15,opt,name=cpu_history,json=cpuHistory,proto3" json:"cpu_history,omitempty"`
+	CpuKnownDuration *durationpb.Duration `protobuf:"bytes,15,opt,name=cpu_known_duration,json=cpuKnownDuration,proto3" json:"cpu_known_duration,omitempty"`
 	// The same for memory.
-	MemoryHistory *durationpb.Duration `protobuf:"bytes,16,opt,name=memory_history,json=memoryHistory,proto3" json:"memory_history,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MemoryKnownDuration *durationpb.Duration `protobuf:"bytes,16,opt,name=memory_known_duration,json=memoryKnownDuration,proto3" json:"memory_known_duration,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *RecommendedSize) Reset() {
@@ -623,16 +623,16 @@ func (x *RecommendedSize) GetPeakMemory() string {
 	return ""
 }
 
-func (x *RecommendedSize) GetCpuHistory() *durationpb.Duration {
+func (x *RecommendedSize) GetCpuKnownDuration() *durationpb.Duration {
 	if x != nil {
-		return x.CpuHistory
+		return x.CpuKnownDuration
 	}
 	return nil
 }
 
-func (x *RecommendedSize) GetMemoryHistory() *durationpb.Duration {
+func (x *RecommendedSize) GetMemoryKnownDuration() *durationpb.Duration {
 	if x != nil {
-		return x.MemoryHistory
+		return x.MemoryKnownDuration
 	}
 	return nil
 }
@@ -2837,7 +2837,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\fmin_requests\x18\x05 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vminRequests\x12F\n" +
 	"\fmax_requests\x18\x06 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vmaxRequests\x12B\n" +
 	"\n" +
-	"max_limits\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\tmaxLimits\"\x96\a\n" +
+	"max_limits\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\tmaxLimits\"\xb0\a\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2854,10 +2854,9 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0eleast_requests\x18\f \x01(\v2#.workloadresizer.v1.ResourceAmountsR\rleastRequests\x12F\n" +
 	"\fleast_limits\x18\r \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vleastLimits\x12\x1f\n" +
 	"\vpeak_memory\x18\x0e \x01(\tR\n" +
-	"peakMemory\x12:\n" +
-	"\vcpu_history\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"cpuHistory\x12@\n" +
-	"\x0ememory_history\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\rmemoryHistory\"\x88\x04\n" +
+	"peakMemory\x12G\n" +
+	"\x12cpu_known_duration\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x10cpuKnownDuration\x12M\n" +
+	"\x15memory_known_duration\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\x13memoryKnownDuration\"\x88\x04\n" +
 	"\tUsageSums\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12!\n" +
 	"\funknown_pods\x18\x02 \x01(\x03R\vunknownPods\x12?\n" +
@@ -3149,8 +3148,8 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	35, // 16: workloadresizer.v1.RecommendedSize.cpu_history:type_name -> google.protobuf.Duration
-	35, // 17: workloadresizer.v1.RecommendedSize.memory_history:type_name -> google.protobuf.Duration
+	35, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
+	35, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
 	2,  // 18: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 19: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 20: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts

@@ -250,7 +250,7 @@ func TestWrites(t *testing.T) {
 
 // numbers are the numbers without presence, by the reason why their absence and 0 need not differ.
 var numbers = map[string]string{
-	"0 is no multiple, which the field says": `SizeRules.memory_limit_multiple`,
+	"0 means no multiple, as the field says": `SizeRules.memory_limit_multiple`,
 	"0 stands for the default": `ListBenchmarksRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListOverrideChangesRequest.page_size
 		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListRecommendationsRequest.page_size ListResizesRequest.page_size ListSavingsRequest.page_size ListSuggestionsRequest.page_size`,
 	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus ClaimMeasurementRequest.vcpus`,

@@ -39,7 +39,7 @@ const schedulableFor = 10 * time.Second
 // has room for these. It is the only resize of a pod without a node. Limits that are apart stay.
 func (p *Planner) schedulable(d *draft, s *Snapshot) *verdict {
 	since := s.Pod.UnschedulableSince()
-	if since.IsZero() || !s.Pod.SizedAtCreation() || s.Frozen != nil || s.Paused != nil {
+	if since.IsZero() || !s.Pod.SizedAtCreation() || p.vetoed(s, contract.NotScheduled, contract.NotRunning) != nil {
 		return nil
 	}
 	v := d.says()

@@ -176,6 +176,8 @@ func TestSchedulable(t *testing.T) {
 		{"after ten seconds", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, nil, Resize, "app 1/4 2Gi/4Gi"},
 		{"in a freeze", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Frozen = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
 		{"in a pause", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Paused = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
+		{"opted out since", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated("skip", "true"), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
+		{"being deleted", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi"), func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.At(3))) }), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
 		{"Guaranteed", podtest.Pod(podtest.Amounts{"2", "2", "2Gi", "2Gi"}, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/1>2/2 memory 1Gi/1Gi>2Gi/2Gi")), 12, nil, Resize, "app 1/1 1Gi/1Gi"},
 		{"smaller than its author wrote", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 2Gi/4Gi")), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
 		{"a part of it is larger", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 1Gi/2Gi>2Gi/4Gi")), 12, nil, Resize, "app 2/4 1Gi/4Gi"},

@@ -12,10 +12,15 @@ import (
 
 // scope skips pods that must not be resized, whatever the size.
 func (p *Planner) scope(d *draft, s *Snapshot) *verdict {
-	if veto := safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen.frozen(), Paused: s.Paused.paused(), VPA: s.VPA}); veto != nil {
+	if veto := p.vetoed(s); veto != nil {
 		return d.skips(decided, veto.Reason, veto.Message)
 	}
 	return nil
+}
+
+// vetoed returns the veto against any size of the pod, except for some reasons; nil if there is none.
+func (p *Planner) vetoed(s *Snapshot, except ...contract.Reason) *safety.Veto {
+	return safety.Scope(safety.Snapshot{Pod: s.Pod, OwnerKinds: p.OwnerKinds, Frozen: s.Frozen.frozen(), Paused: s.Paused.paused(), VPA: s.VPA}, except...)
 }
 
 // ratio holds pods on nodes without a ratio.

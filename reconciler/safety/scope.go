@@ -1,6 +1,8 @@
 package safety
 
 import (
+	"slices"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -51,9 +53,12 @@ func ScopeReasons() (all []contract.Reason) {
 	return all
 }
 
-// Scope returns the first veto against a resize of the pod to any size; nil if there is none.
-func Scope(s Snapshot) *Veto {
+// Scope returns the first veto against a resize of the pod to any size, except for some reasons; nil if there is none.
+func Scope(s Snapshot, except ...contract.Reason) *Veto {
 	for i := range scope {
+		if slices.Contains(except, scope[i].reason) {
+			continue
+		}
 		if message := scope[i].objection(s); message != "" {
 			return &Veto{scope[i].reason, message}
 		}

@@ -219,6 +219,10 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
+// lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the
+// pod no longer come from that: what its author wrote may lead to the same sizes.
+func (d *draft) lacksDemand() bool { return !d.FollowsUsage && d.of.HasAppliedDemand() }
+
 // resizedAt fills in unknown times: the last resize noted when the amounts that it did not change had changed last. If that
 // is not known, an amount may have been changed when the pod was resized last, or began. A new pod has not done
 // any work yet with the size that it would lose.

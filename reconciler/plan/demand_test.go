@@ -378,12 +378,13 @@ func TestDemand(t *testing.T) {
 			plan *Plan
 			want string
 		}{
-			"of a first size":                  {planned(t, podtest.Burstable, "n4", nil), "app cpu 500m"},
-			"but not if the author's is kept":  {planned(t, podtest.Burstable, "n4", unknown), ""},
-			"nor without usage":                {planned(t, podtest.Burstable, "n4", withoutUsage), ""},
-			"and stays for what does not move": {planned(t, podtest.Amounts{"390m", "780m", "1Gi", "2Gi"}, "n4", more, written, record("app cpu 490m")), "app cpu 490m memory 2Gi"},
-			"and stays while nothing is known": {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n2d"), record("app cpu 500m")), "app cpu 500m"},
-			"and goes without usage":           {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 500m")), "removed"},
+			"of a first size":                                {planned(t, podtest.Burstable, "n4", nil), "app cpu 500m"},
+			"but not if the author's is kept":                {planned(t, podtest.Burstable, "n4", unknown), ""},
+			"nor without usage":                              {planned(t, podtest.Burstable, "n4", withoutUsage), ""},
+			"and stays for what does not move":               {planned(t, podtest.Amounts{"390m", "780m", "1Gi", "2Gi"}, "n4", more, written, record("app cpu 490m")), "app cpu 490m memory 2Gi"},
+			"and stays while nothing is known":               {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }, podtest.Annotated("original-cpu.app", "1", "original-cpu-limit.app", "2", "original-memory.app", "1Gi", "original-memory-limit.app", "2Gi", "applied-instance-type", "n2d"), record("app cpu 500m")), "app cpu 500m"},
+			"and goes without usage, even if the size stays": {planned(t, podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 1"), podtest.Annotated("applied-sizes", "app 0 cpu 1/2>800m/1600m memory 1Gi/2Gi")), "removed"},
+			"and goes without usage":                         {planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", withoutUsage, written, record("app cpu 500m")), "removed"},
 		} {
 			got := ""
 			for _, a := range tc.plan.Actions() {

@@ -176,6 +176,9 @@ func (p *Pod) AppliedSizesHaveTimes() bool {
 // have that annotation. It parses the annotation.
 func (p *Pod) AppliedDemand() AppliedDemand { return ParseAppliedDemand(textOf(p.appliedDemand)) }
 
+// HasAppliedDemand reports whether the pod has that annotation.
+func (p *Pod) HasAppliedDemand() bool { return textOf(p.appliedDemand) != "" }
+
 // TheirAppliedSizes returns the value of that annotation if others wrote it, as in the pod's
 // template; empty if there is none. It does not count, and would not if we wrote the same.
 func (p *Pod) TheirAppliedSizes() string { return p.seldom().theirAppliedSizes }

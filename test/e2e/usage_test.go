@@ -3,6 +3,9 @@ package e2e
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +85,7 @@ func usageIsCollectedKeptAndShown(t *testing.T) {
 		}
 	})
 	t.Run("a changed ratio changes recommendations and no history", u.changedRatio)
+	t.Run("Git gets the size, and nothing jumps", u.exports)
 }
 
 // recommendation returns that of the Deployment.
@@ -232,4 +236,45 @@ func (u *usedCluster) change(t *testing.T, nodeType string, cpu float64) {
 	if _, err := u.replicas[0].api.Overrides().UpdateOverride(t.Context(), &workloadresizerv1.UpdateOverrideRequest{Override: override(nodeType, cpu, 1), AllowMissing: true}); err != nil {
 		t.Error(err)
 	}
+}
+
+// exports writes what is recommended into the author's file, and deploys that.
+func (u *usedCluster) exports(t *testing.T) {
+	documents := strings.Split(usageWorkloads, "---\n")
+	authored := strings.NewReplacer(`cpu: "1", memory: 256Mi`, `cpu: "0.1", memory: 32Mi`, "machine-family: n2d", "machine-family: n4").
+		Replace("# Reviewed by the shop's team.\n" + documents[len(documents)-1])
+	file := filepath.Join(t.TempDir(), "web.yaml")
+	if err := os.WriteFile(file, []byte(authored), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := u.replicas[0]
+	before := u.await(t, "n4")
+	const theirs = `      containers: [{name: app, image: none, resources: {requests: {cpu: "0.1", memory: 32Mi}}}]`
+	wants(t, s.resizectl(t, 1, "export", "-f", filepath.Dir(file)), "-"+theirs)
+	wants(t, s.resizectl(t, 0, "export", "-f", filepath.Dir(file), "--write"), "Deployment shop/web")
+	exported, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, _, _ := strings.Cut(authored, theirs)
+	if !strings.HasPrefix(string(exported), start) || strings.Count(string(exported), "\n") != strings.Count(authored, "\n") {
+		t.Fatalf("more than the amounts has changed:\n%s", exported)
+	}
+	if again := s.resizectl(t, 0, "export", "-f", filepath.Dir(file)); strings.Contains(again, "+++") {
+		t.Errorf("the second export changes something:\n%s", again)
+	}
+
+	u.apply(t, exported)
+	target := cpuOf(t, before.GetBaseline().GetTarget())
+	localcluster.Eventually(t, "both pods to have what was exported", func() error {
+		r, err := u.recommendation(t)
+		if err != nil {
+			return err
+		}
+		if sums := r.GetSums(); sums.GetPods() != 2 || math.Abs(cpuOf(t, sums.GetAuthored())-2*target) > 0.01*target {
+			return fmt.Errorf("%v, want twice %v cores", sums, target)
+		}
+		return nil
+	})
+	near(t, before, u.await(t, "n4"))
 }

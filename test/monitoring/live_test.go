@@ -52,6 +52,7 @@ func newScene(t *testing.T) *scene {
 	cluster := localcluster.ForTest(t, "n2d=1,n4=1,c3=1")
 	s := &scene{cluster: cluster, client: kubernetes.NewForConfigOrDie(cluster.Config()), whole: t}
 	s.apply(t, append(deploy.Base(), deploy.SampleConfig(), deploy.SampleWorkloads())...)
+	s.apply(t, deploy.SizeAtCreation()...)
 	kubeconfig, err := localcluster.ServiceAccountKubeconfig(t.Context(), cluster.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,7 @@ func newScene(t *testing.T) *scene {
 	s.options = localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{
 		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
 		"--client-ca-file", filepath.Join(cluster.Dir, "pki", "ca.crt"),
+		"--size-at-creation", "--webhook-bind-address", "127.0.0.1:0", // The API server cannot reach it, but the metrics exist.
 		"--usage-interval", "10s", // Some metrics exist only after the first read of a source of usage.
 	}}
 	s.serve()

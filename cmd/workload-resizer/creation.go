@@ -58,7 +58,7 @@ func newCreation(o *options, client kubernetes.Interface, config *tls.Config) (*
 		listener: listener, tls: config, namespace: o.configNamespace,
 	}
 	if !o.dryRun {
-		c.authority = admission.NewAuthority(client, o.configNamespace, o.names().CA, o.names().Creation)
+		c.authority = admission.NewAuthority(client, o.configNamespace, o.names().CA, o.names().Creation, c.keys.Token)
 	}
 	return c, nil
 }
@@ -89,7 +89,7 @@ func (c *creation) problem() error {
 
 // parts returns what runs next to the server.
 func (c *creation) parts(sizer *reconciling.Sizer, metrics prometheus.Registerer) []func(context.Context) error {
-	serving := admission.New(admission.Config{Sizer: sizer, Own: c.namespace, DryRun: c.authority == nil, Listener: c.listener, TLS: c.tls, Metrics: metrics, Problem: c.problem})
+	serving := admission.New(admission.Config{Sizer: sizer, Issued: func(token string) bool { return c.keys.Ring().Issued(token) }, Own: c.namespace, DryRun: c.authority == nil, Listener: c.listener, TLS: c.tls, Metrics: metrics, Problem: c.problem})
 	all := []func(context.Context) error{c.keys.Run, serving.Run}
 	if c.authority != nil {
 		all = append(all, c.authority.Run)

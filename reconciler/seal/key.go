@@ -1,7 +1,11 @@
 package seal
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +27,9 @@ const (
 	settle = 15 * time.Second
 	// most is the maximum number of keys.
 	most = 64
+	// tokens is how many keys have a token that is valid: one that some replicas have not read yet, the one in use, and the
+	// one before it.
+	tokens = 3
 )
 
 // Ring is the set of keys that the replicas share. It is immutable; a nil Ring has no keys.
@@ -106,6 +113,34 @@ func (r *Ring) current(now time.Time) string {
 		}
 	}
 	return ""
+}
+
+// Token returns a secret that the holders of the keys can tell others, so that these can prove that they were told; empty if
+// there is no key yet that all replicas have read.
+func (r *Ring) Token(now time.Time) string {
+	if name := r.current(now); name != "" {
+		return tokenOf(r.keys[name])
+	}
+	return ""
+}
+
+// Issued reports whether a token is one of the newest keys. Who was told the one of an older key has been told another since.
+func (r *Ring) Issued(token string) bool {
+	if r == nil {
+		return false
+	}
+	issued := 0
+	for _, name := range r.names[max(0, len(r.names)-tokens):] {
+		issued |= subtle.ConstantTimeCompare([]byte(tokenOf(r.keys[name])), []byte(token))
+	}
+	return issued == 1
+}
+
+// tokenOf returns the token of a key. No MAC of a pod has the same input, which is longer.
+func tokenOf(key []byte) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("token"))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:macSize])
 }
 
 // createdAt returns when the key of a valid name was created.

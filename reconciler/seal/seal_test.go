@@ -189,3 +189,35 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestToken(t *testing.T) {
+	var r *Ring
+	var tokens []string
+	at := start
+	for range 5 {
+		r, _ = r.Renewed(at)
+		before := r.Token(at)
+		if len(tokens) > 0 && before != tokens[len(tokens)-1] {
+			t.Errorf("the token is %q while some replicas do not know the new key, want that of the key before", before)
+		}
+		token := r.Token(at.Add(settle))
+		if len(token) < 20 || token == before {
+			t.Fatalf("token %q, before %q", token, before)
+		}
+		tokens = append(tokens, token)
+		at = at.Add(renewAfter)
+	}
+	for i, token := range tokens {
+		if got, want := r.Issued(token), i >= 2; got != want {
+			t.Errorf("token %d of 5 is valid: %v, want %v", i+1, got, want)
+		}
+	}
+	for _, token := range []string{"", tokens[4][1:], tokens[4] + "A"} {
+		if r.Issued(token) {
+			t.Errorf("%q is valid", token)
+		}
+	}
+	if none := (*Ring)(nil); none.Token(at) != "" || none.Issued("") {
+		t.Error("without keys, there is a token")
+	}
+}

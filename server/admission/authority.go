@@ -1,28 +1,32 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Authority writes the authorities that sign the server's certificate to the MutatingWebhookConfiguration, so that the API
-// server can verify whom it asks. All replicas try, and the first one writes.
+// Authority writes to the MutatingWebhookConfiguration which authorities sign the server's certificate, so that the API
+// server can verify whom it asks, and a path with a token, so that the server can verify who asks. All replicas try, and the
+// first one writes.
 type Authority struct {
 	client  kubernetes.Interface
+	token   func() string
 	bundle  follow.ConfigMap
 	webhook follow.MutatingWebhook
 	changed chan struct{}
@@ -37,10 +41,11 @@ type Authority struct {
 // authoritiesKey is the key of the ConfigMap.
 const authoritiesKey = "ca.crt"
 
-// NewAuthority returns an Authority for the ConfigMap with the authorities and the configuration.
-func NewAuthority(client kubernetes.Interface, namespace, configMap, webhook string) *Authority {
+// NewAuthority returns an Authority for the ConfigMap with the authorities and the configuration. token returns the present
+// token; empty if there is none yet.
+func NewAuthority(client kubernetes.Interface, namespace, configMap, webhook string, token func() string) *Authority {
 	return &Authority{
-		client: client, bundle: follow.ConfigMap{Client: client, Namespace: namespace, Name: configMap},
+		client: client, token: token, bundle: follow.ConfigMap{Client: client, Namespace: namespace, Name: configMap},
 		webhook: follow.MutatingWebhook{Client: client, Name: webhook}, changed: make(chan struct{}, 1),
 	}
 }
@@ -64,14 +69,14 @@ func (a *Authority) Run(ctx context.Context) error {
 		})
 	})
 	for ctx.Err() == nil {
-		var again <-chan time.Time
+		again := renewalPeriod // Then there may be another token.
 		if a.write(ctx) {
-			again = time.After(retryAfter)
+			again = retryAfter
 		}
 		select {
 		case <-ctx.Done():
 		case <-a.changed:
-		case <-again:
+		case <-time.After(again):
 		}
 	}
 	following.Wait()
@@ -88,7 +93,7 @@ func (a *Authority) take(set func()) {
 	}
 }
 
-// write writes the authorities if they differ, and reports whether to try again soon.
+// write writes the authorities and the path if they differ, and reports whether to try again soon.
 func (a *Authority) write(ctx context.Context) bool {
 	a.mu.Lock()
 	bundle, webhook := a.seenBundle, a.seenWebhook
@@ -96,13 +101,15 @@ func (a *Authority) write(ctx context.Context) bool {
 	if bundle == nil || webhook == nil || bundle.Data[authoritiesKey] == "" {
 		return false
 	}
-	authorities, changed := []byte(bundle.Data[authoritiesKey]), webhook.DeepCopy()
-	same := true
-	for i := range changed.Webhooks {
-		same = same && bytes.Equal(changed.Webhooks[i].ClientConfig.CABundle, authorities)
-		changed.Webhooks[i].ClientConfig.CABundle = authorities
+	token := a.token()
+	if token == "" {
+		return true
 	}
-	if same {
+	changed := webhook.DeepCopy()
+	for i := range changed.Webhooks {
+		tell(&changed.Webhooks[i].ClientConfig, []byte(bundle.Data[authoritiesKey]), Path+token)
+	}
+	if equality.Semantic.DeepEqual(webhook, changed) {
 		a.note(nil)
 		return false
 	}
@@ -117,8 +124,22 @@ func (a *Authority) write(ctx context.Context) bool {
 		return true
 	}
 	a.note(nil)
-	klog.FromContext(ctx).Info("Wrote the certificate authorities for sizes at creation", "mutatingWebhookConfiguration", webhook.Name)
+	klog.FromContext(ctx).Info("Wrote the certificate authorities and the path for sizes at creation", "mutatingWebhookConfiguration", webhook.Name)
 	return false
+}
+
+// tell changes where the API server asks, and how it verifies whom.
+func tell(to *admissionregistrationv1.WebhookClientConfig, authorities []byte, path string) {
+	to.CABundle = authorities
+	if to.Service != nil {
+		to.Service.Path = &path
+	}
+	if to.URL != nil {
+		if at, err := url.Parse(*to.URL); err == nil {
+			at.Path = path
+			to.URL = ptr.To(at.String())
+		}
+	}
 }
 
 // Problem returns why the API server may be unable to verify the server; nil if there is no problem.
@@ -133,7 +154,7 @@ func (a *Authority) note(problem error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if problem != nil && (a.last == nil || a.last.Error() != problem.Error()) {
-		klog.Background().Error(problem, "The certificate authorities for sizes at creation cannot be written")
+		klog.Background().Error(problem, "The certificate authorities and the path for sizes at creation cannot be written")
 	}
 	a.last = problem
 }

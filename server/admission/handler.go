@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// Path is where the API server asks.
-	Path = "/size-at-creation"
+	// Path is where the API server asks. A token follows it.
+	Path = "/size-at-creation/"
 	// maxBody limits a request. An object has at most 1.5 MiB in the store of the API server, and more as JSON.
 	maxBody = 4 << 20
 	// maxContainers is how many containers a pod may have to be sized while it is being created. Plans of many more take
@@ -34,6 +34,9 @@ type Sizer interface {
 type handler struct {
 	sizer   Sizer
 	metrics *metrics
+	// issued reports whether a token is the one that the API server was told. Anyone else could have records signed for pods
+	// that were never sized.
+	issued func(token string) bool
 	// own is the namespace of the server, whose pods are never sized.
 	own string
 	// dryRun means that pods are not changed.
@@ -49,6 +52,11 @@ const patience = 500 * time.Millisecond
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := h.now()
+	if !h.issued(r.PathValue("token")) {
+		h.metrics.of(refused, h.now().Sub(began))
+		http.Error(w, "only the API server may ask, with the path in the MutatingWebhookConfiguration", http.StatusForbidden)
+		return
+	}
 	place := time.NewTimer(patience)
 	defer place.Stop()
 	select {

@@ -38,7 +38,7 @@ func (h halves) Size(object *corev1.Pod, _ string) creation.Sized {
 }
 
 func newHandler(sizer Sizer, places int) *handler {
-	return &handler{sizer: sizer, metrics: newMetrics(prometheus.NewRegistry(), func() error { return nil }), own: "system", busy: make(chan struct{}, places), now: time.Now}
+	return &handler{sizer: sizer, metrics: newMetrics(prometheus.NewRegistry(), func() error { return nil }), issued: func(token string) bool { return token == "known" }, own: "system", busy: make(chan struct{}, places), now: time.Now}
 }
 
 func podOf(n int) *corev1.Pod {
@@ -72,8 +72,13 @@ func review(t testing.TB, of *corev1.Pod, changes ...func(*admissionv1.Admission
 
 // post posts a request, and returns the status and the body of the answer.
 func post(h http.Handler, body []byte) (int, string) {
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, Path, bytes.NewReader(body)))
+	return postWith(h, "known", body)
+}
+
+func postWith(h http.Handler, token string, body []byte) (int, string) {
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, Path+token, bytes.NewReader(body))
+	r.SetPathValue("token", token)
+	h.ServeHTTP(w, r)
 	answer, _ := io.ReadAll(w.Body) // It never fails.
 	return w.Code, string(answer)
 }
@@ -120,6 +125,15 @@ func TestHandler(t *testing.T) {
 				t.Errorf("got %s", body)
 			}
 		})
+	}
+}
+
+func TestOnlyTheAPIServerIsAnswered(t *testing.T) {
+	h := newHandler(halves{}, 0) // There is no place: whoever is refused waits for none.
+	for _, token := range []string{"", "unknown", "knownn"} {
+		if code, body := postWith(h, token, review(t, podOf(1))); code != http.StatusForbidden || strings.Contains(body, "patch") {
+			t.Errorf("token %q: status %d with %s", token, code, body)
+		}
 	}
 }
 

@@ -56,6 +56,9 @@ func NewKeys(client kubernetes.Interface, namespace, name string, clock clock.Cl
 // Ring returns the keys; nil if there are none. A key that was read stays known until the process ends.
 func (k *Keys) Ring() *seal.Ring { return k.ring.Load() }
 
+// Token returns what the API server must know to ask; empty if there is no key yet that all replicas have read.
+func (k *Keys) Token() string { return k.Ring().Token(k.clock.Now()) }
+
 // Read returns a channel that is closed once it is known which keys there are.
 func (k *Keys) Read() <-chan struct{} { return k.read }
 

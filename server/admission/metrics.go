@@ -18,6 +18,8 @@ const (
 	failed result = "failed"
 	// overloaded: too many pods were being created.
 	overloaded result = "overloaded"
+	// refused: the caller is not the API server.
+	refused result = "refused"
 )
 
 type metrics struct{ seconds *prometheus.HistogramVec }
@@ -35,10 +37,10 @@ func newMetrics(in prometheus.Registerer, problem func() error) *metrics {
 	})
 	m := &metrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "workload_resizer_creation_seconds",
-		Help:    "How long answers to the API server took that creates pods, by result: sized, unchanged, failed or overloaded.",
+		Help:    "How long answers to the API server took that creates pods, by result: sized, unchanged, failed, overloaded or refused.",
 		Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1},
 	}, []string{"result"})}
-	for _, of := range [...]result{given, unchanged, failed, overloaded} {
+	for _, of := range [...]result{given, unchanged, failed, overloaded, refused} {
 		m.seconds.WithLabelValues(string(of))
 	}
 	in.MustRegister(healthy, m.seconds)

@@ -27,6 +27,8 @@ const (
 // Config configures a Server. All fields must be set.
 type Config struct {
 	Sizer Sizer
+	// Issued reports whether a token is the one that the API server was told.
+	Issued func(token string) bool
 	// Own is the namespace of the server, whose pods are never sized.
 	Own string
 	// DryRun means that pods are not changed.
@@ -46,9 +48,9 @@ type Server struct {
 
 // New returns a server that does nothing until Run.
 func New(config Config) *Server {
-	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics, config.Problem), own: config.Own, dryRun: config.DryRun, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
+	h := &handler{sizer: config.Sizer, metrics: newMetrics(config.Metrics, config.Problem), issued: config.Issued, own: config.Own, dryRun: config.DryRun, busy: make(chan struct{}, perCPU*runtime.GOMAXPROCS(0)), now: time.Now}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+Path, h)
+	mux.Handle("POST "+Path+"{token}", h)
 	secure := config.TLS.Clone()
 	secure.NextProtos = []string{"h2", "http/1.1"}
 	return &Server{config, &http.Server{

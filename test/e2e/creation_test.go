@@ -2,8 +2,11 @@ package e2e
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +31,7 @@ func TestCreation(t *testing.T) {
 	address := c.webhook(t)
 	s := c.serveCreating(t, address)
 	t.Run("pods that name their node or its type start with their size", func(t *testing.T) { c.startSized(t, s) })
+	t.Run("only the API server is answered", c.answersNobodyElse)
 	t.Run("the originals stay known", func(t *testing.T) { c.knowsOriginals(t, s) })
 	t.Run("copied records have no effect", c.copiedRecords)
 	t.Run("a pod that no node has room for gets what its author wrote", func(t *testing.T) { c.withoutRoom(t, s) })
@@ -52,8 +56,8 @@ func (c *cluster) webhook(t *testing.T) string {
 	for _, manifest := range deploy.SizeAtCreation() {
 		before, after, found := strings.Cut(string(manifest), "      service:\n")
 		if found {
-			_, after, _ = strings.Cut(after, "        path: /size-at-creation\n")
-			manifest = []byte(before + "      url: https://localhost:" + port + "/size-at-creation\n" + after)
+			_, after, _ = strings.Cut(after, "        port: 9443\n")
+			manifest = []byte(before + "      url: https://localhost:" + port + "\n" + after)
 		}
 		c.apply(t, manifest)
 	}
@@ -127,6 +131,37 @@ func (c *cluster) startSized(t *testing.T, s *server) {
 	web := c.of(t, namespace, "web")[0]
 	wants(t, s.resizectl(t, 0, "explain", "-n", namespace, web.Name), "100m")
 	c.awaitEvent(t, namespace, web.UID, "Resized", "at its creation, for node type n4 (requests are written for n2d): app: cpu 100m → 80m")
+}
+
+// answersNobodyElse checks that the server answers at the path that it has told the API server, and at no other.
+func (c *cluster) answersNobodyElse(t *testing.T) {
+	configuration, err := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := configuration.Webhooks[0].ClientConfig
+	authorities := x509.NewCertPool()
+	authorities.AppendCertsFromPEM(told.CABundle)
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities}}}
+	defer caller.CloseIdleConnections()
+	for at, want := range map[string]int{
+		*told.URL:       http.StatusBadRequest, // What follows is not an AdmissionReview.
+		*told.URL + "A": http.StatusForbidden,
+		(*told.URL)[:strings.LastIndex(*told.URL, "/")+1]: http.StatusNotFound,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader("nonsense"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := caller.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", at, answer.StatusCode, want)
+		}
+		_ = answer.Body.Close()
+	}
 }
 
 // cpuOnC3 returns what a pod that requests 100m requests on a c3.

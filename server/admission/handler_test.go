@@ -129,7 +129,7 @@ func TestHandler(t *testing.T) {
 }
 
 func TestOnlyTheAPIServerIsAnswered(t *testing.T) {
-	h := newHandler(halves{}, 0) // There is no place: whoever is refused waits for none.
+	h := newHandler(halves{}, 0) // There is no place: a refused caller waits for none.
 	for _, token := range []string{"", "unknown", "knownn"} {
 		if code, body := postWith(h, token, review(t, podOf(1))); code != http.StatusForbidden || strings.Contains(body, "patch") {
 			t.Errorf("token %q: status %d with %s", token, code, body)

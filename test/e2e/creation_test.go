@@ -145,7 +145,7 @@ func (c *cluster) answersNobodyElse(t *testing.T) {
 	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities}}}
 	defer caller.CloseIdleConnections()
 	for at, want := range map[string]int{
-		*told.URL:       http.StatusBadRequest, // What follows is not an AdmissionReview.
+		*told.URL:       http.StatusBadRequest, // The body is not an AdmissionReview.
 		*told.URL + "A": http.StatusForbidden,
 		(*told.URL)[:strings.LastIndex(*told.URL, "/")+1]: http.StatusNotFound,
 	} {

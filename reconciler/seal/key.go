@@ -124,7 +124,8 @@ func (r *Ring) Token(now time.Time) string {
 	return ""
 }
 
-// Issued reports whether a token is one of the newest keys. Who was told the one of an older key has been told another since.
+// Issued reports whether a token is one of the newest keys. A caller that was told the one of an older key has been told
+// another one since.
 func (r *Ring) Issued(token string) bool {
 	if r == nil {
 		return false

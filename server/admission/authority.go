@@ -22,7 +22,7 @@ import (
 )
 
 // Authority writes to the MutatingWebhookConfiguration which authorities sign the server's certificate, so that the API
-// server can verify whom it asks, and a path with a token, so that the server can verify who asks. All replicas try, and the
+// server can verify whom it asks, and a path with a token, so that the server can verify the caller. All replicas try, and the
 // first one writes.
 type Authority struct {
 	client  kubernetes.Interface

@@ -108,3 +108,48 @@ func TestBoundsLowerCPULimitsToo(t *testing.T) {
 		t.Errorf("request %dm, limit %dm, want 1000m and 2000m", got.Request, got.Limit)
 	}
 }
+
+// An administrator who lowers demand.maxGrowth stops growth. What a container has, and needs, it keeps: nothing is known of
+// the peak of a replica that does not exceed what is recommended.
+func TestLowerGrowthLowersNoMemoryThatIsNeeded(t *testing.T) {
+	now := began.Add(100 * day)
+	known := recommend.Known{Age: 8 * day, Coverage: 1}
+	for _, test := range []struct {
+		name        string
+		mode        need.LimitMode
+		guaranteed  bool
+		floor       int64
+		has         sizing.Amount
+		want        sizing.Amount
+		unsatisfied string
+	}{
+		{"keeps a request", need.Multiple, false, 0, sizing.Amount{Request: 800, Limit: 1600}, sizing.Amount{Request: 800, Limit: 1600}, "the container needs 900Mi, and demand.maxGrowth lowers no memory"},
+		{"lowers it to what is needed", need.Multiple, false, 0, sizing.Amount{Request: 2000, Limit: 4000}, sizing.Amount{Request: 900, Limit: 1800}, "the container needs 900Mi, and demand.maxGrowth lowers no memory"},
+		{"lowers it to a size that was too small", need.Multiple, false, 1000, sizing.Amount{Request: 2000, Limit: 4000}, sizing.Amount{Request: 1000, Limit: 2000}, "the container needs 1000Mi, and demand.maxGrowth lowers no memory"},
+		{"keeps the size of a Guaranteed pod", need.Multiple, true, 0, sizing.Amount{Request: 800, Limit: 800}, sizing.Amount{Request: 800, Limit: 800}, "the container needs 900Mi, and demand.maxGrowth lowers no memory"},
+		{"raises nothing", need.Multiple, false, 0, sizing.Amount{Request: 200, Limit: 400}, sizing.Amount{Request: 400, Limit: 800}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := recommend.DefaultOptions()
+			o.MaxGrowth, o.Limits = 2, need.Limits{Memory: test.mode, MemoryMultiple: 2}
+			r := recommend.Recommendation{
+				Target: recommend.Amounts{CPU: 500, Memory: 900 * mib}, Lower: recommend.Amounts{CPU: 400, Memory: 700 * mib}, Upper: recommend.Amounts{CPU: 600, Memory: 1000 * mib},
+				CPUKnown: known, MemoryKnown: known, PeaksKnown: known,
+			}
+			r.Floors.Request.Memory = test.floor * mib
+			p := pod{
+				Request: amounts{500, test.has.Request * mib}, Limit: amounts{500, test.has.Limit * mib},
+				Authored:   authored{Request: amounts{500, 200 * mib}, Limit: amounts{500, 400 * mib}, Guaranteed: test.guaranteed},
+				ResizedCPU: now.Add(-100 * day), ResizedMemory: now.Add(-100 * day),
+			}
+			if test.guaranteed {
+				p.Authored.Limit = p.Authored.Request
+			}
+			s := p.state(&o, &r, now)
+			got := s.Settle()
+			if has := got.Size.Memory; has.Request != test.want.Request*mib || has.Limit != test.want.Limit*mib || got.Why[sizing.Memory.Index] != test.unsatisfied {
+				t.Errorf("request %d MiB, limit %d MiB, want %+v: %s", has.Request/mib, has.Limit/mib, test.want, got.Why[sizing.Memory.Index])
+			}
+		})
+	}
+}

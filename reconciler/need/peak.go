@@ -34,14 +34,27 @@ func (n *Need) requestFor(m *sizing.Measure, limit int64, guaranteed bool) int64
 	return times(limit, float64(authored.Request)/float64(authored.Limit))
 }
 
-// holdAt keeps a request that would be lowered at an amount, or at the present one if that is less. peak is why.
-func (c *change) holdAt(amount, peak int64) {
+// outgrown returns the request of memory without the bound of growth. If an administrator lowers that bound, memory is not
+// lowered below what usage shows: the peaks of replicas are known only where they exceed that.
+func (s *State) outgrown() int64 {
+	n := &s.Needs[sizing.Memory.Index]
+	rules := *n.Recommended.Rules
+	rules.MaxGrowth = 0
+	r := *n.Recommended
+	r.Rules = &rules
+	unbounded := Need{Authored: n.Authored, Recommended: &r}
+	return alone(sizing.Memory, unbounded.Request(sizing.Memory, s.Guaranteed), s.Factors[sizing.Memory.Index])
+}
+
+// holdAt keeps a request that would be lowered at an amount, or at the present one if that is less. why says why, given
+// an amount.
+func (c *change) holdAt(amount int64, why string, of int64) {
 	if c.to >= c.from || c.to >= amount {
 		return
 	}
 	c.to = min(c.from, amount)
 	c.upper = max(c.upper, c.to)
 	if c.why == "" {
-		c.why = fmt.Sprintf("the replica used %s within the last seven days", c.measure.Text(peak))
+		c.why = fmt.Sprintf(why, c.measure.Text(of))
 	}
 }

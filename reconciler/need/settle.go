@@ -66,7 +66,7 @@ func (s *State) Settle() Settled {
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
 	s.keepCPULimit(&rules.Updates, &cpu, &limits[sizing.CPU.Index])
 	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
-	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index])
+	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index], memory.to)
 	// A limit that is too low is raised even if the request stays.
 	low := s.low(&rules.Updates, limits[sizing.Memory.Index])
 	// Otherwise, a limit changes with its request alone.
@@ -91,7 +91,12 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	cpu.hold(u.DecreaseCPU, "")
 	memory.hold(u.DecreaseMemory, follows)
-	memory.holdAt(s.peakRequest(), s.Peak)
+	if memory.to < memory.from {
+		memory.holdAt(s.peakRequest(), "the replica used %s within the last seven days", s.Peak)
+		if needs := s.outgrown(); needs > memory.to {
+			memory.holdAt(needs, "the container needs %s, and demand.maxGrowth lowers no memory", needs)
+		}
+	}
 	killed := !s.Killed.IsZero() && !s.Now.IsZero() && s.Now.Sub(s.Killed).Abs() < u.QuickKill && (u.AnyKill || s.Ran < u.QuickKill)
 	if u.Separate {
 		cpu.unlessDue(u, false)
@@ -122,15 +127,17 @@ func (s *State) keepCPULimit(u *Updates, cpu *change, limit *int64) {
 }
 
 // keepLimit keeps a new memory limit from being lowered while that may hurt, even if the request rises: the present limit
-// may have been set in another mode. The limit of a Guaranteed pod is its request, which is kept instead.
-func (s *State) keepLimit(u *Updates, limit *int64) {
-	if *limit == 0 || s.Guaranteed || s.Needs[sizing.Memory.Index].Recommended == nil {
+// may have been set in another mode. Nor does a bound of growth lower it. The limit of a Guaranteed pod is its request, which is
+// kept instead.
+func (s *State) keepLimit(u *Updates, limit *int64, request int64) {
+	n := &s.Needs[sizing.Memory.Index]
+	if *limit == 0 || s.Guaranteed || n.Recommended == nil {
 		return
 	}
 	if s.keepsLimit() != "" || s.mode().apart() && s.since(sizing.Memory) < u.DecreaseLimit {
 		*limit = max(*limit, s.Size.Memory.Limit)
 	}
-	least := abovePeak(s.Peak)
+	least := max(abovePeak(s.Peak), n.follow(sizing.Memory, request, s.Factors[sizing.Memory.Index], s.Guaranteed))
 	if u.InUse {
 		least = max(least, withRoom(max(s.Uses, s.Charged)))
 	}

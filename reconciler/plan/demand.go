@@ -186,12 +186,36 @@ func (p *Plan) Demands() string {
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		for _, m := range sizing.Measures {
-			if amount := p.meets(c, m); amount != 0 && c.Causes[m.Index] == ByDemand {
-				all = append(all, fmt.Sprintf("%s %s %s × %.4g", c.Name, m.Name, m.Text(amount), p.factor(m).Float64()))
+			if c.Causes[m.Index] != ByDemand {
+				continue
+			}
+			what, amount := m.Name, p.meets(c, m)
+			if has, to := m.Of(&c.Current), m.Of(&c.Desired); has.Request == to.Request {
+				what, amount = p.limitFrom(c, m)
+			}
+			if amount != 0 {
+				all = append(all, fmt.Sprintf("%s %s %s × %.4g", c.Name, what, inUnits(m, amount), p.factor(m).Float64()))
 			}
 		}
 	}
 	return joined(all, ", ")
+}
+
+// limitFrom returns what a limit follows that changes although the request stays: the highest usage, or else the need.
+func (p *Plan) limitFrom(c *ContainerPlan, m *sizing.Measure) (what string, amount int64) {
+	n := &c.Needs[m.Index]
+	switch {
+	case n.Recommended == nil:
+		return "", 0
+	case n.Recommended.Peak > 0:
+		return m.Name + " of up to", n.Recommended.Peak
+	}
+	return m.Name, n.Request(m, p.guaranteed())
+}
+
+// inUnits returns an amount for people, in whole units, rounded up.
+func inUnits(m *sizing.Measure, amount int64) string {
+	return m.Text((amount + m.Unit - 1) / m.Unit * m.Unit)
 }
 
 // annotateDemand adds the annotation that records what containers need according to usage, if the sizes come from that.

@@ -252,6 +252,24 @@ func TestDemand(t *testing.T) {
 			t.Errorf("at %v, want %v", plan.ReplanAt, want)
 		}
 	})
+	t.Run("says what a limit follows that changes although the request stays", func(t *testing.T) {
+		for _, test := range []struct {
+			name   string
+			change func(*need.Recommendation)
+			want   string
+		}{
+			{"a multiple of the need", func(*need.Recommendation) {}, "app memory 1000Mi × 1"},
+			{"an amount of bytes", func(r *need.Recommendation) { r.Target-- }, "app memory 1000Mi × 1"},
+			{"the highest usage", func(r *need.Recommendation) { r.Rules.Limits.Memory, r.Peak = need.Peak, 900*mib-1 }, "app memory of up to 900Mi × 1"},
+		} {
+			said := planned(t, podtest.Amounts{"400m", "800m", "1Gi", "1500Mi"}, "n4", func(_ *Snapshot, d *shown, _ *Planner) {
+				test.change(&d.needs["app"].Memory)
+			}, written, resized(10*hours)).Outcome()
+			if len(said) == 0 || !strings.HasSuffix(said[0].Message, "; demand from usage: "+test.want) {
+				t.Errorf("%s: %+v, want %q", test.name, said, test.want)
+			}
+		}
+	})
 	t.Run("says why a size is not lowered, and that a bound determined it", func(t *testing.T) {
 		plan := planned(t, podtest.Burstable, "n4", func(s *Snapshot, d *shown, _ *Planner) {
 			d.needs["app"].CPU.Keeps = "too little is known"

@@ -21,7 +21,7 @@ var demandColumns = []metav1.TableColumnDefinition{print.Column("Demand"), print
 func demandCells(container *workloadresizerv1.ContainerPlan) []any {
 	cells := []any{demandText(container)}
 	for _, name := range resourceNames {
-		cells = append(cells, print.OrAbsent(print.OneLine(container.GetDemands()[name].GetRequest())))
+		cells = append(cells, print.Demand(name, container.GetDemands()[name].GetRequest()))
 	}
 	return cells
 }
@@ -89,7 +89,7 @@ func (f *facts) demandStep() string {
 // usageText explains a resource whose demand comes from usage, e.g. "480m from usage × 0.8 → 384m".
 func (f *facts) usageText(p print.Painter, name string, d *workloadresizerv1.ResourceDemand, original, current, desired amount) string {
 	by, bounds := f.scale(name)
-	shown := fmt.Sprintf("%s × %s", print.OneLine(d.GetRequest()), print.Factor(by))
+	shown := fmt.Sprintf("%s × %s", print.Demand(name, d.GetRequest()), print.Factor(by))
 	comes := arithmetic{amount{request: d.GetRequest()}, by, bounds, roundings[name]}
 	switch why := print.OneLine(d.GetMessage()); {
 	case why != "" && desired == current:
@@ -101,7 +101,7 @@ func (f *facts) usageText(p print.Painter, name string, d *workloadresizerv1.Res
 	case !comes.toRequest(desired) && !f.boundsUnknown():
 		return fmt.Sprintf("%s, where usage shows %s%s", desired, shown, hasNow(current, desired))
 	}
-	text := fmt.Sprintf("%s from usage × %s → %s", print.OneLine(d.GetRequest()), print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
+	text := fmt.Sprintf("%s from usage × %s → %s", print.Demand(name, d.GetRequest()), print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
 	if bounds != nil {
 		text += fmt.Sprintf(" (bounds: %s%s)", print.Range(bounds), atEnd(desired.request, bounds))
 	}

@@ -56,3 +56,14 @@ func FreedOrAdded(quantity string) Cell {
 	}
 	return Cell{amount + " added", Added}
 }
+
+// Demand returns what a container needs of a resource. Needs of memory follow from usage in bytes: people read whole Mi,
+// rounded up.
+func Demand(name, amount string) string {
+	const mebibyte, most = 1 << 20, 1 << 60
+	if q, err := resource.ParseQuantity(amount); name == "memory" && err == nil && q.CmpInt64(mebibyte) > 0 && q.CmpInt64(most) <= 0 {
+		whole := (q.Value()-1)/mebibyte + 1
+		amount = resource.NewQuantity(whole*mebibyte, resource.BinarySI).String()
+	}
+	return OrAbsent(OneLine(amount))
+}

@@ -25,7 +25,7 @@ func resizesTable(o *print.Output, withNamespace bool, resizes ...*workloadresiz
 		for _, resize := range resizes {
 			for _, container := range containersOf(resize) {
 				for _, name := range []string{"cpu", "memory"} {
-					t.Rows[row].Cells = append(t.Rows[row].Cells, print.OrAbsent(print.OneLine(container.GetDemands()[name])))
+					t.Rows[row].Cells = append(t.Rows[row].Cells, print.Demand(name, container.GetDemands()[name]))
 				}
 				row++
 			}
@@ -41,7 +41,7 @@ func Demands(resize *workloadresizerv1.Resize) string {
 	for _, container := range resize.GetContainers() {
 		for _, name := range []string{"cpu", "memory"} {
 			if amount := container.GetDemands()[name]; amount != "" {
-				told = append(told, print.OneLine(container.GetName()+" "+name+" "+amount))
+				told = append(told, print.OneLine(container.GetName()+" "+name+" "+print.Demand(name, amount)))
 			}
 		}
 	}

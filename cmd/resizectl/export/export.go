@@ -86,7 +86,7 @@ exit code is 2.`,
   resizectl export -f deploy
 
   # Change them, and commit that
-  resizectl export -f deploy --write | git commit -a -F -
+  message=$(resizectl export -f deploy --write) && git add deploy && git commit -m "$message"
 
   # Use recommendations that "usage -A -o json" has printed, without a cluster
   resizectl export -f deploy --from usage.json
@@ -246,16 +246,18 @@ func (o *options) make(workloads []*workload) (*made, error) {
 		}
 		pl.all(workloads)
 		m := &made{planner: pl, missing: len(workloads) - len(pl.matched), later: pl.limit(o.maxWorkloads)}
-		if bad := m.edit(o.dir); bad != nil {
-			refused[bad.File] = *bad
-			continue
+		bad := m.edit(o.dir)
+		if len(bad) == 0 {
+			return m, nil
 		}
-		return m, nil
+		for _, r := range bad {
+			refused[r.File] = r
+		}
 	}
 }
 
-// edit makes the changes. It returns the refusal of a file that cannot be edited; nil if all can be.
-func (m *made) edit(dir string) *tree.Refusal {
+// edit makes the changes. It returns the refusals of the files that cannot be edited.
+func (m *made) edit(dir string) (bad []tree.Refusal) {
 	var failed []*plan
 	for _, p := range m.plans {
 		if len(p.targets) == 0 {
@@ -267,22 +269,21 @@ func (m *made) edit(dir string) *tree.Refusal {
 		}
 	}
 	m.plans = slices.DeleteFunc(m.plans, func(p *plan) bool { return slices.Contains(failed, p) })
-	added, bad := m.patches()
-	if bad != nil {
-		return bad
+	added, unlisted := m.patches()
+	if unlisted != nil {
+		bad = append(bad, *unlisted)
 	}
 	for _, inner := range m.embedded {
 		if err := inner.doc.Close(); err != nil {
-			r := refusalOf(inner.file.Path, "", err)
-			return &r
+			bad = append(bad, refusalOf(inner.file.Path, "", err))
 		}
 	}
 	for _, name := range m.tree.Paths() {
 		f := m.tree.Files[name]
 		text, err := f.Edited()
 		if err != nil {
-			r := refusalOf(name, "", err)
-			return &r
+			bad = append(bad, refusalOf(name, "", err))
+			continue
 		}
 		if string(text) != string(f.Text) {
 			m.changes = append(m.changes, &change{path: name, name: filepath.Join(dir, filepath.FromSlash(name)), old: f.Text, text: text, mode: f.Mode})
@@ -292,7 +293,7 @@ func (m *made) edit(dir string) *tree.Refusal {
 		m.changes = append(m.changes, &change{path: name, name: filepath.Join(dir, filepath.FromSlash(name)), text: text, mode: 0o644, added: true})
 	}
 	slices.SortFunc(m.changes, func(a, b *change) int { return strings.Compare(a.path, b.path) })
-	return nil
+	return bad
 }
 
 // refusalOf returns the refusal of a change that is not possible.

@@ -39,10 +39,14 @@ func readMappings(t *tree.Tree) (all []*mapping, err error) {
 		}
 		lines := mappingLines(text)
 		for i, m := range file.Values {
-			m.in, m.line = name, 1
+			line := 1
 			if i < len(lines) {
-				m.line = lines[i]
+				line = lines[i]
 			}
+			if m == nil {
+				m = &mapping{} // An item without a value.
+			}
+			m.in, m.line = name, line
 			if m.Workload == "" || m.Container == "" || m.File == "" || m.Path == "" || !strings.Contains(m.Workload, "/") {
 				return nil, fmt.Errorf("%s:%d: expected workload ([NAMESPACE/]KIND/NAME), container, file and path", name, m.line)
 			}
@@ -109,6 +113,10 @@ func (pl *planner) mapped(w *workload) map[string]bool {
 			refuse(at.file.Path, line, reason)
 			continue
 		}
+		if users := pl.users[at.spot()]; len(users) > 1 {
+			refuse(m.in, m.line, fmt.Sprintf("%s is mapped for several containers: %s", m.Path, names(users)))
+			continue
+		}
 		places := []*place{at}
 		p := &plan{workload: w, container: m.Container}
 		if !pl.decide(p, places, size.Guaranteed([]size.Container{written(places)}), func(reason string) { refuse(at.file.Path, at.line(), reason) }) {
@@ -118,6 +126,34 @@ func (pl *planner) mapped(w *workload) map[string]bool {
 		pl.plans = append(pl.plans, p)
 	}
 	return done
+}
+
+// spot is a key in a file.
+type spot struct {
+	holder *yaml.Node
+	key    string
+}
+
+func (p *place) spot() spot { return spot{p.holder, p.key} }
+
+// mappedTo returns which containers are mapped to each place: one size cannot be that of several.
+func (pl *planner) mappedTo(workloads []*workload) map[spot][]string {
+	users := map[spot][]string{}
+	for _, m := range pl.mappings {
+		at, err := pl.find(m)
+		if err != nil {
+			continue // It is refused for each workload.
+		}
+		for _, w := range workloads {
+			if !m.is(w) || w.containers[m.Container] == nil {
+				continue
+			}
+			if name := fmt.Sprintf("%s container %s", w, m.Container); !slices.Contains(users[at.spot()], name) {
+				users[at.spot()] = append(users[at.spot()], name)
+			}
+		}
+	}
+	return users
 }
 
 // find returns the place that a mapping names.

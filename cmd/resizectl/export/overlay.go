@@ -53,6 +53,11 @@ func (pl *planner) patches() (map[string][]byte, *tree.Refusal) {
 	}
 	f, doc := pl.tree.Overlay(pl.overlay)
 	if f.Refused != nil {
+		pl.plans = slices.DeleteFunc(pl.plans, func(p *plan) bool { return p.patch != nil })
+		for _, group := range groups {
+			o := group[0].patch
+			pl.refused = append(pl.refused, o.Refuse(o.Line(), "it needs a patch, which "+f.Path+" cannot list"))
+		}
 		return nil, nil
 	}
 	var entries []string

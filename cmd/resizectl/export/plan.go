@@ -55,22 +55,29 @@ type planner struct {
 	kept    []string
 	// matched are the workloads that the tree has.
 	matched map[*workload]bool
+	// users are the containers that are mapped to each place, and of are the placements that each object or patch is a part of.
+	users map[spot][]string
+	of    map[*yaml.Node][]*tree.Placement
 }
 
 // all plans all workloads.
 func (pl *planner) all(workloads []*workload) {
 	pl.refused = slices.Clone(pl.tree.Refused)
 	pl.matched, pl.embedded = map[*workload]bool{}, map[*yaml.Node]embedded{}
+	pl.users, pl.of = pl.mappedTo(workloads), map[*yaml.Node][]*tree.Placement{}
+	namespaces := map[string][]string{}
+	for _, w := range workloads {
+		namespaces[w.kind+"/"+w.name] = append(namespaces[w.kind+"/"+w.name], w.namespace)
+	}
 	byName := map[string][]*tree.Placement{}
-	for _, p := range pl.tree.Placements() {
+	for _, p := range pl.applied(namespaces) {
+		for _, o := range append([]*tree.Object{p.Object}, p.Patches...) {
+			pl.of[o.Node] = append(pl.of[o.Node], p)
+		}
 		byName[p.Object.Kind+"/"+p.Object.Name] = append(byName[p.Object.Kind+"/"+p.Object.Name], p)
 		if p.Renamed != nil {
 			pl.renamed(p, workloads)
 		}
-	}
-	namespaces := map[string][]string{}
-	for _, w := range workloads {
-		namespaces[w.kind+"/"+w.name] = append(namespaces[w.kind+"/"+w.name], w.namespace)
 	}
 	for _, w := range workloads {
 		mapped := pl.mapped(w)
@@ -93,6 +100,25 @@ func (pl *planner) all(workloads []*workload) {
 		return a.Line - b.Line
 	})
 	pl.refused = slices.Compact(pl.refused)
+}
+
+// applied returns the placements that may be in the cluster. An overlay that others include is applied by itself if a workload
+// is in its namespace, and the others have different ones.
+func (pl *planner) applied(namespaces map[string][]string) (all []*tree.Placement) {
+	type in struct {
+		object    *tree.Object
+		namespace string
+	}
+	outer := map[in]bool{}
+	for _, p := range pl.tree.Placements() {
+		outer[in{p.Object, p.Namespace}] = outer[in{p.Object, p.Namespace}] || !p.Inner
+	}
+	for _, p := range pl.tree.Placements() {
+		if !p.Inner || !outer[in{p.Object, p.Namespace}] && slices.Contains(namespaces[p.Object.Kind+"/"+p.Object.Name], p.Namespace) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // renamed refuses an object whose name a kustomization changes, if its name may be that of a workload.
@@ -153,7 +179,7 @@ func (pl *planner) one(w *workload, fits, all []*tree.Placement, namespaces []st
 		refuse(at, object.Line(), fmt.Sprintf("%s:%d is %s", at.Blocked.File, at.Blocked.Line, at.Blocked.Reason))
 		return
 	}
-	pl.containers(w, at, all, shown(roots), mapped)
+	pl.containers(w, at, shown(roots), mapped)
 }
 
 // shown returns the names of directories for people.
@@ -168,7 +194,7 @@ func shown(dirs []string) []string {
 }
 
 // containers plans the containers of a workload.
-func (pl *planner) containers(w *workload, at *tree.Placement, all []*tree.Placement, roots []string, mapped map[string]bool) {
+func (pl *planner) containers(w *workload, at *tree.Placement, roots []string, mapped map[string]bool) {
 	object := at.Object
 	places := map[string][]*place{}
 	for _, o := range append([]*tree.Object{object}, at.Patches...) {
@@ -189,7 +215,7 @@ func (pl *planner) containers(w *workload, at *tree.Placement, all []*tree.Place
 		}
 		for name, c := range o.Containers() {
 			places[name] = append(places[name], &place{
-				file: o.File, doc: o.Doc, holder: c.Node, key: "resources", through: o.Through(c), behind: []string{"image", "name"}, shared: shared(o, at, all, roots),
+				file: o.File, doc: o.Doc, holder: c.Node, key: "resources", through: o.Through(c), behind: []string{"image", "name"}, shared: pl.shared(o, at, roots),
 			})
 		}
 	}
@@ -209,16 +235,20 @@ func (pl *planner) containers(w *workload, at *tree.Placement, all []*tree.Place
 }
 
 // shared returns why an edit of an object would change more than the workload; empty if it would not.
-func shared(o *tree.Object, at *tree.Placement, all []*tree.Placement, roots []string) string {
+func (pl *planner) shared(o *tree.Object, at *tree.Placement, roots []string) string {
 	if f := o.File.Refused; f != nil {
 		return f.Reason
 	}
 	if line, reason := o.Template(); reason != "" {
 		return fmt.Sprintf("%s:%d: %s", o.File.Path, line, reason)
 	}
-	for _, other := range all {
-		if other != at && (other.Object == o || slices.ContainsFunc(other.Patches, func(p *tree.Object) bool { return p.File == o.File && p.Node == o.Node })) {
+	for _, other := range pl.of[o.Node] {
+		switch {
+		case other == at:
+		case other.Object == at.Object:
 			return fmt.Sprintf("several overlays use it: %s; with --overlay, one of them gets a patch", names(roots))
+		default:
+			return fmt.Sprintf("it also changes %s in %s; with --overlay, %s gets a patch of its own", other.Object, other.Object.File.Path, at.Object)
 		}
 	}
 	return ""
@@ -238,10 +268,18 @@ func (pl *planner) container(p *plan, places []*place, guaranteed bool, object *
 	if !pl.decide(p, places, guaranteed, func(reason string) { refuse(places[len(places)-1], places[len(places)-1].line(), reason) }) {
 		return
 	}
+	if at.Partial && unbounded(written(places), p.changes) {
+		of := places[len(places)-1]
+		refuse(of, of.line(), "it is a patch for an object that is not in the directory, and whose limits or requests are unknown: name a directory that has both")
+		return
+	}
 	found, of, reason := targets(places, p.changes)
 	switch {
 	case of == nil:
 		p.targets = found
+	case pl.overlay != "" && at.Root == pl.overlay && at.Inner:
+		refuse(of, of.line(), "a patch in "+at.Root+" would change the overlays that include it, too")
+		return
 	case pl.overlay != "" && at.Root == pl.overlay:
 		p.patch = object
 		p.in, p.before = position(at, p.container)
@@ -250,6 +288,14 @@ func (pl *planner) container(p *plan, places []*place, guaranteed bool, object *
 		return
 	}
 	pl.plans = append(pl.plans, p)
+}
+
+// unbounded reports whether changes of a part of the resources may conflict with the rest: a limit must not be below its request.
+func unbounded(has size.Container, changes []size.Change) bool {
+	return slices.ContainsFunc(changes, func(c size.Change) bool {
+		of := has[c.Of.Index]
+		return of.Request == "" || of.Limit == "" && c.New > c.Old
+	})
 }
 
 // decide fills in what changes, and reports whether anything does.

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 func TestProcess(t *testing.T) {
 	t.Run("leaves whole files if it is killed", leavesWholeFilesIfItIsKilled)
 	t.Run("runs the script of the documentation", runsTheScriptOfTheDocumentation)
+	t.Run("commits as the example of the help", commitsAsTheExampleOfTheHelp)
 }
 
 func leavesWholeFilesIfItIsKilled(t *testing.T) {
@@ -99,29 +100,9 @@ func runsTheScriptOfTheDocumentation(t *testing.T) {
 	if found == nil {
 		t.Fatal("docs/export.md has no script")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := files(t, map[string]string{"resizectl": "#!/bin/sh\n" + asProgram + "=1 exec " + self + " \"$@\"\n", "resize.sh": string(found[1])})
-	if err := os.Chmod(filepath.Join(bin, "resizectl"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	bin := files(t, map[string]string{"resize.sh": string(found[1])})
 	origin, work := t.TempDir(), files(t, map[string]string{"deploy/web.yaml": deployment(sized)})
-	run := func(dir, name string, args ...string) string {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, name, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "USAGE="+usage(t, web()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-		}
-		return string(out)
-	}
+	run := shell(t)
 	run(origin, "git", "init", "--quiet", "--bare")
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"commit", "--quiet", "-m", "first"}, {"remote", "add", "origin", origin}} {
 		run(work, "git", args...)
@@ -135,5 +116,46 @@ func runsTheScriptOfTheDocumentation(t *testing.T) {
 	}
 	if again := run(work, "sh", filepath.Join(bin, "resize.sh")); !strings.HasSuffix(again, "nothing to change\n") {
 		t.Errorf("twice, the script prints\n%s", again)
+	}
+}
+
+func commitsAsTheExampleOfTheHelp(t *testing.T) {
+	_, help, _ := program.Shell(t.Context(), "export", "--help")
+	example := regexp.MustCompile(`(?m)^.* git commit .*$`).FindString(help)
+	work, run := files(t, map[string]string{"deploy/web.yaml": deployment(sized)}), shell(t)
+	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"commit", "--quiet", "-m", "first"}} {
+		run(work, "git", args...)
+	}
+	run(work, "sh", "-c", strings.Replace(example, "--write", `--write --from "$USAGE"`, 1))
+	if subject, rest := run(work, "git", "log", "-1", "--format=%s"), run(work, "git", "status", "--short"); subject != "Resize 1 workload by usage\n" || rest != "" {
+		t.Errorf("%q commits %q, and leaves %q", example, subject, rest)
+	}
+}
+
+// shell returns a function that runs a program in a directory. Resizectl is this test program.
+func shell(t *testing.T) func(dir, name string, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := files(t, map[string]string{"resizectl": "#!/bin/sh\n" + asProgram + "=1 exec " + self + " \"$@\"\n"})
+	if err := os.Chmod(filepath.Join(bin, "resizectl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	usage := usage(t, web())
+	return func(dir, name string, args ...string) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "USAGE="+usage, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return string(out)
 	}
 }

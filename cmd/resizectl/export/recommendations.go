@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
+	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -56,7 +57,10 @@ func (o *options) recommendations(ctx context.Context) ([]*workload, error) {
 			return err
 		})
 	}
-	return o.workloads(all), err
+	if err != nil {
+		return nil, err
+	}
+	return o.workloads(all)
 }
 
 // saved reads the file that --from names.
@@ -83,13 +87,18 @@ func (o *options) saved(ctx context.Context) (all []*workloadresizerv1.Recommend
 }
 
 // workloads groups recommendations. Those without a size are omitted.
-func (o *options) workloads(all []*workloadresizerv1.Recommendation) (found []*workload) {
+func (o *options) workloads(all []*workloadresizerv1.Recommendation) (found []*workload, err error) {
 	type key struct{ namespace, kind, name string }
 	known := map[key]*workload{}
 	for _, r := range all {
 		k := key{r.GetNamespace(), r.GetWorkload().GetKind(), r.GetWorkload().GetName()}
 		if r.GetBaseline() == nil || o.namespace != "" && k.namespace != o.namespace {
 			continue
+		}
+		for _, name := range [...]string{k.kind, k.name} { // They are in the names of patches.
+			if len(pathvalidation.IsValidPathSegmentName(name)) > 0 {
+				return nil, fmt.Errorf("a recommendation is for %q, which cannot be the kind or the name of a workload", name)
+			}
 		}
 		w := known[k]
 		if w == nil {
@@ -106,7 +115,7 @@ func (o *options) workloads(all []*workloadresizerv1.Recommendation) (found []*w
 	slices.SortFunc(found, func(a, b *workload) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
 	})
-	return found
+	return found, nil
 }
 
 func ruleName(rule string) string { return cmp.Or(rule, "the globals") }

@@ -41,6 +41,25 @@ var refusals = []struct {
 	{"patches in JSON", map[string]string{
 		"kustomization.yaml": "resources: [web.yaml]\npatches:\n- target: {kind: Deployment}\n  patch: |-\n    - op: replace\n      path: /spec/template/spec/containers/0/resources/requests/cpu\n      value: 2\n", "web.yaml": deployment(sized),
 	}, nil, []string{"web.yaml:1: Deployment web: kustomization.yaml:3 is a patch that may change its resources"}},
+	{"patches for objects with labels", map[string]string{
+		"kustomization.yaml": "resources: [web.yaml]\npatches: [{path: all.yaml, target: {labelSelector: app=a}}]\n", "web.yaml": deployment(sized), "all.yaml": strings.ReplaceAll(deployment(sized), "name: web", "name: all"),
+	}, nil, []string{"web.yaml:1: Deployment web: kustomization.yaml:2 is a patch that may change its resources"}},
+	{"patches that change other objects, too", map[string]string{
+		"kustomization.yaml": "resources: [web.yaml, api.yaml]\npatches: [{path: all.yaml, target: {kind: Deployment}}]\n", "web.yaml": deployment(sized), "api.yaml": strings.ReplaceAll(deployment(sized), "name: web", "name: api"),
+		"all.yaml": strings.ReplaceAll(deployment(sized), "name: web", "name: all"),
+	}, nil, []string{"all.yaml:12: Deployment web container app: it also changes Deployment api in api.yaml; with --overlay, Deployment web gets a patch of its own"}},
+	{"replacements in a file", map[string]string{
+		"kustomization.yaml": "resources: [web.yaml]\nreplacements:\n- path: all.yaml\n", "web.yaml": deployment(sized), "all.yaml": "- targets: [{select: {kind: Deployment}, fieldPaths: [spec.template.spec.containers.0.resources.requests.cpu]}]\n",
+	}, nil, []string{"web.yaml:1: Deployment web: kustomization.yaml:3 is a patch that may change its resources"}},
+	{"a patch whose object is elsewhere, with a new request", map[string]string{
+		"kustomization.yaml": "resources: [../base]\npatches: [{path: web.yaml}]\n", "web.yaml": deployment(sized),
+	}, nil, []string{"web.yaml:12: Deployment web container app: it is a patch for an object that is not in the directory"}},
+	{"a patch whose object is elsewhere, with a higher request", map[string]string{
+		"kustomization.yaml": "resources: [../base]\npatches: [{path: web.yaml}]\n", "web.yaml": deployment(sized),
+	}, []item{of("Deployment", "web", "app", "2", "")}, []string{"web.yaml:12: Deployment web container app: it is a patch for an object that is not in the directory"}},
+	{"values that several containers have", map[string]string{
+		"values.yaml": "resources: {requests: {cpu: 1}}\n", ".resizer.yaml": "values:\n- {workload: deployment/web, container: app, file: values.yaml, path: resources}\n- {workload: deployment/api, container: app, file: values.yaml, path: resources}\n",
+	}, []item{web(), of("Deployment", "api", "app", "1", "")}, []string{".resizer.yaml:2: shop/deployment/web container app: resources is mapped for several containers: shop/deployment/web container app, shop/deployment/api container app", ".resizer.yaml:3: shop/deployment/api container app: resources is mapped"}},
 	{"rules that differ", map[string]string{"web.yaml": deployment(sized)}, []item{web(), of("Deployment", "web", "app", "1", "1Gi").with("rule", "overrides[0] (b)")}, []string{"web.yaml:12: Deployment web container app: rules recommend different sizes for container app: the globals and overrides[0] (b)"}},
 	{"amounts that are none", map[string]string{"web.yaml": deployment("        resources: {requests: {cpu: much}}\n")}, nil, []string{`web.yaml:12: Deployment web container app: cpu "much" is not an amount`}},
 	{"keys that are there twice", map[string]string{"web.yaml": deployment(sized + sized)}, nil, []string{"web.yaml:13: Deployment web container app: its key is there twice"}},

@@ -141,9 +141,24 @@ func (p *plan) apply(objects []map[string]any) error {
 		for i := range p.changes {
 			inner(resources, p.changes[i].Field())[p.changes[i].Of.Name] = p.changes[i].To
 		}
-		return nil
+		return p.bounded(resources)
 	}
 	return fmt.Errorf("--render prints no container %s of %s", p.container, p.workload)
+}
+
+// bounded returns an error if a request is above its limit, which another file may have.
+func (p *plan) bounded(resources map[string]any) error {
+	for i := range p.changes {
+		name := p.changes[i].Of.Name
+		requests, _ := resources["requests"].(map[string]any)
+		limits, _ := resources["limits"].(map[string]any)
+		request, errRequest := resource.ParseQuantity(fmt.Sprint(requests[name]))
+		limit, errLimit := resource.ParseQuantity(fmt.Sprint(limits[name]))
+		if errRequest == nil && errLimit == nil && request.Cmp(limit) > 0 {
+			return fmt.Errorf("--render shows that %s would request more %s (%v) than its limit (%v)", p, name, requests[name], limits[name])
+		}
+	}
+	return nil
 }
 
 // inner returns a mapping in a mapping, which gets one if there is none.

@@ -20,6 +20,7 @@ func TestRender(t *testing.T) {
 		{"restores files if another object differs", "cd %s; if grep -q 250m web.yaml; then sed 's/1/2/' other.yaml; else cat other.yaml; fi; echo ---; cat web.yaml", "--render shows a different "},
 		{"restores files if nothing differs", "echo '---\nkind: A\n' # %s", "--render prints 0 objects that may be shop/deployment/web instead of 1"},
 		{"restores files if the command fails later", "cat %[1]s/*.yaml; ! grep -q 250m %[1]s/web.yaml", "run --render"},
+		{"restores files if another file has a lower limit", "sed 's/limits: {/limits: {memory: 64Mi, /' %s/web.yaml", "shop/deployment/web container app would request more memory (256Mi) than its limit (64Mi)"},
 		{"changes nothing if the command fails", "exit 3 # %s", "exit status 3"},
 		{"changes nothing if the command prints no YAML", "echo '{' # %s", "read what --render"},
 	} {

@@ -12,6 +12,17 @@ import (
 func TestValues(t *testing.T) {
 	t.Run("edits the values that a mapping names", editsTheValuesThatAMappingNames)
 	t.Run("lists mappings that lead nowhere", listsMappingsThatLeadNowhere)
+	t.Run("rejects mappings that lack a field", rejectsMappingsThatLackAField)
+}
+
+func rejectsMappingsThatLackAField(t *testing.T) {
+	for _, text := range []string{"values:\n-\n", "values:\n- {workload: deployment/web, container: app, file: values.yaml}\n"} {
+		dir := files(t, map[string]string{".resizer.yaml": text})
+		code, stdout, stderr := program.Shell(t.Context(), "export", "-f", dir, "--from", usage(t, web()))
+		if want := "error: .resizer.yaml:2: expected workload ([NAMESPACE/]KIND/NAME), container, file and path\n"; code != command.ExitError || stdout != "" || stderr != want {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", text, code, stdout, stderr, want)
+		}
+	}
 }
 
 const mappings = `# where Helm has the amounts

@@ -23,6 +23,7 @@ func TestWrite(t *testing.T) {
 	t.Run("quotes names that a diff could be misread by", quotesNamesThatADiffCouldBeMisreadBy)
 	t.Run("restores files if a later one cannot be written", restoresFilesIfALaterOneCannotBeWritten)
 	t.Run("follows a link to the directory itself", followsALinkToTheDirectoryItself)
+	t.Run("writes no patch outside of the directory", writesNoPatchOutsideOfTheDirectory)
 	t.Run("prints a summary", printsASummary)
 	t.Run("keeps to --max-workloads", keepsToMaxWorkloads)
 }
@@ -128,6 +129,23 @@ func followsALinkToTheDirectoryItself(t *testing.T) {
 	code, _, stderr := program.Shell(t.Context(), "export", "-f", filepath.Join(dir, "link"), "--from", usage(t, web()), "--write")
 	if got := texts(t, dir)["real/web.yaml"]; code != command.ExitOK || stderr != "" || got != deployment("        resources: {requests: {cpu: 250m, memory: 256Mi}}\n") {
 		t.Errorf("exit %d, stderr %q, text\n%s", code, stderr, got)
+	}
+}
+
+func writesNoPatchOutsideOfTheDirectory(t *testing.T) {
+	const name = "web/../../../../evil"
+	all := map[string]string{}
+	for at, text := range overlaid() {
+		all["tree/"+at] = strings.NewReplacer("image: web:1", "image: web", "name: web", "name: "+name).Replace(text)
+	}
+	dir := files(t, all)
+	tree := filepath.Join(dir, "tree")
+	code, stdout, stderr := program.Shell(t.Context(), "export", "-f", tree, "--from", usage(t, web(), of("Deployment", name, "log", "1", "1Gi")), "--overlay", filepath.Join(tree, "prod"), "--write")
+	if want := fmt.Sprintf("error: a recommendation is for %q, which cannot be the kind or the name of a workload\n", name); code != command.ExitError || stdout != "" || stderr != want {
+		t.Errorf("exit %d, stdout %q, stderr %q, want %q", code, stdout, stderr, want)
+	}
+	if diff := cmp.Diff(all, texts(t, dir)); diff != "" {
+		t.Errorf("wrong texts (-want +got):\n%s", diff)
 	}
 }
 

@@ -43,7 +43,7 @@ func (d *Document) Fill(m *yaml.Node, name string, entries []Entry) error {
 	p := d.in
 	w := writer{ending: p.lineEnding(key.Line), step: d.step(m), quote: quoteOf(key)}
 	at := p.lineEnd(key.Line)
-	d.change(at, at, w.block(entries, key.Column-1+w.step))
+	d.change(value, at, at, w.block(entries, key.Column-1+w.step))
 	d.added[value] = addition{entries: entries}
 	return nil
 }
@@ -75,7 +75,7 @@ func (d *Document) insertItems(into *yaml.Node, items [][]Entry) error {
 		line := d.lastLine(into.Content[n-1])
 		w.ending = p.lineEnding(line)
 		end := p.lineEnd(line)
-		d.change(end, end, w.items(items, dash))
+		d.change(into, end, end, w.items(items, dash))
 		return nil
 	}
 	if w.json {
@@ -86,14 +86,14 @@ func (d *Document) insertItems(into *yaml.Node, items [][]Entry) error {
 		if err != nil {
 			return err
 		}
-		d.change(begin+1, begin+1, w.listed(items))
+		d.change(into, begin+1, begin+1, w.listed(items))
 		return nil
 	}
 	end, err := p.end(into.Content[n-1])
 	if err != nil {
 		return err
 	}
-	d.change(end, end, ", "+w.listed(items))
+	d.change(into, end, end, ", "+w.listed(items))
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (d *Document) insertBlock(into *yaml.Node, at int, entries []Entry) error {
 	line := d.lastLine(into.Content[at-1])
 	w.ending = p.lineEnding(line)
 	end := p.lineEnd(line)
-	d.change(end, end, w.block(entries, first.Column-1))
+	d.change(into, end, end, w.block(entries, first.Column-1))
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (d *Document) insertFlow(into *yaml.Node, at int, entries []Entry) error {
 		if w.json {
 			w.quote = `"`
 		}
-		d.change(begin+1, begin+1, w.flow(entries, -1))
+		d.change(into, begin+1, begin+1, w.flow(entries, -1))
 		return nil
 	}
 	first := into.Content[0]
@@ -144,7 +144,7 @@ func (d *Document) insertFlow(into *yaml.Node, at int, entries []Entry) error {
 		return err
 	}
 	if first.Line == into.Line { // On one line, or at least not one line per entry.
-		d.change(end, end, ", "+w.flow(entries, -1))
+		d.change(into, end, end, ", "+w.flow(entries, -1))
 		return nil
 	}
 	w.ending = p.lineEnding(first.Line)
@@ -152,7 +152,7 @@ func (d *Document) insertFlow(into *yaml.Node, at int, entries []Entry) error {
 	if w.indent = line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(w.indent, "\t") {
 		w.step = 1
 	}
-	d.change(end, end, ","+w.ending+w.indent+w.flow(entries, 0))
+	d.change(into, end, end, ","+w.ending+w.indent+w.flow(entries, 0))
 	return nil
 }
 

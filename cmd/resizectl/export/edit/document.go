@@ -2,7 +2,6 @@ package edit
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +20,9 @@ type Document struct {
 	added map[*yaml.Node]addition
 	// undo has how to take back each change.
 	undo []func()
+	// lines are those of all nodes in their order, and last has the index of the last node in each one.
+	lines []int
+	last  map[*yaml.Node]int
 	// outer is the document whose scalar contains this one; nil for a document of a file.
 	outer *embedding
 }
@@ -132,7 +134,7 @@ func (d *Document) Set(n *yaml.Node, value string) error {
 	if !simple(value) {
 		return d.misread(n, fmt.Errorf("%q cannot be written without quotes", value))
 	}
-	d.change(s.from, s.to, value)
+	d.change(n, s.from, s.to, value)
 	d.set[n] = value
 	return nil
 }
@@ -146,16 +148,33 @@ func (d *Document) SetQuoted(n *yaml.Node, value string) error {
 	if err != nil {
 		return d.misread(n, err)
 	}
-	d.change(s.from, s.to, `"`+value+`"`)
+	d.change(n, s.from, s.to, `"`+value+`"`)
 	d.set[n] = value
 	return nil
 }
 
-func (d *Document) change(from, to int, with string) {
+// change replaces text because of a new value of a node, or new entries of it.
+func (d *Document) change(n *yaml.Node, from, to int, with string) {
 	before := len(d.in.edits)
 	d.in.edits = append(d.in.edits, edit{from, to, with})
-	set, added := maps.Clone(d.set), maps.Clone(d.added)
-	d.undo = append(d.undo, func() { d.in.edits, d.set, d.added = d.in.edits[:before], set, added })
+	set, added := previous(d.set, n), previous(d.added, n)
+	d.undo = append(d.undo, func() {
+		d.in.edits = d.in.edits[:before]
+		set()
+		added()
+	})
+}
+
+// previous returns what gives a map the value back that it has for a node.
+func previous[V any](m map[*yaml.Node]V, n *yaml.Node) func() {
+	value, had := m[n]
+	return func() {
+		if had {
+			m[n] = value
+		} else {
+			delete(m, n)
+		}
+	}
 }
 
 // Mark returns how many changes there are.

@@ -181,32 +181,28 @@ func (p *part) lineEnding(line int) string {
 }
 
 // after returns the line of the first node after another one and all in it; 0 if none follows.
-func after(root, n *yaml.Node) int {
-	last, passed, line := n, false, 0
-	for len(last.Content) > 0 {
-		last = last.Content[len(last.Content)-1]
+func (d *Document) after(n *yaml.Node) int {
+	if d.last == nil {
+		d.last = map[*yaml.Node]int{}
+		d.index(d.Root)
 	}
-	var walk func(at *yaml.Node)
-	walk = func(at *yaml.Node) {
-		if line > 0 {
-			return
-		}
-		if passed {
-			line = at.Line
-			return
-		}
-		for _, inner := range at.Content {
-			walk(inner)
-		}
-		passed = passed || at == last || at == n
+	if next := d.last[n] + 1; next < len(d.lines) {
+		return d.lines[next]
 	}
-	walk(root)
-	return line
+	return 0
+}
+
+func (d *Document) index(n *yaml.Node) {
+	d.lines = append(d.lines, n.Line)
+	for _, inner := range n.Content {
+		d.index(inner)
+	}
+	d.last[n] = len(d.lines) - 1
 }
 
 // lastLine returns the last line of a node in block style, without the comments and empty lines after it.
 func (d *Document) lastLine(n *yaml.Node) int {
-	p, line := d.in, after(d.Root, n)-1
+	p, line := d.in, d.after(n)-1
 	if line < 0 {
 		line = len(p.starts)
 	}

@@ -41,6 +41,8 @@ type patch struct {
 	// targeted reports whether kind and name select what it changes, instead of its own kind and name.
 	targeted   bool
 	kind, name *regexp.Regexp
+	// labeled reports whether labels or annotations select it, too, which other fields may add.
+	labeled bool
 }
 
 // readKustomization reads the file of a kustomization. A file of Flux has the same name.
@@ -84,7 +86,11 @@ func (t *Tree) readKustomization(f *File) {
 		}
 	}
 	for _, n := range items(edit.Value(root, "replacements")) {
-		k.patches = append(k.patches, patch{line: k.doc.Line(n), resources: mentionsResources(n), targeted: true})
+		p := patch{line: k.doc.Line(n), resources: mentionsResources(n), targeted: true}
+		if at := text(edit.Value(n, "path")); at != "" {
+			p.file = path.Join(k.dir, at)
+		}
+		k.patches = append(k.patches, p)
 	}
 	t.kusts[k.dir] = k
 }
@@ -111,9 +117,26 @@ func items(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// inline returns a patch that is text in a kustomization.
-func inline(k *kustomization, n *yaml.Node, text string) patch {
-	return patch{line: k.doc.Line(n), resources: strings.Contains(text, "resources")}
+// inline returns a patch that is text in a kustomization. If it is no JSON patch, it names its object.
+func inline(k *kustomization, n *yaml.Node, content string) patch {
+	p := patch{line: k.doc.Line(n), resources: strings.Contains(content, "resources")}
+	within, _ := edit.Parse([]byte(content), nil)
+	if docs := within.Documents(); len(docs) == 1 {
+		kind, name := text(edit.Value(docs[0].Root, "kind")), text(edit.Value(edit.Value(docs[0].Root, "metadata"), "name"))
+		if kind != "" && name != "" {
+			p.targeted, p.kind, p.name = true, whole(regexp.QuoteMeta(kind)), whole(regexp.QuoteMeta(name))
+		}
+	}
+	return p
+}
+
+// whole returns what matches a text as a whole; nil if the pattern is invalid.
+func whole(pattern string) *regexp.Regexp {
+	found, err := regexp.Compile("^(?:" + pattern + ")$")
+	if err != nil {
+		return nil
+	}
+	return found
 }
 
 // mentionsResources reports whether a node contains the word.
@@ -132,15 +155,14 @@ func (k *kustomization) readPatch(n *yaml.Node) patch {
 	if target == nil {
 		return p
 	}
-	p.targeted = true
+	p.targeted, p.kind, p.name = true, nil, nil
+	p.labeled = text(edit.Value(target, "labelSelector")) != "" || text(edit.Value(target, "annotationSelector")) != ""
 	for _, of := range []struct {
 		into **regexp.Regexp
 		name string
 	}{{&p.kind, "kind"}, {&p.name, "name"}} {
 		if pattern := text(edit.Value(target, of.name)); pattern != "" {
-			if found, err := regexp.Compile("^(?:" + pattern + ")$"); err == nil {
-				*of.into = found
-			}
+			*of.into = whole(pattern)
 		}
 	}
 	return p
@@ -154,14 +176,18 @@ func (p *patch) selects(o *Object) bool {
 // Placement is an object as a kustomization at the root, or none, would apply it.
 type Placement struct {
 	Object *Object
-	// Root is the directory of the kustomization; empty if none includes the object.
-	Root string
+	// Root is the directory of the kustomization; empty if none includes the object. Inner reports whether others include
+	// that one, which may nevertheless be applied by itself, as it has a namespace of its own.
+	Root  string
+	Inner bool
 	// Namespace is empty if nothing says which.
 	Namespace string
 	// Renamed is the kustomization that changes its name; nil if none does.
 	Renamed *Refusal
 	// Blocked says which patch changes the resources of containers in a way that cannot be edited; nil if none does.
 	Blocked *Refusal
+	// Partial reports whether the object is only a patch, for one that is not in the directory.
+	Partial bool
 	// Patches change the object, in their order.
 	Patches []*Object
 }
@@ -208,15 +234,15 @@ func (t *Tree) place() {
 	slices.Sort(dirs)
 	e := expander{tree: t, inFiles: inFiles}
 	for _, dir := range dirs {
-		if k := t.kusts[dir]; !k.included && !k.component {
+		if k := t.kusts[dir]; !k.component && (!k.included || k.namespace != "") {
 			e.steps = 0
-			found := e.expand(k, nil)
+			found := e.expand(k, nil, nil)
 			if e.steps > mostSteps {
 				t.Refused = append(t.Refused, Refusal{File: k.file.Path, Reason: fmt.Sprintf("it includes more than %d others", mostSteps)})
 				continue
 			}
 			for _, p := range found {
-				p.Root = dir
+				p.Root, p.Inner = dir, k.included
 			}
 			t.placed = append(t.placed, found...)
 		}
@@ -237,10 +263,11 @@ type expander struct {
 
 const mostSteps = 10_000
 
-// expand returns what a kustomization applies. within are the kustomizations that include it.
-func (e *expander) expand(k *kustomization, within []*kustomization) (all []*Placement) {
+// expand returns what a kustomization applies. within are the kustomizations that include it. A component also changes all
+// that the one that includes it has so far.
+func (e *expander) expand(k *kustomization, all []*Placement, within []*kustomization) []*Placement {
 	if e.steps++; slices.Contains(within, k) || e.steps > mostSteps {
-		return nil
+		return all
 	}
 	within = append(within, k)
 	for _, name := range k.files {
@@ -250,25 +277,15 @@ func (e *expander) expand(k *kustomization, within []*kustomization) (all []*Pla
 	}
 	for _, dir := range k.dirs {
 		if inner := e.tree.kusts[dir]; inner != nil {
-			all = append(all, e.expand(inner, within)...)
+			all = append(all, e.expand(inner, nil, within)...)
 		}
 	}
 	for _, dir := range k.components {
-		if inner := e.tree.kusts[dir]; inner != nil && !slices.Contains(within, inner) {
-			all = e.apply(inner, e.withComponent(inner, all))
+		if inner := e.tree.kusts[dir]; inner != nil {
+			all = e.expand(inner, all, within)
 		}
 	}
 	return e.apply(k, all)
-}
-
-// withComponent adds the resources of a component.
-func (e *expander) withComponent(k *kustomization, all []*Placement) []*Placement {
-	for _, name := range k.files {
-		for _, o := range e.inFiles[name] {
-			all = append(all, &Placement{Object: o, Namespace: o.Namespace})
-		}
-	}
-	return all
 }
 
 // apply applies the patches and the other fields of a kustomization.
@@ -288,11 +305,12 @@ func (e *expander) apply(k *kustomization, all []*Placement) []*Placement {
 }
 
 func (e *expander) patch(k *kustomization, p *patch, all []*Placement) []*Placement {
-	by, whole := e.inFiles[p.file], p.file != ""
-	if f := e.tree.Files[p.file]; whole && f != nil && len(by) == 0 && !p.resources {
-		p.resources = strings.Contains(string(f.Text), "resources") // It is a patch in JSON, or refused.
+	by := e.inFiles[p.file]
+	unclear := len(by) == 0 || p.labeled // It is a patch in JSON, refused, or for some objects only.
+	if f := e.tree.Files[p.file]; p.file != "" && f != nil && unclear && !p.resources {
+		p.resources = strings.Contains(string(f.Text), "resources")
 	}
-	if len(by) == 0 {
+	if unclear {
 		for _, of := range all {
 			if p.resources && (!p.targeted || p.selects(of.Object)) && of.Blocked == nil {
 				of.Blocked = &Refusal{File: k.file.Path, Line: p.line, Reason: "a patch that may change its resources"}
@@ -309,7 +327,7 @@ func (e *expander) patch(k *kustomization, p *patch, all []*Placement) []*Placem
 			}
 		}
 		if _, spec := o.Spec(); !applied && spec != nil { // Its object is not in the directory.
-			all = append(all, &Placement{Object: o, Namespace: o.Namespace})
+			all = append(all, &Placement{Object: o, Namespace: o.Namespace, Partial: true})
 		}
 	}
 	return all

@@ -30,8 +30,27 @@ func (o *Object) Refuse(line int, reason string) Refusal {
 	return Refusal{File: o.File.Path, Line: line, Object: o.String(), Reason: reason}
 }
 
+// template is why an object is a template, and where.
+type template struct {
+	line   int
+	reason string
+}
+
 // Template returns why the object is a template for another tool, and where; empty if it is none.
 func (o *Object) Template() (line int, reason string) {
+	at := o.Doc.PartLine()
+	found, known := o.File.templates[at]
+	if !known {
+		if o.File.templates == nil {
+			o.File.templates = map[int]template{}
+		}
+		found.line, found.reason = o.template()
+		o.File.templates[at] = found
+	}
+	return found.line, found.reason
+}
+
+func (o *Object) template() (line int, reason string) {
 	text := o.Doc.Text()
 	for _, mark := range [...]string{"{{", "${"} {
 		if at := bytes.Index(text, []byte(mark)); at >= 0 {

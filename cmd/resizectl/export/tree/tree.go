@@ -40,6 +40,8 @@ type File struct {
 	Refused *Refusal
 	edits   *edit.File
 	faults  []*edit.Fault
+	// templates has what Object.Template returns for the objects in each part of the text, by its line.
+	templates map[int]template
 }
 
 // Refusal is something that is not edited.

@@ -66,6 +66,7 @@ func examples(text string) []string {
 			continue
 		}
 		line, _, _ = strings.Cut(line, " | ")
+		line, _, _ = strings.Cut(line, " > ")
 		lines = append(lines, line)
 	}
 	return lines

@@ -109,8 +109,8 @@ func TestBoundsLowerCPULimitsToo(t *testing.T) {
 	}
 }
 
-// An administrator who lowers demand.maxGrowth stops growth. What a container has, and needs, it keeps: nothing is known of
-// the peak of a replica that does not exceed what is recommended.
+// An administrator who lowers demand.maxGrowth stops growth. A container keeps the memory that it has and needs: nothing is
+// known of the peak of a replica that does not exceed what is recommended.
 func TestLowerGrowthLowersNoMemoryThatIsNeeded(t *testing.T) {
 	now := began.Add(100 * day)
 	known := recommend.Known{Age: 8 * day, Coverage: 1}

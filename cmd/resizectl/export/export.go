@@ -86,7 +86,7 @@ exit code is 2.`,
   resizectl export -f deploy
 
   # Change them, and commit that
-  message=$(resizectl export -f deploy --write) && git add deploy && git commit -m "$message"
+  resizectl export -f deploy --write > /tmp/message && git commit --all --file /tmp/message
 
   # Use recommendations that "usage -A -o json" has printed, without a cluster
   resizectl export -f deploy --from usage.json

@@ -290,7 +290,7 @@ func (pl *planner) container(p *plan, places []*place, guaranteed bool, object *
 	pl.plans = append(pl.plans, p)
 }
 
-// unbounded reports whether changes of a part of the resources may conflict with the rest: a limit must not be below its request.
+// unbounded reports whether changes to a part of the resources may conflict with the rest: a limit must not be below its request.
 func unbounded(has size.Container, changes []size.Change) bool {
 	return slices.ContainsFunc(changes, func(c size.Change) bool {
 		of := has[c.Of.Index]

@@ -130,7 +130,7 @@ func inline(k *kustomization, n *yaml.Node, content string) patch {
 	return p
 }
 
-// whole returns what matches a text as a whole; nil if the pattern is invalid.
+// whole returns what matches a string as a whole; nil if the pattern is invalid.
 func whole(pattern string) *regexp.Regexp {
 	found, err := regexp.Compile("^(?:" + pattern + ")$")
 	if err != nil {

@@ -20,7 +20,7 @@ type Document struct {
 	added map[*yaml.Node]addition
 	// undo has how to take back each change.
 	undo []func()
-	// lines are those of all nodes in their order, and last has the index of the last node in each one.
+	// lines has the line of each node in order, and last has the index of the last node in each one.
 	lines []int
 	last  map[*yaml.Node]int
 	// outer is the document whose scalar contains this one; nil for a document of a file.

@@ -160,19 +160,20 @@ func broken(s *need.State, got need.Settled) string {
 		if m == sizing.CPU {
 			continue
 		}
+		limitsStay := !bounded || !s.Guaranteed
 		if to.Request < min(has.Request, s.Uses) && !bounded {
 			return "the memory request is below what is in use"
 		}
 		if to.Request < min(has.Request, s.Peak) && !bounded {
 			return "the memory request is below the peak of the replica"
 		}
-		if to.Limit < min(has.Limit, max(s.Uses, s.Charged)) && !(bounded && s.Guaranteed) {
+		if to.Limit < min(has.Limit, max(s.Uses, s.Charged)) && limitsStay {
 			return "the memory limit is below what is charged"
 		}
-		if to.Limit < min(has.Limit, s.Peak) && !(bounded && s.Guaranteed) {
+		if to.Limit < min(has.Limit, s.Peak) && limitsStay {
 			return "the memory limit is below the peak of the replica"
 		}
-		if (s.KnowsLimit || r.KeepsLimit != "") && to.Limit < has.Limit && !s.Unsized && !(bounded && s.Guaranteed) {
+		if (s.KnowsLimit || r.KeepsLimit != "") && to.Limit < has.Limit && !s.Unsized && limitsStay {
 			return "the memory limit is lowered although it must stay"
 		}
 	}

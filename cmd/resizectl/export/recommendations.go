@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
-	pathvalidation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -96,7 +96,7 @@ func (o *options) workloads(all []*workloadresizerv1.Recommendation) (found []*w
 			continue
 		}
 		for _, name := range [...]string{k.kind, k.name} { // They are in the names of patches.
-			if len(pathvalidation.IsValidPathSegmentName(name)) > 0 {
+			if len(content.IsPathSegmentName(name)) > 0 {
 				return nil, fmt.Errorf("a recommendation is for %q, which cannot be the kind or the name of a workload", name)
 			}
 		}

@@ -251,7 +251,7 @@ func (u *usedCluster) exports(t *testing.T) {
 	before := u.await(t, "n4")
 	const theirs = `      containers: [{name: app, image: none, resources: {requests: {cpu: "0.1", memory: 32Mi}}}]`
 	wants(t, s.resizectl(t, 1, "export", "-f", filepath.Dir(file)), "-"+theirs)
-	wants(t, s.resizectl(t, 0, "export", "-f", filepath.Dir(file), "--write"), "Deployment shop/web")
+	wants(t, s.resizectl(t, 0, "export", "-f", filepath.Dir(file), "--write"), "shop/deployment/web")
 	exported, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -65,11 +65,16 @@ func examples(text string) []string {
 		if !ours {
 			continue
 		}
-		line, _, _ = strings.Cut(line, " | ")
-		line, _, _ = strings.Cut(line, " > ")
-		lines = append(lines, line)
+		lines = append(lines, alone(line))
 	}
 	return lines
+}
+
+// alone returns a command line without the file or the program that reads what it prints.
+func alone(line string) string {
+	line, _, _ = strings.Cut(line, " | ")
+	line, _, _ = strings.Cut(line, " > ")
+	return line
 }
 
 // words splits a command line like a shell that supports only double quotes.

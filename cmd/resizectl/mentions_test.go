@@ -99,8 +99,7 @@ func literals(path string, texts map[string]string) error {
 
 // understood returns an error if there is no such command, or if it does not have such a flag.
 func understood(line string) error {
-	line, _, _ = strings.Cut(line, " | ")
-	words := strings.Fields(line)
+	words := strings.Fields(alone(line))
 	if len(words) == 0 || slices.Contains(words, "COMMAND") || slices.Contains(words, "[command]") || slices.Contains(words, "[flags]") {
 		return nil // Any command, or how to use one.
 	}

@@ -69,13 +69,14 @@ func (a *Authority) Run(ctx context.Context) error {
 		})
 	})
 	for ctx.Err() == nil {
-		again := renewalPeriod // Then there may be another token.
+		again, changed := renewalPeriod, a.changed // After that time, there may be another token.
 		if a.write(ctx) {
-			again = retryAfter
+			// Replicas that disagree, as long as one of them lacks a key, must not answer each other immediately.
+			again, changed = retryAfter, nil
 		}
 		select {
 		case <-ctx.Done():
-		case <-a.changed:
+		case <-changed:
 		case <-time.After(again):
 		}
 	}
@@ -93,7 +94,7 @@ func (a *Authority) take(set func()) {
 	}
 }
 
-// write writes the authorities and the path if they differ, and reports whether to try again soon.
+// write writes the authorities and the path if they differ, and reports whether to look again soon, and not before.
 func (a *Authority) write(ctx context.Context) bool {
 	a.mu.Lock()
 	bundle, webhook := a.seenBundle, a.seenWebhook
@@ -125,7 +126,7 @@ func (a *Authority) write(ctx context.Context) bool {
 	}
 	a.note(nil)
 	klog.FromContext(ctx).Info("Wrote the certificate authorities and the path for sizes at creation", "mutatingWebhookConfiguration", webhook.Name)
-	return false
+	return true
 }
 
 // tell changes where the API server asks, and how it verifies whom.

@@ -87,7 +87,7 @@ func TestWeeks(t *testing.T) {
 		if i == 0 {
 			continue
 		}
-		// A change may come later on the same day. A limit changes with its request alone, so it depends on requests in between.
+		// A change may come earlier in one world than in the other. A limit changes with its request alone, so it depends on requests in between.
 		for name := range d.requests {
 			if days[i-1].requests[name] {
 				t.Errorf("%s differs by more than a bucket on days %d and %d", name, i, i+1)

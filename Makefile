@@ -398,7 +398,7 @@ bench-usage: bin/testcluster ## Measure what collecting the usage of 1,000 to 15
 	go test ./server/usage -run '^$$' -bench Scale -benchtime 12x -timeout 1h 2>/dev/null
 
 .PHONY: soak
-soak: build bin/kubectl ## Run the servers for 40 minutes while pods, ratios, leaders and the API server keep changing (SOAK='-duration=5m -tail=8m').
+soak: build bin/kubectl ## Run the servers for 55 minutes while pods, ratios, leaders and the API server keep changing (SOAK='-duration=5m -tail=20m').
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 

@@ -16,11 +16,12 @@ const (
 	growthAllowed = 0.10
 	growthNoise   = 3 * oracle.Mebibyte
 	// warmUpLeast is the minimum time for which a process may grow after it has started,
-	// or begun to lead. warmUpPods is the number of pods during which it may grow until
-	// everything that it keeps is full: 16,384 changes for watches, three or more per
-	// pod, and what client-go keeps about the events of 4,096 pods. A third of the pods
-	// are correct as written and cause none.
-	warmUpLeast = 3 * time.Minute
+	// or begun to lead: deleted pods are remembered for 15 minutes, since measurements of
+	// them can still arrive. warmUpPods is the number of pods during which it may grow
+	// until everything else that it keeps is full: 16,384 changes for watches, three or
+	// more per pod, and what client-go keeps about the events of 4,096 pods. A third of
+	// the pods are correct as written and cause none.
+	warmUpLeast = 16 * time.Minute
 	warmUpPods  = 9_000
 )
 

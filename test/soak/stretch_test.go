@@ -34,7 +34,7 @@ func memoryThatGrowsIsAProblem(t *testing.T) {
 	lived := func(periods int, heap float64) *life {
 		l := &life{name: "it"}
 		for i := range periods {
-			l.samples = append(l.samples, sample{at: time.Unix(int64(10*i), 0), heap: 10*oracle.Mebibyte + heap*float64(i), rss: 40 * oracle.Mebibyte})
+			l.samples = append(l.samples, sample{at: time.Unix(int64(60*i), 0), heap: 10*oracle.Mebibyte + heap*float64(i), rss: 40 * oracle.Mebibyte})
 		}
 		return l
 	}
@@ -63,7 +63,7 @@ func memoryThatGrowsIsAProblem(t *testing.T) {
 }
 
 func aProcessIsWarmAfterManyPods(t *testing.T) {
-	for rate, want := range map[float64]time.Duration{20: 450 * time.Second, 100: 3 * time.Minute, 0: 25 * time.Hour} {
+	for rate, want := range map[float64]time.Duration{20: 16 * time.Minute, 5: 30 * time.Minute, 0: 25 * time.Hour} {
 		if got := (&report{DeletedPerActiveSecond: rate}).warmUp(); got != want {
 			t.Errorf("at %v pods per second, warm after %v, want %v", rate, got, want)
 		}

@@ -20,8 +20,8 @@ func aLeakInTheTailIsAProblem(t *testing.T) {
 		noise := rand.New(rand.NewPCG(1, 2))
 		l := &life{name: name}
 		for i := -30; i <= 60; i++ {
-			one := sample{at: began.Add(time.Duration(i) * 10 * time.Second), leading: leading}
-			minutes := max(0, float64(i)/6)
+			one := sample{at: began.Add(time.Duration(i) * 30 * time.Second), leading: leading}
+			minutes := max(0, float64(i)/2)
 			one.heap = (12 + 2*noise.Float64() + heapPerMinute*minutes) * oracle.Mebibyte
 			one.rss = (85 + 3*noise.Float64() + rssPerMinute*minutes) * oracle.Mebibyte
 			if i < 0 {
@@ -32,15 +32,15 @@ func aLeakInTheTailIsAProblem(t *testing.T) {
 		return &replica{lives: []*life{l}}
 	}
 	another := lived("b", false, 0, 0)
-	another.lives[0].samples[60].leading = true
+	another.lives[0].samples[50].leading = true
 	gone := lived("b", false, 0, 0)
 	gone.lives[0].samples = nil
 	young := lived("b", false, 0, 2)
 	young.lives[0].samples = young.lives[0].samples[70:]
 	warming := lived("b", false, 0, 0)
 	warming.lives[0].samples = warming.lives[0].samples[24:]
-	for i := range 18 {
-		warming.lives[0].samples[i].rss -= float64(18-i) * oracle.Mebibyte
+	for i := range 32 {
+		warming.lives[0].samples[i].rss -= float64(32-i) * oracle.Mebibyte
 	}
 	for _, tc := range []struct {
 		name     string
@@ -57,7 +57,7 @@ func aLeakInTheTailIsAProblem(t *testing.T) {
 		{"a process is not sampled", []*replica{lived("a", true, 0, 0), gone}, 1},
 	} {
 		r := &report{DeletedPerActiveSecond: 100}
-		r.judgeTail(tc.replicas, began, began.Add(10*time.Minute))
+		r.judgeTail(tc.replicas, began, began.Add(30*time.Minute))
 		if len(r.Problems) != tc.want {
 			t.Errorf("%s: %q", tc.name, r.Problems)
 		}

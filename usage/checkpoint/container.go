@@ -35,11 +35,6 @@ func (c *container) append(b []byte) ([]byte, error) {
 		CpuHalfLifeNanos: int64(c.Shapes.CPU.HalfLife), MemoryHalfLifeNanos: int64(c.Shapes.Memory.HalfLife),
 		NewestNanos: nanos(newest), Pods: packPods(c.State), Outliers: packOutliers(c.State),
 	}
-	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
-		if h := &c.Hours[i]; i == 0 || *h != c.Hours[i-1] {
-			*to = &storedv2.Hours{FirstSeconds: h.First, LastHour: h.Last, Seen: h.Seen[:]}
-		}
-	}
 	for _, s := range c.Types {
 		m.NodeTypes = append(m.NodeTypes, packSeries(s, c.Shapes, newest))
 	}
@@ -63,6 +58,11 @@ func packSeries(s *history.Series, shapes history.Shapes, newest time.Time) *sto
 		HeardTime: packTime(s.Heard, newest), Samples: int64(s.Samples), Cpu: packHistogram(&s.CPU, shapes.CPU.HalfLife),
 		Memory: packHistogram(&s.Memory, shapes.Memory.HalfLife), Throttled: packHistogram(&s.Throttled, shapes.CPU.HalfLife),
 		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors), Peaks: packPeaks(&s.Peaks),
+	}
+	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
+		if h := &s.Hours[i]; i == 0 || *h != s.Hours[i-1] {
+			*to = &storedv2.Hours{FirstSeconds: h.First, LastHour: h.Last, Seen: h.Seen[:]}
+		}
 	}
 	if s.Week != nil {
 		m.Week = &storedv2.Week{}
@@ -136,15 +136,10 @@ func unpackContainer(form []byte) (c container, err error) {
 			c.Version.Since = time.Unix(v.SinceSeconds, 0).UTC()
 		}
 	}
-	for i, h := range []*storedv2.Hours{m.CpuHours, m.MemoryHours, m.PeakHours} {
-		if to := &c.Hours[i]; h != nil {
-			to.First, to.Last = h.FirstSeconds, h.LastHour
-			copy(to.Seen[:], h.Seen)
-		} else if i > 0 {
-			*to = c.Hours[i-1]
-		}
-	}
 	for _, of := range m.NodeTypes {
+		if of.CpuHours == nil { // An earlier version has stored the hours of all node types together.
+			of.CpuHours, of.MemoryHours, of.PeakHours = m.CpuHours, m.MemoryHours, m.PeakHours
+		}
 		s, err := unpackSeries(of, c.Shapes, time.Unix(0, m.NewestNanos))
 		if err != nil {
 			return c, err
@@ -172,6 +167,14 @@ func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time)
 		var pressed histogram.Histogram
 		pressed, errs[3] = unpackHistogram(m.Pressed, shapes.CPU)
 		s.Pressed = &pressed
+	}
+	for i, h := range []*storedv2.Hours{m.CpuHours, m.MemoryHours, m.PeakHours} {
+		if to := &s.Hours[i]; h != nil {
+			to.First, to.Last = h.FirstSeconds, h.LastHour
+			copy(to.Seen[:], h.Seen)
+		} else if i > 0 {
+			*to = s.Hours[i-1]
+		}
 	}
 	if w := m.Week; w != nil {
 		if min(len(w.Hours), len(w.CpuMillicores), len(w.MemoryBytes)) < history.HoursOfWeek {

@@ -50,15 +50,18 @@ func version1Container(form []byte) (c container, err error) {
 	r.count(1) // the version of the history
 	c.Container = history.Container{Namespace: r.text(), Kind: r.text(), Workload: r.text(), Name: r.text()}
 	c.State = &history.State{Shapes: history.ShapesOf(time.Duration(r.number()), time.Duration(r.number()))}
-	for i := range c.Hours {
-		if h := &c.Hours[i]; i > 0 && r.number() == 1 {
-			*h = c.Hours[i-1]
+	var hours [3]history.Hours
+	for i := range hours {
+		if h := &hours[i]; i > 0 && r.number() == 1 {
+			*h = hours[i-1]
 		} else {
 			*h = history.Hours{First: r.number(), Last: r.number(), Seen: [3]uint64{r.word(8), r.word(8), r.word(8)}}
 		}
 	}
 	for n := r.number(); n > 0 && r.err == nil; n-- {
-		c.Types = append(c.Types, r.series(c.Shapes))
+		s := r.series(c.Shapes)
+		s.Hours = hours // They were stored for all node types together.
+		c.Types = append(c.Types, s)
 	}
 	r.windows(c.State)
 	return c, r.err

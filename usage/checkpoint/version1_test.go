@@ -34,8 +34,11 @@ type plainSeries struct {
 }
 
 func plainOf(s *history.State) plain {
-	p := plain{s.Shapes.CPU.HalfLife, s.Shapes.Memory.HalfLife, s.Hours, nil, s.Windows}
-	for _, t := range s.Types {
+	p := plain{s.Shapes.CPU.HalfLife, s.Shapes.Memory.HalfLife, [3]history.Hours{}, nil, s.Windows}
+	for i, t := range s.Types {
+		if p.Hours = t.Hours; t.Hours != s.Types[0].Hours {
+			p.Hours = [3]history.Hours{{First: int64(i)}}
+		}
 		of := plainSeries{t.NodeType, t.First, t.Last, t.Heard, t.Samples, t.CPU.State(), t.Memory.State(), t.Throttled.State(), nil, t.Week}
 		if t.Pressed != nil {
 			pressed := t.Pressed.State()

@@ -7,6 +7,9 @@ import "time"
 // expire.
 func (r *State) rewind(now time.Time) {
 	for _, s := range r.Types {
+		for i := range s.Hours {
+			s.Hours[i].rewind(now)
+		}
 		ahead := s.Heard.Sub(now)
 		if ahead <= Skew {
 			continue
@@ -41,9 +44,6 @@ func (r *State) rewind(now time.Time) {
 				}
 			}
 		}
-	}
-	for i := range r.Hours {
-		r.Hours[i].rewind(now)
 	}
 }
 

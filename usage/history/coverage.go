@@ -24,17 +24,46 @@ func (h *Hours) mark(at time.Time) {
 		h.First, h.Last = at.Unix(), hour
 	}
 	h.First = min(h.First, at.Unix())
-	for ; h.Last < hour; h.Last++ {
-		if hour-h.Last > remembered {
-			h.Seen, h.Last = [len(h.Seen)]uint64{}, hour-1
-		}
-		for i := len(h.Seen) - 1; i > 0; i-- {
-			h.Seen[i] = h.Seen[i]<<1 | h.Seen[i-1]>>63
-		}
-		h.Seen[0] <<= 1
-	}
+	h.advance(hour)
 	if age := h.Last - hour; age < remembered {
 		h.Seen[age/64] |= 1 << (age % 64)
+	}
+}
+
+// advance makes an hour the last one if it is later.
+func (h *Hours) advance(hour int64) {
+	by := hour - h.Last
+	if by <= 0 {
+		return
+	}
+	h.Last = hour
+	words, bits := int(min(by, remembered)/64), by%64
+	for i := len(h.Seen) - 1; i >= 0; i-- {
+		seen := uint64(0)
+		if from := i - words; from >= 0 {
+			seen = h.Seen[from] << bits
+			if from > 0 {
+				seen |= h.Seen[from-1] >> (64 - bits)
+			}
+		}
+		h.Seen[i] = seen
+	}
+}
+
+// add adds the hours of another.
+func (h *Hours) add(other Hours) {
+	if other.Last == 0 {
+		return
+	}
+	if h.Last == 0 {
+		*h = other
+		return
+	}
+	h.First = min(h.First, other.First)
+	h.advance(other.Last)
+	other.advance(h.Last)
+	for i := range h.Seen {
+		h.Seen[i] |= other.Seen[i]
 	}
 }
 

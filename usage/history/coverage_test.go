@@ -2,6 +2,7 @@ package history
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -47,6 +48,32 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// The hours of two node types are as if all samples were of one.
+func TestCoverageOfSeveralNodeTypes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var one, two, both Hours
+		first, within := rng.IntN(400), 1+rng.IntN(300)
+		for range rng.IntN(60) {
+			at := began.Add(time.Duration(first+rng.IntN(within)) * time.Hour)
+			into := []*Hours{&one, &two}[rng.IntN(2)]
+			into.mark(at)
+			both.mark(at)
+		}
+		// What one of them has forgotten, the other one may have seen.
+		for _, h := range []*Hours{&one, &two} {
+			if h.Last != 0 {
+				h.advance(both.Last)
+			}
+		}
+		for _, pair := range [][2]Hours{{one, two}, {two, one}} {
+			if pair[0].add(pair[1]); pair[0] != both {
+				t.Fatalf("%+v\nand %+v\nare %+v\nwant %+v", one, two, pair[0], both)
+			}
+		}
+	}
+}
+
 func TestCoverageOfAClockThatIsAhead(t *testing.T) {
 	var h Hours
 	// Forty seconds are tolerated, even if another hour has begun.
@@ -80,8 +107,8 @@ func TestPeaksAreKnownOfMeasurementsThatTakeTime(t *testing.T) {
 			if test.known {
 				want = Known{Begin: began, Coverage: 1}
 			}
-			if v.Peaks != want {
-				t.Errorf("peaks: %+v, want %+v", v.Peaks, want)
+			if _, _, got := v.Known(v.Types); got != want {
+				t.Errorf("peaks: %+v, want %+v", got, want)
 			}
 		})
 	}

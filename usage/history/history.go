@@ -52,9 +52,9 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
 	}
-	r.Hours[s.Resource].mark(s.At)
+	w.series.Hours[s.Resource].mark(s.At)
 	if s.Resource == Memory && s.Length > 0 {
-		r.Hours[peaks].mark(s.At)
+		w.series.Hours[peaks].mark(s.At)
 	}
 	if w.series.Heard.Before(s.At) {
 		w.series.Heard = s.At

@@ -237,8 +237,8 @@ func TestLateMemory(t *testing.T) {
 			}
 			f.want("n2d", want...)
 			v, _ := f.View(web, began)
-			if !compat && v.Memory.Begin.After(began.Add(-50*time.Hour)) {
-				t.Errorf("known since %v", v.Memory.Begin)
+			if _, memory, _ := v.Known(v.Types); !compat && memory.Begin.After(began.Add(-50*time.Hour)) {
+				t.Errorf("known since %v", memory.Begin)
 			}
 		})
 	}
@@ -405,8 +405,9 @@ func TestCPU(t *testing.T) {
 	if got := n2d.CPU.Percentile(1); math.Abs(got/0.2157856-1) > 1e-3 {
 		t.Errorf("highest %v", got)
 	}
-	if !v.CPU.Begin.Equal(began.Add(-time.Hour)) || v.Memory != (Known{}) || v.Peaks != (Known{}) {
-		t.Errorf("known: %+v, %+v, %+v", v.CPU, v.Memory, v.Peaks)
+	cpu, memory, highest := v.Known(v.Types)
+	if !cpu.Begin.Equal(began.Add(-time.Hour)) || memory != (Known{}) || highest != (Known{}) {
+		t.Errorf("known: %+v, %+v, %+v", cpu, memory, highest)
 	}
 	t.Run("of another pod may be older", func(t *testing.T) {
 		f.cpu(Pod{UID: "old", NodeType: "n2d"}, began.Add(-2*time.Hour), 100)

@@ -18,15 +18,13 @@ type State struct {
 	Types []*Series
 	// Windows has the state of each pod, by ID.
 	Windows map[PodID]*Window
-	// Hours are those with samples of CPU and memory, and those with peaks of memory.
-	Hours [3]Hours
 	// Version is what its pods were created from.
 	Version Version
 	// Unknown is what a later version of workload-resizer has stored of the container, which this one does not know.
 	Unknown []byte
 }
 
-// peaks is the index of the hours with peaks of memory, after those of the resources.
+// peaks is the index in Series.Hours of the hours with peaks of memory, after those of the resources.
 const peaks = 2
 
 // Series is what a container used on one node type.
@@ -40,6 +38,8 @@ type Series struct {
 	// sample of any resource.
 	First, Last, Heard time.Time
 	Samples            int
+	// Hours are those with samples of CPU and memory, and those with peaks of memory.
+	Hours [3]Hours
 	// Throttled has the weights of throttled samples, in one bucket.
 	Throttled histogram.Histogram
 	// Week is nil if the peaks of hours are not kept.
@@ -76,10 +76,10 @@ const (
 // error, nothing has changed.
 func (h *History) Restore(c Container, r *State, now time.Time) error {
 	newest, wrong := h.newest, r.Shapes.CPU.HalfLife <= 0 || r.Shapes.Memory.HalfLife <= 0
-	for _, hours := range r.Hours {
-		wrong = wrong || hours.First < 0 || hours.First > latest || hours.Last < 0 || hours.Last > latest/3600
-	}
 	for i, s := range r.Types {
+		for _, hours := range s.Hours {
+			wrong = wrong || hours.First < 0 || hours.First > latest || hours.Last < 0 || hours.Last > latest/3600
+		}
 		wrong = wrong || s.Samples < 0 || i > 0 && r.Types[i-1].NodeType >= s.NodeType
 		wrong = wrong || s.Week != nil && (implausible(s.Week.CPU[:]...) || implausible(s.Week.Memory[:]...))
 		if newest.Before(s.Heard) && !s.Heard.After(now.Add(Skew)) {

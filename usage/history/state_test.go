@@ -27,7 +27,6 @@ func (f *fixture) text() string {
 	for _, id := range slices.Sorted(maps.Keys(r.Windows)) {
 		fmt.Fprintf(&b, "%d: %+v\n", id, *r.Windows[id])
 	}
-	fmt.Fprintf(&b, "%+v", r.Hours)
 	return b.String()
 }
 
@@ -76,7 +75,7 @@ func TestState(t *testing.T) {
 		f := newFixture(t)
 		f.memory(slow, began, 1)
 		r := f.State(web)
-		r.Types[0].Samples, r.Hours[Memory] = math.MaxInt, Hours{First: latest, Last: latest / 3600}
+		r.Types[0].Samples, r.Types[0].Hours[Memory] = math.MaxInt, Hours{First: latest, Last: latest / 3600}
 		w := r.Windows[IDOf(slow.UID)]
 		w.Peak, w.Past.KillPeak, w.CPU = most, most, make([]Progress, mostSources)
 		if err := newFixture(t).Restore(web, r, began); err != nil {
@@ -86,10 +85,10 @@ func TestState(t *testing.T) {
 	for name, change := range map[string]func(r *State, s *Series, w *Window){
 		"no half-life of CPU":               func(r *State, _ *Series, _ *Window) { r.Shapes.CPU.HalfLife = 0 },
 		"a negative half-life of memory":    func(r *State, _ *Series, _ *Window) { r.Shapes.Memory.HalfLife = -1 },
-		"a first hour before 1970":          func(r *State, _ *Series, _ *Window) { r.Hours[CPU].First = -1 },
-		"a first hour that no sample has":   func(r *State, _ *Series, _ *Window) { r.Hours[Memory].First = latest + 1 },
-		"a last hour before 1970":           func(r *State, _ *Series, _ *Window) { r.Hours[peaks].Last = math.MinInt64 },
-		"a last hour that no sample has":    func(r *State, _ *Series, _ *Window) { r.Hours[peaks].Last = latest/3600 + 1 },
+		"a first hour before 1970":          func(_ *State, s *Series, _ *Window) { s.Hours[CPU].First = -1 },
+		"a first hour that no sample has":   func(_ *State, s *Series, _ *Window) { s.Hours[Memory].First = latest + 1 },
+		"a last hour before 1970":           func(_ *State, s *Series, _ *Window) { s.Hours[peaks].Last = math.MinInt64 },
+		"a last hour that no sample has":    func(_ *State, s *Series, _ *Window) { s.Hours[peaks].Last = latest/3600 + 1 },
 		"a negative number of samples":      func(_ *State, s *Series, _ *Window) { s.Samples = -1 },
 		"a node type twice":                 func(r *State, _ *Series, _ *Window) { r.Types = append(r.Types, r.Types[1]) },
 		"node types that are not in order":  func(r *State, _ *Series, _ *Window) { slices.Reverse(r.Types) },

@@ -10,11 +10,10 @@ import (
 type View struct {
 	// Types has what is known per node type, in alphabetical order.
 	Types []TypeView
-	// CPU and Memory say how much is known of each resource, and Peaks for how much of it the
-	// peaks of memory are known, not only its usage at moments.
-	CPU, Memory, Peaks Known
 	// Version is what the pods were created from.
 	Version Version
+
+	at time.Time
 }
 
 // Known says how much of a history is known.
@@ -44,8 +43,21 @@ type TypeView struct {
 	Floors *Floors
 	// Peaks has the highest usage of memory of each of the last days.
 	Peaks Days
+	hours *[3]Hours
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week
+}
+
+// Known returns how much is known of each resource on node types of the view, and for how much of it the
+// peaks of memory are known, not only its usage at moments.
+func (v *View) Known(types []TypeView) (cpu, memory, highest Known) {
+	var all [3]Hours
+	for i := range types {
+		for k := range all {
+			all[k].add(types[i].hours[k])
+		}
+	}
+	return all[CPU].known(v.at), all[Memory].known(v.at), all[peaks].known(v.at)
 }
 
 // Peak returns the highest usage in the hour of the week that follows from the given time, and
@@ -69,15 +81,11 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	if r == nil {
 		return View{}, false
 	}
-	v := View{
-		Types: make([]TypeView, len(r.Types)),
-		CPU:   r.Hours[CPU].known(now), Memory: r.Hours[Memory].known(now), Peaks: r.Hours[peaks].known(now),
-		Version: r.Version,
-	}
+	v := View{Types: make([]TypeView, len(r.Types)), Version: r.Version, at: now}
 	for i, s := range r.Types {
 		t := TypeView{
 			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
-			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, week: s.Week,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, hours: &s.Hours, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

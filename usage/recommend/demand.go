@@ -42,7 +42,7 @@ type Demand struct {
 
 // NewDemand converts a history to baseline units.
 func NewDemand(v history.View, speeds Speeds) Demand {
-	d := Demand{CPUKnown: v.CPU, MemoryKnown: v.Memory, PeaksKnown: v.Peaks, Since: v.Version.Since}
+	d := Demand{Since: v.Version.Since}
 	for _, t := range v.Types {
 		speed, known := speeds(t.NodeType)
 		if !known || !speed.valid() {
@@ -62,23 +62,9 @@ func NewDemand(v history.View, speeds Speeds) Demand {
 		d.Samples += t.Samples
 		d.Throttled = max(d.Throttled, t.Throttled)
 	}
-	if len(d.Unknown) > 0 { // History that does not count proves nothing about the rest.
-		for _, k := range [...]*history.Known{&d.CPUKnown, &d.MemoryKnown, &d.PeaksKnown} {
-			if !k.Begin.IsZero() && k.Begin.Before(d.First) {
-				k.Begin = d.First
-			}
-		}
-	}
+	// History that does not count proves nothing about the rest.
+	d.CPUKnown, d.MemoryKnown, d.PeaksKnown = v.Known(d.types)
 	return d
-}
-
-// rarest is the longest time between two samples of a source.
-const rarest = 10 * time.Minute
-
-// covers returns the largest share of a time that the samples may cover. Hours with samples are known of all node types
-// together, and those of a type whose history does not count prove nothing.
-func (d *Demand) covers(age time.Duration) float64 {
-	return float64(d.Samples) * float64(rarest) / float64(max(age, rarest))
 }
 
 // valid reports whether usage can be divided by the speed.

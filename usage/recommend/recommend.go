@@ -74,11 +74,6 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
 	}
 	r.MemoryUnknown = !slices.ContainsFunc(d.Memory, func(p histogram.Part) bool { return !p.Histogram.Empty() })
-	if len(d.Unknown) > 0 {
-		for _, k := range [...]*Known{&r.CPUKnown, &r.MemoryKnown, &r.PeaksKnown} {
-			k.Coverage = min(k.Coverage, d.covers(k.Age))
-		}
-	}
 	r.Floors, r.Peak = d.floors(now), d.highest(now)
 	if !d.Since.IsZero() {
 		r.New = max(1, now.Sub(d.Since).Abs()) // A time in the far future must not prevent decreases forever.

@@ -317,7 +317,15 @@ func TestNodeTypes(t *testing.T) {
 			t.Errorf("sizes are lowered to what two samples of two days show: %+v", n)
 		}
 		h = used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
-		for at := began.Add(6 * day); at.Before(began.Add(8 * day)); at = at.Add(rarest) {
+		for i := range 200 {
+			record(t, h, "c3", began.Add(7*day+time.Duration(i)*time.Minute), Amounts{CPU: 4, Memory: 9e6})
+		}
+		r, _ = For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))
+		if n := o.Need(&r); n.CPU.Keeps == "" || n.Memory.Keeps == "" || n.Memory.KeepsLimit == "" || r.CPUKnown.Coverage > 0.17 {
+			t.Errorf("sizes are lowered to what 200 samples of a few hours show: %+v", n)
+		}
+		h = used(t, 8*day, Amounts{CPU: 4000, Memory: 9000e6}, "unknown")
+		for at := began.Add(6 * day); at.Before(began.Add(8 * day)); at = at.Add(10 * time.Minute) {
 			record(t, h, "c3", at, Amounts{CPU: 4, Memory: 9e6})
 		}
 		r, _ = For(demand(h, speeds, began.Add(8*day)), 1, &o, began.Add(8*day))

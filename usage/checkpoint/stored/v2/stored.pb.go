@@ -246,12 +246,11 @@ type Container struct {
 	MemoryHalfLifeNanos int64 `protobuf:"varint,7,opt,name=memory_half_life_nanos,json=memoryHalfLifeNanos,proto3" json:"memory_half_life_nanos,omitempty"`
 	// The time of the newest sample, in nanoseconds since 1970.
 	NewestNanos int64 `protobuf:"zigzag64,8,opt,name=newest_nanos,json=newestNanos,proto3" json:"newest_nanos,omitempty"`
-	// The hours with samples of CPU.
-	CpuHours *Hours `protobuf:"bytes,9,opt,name=cpu_hours,json=cpuHours,proto3" json:"cpu_hours,omitempty"`
-	// The hours with samples of memory; absent if they are the same as those of CPU.
+	// The hours with samples of CPU, of memory and of its peaks, on all node types together. They are only read: the hours
+	// are stored per node type now.
+	CpuHours    *Hours `protobuf:"bytes,9,opt,name=cpu_hours,json=cpuHours,proto3" json:"cpu_hours,omitempty"`
 	MemoryHours *Hours `protobuf:"bytes,10,opt,name=memory_hours,json=memoryHours,proto3" json:"memory_hours,omitempty"`
-	// The hours with peaks of memory; absent if they are the same as those of memory.
-	PeakHours *Hours `protobuf:"bytes,11,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
+	PeakHours   *Hours `protobuf:"bytes,11,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
 	// What it used on each node type, in alphabetical order.
 	NodeTypes []*NodeType `protobuf:"bytes,12,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// Its pods, with their open windows.
@@ -544,7 +543,13 @@ type NodeType struct {
 	// The least sizes; absent if none was seen to be too small.
 	Floors *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
 	// The highest usage of memory; absent if none is known.
-	Peaks         *Peaks `protobuf:"bytes,12,opt,name=peaks,proto3" json:"peaks,omitempty"`
+	Peaks *Peaks `protobuf:"bytes,12,opt,name=peaks,proto3" json:"peaks,omitempty"`
+	// The hours with samples of CPU.
+	CpuHours *Hours `protobuf:"bytes,13,opt,name=cpu_hours,json=cpuHours,proto3" json:"cpu_hours,omitempty"`
+	// The hours with samples of memory; absent if they are the same as those of CPU.
+	MemoryHours *Hours `protobuf:"bytes,14,opt,name=memory_hours,json=memoryHours,proto3" json:"memory_hours,omitempty"`
+	// The hours with peaks of memory; absent if they are the same as those of memory.
+	PeakHours     *Hours `protobuf:"bytes,15,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -659,6 +664,27 @@ func (x *NodeType) GetFloors() *Floors {
 func (x *NodeType) GetPeaks() *Peaks {
 	if x != nil {
 		return x.Peaks
+	}
+	return nil
+}
+
+func (x *NodeType) GetCpuHours() *Hours {
+	if x != nil {
+		return x.CpuHours
+	}
+	return nil
+}
+
+func (x *NodeType) GetMemoryHours() *Hours {
+	if x != nil {
+		return x.MemoryHours
+	}
+	return nil
+}
+
+func (x *NodeType) GetPeakHours() *Hours {
+	if x != nil {
+		return x.PeakHours
 	}
 	return nil
 }
@@ -1208,7 +1234,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\x92\x04\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xc8\x05\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1224,7 +1250,11 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x04week\x18\n" +
 	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\x124\n" +
 	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\x121\n" +
-	"\x05peaks\x18\f \x01(\v2\x1b.checkpoint.stored.v2.PeaksR\x05peaks\"/\n" +
+	"\x05peaks\x18\f \x01(\v2\x1b.checkpoint.stored.v2.PeaksR\x05peaks\x128\n" +
+	"\tcpu_hours\x18\r \x01(\v2\x1b.checkpoint.stored.v2.HoursR\bcpuHours\x12>\n" +
+	"\fmemory_hours\x18\x0e \x01(\v2\x1b.checkpoint.stored.v2.HoursR\vmemoryHours\x12:\n" +
+	"\n" +
+	"peak_hours\x18\x0f \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\"/\n" +
 	"\x05Peaks\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12\x14\n" +
 	"\x05peaks\x18\x02 \x03(\rR\x05peaks\"6\n" +
@@ -1313,11 +1343,14 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	10, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
 	8,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
 	7,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	5,  // 16: checkpoint.stored.v2.NodeType.cpu_hours:type_name -> checkpoint.stored.v2.Hours
+	5,  // 17: checkpoint.stored.v2.NodeType.memory_hours:type_name -> checkpoint.stored.v2.Hours
+	5,  // 18: checkpoint.stored.v2.NodeType.peak_hours:type_name -> checkpoint.stored.v2.Hours
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }

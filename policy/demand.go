@@ -58,7 +58,7 @@ const (
 const (
 	// Observe only shows it.
 	Observe = "observe"
-	// Initial sizes the pod when it is created, and never resizes it when it runs.
+	// Initial sizes the pod when it is created, and keeps that size while it runs.
 	Initial = "initial"
 	// Apply resizes the pod.
 	Apply = "apply"
@@ -84,7 +84,7 @@ func (d *Demand) Keys() []keys.Key {
 	const kills = "remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more"
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
-		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). This version sizes no pod by usage at its creation alone, so `initial` is the same as `observe`. With `from: author`, the mode has no effect"),
+		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). Pods are sized at their creation [with the component `size-at-creation`](reference.md#sizes-at-creation) only. With `from: author`, the mode has no effect"),
 		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),

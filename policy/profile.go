@@ -56,8 +56,16 @@ func NewRule(name string, match Criteria, own, globals *keys.Partial[Settings]) 
 // GuardsAs reports whether another profile guards pods in the same way.
 func (p *Profile) GuardsAs(o *Profile) bool { return p.guard == o.guard }
 
-// AppliesUsage reports whether pods are resized by what they were seen to need.
-func (p *Profile) AppliesUsage() bool { return p.Demand.From == FromUsage && p.Demand.Mode == Apply }
+// Usage returns what happens to pods whose demand from usage differs from their size: Observe if demand comes from the author.
+func (p *Profile) Usage() string {
+	if p.Demand.From != FromUsage {
+		return Observe
+	}
+	return p.Demand.Mode
+}
+
+// AppliesUsage reports whether running pods are resized by what they were seen to need.
+func (p *Profile) AppliesUsage() bool { return p.Usage() == Apply }
 
 // Matches reports whether the rule matches a pod. The globals match all.
 func (p *Profile) Matches(s Subject) bool { return p.match.matches(s) }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // revision hashes everything that sizes depend on. Rule names, provenance and candidates are
 // not part of it. Neither are the guard and the pace: they decide when and how a pod gets its size, not
-// which. Of the demand, only whether usage is applied is part of it: what usage shows changes all the time.
+// which. Of the demand, only whether usage is applied, and when, is part of it: what usage shows changes all the time.
 func revision(profiles []*Profile) string {
 	h := sha256.New()
 	write := func(fields ...string) {
@@ -27,8 +29,11 @@ func revision(profiles []*Profile) string {
 			e := p.entries[name]
 			write(name, fmt.Sprint(e.Ratio.CPUPerf), fmt.Sprint(e.Ratio.MemoryPerf), strconv.FormatBool(e.Unused == ""))
 		}
-		if p.AppliesUsage() {
+		switch p.Usage() {
+		case policy.Apply:
 			write("usage")
+		case policy.Initial:
+			write("usage", "initial")
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -172,15 +172,15 @@ func (r *Reconciler) signals(of *pod.Pod) guard.Signals {
 	return s
 }
 
-// demand returns what usage says about a pod; nil if its sizes do not follow usage.
-func (r *Reconciler) demand(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
+// demand returns what usage says about a pod that exists, or that is being created; nil if its sizes do not follow usage.
+func (r *Reconciler) demand(of *pod.Pod, owners []workload.Workload, table *ratios.Table, creating bool) need.Demand {
 	if r.Demands == nil {
 		if table.Profile(of).AppliesUsage() {
 			return need.Unknown{}
 		}
 		return nil
 	}
-	return r.Demands.NeedsOf(of, owners, table)
+	return r.Demands.NeedsOf(of, owners, table, creating)
 }
 
 // Run reads the cluster and reconciles until ctx is done. It returns when all writes in

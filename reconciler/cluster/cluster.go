@@ -86,8 +86,9 @@ type Cluster struct {
 	changes Changes
 	// signals returns how a pod fares; nil if nobody knows.
 	signals func(*pod.Pod) guard.Signals
-	// demand returns what usage says about a pod, given its owners; nil if the sizes of pods follow no usage.
-	demand func(*pod.Pod, []workload.Workload, *ratios.Table) need.Demand
+	// demand returns what usage says about a pod, given its owners, and whether it is being created; nil if the sizes of
+	// pods follow no usage.
+	demand func(of *pod.Pod, owners []workload.Workload, table *ratios.Table, creating bool) need.Demand
 	// refused returns the last refusal of the pod's node; nil if there is none.
 	refused func(types.NamespacedName, types.UID, time.Time) *plan.Refusal
 	// failed returns what the last writes to the pod met; nil if they succeeded.
@@ -171,7 +172,7 @@ func (c *Cluster) Heed(failed func(*pod.Pod) *plan.Failure) { c.failed = failed 
 
 // Hear sets the functions that return how a pod fares, and what it needs according to usage: the latter returns nil if its
 // sizes do not follow usage. Call it before Read.
-func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals, demand func(*pod.Pod, []workload.Workload, *ratios.Table) need.Demand) {
+func (c *Cluster) Hear(signals func(*pod.Pod) guard.Signals, demand func(of *pod.Pod, owners []workload.Workload, table *ratios.Table, creating bool) need.Demand) {
 	c.signals, c.demand = signals, demand
 }
 

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -11,7 +10,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -67,9 +65,7 @@ func trimNode(n *corev1.Node) *corev1.Node {
 	trimmed := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, Generation: n.Generation, CreationTimestamp: n.CreationTimestamp, DeletionTimestamp: n.DeletionTimestamp, Labels: n.Labels,
 	}}
-	if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == contract.StartupTaint }) {
-		trimmed.Spec.Taints = n.Spec.Taints
-	}
+	trimmed.Spec.Taints, trimmed.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
 	info := &n.Status.NodeInfo
 	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
 	trimmed.Status.Allocatable, trimmed.Status.Capacity = trimAmounts(n.Status.Allocatable), trimAmounts(n.Status.Capacity)

@@ -87,7 +87,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		s.Signals = c.signals(of)
 	}
 	if c.demand != nil {
-		s.Demand = c.demand(of, workloads, in.Table)
+		s.Demand = c.demand(of, workloads, in.Table, false)
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	s.Failed = c.failed(of)
@@ -107,11 +107,22 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 	return s
 }
 
+// SnapshotOfNew returns the inputs for the plan of a pod that is being created. If the pod names its node, that is in the
+// snapshot.
+func (c *Cluster) SnapshotOfNew(of *pod.Pod, in Rules) *plan.Snapshot {
+	s := c.Snapshot(of, in)
+	s.Creating, s.Budgets, s.Around.Quotas = true, nil, safety.Charged(s.Around.Quotas, of)
+	if c.demand != nil {
+		s.Demand = c.demand(of, s.Workloads, in.Table, true)
+	}
+	return s
+}
+
 // Assume turns a snapshot into one in which another table is in effect.
 func (c *Cluster) Assume(s *plan.Snapshot, table *ratios.Table) {
 	s.Table = table
 	if c.demand != nil {
-		s.Demand = c.demand(s.Pod, s.Workloads, table)
+		s.Demand = c.demand(s.Pod, s.Workloads, table, s.Creating)
 	}
 }
 
@@ -156,6 +167,11 @@ func (c *Cluster) largestNode() (largest node.Resources) {
 		largest = largest.AtLeast(node.Allocatable(n))
 	}
 	return largest
+}
+
+// Free returns how much of each resource a node has that no pod requests.
+func (c *Cluster) Free(n *corev1.Node) node.Resources {
+	return node.Allocatable(n).Minus(c.rooms.Requested(n.Name))
 }
 
 // NodeNamed returns a node; nil if it is unknown.

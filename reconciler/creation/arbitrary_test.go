@@ -53,7 +53,7 @@ func TestArbitraryPods(t *testing.T) {
 		}
 		s.Planner.Sidecars = random.IntN(2) == 0
 		before := p.DeepCopy()
-		got := s.Size(p, "shop")
+		got := s.Size(p, "shop", "")
 		if !apiequality.Semantic.DeepEqual(p, before) {
 			t.Fatalf("the pod that was asked for was changed: %+v", p.Spec)
 		}
@@ -64,13 +64,13 @@ func TestArbitraryPods(t *testing.T) {
 		if a, b := shape(before), shape(got.Pod); a != b {
 			t.Fatalf("%s\nbecame %s\nfrom %+v\nto %+v", a, b, before.Spec, got.Pod.Spec)
 		}
-		again := s.Size(got.Pod, "shop")
+		again := s.Size(got.Pod, "shop", "")
 		if again.Pod != nil {
 			t.Fatalf("a further call changes it: %+v\n%+v\n%v", got.Pod.Spec, again.Pod.Spec, again.Pod.Annotations)
 		}
 		unsized := got.Pod.DeepCopy()
 		unsized.Spec.NodeSelector = nil
-		back := s.Size(unsized, "shop").Pod
+		back := s.Size(unsized, "shop", "").Pod
 		back.Spec.NodeSelector = before.Spec.NodeSelector
 		for key := range back.Annotations {
 			if !contract.IsOriginal(key) {

@@ -1,15 +1,19 @@
 package creation
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
@@ -38,8 +42,8 @@ type Sized struct {
 	Why string
 }
 
-// Size returns what to do to a pod that is being created in a namespace. It does not change the pod.
-func (s *Sizer) Size(object *corev1.Pod, namespace string) Sized {
+// Size returns what to do to a pod that is being created in a namespace, by the request of a uid. It does not change the pod.
+func (s *Sizer) Size(object *corev1.Pod, namespace string, request types.UID) Sized {
 	now := s.Clock.Now().UTC().Truncate(time.Second)
 	asked := object.DeepCopy()
 	asked.Namespace = namespace
@@ -47,7 +51,7 @@ func (s *Sizer) Size(object *corev1.Pod, namespace string) Sized {
 	// The API server asks again if other webhooks have changed the pod since: the pod is then planned from what its author,
 	// or they, wrote.
 	authored(asked, keys, now)
-	out := s.size(asked, keys, now)
+	out := s.size(asked, lot(request), keys, now)
 	if sameSizesAndRecord(object, asked) {
 		return out
 	}
@@ -55,8 +59,14 @@ func (s *Sizer) Size(object *corev1.Pod, namespace string) Sized {
 	return out
 }
 
+// lot returns the number from 0 up to 1 that a request draws.
+func lot(request types.UID) float64 {
+	sum := sha256.Sum256([]byte(request))
+	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
+}
+
 // size gives a pod the sizes that it needs.
-func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Sized) {
+func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.Time) (out Sized) {
 	if !s.Cluster.IsFilled() {
 		out.Why = "the cluster has not been read yet" // A LimitRange that is not known might reject the pod.
 		return out
@@ -75,19 +85,28 @@ func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Siz
 		_, ok := profile.Lookup(nodeType)
 		return ok
 	})
-	if out.Placement.NodeType == "" {
-		out.Why = "where it will run is not known yet"
-		return out
-	}
 	name := ""
 	if out.Placement.Node != nil {
 		name = out.Placement.Node.Name
 	}
 	of := pod.BeingCreated(asked, name, now)
-	snapshot := s.Cluster.Snapshot(of, rules)
-	snapshot.Create(out.Placement.NodeType)
-	out.Plan = s.Planner.Plan(snapshot)
-	annotations, sizes := out.Plan.Creation(now)
+	snapshot := s.Cluster.SnapshotOfNew(of, rules)
+	snapshot.Lot, snapshot.Largest = lot, func() node.Resources { return s.largest(asked, out.Placement.Node) }
+	planned := func(nodeType string) *plan.Plan {
+		snapshot.CreateFor(nodeType)
+		return s.Planner.Plan(snapshot)
+	}
+	switch {
+	case out.Placement.NodeType != "":
+		out.Plan = planned(out.Placement.NodeType)
+	case snapshot.Demand != nil:
+		out.Plan, out.Placement = s.anywhere(asked, of, profile, planned)
+	}
+	if out.Plan == nil {
+		out.Why = "where it will run is not known yet"
+		return out
+	}
+	annotations, sizes, demand := out.Plan.Creation(now)
 	if sizes == "" {
 		out.Why = whyNot(out.Plan)
 		return out
@@ -97,7 +116,7 @@ func (s *Sizer) size(asked *corev1.Pod, keys *seal.Ring, now time.Time) (out Siz
 		out.Why = "no record can describe its containers"
 		return out
 	}
-	signed, err := keys.Sign(seal.SubjectOf(&asked.ObjectMeta, asked.Namespace), seal.Creation{NodeType: out.Plan.NodeType, At: now, Sizes: sizes})
+	signed, err := keys.Sign(seal.SubjectOf(&asked.ObjectMeta, asked.Namespace), seal.Creation{NodeType: out.Plan.NodeType, At: now, Sizes: sizes, Demand: demand})
 	if err != nil {
 		out.Why = err.Error()
 		return out

@@ -1,6 +1,7 @@
 package creation
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -95,7 +97,7 @@ func TestSize(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s, p := sizer(t), asked(tc.changes...)
 			before := p.DeepCopy()
-			got := s.Size(p, "shop")
+			got := s.Size(p, "shop", "")
 			if !apiequality.Semantic.DeepEqual(p, before) {
 				t.Fatal("the pod that was asked for was changed")
 			}
@@ -141,7 +143,7 @@ func made(p *corev1.Pod, node string) *corev1.Pod {
 
 func TestSizeAgain(t *testing.T) {
 	s := sizer(t)
-	first := s.Size(asked(selects("n4")), "shop").Pod
+	first := s.Size(asked(selects("n4")), "shop", "").Pod
 	scale := func(p *corev1.Pod, cpu, limit string) *corev1.Pod {
 		p = p.DeepCopy()
 		r := &p.Spec.Containers[0].Resources
@@ -174,7 +176,7 @@ func TestSizeAgain(t *testing.T) {
 		{"with other records of a running pod", annotated(annotated(first, contract.Reverts, "[]"), contract.AppliedSizes, "app 0 cpu 9"), "800m/1600m", "1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := s.Size(tc.pod, "shop")
+			got := s.Size(tc.pod, "shop", "")
 			after := tc.pod
 			if got.Pod != nil {
 				after = got.Pod
@@ -185,7 +187,7 @@ func TestSizeAgain(t *testing.T) {
 			if _, ok := after.Annotations[contract.Reverts]; ok || after.Annotations[contract.AppliedSizes] != "" {
 				t.Error("a record that describes another pod stays")
 			}
-			if again := s.Size(after, "shop"); again.Pod != nil {
+			if again := s.Size(after, "shop", ""); again.Pod != nil {
 				t.Errorf("a further call changes it: %v", again.Pod)
 			}
 		})
@@ -193,14 +195,14 @@ func TestSizeAgain(t *testing.T) {
 	t.Run("it is removed again if the pod stays as it is", func(t *testing.T) {
 		unsized := first.DeepCopy()
 		unsized.Spec.NodeSelector = nil
-		got := s.Size(unsized, "shop")
+		got := s.Size(unsized, "shop", "")
 		if got.Pod == nil || cpuOf(got.Pod) != "1/2" || got.Pod.Annotations[contract.CreatedSizes] != "" || got.Pod.Annotations[contract.AppliedInstanceType] != "" {
 			t.Errorf("got %v", got.Pod)
 		}
 	})
 	t.Run("right originals of a policy stay", func(t *testing.T) {
 		p := asked(podtest.Annotated("original-cpu.app", "1000m", "original-memory.app", "7Gi"))
-		got := s.Size(p, "shop")
+		got := s.Size(p, "shop", "")
 		if got.Pod == nil || !maps.Equal(got.Pod.Annotations, map[string]string{"workload-resizer.io/original-cpu.app": "1000m"}) {
 			t.Errorf("got %v", got.Pod)
 		}
@@ -220,7 +222,7 @@ func TestHolds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := sizer(t)
 			s.Cluster.Holds = tc.holds.(clustertest.Held)
-			if got := s.Size(asked(selects("n4")), "shop"); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
+			if got := s.Size(asked(selects("n4")), "shop", ""); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
 				t.Errorf("got %v, because %q", got.Pod, got.Why)
 			}
 		})
@@ -231,8 +233,34 @@ func BenchmarkSize(b *testing.B) {
 	s, p := sizer(b), asked(selects("n4"))
 	b.ReportAllocs()
 	for b.Loop() {
-		if s.Size(p, "shop").Pod == nil {
+		if s.Size(p, "shop", "").Pod == nil {
 			b.Fatal("it is not sized")
+		}
+	}
+}
+
+// One of 5,000 nodes has room for the pod.
+func BenchmarkSizeAnywhere(b *testing.B) {
+	s := following(b, 0.8, needs(1200), policy.Guard{MaxUnproven: policy.AllPods})
+	nodes := make([]*corev1.Node, 5000)
+	for i := range nodes {
+		nodes[i] = clustertest.Node(fmt.Sprint("node-", i), []string{"n2d", "n4"}[i%2], map[bool]string{false: "1", true: "8"}[i == 4999])
+		nodes[i].Spec.Taints = []corev1.Taint{{Key: "team", Value: "shop", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	if err := s.Cluster.Know(nil, nodes); err != nil {
+		b.Fatal(err)
+	}
+	p := asked(func(p *corev1.Pod) {
+		p.Spec.Tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
+		p.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "linux"}
+	})
+	for _, n := range s.Cluster.Nodes() {
+		n.Labels["kubernetes.io/os"] = "linux"
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := s.Size(p, "shop", ""); got.Pod == nil {
+			b.Fatal(got.Why)
 		}
 	}
 }
@@ -266,7 +294,7 @@ func TestRefuses(t *testing.T) {
 			if tc.sizer != nil {
 				tc.sizer(s)
 			}
-			if got := s.Size(asked(tc.changes...), "shop"); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
+			if got := s.Size(asked(tc.changes...), "shop", ""); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
 				t.Errorf("got %v, because %q; want it to stay because %q", got.Pod, got.Why, tc.why)
 			}
 		})

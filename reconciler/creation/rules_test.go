@@ -62,21 +62,30 @@ func TestRulesOfRunningPods(t *testing.T) {
 			hurt.OwnerReferences[0].Name, hurt.OwnerReferences[0].UID = "web-1", "owner"
 			know(s, hurt)
 		}, changes{selects("n4")}},
-		{"a node without room for more", "NodeCapacity", func(s *Sizer) {
-			layer := clustertest.Published()
-			layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
-			s.Cluster.Ratios = clustertest.Store(t, layer)
-			large := podtest.Pod(podtest.Amounts{"4", "", "1Gi", ""}, clustertest.Named("shop", "large", "b"))
-			know(s, large)
-		}, changes{onNode("b")}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := sizer(t)
 			tc.sizer(s)
-			if got := s.Size(asked(tc.changes...), "shop"); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
+			if got := s.Size(asked(tc.changes...), "shop", ""); got.Pod != nil || !strings.Contains(got.Why, tc.why) {
 				t.Errorf("got %v, because %q; want it to stay because %q", got.Pod, got.Why, tc.why)
 			}
 		})
+	}
+}
+
+// A DaemonSet's pod on a node without room for what it needs there gets as much as there is, and its full limit.
+func TestNodeWithoutRoom(t *testing.T) {
+	for _, tc := range []struct{ neighbor, want string }{{"2500m", "2/4"}, {"3500m", "1500m/4"}, {"4", "1/4"}} {
+		s, layer := sizer(t), clustertest.Published()
+		layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 0.5, MemoryPerf: 1}
+		s.Cluster.Ratios = clustertest.Store(t, layer)
+		neighbor := pod.From(podtest.Pod(podtest.Amounts{tc.neighbor, "", "1Gi", ""}, clustertest.Named("shop", "large", "b")))
+		if err := s.Cluster.Know([]*pod.Pod{neighbor}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Size(asked(onNode("b")), "shop", ""); got.Pod == nil || cpuOf(got.Pod) != tc.want {
+			t.Errorf("next to %s: got %v, because %q; want %s", tc.neighbor, got.Pod, got.Why, tc.want)
+		}
 	}
 }
 
@@ -92,7 +101,7 @@ func TestContainers(t *testing.T) {
 	for _, sidecars := range []bool{false, true} {
 		s := sizer(t)
 		s.Planner.Sidecars = sidecars
-		got := s.Size(asked(selects("n4"), with), "shop").Pod
+		got := s.Size(asked(selects("n4"), with), "shop", "").Pod
 		want := map[bool]string{false: "1", true: "800m"}[sidecars]
 		if init, proxy := got.Spec.InitContainers[0].Resources.Requests.Cpu().String(), got.Spec.InitContainers[1].Resources.Requests.Cpu().String(); init != "1" || proxy != want || cpuOf(got) != "800m/1600m" {
 			t.Errorf("sidecars %t: init %s, proxy %s, app %s", sidecars, init, proxy, cpuOf(got))
@@ -103,7 +112,7 @@ func TestContainers(t *testing.T) {
 		r := &p.Spec.Containers[0].Resources
 		r.Requests[corev1.ResourceCPU], r.Limits[corev1.ResourceCPU] = resource.MustParse("50m"), resource.MustParse("100m")
 	})
-	got := s.Size(p, "shop").Pod // A bound keeps the request.
+	got := s.Size(p, "shop", "").Pod // A bound keeps the request.
 	if got == nil || cpuOf(got) != "50m/80m" {
 		t.Fatalf("got %v", got)
 	}

@@ -25,7 +25,7 @@ func TestNothingJumpsOnceATemplateHasTheRecommendation(t *testing.T) {
 		}
 		for _, p := range f.of.Pods("shop").List() {
 			s := f.of.Snapshot(p, rules)
-			s.Demand = f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+			s.Demand = f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false)
 			of := &f.of.Planner.Plan(s).Containers[0]
 			all[p.Name] = of.Desired
 			if of.Desired.Memory.Request == 0 {

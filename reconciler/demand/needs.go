@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -20,14 +22,14 @@ type needs map[usage.Key]*need.Container
 // anyway.
 const still = 0.02
 
-// needs returns what the containers need whose rules apply recommendations, and the workloads whose needs have moved, or are
+// needs returns what the containers need whose sizes follow recommendations when they are created, or later, and the workloads whose needs have moved, or are
 // new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
-	applied := s.applied()
+	created, applied := s.withUsage(policy.Initial, policy.Apply), s.withUsage(policy.Apply)
 	for key, r := range demands.All() {
 		f := s.workloads[ownerOf(key.Container)]
-		if !f.applies(applied[key.Ratios]) {
+		if !f.applies(created[key.Ratios]) {
 			continue
 		}
 		o := s.options(key.Container).Recommend
@@ -39,7 +41,9 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 		}
 		revise(&to)
 		now[key] = &to
-		moved[ownerOf(key.Container)] = true
+		if f.applies(applied[key.Ratios]) { // Otherwise, only new pods get the size.
+			moved[ownerOf(key.Container)] = true
+		}
 	}
 	for key := range before {
 		if now[key] == nil {
@@ -49,13 +53,13 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 	return now, moved
 }
 
-// applied returns which rules apply recommendations.
-func (s *survey) applied() map[string]bool {
-	applied := map[string]bool{}
+// withUsage returns which rules have one of the modes.
+func (s *survey) withUsage(modes ...string) map[string]bool {
+	has := map[string]bool{}
 	for _, profile := range s.table.Profiles() {
-		applied[profile.Name] = profile.AppliesUsage()
+		has[profile.Name] = slices.Contains(modes, profile.Usage())
 	}
-	return applied
+	return has
 }
 
 // unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
@@ -123,10 +127,11 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 }
 
 // NeedsOf returns what the containers of a pod need according to usage, given the owners of the pod, the narrowest first.
-// It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect.
-func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table) need.Demand {
+// It is nil if the sizes of the pod do not follow usage. The table may be one that is not in effect. creating means that the
+// pod is being created.
+func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios.Table, creating bool) need.Demand {
 	profile := table.Profile(of)
-	byRule := profile.AppliesUsage()
+	byRule := profile.AppliesUsage() || creating && profile.Usage() == policy.Initial
 	if !byRule && !d.Cluster.VPAPolicies {
 		return nil
 	}
@@ -138,7 +143,7 @@ func (d *Demands) NeedsOf(of *pod.Pod, owners []workload.Workload, table *ratios
 	case published == nil || !ok || !d.survey.Load().workloads[w].applies(byRule):
 		return nil
 	}
-	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name}
+	p := &podNeeds{demands: d, published: *published, of: of, owner: w, rule: profile.Name, creating: creating}
 	if table != d.Ratios.Table() {
 		p.assumes = &profileOf{profile, d.under(table)}
 	}
@@ -152,6 +157,7 @@ type podNeeds struct {
 	of        *pod.Pod
 	owner     usage.Workload
 	rule      string
+	creating  bool
 	// assumes is the profile of the pod in a table that is not in effect; nil for the one that is.
 	assumes *profileOf
 }
@@ -167,7 +173,7 @@ func (p *podNeeds) Of(container string) (needs *need.Container, now need.Memory)
 		shown = p.demands.assume(key, p.assumes)
 	}
 	now.Used, now.Charged = p.demands.signals.Memory(p.of, container, p.demands.Clock.Now())
-	if shown == nil || now.Used != 0 {
+	if shown == nil || now.Used != 0 || p.creating {
 		return shown, now
 	}
 	kept := *shown

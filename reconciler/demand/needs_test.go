@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func following() *ratios.Layer {
 func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
 	t.Helper()
 	p := f.of.Pods("shop").Get(name)
-	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false)
 	if of == nil {
 		return nil
 	}
@@ -38,6 +39,7 @@ func (f *fixture) needsOf(t *testing.T, name string) *need.Container {
 
 func TestNeeds(t *testing.T) {
 	t.Run("no size follows usage unless so configured", noSizeFollowsUsageUnlessSoConfigured)
+	t.Run("only pods that are being created follow usage initially", onlyPodsThatAreBeingCreatedFollowUsageInitially)
 	t.Run("nothing is known before the stored history was read", nothingIsKnownBeforeTheStoredHistoryWasRead)
 	t.Run("pods of a workload share what it needs", podsOfAWorkloadShareWhatItNeeds)
 	t.Run("pods are planned again when their needs have moved", podsArePlannedAgainWhenTheirNeedsHaveMoved)
@@ -60,12 +62,37 @@ func noSizeFollowsUsageUnlessSoConfigured(t *testing.T) {
 	}
 }
 
+func onlyPodsThatAreBeingCreatedFollowUsageInitially(t *testing.T) {
+	layer := following()
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}})
+	f := newFixture(t, layer)
+	again := &changes{}
+	f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	f.round(t)
+	p := f.of.Pods("shop").Get("web-1-x")
+	owners, table := f.of.Owners().Chain(nil, p), f.Ratios.Table()
+	if of := f.NeedsOf(p, owners, table, false); of != nil {
+		t.Errorf("a running pod needs %+v", of)
+	}
+	of := f.NeedsOf(p, owners, table, true)
+	if of == nil {
+		t.Fatal("a new pod needs what its author wrote")
+	}
+	// Nobody knows how much memory a pod uses that does not run yet, and nothing can be taken from it.
+	if needs, now := of.Of("app"); needs == nil || needs.CPU.Target == 0 || now != (need.Memory{}) || strings.Contains(needs.Memory.Keeps, unknownUse) {
+		t.Errorf("a new pod needs %+v", needs)
+	}
+	if len(again.pods) != 0 {
+		t.Errorf("planned again: %v", again.pods)
+	}
+}
+
 func nothingIsKnownBeforeTheStoredHistoryWasRead(t *testing.T) {
 	f := newFixture(t, following())
 	f.Keeper = checkpoint.New(checkpoint.Config{})
 	f.round(t)
 	p := f.of.Pods("shop").Get("web-1-x")
-	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false)
 	if of != (need.Unknown{}) {
 		t.Errorf("%+v", of)
 	}
@@ -126,7 +153,7 @@ func theMemoryThatAContainerUsesIsKnownForSomeMinutes(t *testing.T) {
 	f := newFixture(t, following())
 	f.round(t)
 	p := f.of.Pods("shop").Get("web-1-x")
-	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false)
 	if _, now := of.Of("app"); now.Used < 100<<20 || now.Used > 101<<20 {
 		t.Errorf("%d bytes are in use", now.Used)
 	}
@@ -175,7 +202,7 @@ func aTableThatIsNotInEffectHasNeedsOfItsOwn(t *testing.T) {
 	f := newFixture(t, layer)
 	needs := func(name string, table *ratios.Table) *need.Container {
 		p := f.of.Pods("shop").Get(name)
-		if of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), table); of != nil {
+		if of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), table, false); of != nil {
 			shown, _ := of.Of("app")
 			return shown
 		}

@@ -56,7 +56,7 @@ func crowd(t *testing.T, followers int, changes ...func(*corev1.Pod)) *fixture {
 // demandOf returns what usage says about a pod.
 func (f *fixture) demandOf(name string) need.Demand {
 	p := f.of.Pods("shop").Get(name)
-	return f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table())
+	return f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false)
 }
 
 func TestPeaks(t *testing.T) {

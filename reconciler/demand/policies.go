@@ -225,7 +225,7 @@ func (s *survey) modes() map[usage.Workload]string {
 	if s.policies == nil {
 		return nil
 	}
-	all, applied := map[usage.Workload]string{}, s.applied()
+	all, applied := map[usage.Workload]string{}, s.withUsage(policy.Apply)
 	for w, f := range s.workloads {
 		if f.policy != nil && slices.ContainsFunc(f.rules, func(rule string) bool { return applied[rule] != f.policy.Applies() }) {
 			all[w] = f.policy.Mode

@@ -98,7 +98,7 @@ func aPolicyOutranksTheModeOfTheRule(t *testing.T) {
 		f := newFixture(t, clustertest.Published())
 		f.tune(t, "web", deployment, "apply", "")
 		p := f.of.Pods("shop").Get("web-1-x")
-		if got := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table()); got != (need.Unknown{}) {
+		if got := f.NeedsOf(p, f.of.Owners().Chain(nil, p), f.Ratios.Table(), false); got != (need.Unknown{}) {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -16,6 +16,8 @@ type State struct {
 	Size    sizing.Container
 	// Guaranteed means that the class of the pod requires limits equal to requests.
 	Guaranteed bool
+	// Creating means that the pod is being created: its size is the one that it needs, not one that is near enough.
+	Creating bool
 	// Unsized means that the size is what its author wrote, which was never scaled for the node.
 	Unsized bool
 	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
@@ -57,18 +59,22 @@ func (s *State) Settle() Settled {
 		return to
 	}
 	cpu, memory := s.change(sizing.CPU), s.change(sizing.Memory)
-	s.requests(&rules.Updates, &cpu, &memory)
+	updates := rules.Updates
+	if s.Creating {
+		updates.Band = 0
+	}
+	s.requests(&updates, &cpu, &memory)
 	cpu.bound()
 	memory.bound()
 	to.Clamped, to.Why = [2]bool{cpu.clamped, memory.clamped}, [2]string{cpu.why, memory.why}
 	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
-	s.keepCPULimit(&rules.Updates, &cpu, &limits[sizing.CPU.Index])
+	s.keepCPULimit(&updates, &cpu, &limits[sizing.CPU.Index])
 	s.rescueLimit(&limits[sizing.Memory.Index], memory.to)
-	s.keepLimit(&rules.Updates, &limits[sizing.Memory.Index], memory.to)
+	s.keepLimit(&updates, &limits[sizing.Memory.Index], memory.to)
 	// A limit that is too low is raised even if the request stays.
-	low := s.low(&rules.Updates, limits[sizing.Memory.Index])
+	low := s.low(&updates, limits[sizing.Memory.Index])
 	// Otherwise, a limit changes with its request alone.
 	if cpu.to != cpu.from {
 		to.Size.CPU = sizing.Amount{Request: cpu.to, Limit: limits[sizing.CPU.Index]}

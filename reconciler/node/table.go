@@ -122,6 +122,13 @@ func (t *Table) Kept(of *pod.Pod, proven func(*pod.Pod) time.Time, now time.Time
 	return room, until
 }
 
+// Requested returns the sum of the requests of the pods on a node.
+func (t *Table) Requested(node string) Resources {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.nodes[node]
+}
+
 // Neighbors returns the sum of the requests of the other pods on the pod's node.
 func (t *Table) Neighbors(of *pod.Pod) Resources {
 	t.mu.RLock()

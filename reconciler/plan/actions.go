@@ -143,9 +143,9 @@ func (p *Plan) Actions() []Action {
 // Creation returns what a pod that is being created gets together with its sizes: the annotations that a resize to them
 // would leave, and the record of the sizes before and after, in the form of pod.AppliedSizes. It is empty unless the plan
 // changes sizes.
-func (p *Plan) Creation(now time.Time) (annotations map[string]string, sizes string) {
+func (p *Plan) Creation(now time.Time) (annotations map[string]string, sizes, demand string) {
 	if p.Decision != Resize || p.Kind != Sizes {
-		return nil, ""
+		return nil, "", ""
 	}
 	annotations = map[string]string{}
 	for _, a := range p.Actions() {
@@ -155,11 +155,11 @@ func (p *Plan) Creation(now time.Time) (annotations map[string]string, sizes str
 			}
 		}
 	}
-	sizes = annotations[contract.AppliedSizes]
+	sizes, demand = annotations[contract.AppliedSizes], annotations[contract.AppliedDemand]
 	// They count only if the reconciler wrote them.
 	delete(annotations, contract.AppliedSizes)
 	delete(annotations, contract.AppliedDemand)
-	return annotations, sizes
+	return annotations, sizes, demand
 }
 
 // resizing returns the action that gives the pod its sizes. It has no effect if the plan changes none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -97,6 +98,12 @@ func (p *Plan) sizes(of *pod.Pod, from func(*ContainerPlan) *sizing.Container) (
 		before[c.index], after[c.index] = *from(c), c.Desired
 	}
 	return before, after
+}
+
+// Requests returns what the pod requests once it has the sizes of the plan.
+func (p *Plan) Requests(of *pod.Pod) node.Resources {
+	_, after := p.sizes(of, current)
+	return node.RequestsWith(of, after, false)
 }
 
 // classAfter returns the QoS class of the pod after the plan.

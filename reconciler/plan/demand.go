@@ -9,6 +9,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -55,14 +56,15 @@ func Withheld(scaledBy []*autoscalingv2.HorizontalPodAutoscaler, container strin
 // are looked at only if the need exceeds the pod's own.
 func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 	own := node.Allocatable(s.Around.Node)
-	if s.Largest == nil || s.NodeType != "" || d.factor(m) == (sizing.Factor{}) || own.Of(m) == 0 {
+	imagined := s.NodeType != "" && !s.Creating
+	if s.Largest == nil || imagined || d.factor(m) == (sizing.Factor{}) || own.Of(m) == 0 && !s.Creating {
 		return 0
 	}
 	size, _ := n.On(m, d.factor(m), d.guaranteed())
 	if size.Request <= own.Of(m) {
 		return 0
 	}
-	if largest := s.Largest(); size.Request > largest.Of(m) {
+	if largest := s.Largest(); size.Request > largest.Of(m) && largest.Of(m) > 0 {
 		return largest.Of(m)
 	}
 	return 0
@@ -74,10 +76,14 @@ const unknownNeed = "it is not known what the container needs"
 
 // settle keeps sizes that are near enough to what usage shows, or that changed not long ago. It also keeps them while nothing
 // is known of a container that was sized before: a source that fails, and a history that is not read yet, resize nothing. In
-// the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep.
+// the end, and without a time, everything changed long ago. On an imagined node, a pod has no size to keep. A pod that is
+// being created gets exactly what it needs, but no less than its author wrote while too little is known.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
-	if !d.FollowsUsage || s.NodeType != "" || s.Creating {
+	switch {
+	case s.NodeType != "" && !s.Creating:
 		return nil
+	case !d.FollowsUsage:
+		return d.keepDemand()
 	}
 	v := d.says()
 	var applied pod.AppliedSizes
@@ -100,9 +106,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		if state.Needs[0].Recommended == nil && state.Needs[1].Recommended == nil {
 			continue
 		}
-		state.KnowsLimit, state.Peak = s.Pod.Containers[c.index].KnowsMemoryLimit(), s.Demand.Peak(c.Name)
+		state.Creating, state.Peak = s.Creating, s.Demand.Peak(c.Name)
+		state.KnowsLimit = s.Pod.Containers[c.index].KnowsMemoryLimit() && !s.Creating
 		state.Uses, state.Charged = c.memory.Used, c.memory.Charged
-		if !s.InTheEnd {
+		if !s.InTheEnd && !s.Creating {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
@@ -130,6 +137,32 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
+// demandKept is why a size stays that comes from usage.
+const demandKept = "the size comes from usage, and a pod keeps it while it runs (demand.mode: initial)"
+
+// keepDemand keeps sizes that came from usage, if a pod gets these only when it is created.
+func (d *draft) keepDemand() *verdict {
+	if !d.keepsDemand() {
+		return nil
+	}
+	v, demand := d.says(), d.of.AppliedDemand()
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		given := demand.Of(c.Name)
+		for _, m := range sizing.Measures {
+			if has := *m.Of(&c.Current); given.Amounts[m.Index] != 0 && d.ours(i, m) && *m.Of(&c.Desired) != has {
+				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: demandKept})
+			}
+		}
+	}
+	return v
+}
+
+// keepsDemand reports whether the pod keeps the sizes that came from usage when it was created.
+func (d *draft) keepsDemand() bool {
+	return d.Kind != Restore && d.rule.profile.Usage() == policy.Initial && d.of.HasAppliedDemand()
+}
+
 // nearEnough is why a size stays that may change soon, or need not change.
 const nearEnough = "the size is near enough to the demand, or has changed a short time ago"
 
@@ -137,8 +170,7 @@ const nearEnough = "the size is near enough to the demand, or has changed a shor
 // so; empty if it follows.
 func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	switch {
-	case !p.FollowsUsage:
-		return ""
+	case !p.FollowsUsage: // It may have done so when the pod was created.
 	case p.Containers[container].Needs[m.Index].Withheld != "":
 		if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.HPAUtilization }) {
 			return ""
@@ -227,7 +259,7 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 		c := &d.Containers[i]
 		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
-			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured[m.Index] && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured[m.Index] && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil || d.keepsDemand()) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
 				is.Amounts[m.Index] = was.Amounts[m.Index]
 			}
 		}
@@ -244,15 +276,20 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the
-// pod no longer come from that: what its author wrote may lead to the same sizes.
-func (d *draft) lacksDemand() bool { return !d.FollowsUsage && d.of.HasAppliedDemand() }
+// pod no longer come from that: what its author wrote may lead to the same sizes. The record of its creation stays.
+func (d *draft) lacksDemand() bool {
+	return !d.FollowsUsage && d.of.HasAppliedDemand() && !d.of.SizedAtCreation() && !d.keepsDemand()
+}
 
 // resizedAt fills in unknown times: the last resize noted when the amounts that it did not change had changed last. If that
 // is not known, an amount may have been changed when the pod was resized last, or began. A new pod has not done
 // any work yet with the size that it would lose.
 func (d *draft) resizedAt(known need.Resized, i int, applied pod.AppliedSizes) need.Resized {
 	last := d.of.ResizedAt()
-	if last.IsZero() && !d.Begins() {
+	switch {
+	case d.of.SizedAtCreation() && d.applied != d.NodeType:
+		last = time.Time{} // The size is for another node type, where the pod has never run.
+	case last.IsZero() && !d.Begins():
 		last = d.of.StartedAt()
 	}
 	noted, _ := applied.Of(d.Containers[i].Name, i)

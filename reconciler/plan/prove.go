@@ -24,7 +24,7 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	}
 	v := d.says()
 	t := &workload.Turn{
-		Trial:  workload.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now},
+		Trial:  workload.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now, Lot: s.Lot},
 		Limits: s.Budgets,
 	}
 	waits, others := verdict{}, false

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -140,6 +141,11 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 	if veto == nil || whole {
 		return nil, veto
 	}
+	if s.Creating {
+		if r := d.fallBack(s, veto); r != nil {
+			return r, nil
+		}
+	}
 	for _, leavesOut := range reductions {
 		r := reduced{draft: d.fork()}
 		for i := range d.Containers {
@@ -161,6 +167,76 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 		}
 	}
 	return nil, veto
+}
+
+// parts is in how many parts the growth of a resource is divided.
+const parts = 256
+
+// fallBack returns the largest draft without a veto, for a pod that is being created and would otherwise be rejected: of each
+// resource, all containers grow by the same share of what they would grow by. A limit that is apart from its request keeps its
+// full size, if it may. It returns nil if nothing may grow.
+func (d *draft) fallBack(s *Snapshot, veto *safety.Veto) *reduced {
+	for _, limits := range [...]bool{false, true} {
+		var grown [2]int // parts of the growth of each resource
+		passes := func() *reduced {
+			r := &reduced{draft: d.fork(), left: d.grownBy(grown, limits)}
+			r.draft.set("", r.left)
+			if still, _ := r.draft.objection(s, false); still != nil {
+				return nil
+			}
+			return r
+		}
+		found := passes()
+		if found == nil {
+			continue
+		}
+		for _, m := range sizing.Measures {
+			grown[m.Index] = sort.Search(parts, func(n int) bool {
+				grown[m.Index] = n + 1
+				r := passes()
+				if r != nil {
+					found = r
+				}
+				return r == nil
+			})
+		}
+		if !found.draft.differs() {
+			return nil
+		}
+		found.without = found.draft.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })
+		found.reason = Reason{veto.Reason, veto.Message + "; the pod gets as much as it may of " + joined(found.without, ", ")}
+		return found
+	}
+	return nil
+}
+
+// grownBy returns the sizes of the resources that grow, if each grows by so many parts. limits means that limits that are apart
+// from their requests are reduced, too.
+func (d *draft) grownBy(grown [2]int, limits bool) (sets []Derived) {
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		for _, m := range sizing.Measures {
+			has, full := *m.Of(&c.Current), *m.Of(&c.Desired)
+			if !grows(has, full) || grown[m.Index] == parts {
+				continue
+			}
+			part := func(has, full int64) int64 {
+				if full <= has {
+					return full
+				}
+				return has + (full-has)/m.Unit*int64(grown[m.Index])/parts*m.Unit
+			}
+			to := sizing.Amount{Request: part(has.Request, full.Request), Limit: full.Limit}
+			switch {
+			case full.Limit == full.Request:
+				to.Limit = to.Request
+			case limits && full.Limit != 0:
+				to.Limit = max(part(has.Limit, full.Limit), to.Request+m.Unit)
+			}
+			sets = append(sets, Derived{Container: i, Measure: m, To: to, Cause: d.last(i, m).Cause})
+		}
+	}
+	return sets
 }
 
 // unlike lists the resources whose desired size differs from the given sizes of the same

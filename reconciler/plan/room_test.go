@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -199,6 +200,63 @@ func TestSchedulable(t *testing.T) {
 				if _, ok := a.Annotations[contract.AppliedInstanceType]; ok {
 					t.Error("it is annotated with a node type")
 				}
+			}
+		})
+	}
+}
+
+// A pod that would be rejected at its creation gets as much as it may.
+func TestFallBack(t *testing.T) {
+	list := func(name corev1.ResourceName, amount string) corev1.ResourceList {
+		return corev1.ResourceList{name: resource.MustParse(amount)}
+	}
+	quota := func(name corev1.ResourceName, hard, used string) func(*Snapshot) {
+		return func(s *Snapshot) {
+			s.Around.Quotas = append(s.Around.Quotas, &corev1.ResourceQuota{Status: corev1.ResourceQuotaStatus{Hard: list(name, hard), Used: list(name, used)}})
+		}
+	}
+	most := func(kind corev1.LimitType, name corev1.ResourceName, amount string) func(*Snapshot) {
+		return func(s *Snapshot) {
+			s.Around.LimitRanges = []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: kind, Max: list(name, amount)}}}}}
+		}
+	}
+	both := func(all ...func(*Snapshot)) func(*Snapshot) {
+		return func(s *Snapshot) {
+			for _, change := range all {
+				change(s)
+			}
+		}
+	}
+	burstable, guaranteed := podtest.Amounts{"1", "2", "1Gi", "2Gi"}, podtest.Amounts{"1", "1", "1Gi", "1Gi"}
+	for _, tc := range []struct {
+		name   string
+		size   podtest.Amounts
+		change func(*Snapshot)
+		sizes  string
+		reason contract.Reason
+	}{
+		{"room for all", burstable, quota(corev1.ResourceRequestsCPU, "10", "8"), "app 2/4 2Gi/4Gi", ""},
+		{"room for a part of cpu", burstable, quota(corev1.ResourceRequestsCPU, "10", "9500m"), "app 1500m/4 2Gi/4Gi", contract.QuotaExceeded},
+		{"room for a part of memory", burstable, quota(corev1.ResourceRequestsMemory, "10Gi", "9984Mi"), "app 2/4 1280Mi/4Gi", contract.QuotaExceeded},
+		{"room for a part of both", burstable, both(quota(corev1.ResourceRequestsMemory, "10Gi", "9984Mi"), quota(corev1.ResourceRequestsCPU, "10", "9500m")), "app 1500m/4 1280Mi/4Gi", contract.QuotaExceeded},
+		{"room for nothing", burstable, quota(corev1.ResourceRequestsCPU, "10", "10"), "app 1/4 2Gi/4Gi", contract.QuotaExceeded},
+		{"room for a part of the limit", burstable, quota(corev1.ResourceLimitsCPU, "10", "9"), "app 1500m/3 2Gi/4Gi", contract.QuotaExceeded},
+		{"a part of a Guaranteed pod", guaranteed, quota(corev1.ResourceRequestsCPU, "10", "9500m"), "app 1500m/1500m 2Gi/2Gi", contract.QuotaExceeded},
+		{"the most that a LimitRange allows", guaranteed, most(corev1.LimitTypeContainer, corev1.ResourceMemory, "1280Mi"), "app 2/2 1280Mi/1280Mi", contract.LimitRangeViolation},
+		{"the most that a LimitRange allows of a pod", burstable, most(corev1.LimitTypePod, corev1.ResourceCPU, "3"), "app 1500m/3 2Gi/4Gi", contract.LimitRangeViolation},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			layer := &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "half": {CPUPerf: 0.5, MemoryPerf: 0.5}}}
+			table, err := ratios.Merge([]*ratios.Layer{layer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := podtest.Pod(tc.size, podtest.AsCreated)
+			s := &Snapshot{Pod: pod.BeingCreated(object, "", podtest.Start), Table: table, NodeType: "half", Creating: true, Now: podtest.Start}
+			tc.change(s)
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			if got := podtest.SizesOf(patched(t, object, p.Patch(resizing(p), ""))); got != tc.sizes || tc.reason != "" && p.Reasons[0].Code != tc.reason {
+				t.Errorf("%v to %s because of %v, want %s because of %s", p.Decision, got, p.Reasons, tc.sizes, tc.reason)
 			}
 		})
 	}

@@ -74,6 +74,9 @@ type Snapshot struct {
 	// Creating means that the pod is being created: what it would otherwise take a restart to change can change, and its size
 	// is the one that is needed, not one that is near enough.
 	Creating bool
+	// Lot is a number from 0 up to 1 that is drawn for a pod that is being created: replicas of the server share no count of
+	// the pods that try a size, so each of these tries it with the probability that is its share.
+	Lot float64
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
 	// InTheEnd plans the size that the pod gets once it need not wait for readiness, other pods or steps.
@@ -95,10 +98,9 @@ func (s *Snapshot) Imagine(nodeType string) {
 	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
 }
 
-// Create turns the snapshot into a snapshot of a pod that is being created, for a node of the type. If the pod names its
-// node, that is in the snapshot; otherwise any node of the type will do.
-func (s *Snapshot) Create(nodeType string) {
-	s.Creating, s.Budgets, s.Around.Quotas = true, nil, safety.Charged(s.Around.Quotas, s.Pod)
+// CreateFor says for which node type a pod is created. If the pod names its node, that is in the snapshot; otherwise any node
+// of the type will do.
+func (s *Snapshot) CreateFor(nodeType string) {
 	if s.Around.Node == nil {
 		s.NodeType, s.Around.Room, s.Around.Infeasible = nodeType, node.Room{}, nil
 	}

@@ -85,7 +85,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.ActiveVPA, contract.ExternallyResized, contract.InvalidAnnotation}, (*Planner).keepOthers,
 	},
 	{
-		stageSettle, "Sizes that are near enough to what usage shows, or are new, stay.", open,
+		stageSettle, "Sizes that are near enough to what usage shows, or are new, stay, as do those from usage that pods get only when they are created.", open,
 		nil, (*Planner).settle,
 	},
 	{

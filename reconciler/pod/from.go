@@ -75,7 +75,7 @@ func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 	if made.changes() && h.ours == never {
 		// Before its containers started, nothing showed how they fare.
 		at := max(secondsOf(made.At), p.createdAt+int64(p.startedAfter))
-		p.resizedAt, p.appliedAt, p.appliedSizes = at, at, handleOf(made.Sizes)
+		p.resizedAt, p.appliedAt, p.appliedSizes, p.appliedDemand = at, at, handleOf(made.Sizes), handleOf(made.Demand)
 		p.flags |= sizedAtCreation
 	}
 	long := p.readTexts(meta)

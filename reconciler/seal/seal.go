@@ -33,9 +33,13 @@ type Creation struct {
 	NodeType string
 	// At is when that was, in whole seconds.
 	At time.Time
-	// Sizes are the sizes before and after, in the form of pod.AppliedSizes.
-	Sizes string
+	// Sizes are the sizes before and after, in the form of pod.AppliedSizes, and Demand what its containers need according to
+	// usage, in the form of pod.AppliedDemand; empty if no size follows from that.
+	Sizes, Demand string
 }
+
+// beforeDemand is what the demand follows. No name of a container has it, as the API server checks.
+const beforeDemand = "|"
 
 // Subject is what identifies a pod that is being created.
 type Subject struct {
@@ -58,7 +62,7 @@ func SubjectOf(meta *metav1.ObjectMeta, namespace string) Subject {
 }
 
 // Sign returns the value of the annotation that proves what was done to a pod: the node type, the time, the name of the key,
-// the MAC, and the sizes. It returns ErrNoKey if there is no key yet.
+// the MAC, the sizes and the demand. It returns ErrNoKey if there is no key yet.
 func (r *Ring) Sign(of Subject, c Creation) (string, error) {
 	name := r.current(c.At)
 	switch {
@@ -66,6 +70,11 @@ func (r *Ring) Sign(of Subject, c Creation) (string, error) {
 		return "", ErrNoKey
 	case of.Owner == "":
 		return "", errors.New("a pod without a controller cannot be identified while it is being created")
+	case strings.Contains(c.Sizes+c.Demand, beforeDemand):
+		return "", errors.New("the name of one of its containers is not valid")
+	}
+	if c.Demand != "" {
+		c.Sizes += beforeDemand + c.Demand
 	}
 	head := cmp.Or(c.NodeType, noType) + " " + c.At.UTC().Format(time.RFC3339) + " " + name
 	return head + " " + base64.RawURLEncoding.EncodeToString(mac(r.keys[name], of, head, c.Sizes)) + " " + c.Sizes, nil
@@ -96,7 +105,8 @@ func (r *Ring) Open(of Subject, text string, created time.Time) (Creation, error
 	case nodeType == noType:
 		nodeType = ""
 	}
-	return Creation{NodeType: nodeType, At: at.UTC(), Sizes: sizes}, nil
+	sizes, demand, _ := strings.Cut(sizes, beforeDemand)
+	return Creation{NodeType: nodeType, At: at.UTC(), Sizes: sizes, Demand: demand}, nil
 }
 
 func (r *Ring) key(name string) []byte {

@@ -24,6 +24,9 @@ type Trial struct {
 	Siblings []*pod.Pod
 	Settings *policy.Guard
 	Now      time.Time
+	// Lot is a number from 0 up to 1 that was drawn for a pod that is being created, and 0 for others. Several such pods
+	// may ask at the same time, and none of them is among the siblings yet.
+	Lot float64
 	// Corrects means that usage shows the size: pods of a size that is hardly larger have tried it, too. Recommendations
 	// always move a little, and no deployment would end if each move were tried again.
 	Corrects bool
@@ -84,8 +87,11 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 	switch places = canaries - proven - trying; {
 	case proven >= canaries:
 		return Unlimited, Wait{}
-	case places > 0:
+	case places > 0 && t.Lot < float64(canaries)/float64(pods):
 		return places, Wait{}
+	case places > 0:
+		return 0, Wait{Reason: contract.WaitingForProof, Message: fmt.Sprintf("%s %s is tried first on about %d of the workload's %d pods on node type %s, chosen by lot",
+			m.Name, m.Show(to), canaries, pods, t.NodeType)}
 	}
 	return 0, Wait{contract.WaitingForProof, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods on node type %s, until %s or longer",
 		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}

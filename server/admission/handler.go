@@ -10,6 +10,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/creation"
@@ -27,7 +28,7 @@ const (
 
 // Sizer decides what to do to a pod that is being created.
 type Sizer interface {
-	Size(object *corev1.Pod, namespace string) creation.Sized
+	Size(object *corev1.Pod, namespace string, request types.UID) creation.Sized
 }
 
 // handler answers the API server.
@@ -115,7 +116,7 @@ func (h *handler) answer(r *http.Request, request *admissionv1.AdmissionRequest)
 		logger.V(1).Info("Pod not sized at its creation", "containers", n, "most", maxContainers)
 		return allowed, unchanged
 	}
-	sized := h.sizer.Size(&object, request.Namespace)
+	sized := h.sizer.Size(&object, request.Namespace, request.UID)
 	if sized.Pod == nil {
 		logger.V(2).Info("Pod not sized at its creation", "generateName", object.GenerateName, "name", object.Name, "why", sized.Why)
 		return allowed, unchanged
@@ -136,7 +137,7 @@ func (h *handler) answer(r *http.Request, request *admissionv1.AdmissionRequest)
 	}
 	if request.DryRun == nil || !*request.DryRun {
 		logger.Info("Pod sized at its creation", "generateName", object.GenerateName, "name", object.Name, "nodeType", sized.Plan.NodeType,
-			"because", sized.Placement.Why, "containers", sized.Plan.Describe())
+			"because", sized.Placement.Why, "containers", sized.Plan.Describe(), "demand", sized.Plan.Demands())
 	}
 	return allowed, given
 }

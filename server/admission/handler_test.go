@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/creation"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -27,7 +28,7 @@ import (
 // halves halves the cpu of each first container.
 type halves struct{ asked chan struct{} }
 
-func (h halves) Size(object *corev1.Pod, _ string) creation.Sized {
+func (h halves) Size(object *corev1.Pod, _ string, _ types.UID) creation.Sized {
 	if h.asked != nil {
 		h.asked <- struct{}{}
 	}

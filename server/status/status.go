@@ -74,6 +74,7 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
 		Problems:    s.problems(s.config.Viewer.View(ctx)),
 		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog), FreedBacklog: int64(now.WithoutRoom),
+		SizesAtCreation: s.config.Creation != nil,
 	}
 	response.Leader = s.leader(response.Leading)
 	if table := s.config.Ratios.Table(); table != nil {

@@ -2,13 +2,22 @@ package e2e
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
-	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,25 +74,26 @@ func (c *cluster) webhook(t *testing.T) string {
 }
 
 // serveCreating starts a server that sizes pods at their creation, and waits until it does.
-func (c *cluster) serveCreating(t *testing.T, address string) *server {
+func (c *cluster) serveCreating(t *testing.T, address string, more ...string) *server {
 	t.Helper()
-	s := c.serveReady(t, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)
-	probe := app{name: "probe", nodeType: "n4", requests: small}.deployment()
+	s := c.serveReady(t, append(more, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)...)
 	localcluster.Eventually(t, "pods to be sized at their creation", func() error {
-		yes := true
-		p, err := c.client.CoreV1().Pods("created").Create(t.Context(), &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "probe", UID: "probe", Controller: &yes}}},
-			Spec:       probe.Spec.Template.Spec,
-		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		p, err := c.probe(t)
 		if err != nil {
 			return err
 		}
-		if got := text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); got != "80m" {
-			return fmt.Errorf("it requests %s", got)
-		}
-		return nil
+		return hasCPU(p, "80m")
 	})
 	return s
+}
+
+// probe returns a pod for an n4 as it would be created.
+func (c *cluster) probe(t *testing.T) (*corev1.Pod, error) {
+	yes := true
+	return c.client.CoreV1().Pods("created").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "probe", UID: "probe", Controller: &yes}}},
+		Spec:       app{name: "probe", nodeType: "n4", requests: small}.deployment().Spec.Template.Spec,
+	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
 // unresized checks that the server has not resized a pod, and has annotated it only at its creation.
@@ -281,7 +291,8 @@ func (c *cluster) withoutServer(t *testing.T, s *server, address string) {
 	if err := hasCPU(c.one(t, namespace, "late"), "100m"); err != nil {
 		t.Error(err)
 	}
-	s = c.serveReady(t, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)
+	t.Run("nor with one that does not answer", func(t *testing.T) { c.withoutAnswer(t, address) })
+	s = c.serveCreating(t, address)
 	c.awaitCPU(t, namespace, "late", "80m")
 	// The keys are the same, so the originals of pods that were sized before are still known.
 	source := c.one(t, namespace, "source")
@@ -295,4 +306,126 @@ func (c *cluster) withoutServer(t *testing.T, s *server, address string) {
 		}
 		return nil
 	})
+}
+
+// withoutAnswer puts other servers where the API server asks. Pods are created as their authors wrote them, and the server that
+// follows makes the API server trust it again.
+func (c *cluster) withoutAnswer(t *testing.T, address string) {
+	const hour = time.Hour
+	for _, tc := range []struct {
+		name string
+		// lasts is for how long the certificate is valid, and trusted means that the API server knows its authority.
+		lasts   time.Duration
+		trusted bool
+		asked   bool
+	}{
+		{"it is slow", hour, true, true},
+		{"its certificate has expired", -hour, true, false},
+		{"its certificate is foreign", hour, false, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			certificate, authority := issued(t, time.Now().Add(tc.lasts))
+			if tc.trusted {
+				c.trust(t, authority)
+			}
+			var asked, met atomic.Int64
+			listener := listening(t, address)
+			s := &httptest.Server{Listener: counted{listener, &met}, Config: &http.Server{ErrorLog: log.New(io.Discard, "", 0), Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done() // The API server waits for a second.
+			})}, TLS: &tls.Config{Certificates: []tls.Certificate{certificate}}}
+			s.StartTLS()
+			defer s.Close()
+			c.probeUntil(t, func() bool { return met.Load() > 0 && (asked.Load() > 0) == tc.asked })
+		})
+	}
+	t.Run("it hangs", func(t *testing.T) {
+		listener := listening(t, address)
+		defer func() { _ = listener.Close() }()
+		var met atomic.Int64
+		go func() {
+			for {
+				connection, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				met.Add(1)
+				defer func() { _ = connection.Close() }()
+			}
+		}()
+		c.probeUntil(t, func() bool { return met.Load() > 0 })
+	})
+}
+
+// counted counts the connections that it accepts.
+type counted struct {
+	net.Listener
+	n *atomic.Int64
+}
+
+func (c counted) Accept() (net.Conn, error) {
+	connection, err := c.Listener.Accept()
+	if err == nil {
+		c.n.Add(1)
+	}
+	return connection, err
+}
+
+func listening(t *testing.T, address string) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+// probeUntil asks for pods until the server at the webhook's address has seen the API server ask, or try to.
+func (c *cluster) probeUntil(t *testing.T, seen func() bool) {
+	t.Helper()
+	localcluster.Eventually(t, "the API server to ask", func() error {
+		began := time.Now()
+		p, err := c.probe(t)
+		if err != nil {
+			t.Fatalf("the pod is not created: %v", err)
+		}
+		if err := hasCPU(p, "100m"); err != nil {
+			t.Fatal(err)
+		}
+		if !seen() {
+			return errors.New("it has not asked")
+		}
+		t.Logf("the pod is created after %s", time.Since(began).Round(time.Millisecond))
+		return nil
+	})
+}
+
+// trust makes the API server trust an authority.
+func (c *cluster) trust(t *testing.T, authority []byte) {
+	t.Helper()
+	configurations := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	configuration, err := configurations.Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})
+	if err == nil {
+		configuration.Webhooks[0].ClientConfig.CABundle = authority
+		_, err = configurations.Update(t.Context(), configuration, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// issued returns a certificate for localhost that is valid until a time, and its authority, which it is itself.
+func issued(t *testing.T, until time.Time) (of tls.Certificate, authority []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(until.Unix()), NotBefore: until.Add(-24 * time.Hour), NotAfter: until, DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }

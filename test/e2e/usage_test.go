@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -86,6 +87,7 @@ func usageIsCollectedKeptAndShown(t *testing.T) {
 	})
 	t.Run("a changed ratio changes recommendations and no history", u.changedRatio)
 	t.Run("Git gets the size, and nothing jumps", u.exports)
+	t.Run("new pods start with what usage shows, and keep it", u.startsNewPods)
 }
 
 // recommendation returns that of the Deployment.
@@ -277,4 +279,44 @@ func (u *usedCluster) exports(t *testing.T) {
 		return nil
 	})
 	near(t, before, u.await(t, "n4"))
+}
+
+// startsNewPods rolls out a Deployment whose pods may run on both node types. They start with what they need on the slower
+// one, and nothing resizes them afterward.
+func (u *usedCluster) startsNewPods(t *testing.T) {
+	address := u.webhook(t)
+	if err := u.replicas[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	demand := "    demand: {from: usage, mode: initial, minHistory: 0s, minCoverage: 0}\n"
+	u.apply(t, []byte(createdNamespace), []byte(planeConfig+demand))
+	u.replicas[0] = u.serveCreating(t, address, "--usage-interval=10s")
+	s := u.replicas[0]
+	wants(t, s.resizectl(t, 0, "check"), "new pods are sized by usage")
+
+	before := u.await(t, "n4")
+	documents := strings.Split(usageWorkloads, "---\n")
+	u.apply(t, []byte(strings.Replace(documents[len(documents)-1], "      nodeSelector: {cloud.google.com/machine-family: n2d}\n", "", 1)))
+	target := cpuOf(t, before.GetBaseline().GetTarget())
+	var pods []corev1.Pod
+	localcluster.Eventually(t, "two pods that start with what usage shows", func() error {
+		pods = u.of(t, "shop", "web")
+		for _, p := range pods {
+			cpu := p.Spec.Containers[0].Resources.Requests.Cpu().AsApproximateFloat64()
+			if p.Spec.NodeSelector != nil || p.Status.Phase != corev1.PodRunning || math.Abs(cpu-target) > 0.02*target {
+				return fmt.Errorf("pod %s requests %v cores, want %v", p.Name, cpu, target)
+			}
+		}
+		if len(pods) != 2 {
+			return fmt.Errorf("%d pods", len(pods))
+		}
+		return nil
+	})
+	u.awaitSettled(t, s, "shop")
+	for _, p := range u.of(t, "shop", "web") {
+		if p.Generation != 1 {
+			t.Errorf("pod %s was resized after its creation", p.Name)
+		}
+		wants(t, s.resizectl(t, 0, "explain", "-n", "shop", p.Name), "at its creation", "n2d")
+	}
 }

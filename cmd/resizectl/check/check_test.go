@@ -238,7 +238,10 @@ func TestDemandModes(t *testing.T) {
 	if got := of(observe, workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR).demandModes(); got != nil {
 		t.Errorf("no mode that matters: %+v", got)
 	}
-	has(t, of(observe, initial).configuration(t.Context()), "demand-mode", Warning, "demand.mode is initial (overrides[0] (web))")
+	has(t, of(observe, initial).configuration(t.Context()), "demand-mode", Warning, "demand.mode is initial (overrides[0] (web)), but the server does not size pods at their creation")
+	creating := of(observe, initial)
+	creating.status.SizesAtCreation = true
+	has(t, creating.configuration(t.Context()), "demand-mode", OK, "new pods are sized by usage: demand.mode is initial (overrides[0] (web))")
 	has(t, of(apply, apply).configuration(t.Context()), "demand-mode", OK, "pods are resized by usage: demand.mode is apply (pods without a rule, overrides[0] (web))")
 	s := of(apply, observe)
 	s.usage, s.usageErr = nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "the server runs without sources of usage")

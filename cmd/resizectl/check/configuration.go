@@ -46,9 +46,13 @@ func (s *subject) configuration(ctx context.Context) []Result {
 // demandModes reports rules that want sizes from usage, and do not get them.
 func (s *subject) demandModes() (found []Result) {
 	const check = "demand-mode"
-	if initial := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL); initial != "" {
-		found = append(found, warning(check, "set demand.mode to apply or observe (docs/reference.md#demand)",
-			"demand.mode is initial (%s): only new pods would be sized by usage, which this version does not do, and running pods keep the sizes that follow from what their authors wrote", initial))
+	switch initial := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL); {
+	case initial == "":
+	case !s.status.GetSizesAtCreation():
+		found = append(found, warning(check, "apply the component size-at-creation (docs/reference.md#sizes-at-creation), or set demand.mode to apply or observe",
+			"demand.mode is initial (%s), but the server does not size pods at their creation: pods get the sizes that follow from what their authors wrote", initial))
+	default:
+		found = append(found, ok(check, "new pods are sized by usage: demand.mode is initial (%s)", initial))
 	}
 	if unused := s.unusedMode(); unused != "" {
 		found = append(found, warning(check, "set demand.from to usage, or remove demand.mode (docs/usage.md#resize-pods-by-usage)",

@@ -53,7 +53,7 @@ func demandStep(r *workloadresizerv1.Recommendation) string {
 		case workloadresizerv1.DemandMode_DEMAND_MODE_APPLY:
 			return "Demand: it comes from usage, as demand.from says, and pods are resized by it (demand.mode: apply)."
 		case workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL:
-			return "Demand: it comes from usage, as demand.from says, but only when pods are created (demand.mode: initial), which this version does not do: the recommendation is only shown."
+			return "Demand: it comes from usage, as demand.from says, and pods get the size when they are created, if the server sizes pods then (demand.mode: initial)."
 		}
 		return "Demand: it comes from usage, as demand.from says, but the recommendation is only shown (demand.mode: observe)."
 	default:

@@ -106,8 +106,10 @@ type GetStatusResponse struct {
 	FreedBacklog int64 `protobuf:"varint,19,opt,name=freed_backlog,json=freedBacklog,proto3" json:"freed_backlog,omitempty"`
 	// The number of namespaces whose circuit breaker is open.
 	NamespaceBreakers int64 `protobuf:"varint,20,opt,name=namespace_breakers,json=namespaceBreakers,proto3" json:"namespace_breakers,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Whether the replica that answers sizes pods at their creation (--size-at-creation).
+	SizesAtCreation bool `protobuf:"varint,21,opt,name=sizes_at_creation,json=sizesAtCreation,proto3" json:"sizes_at_creation,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -278,6 +280,13 @@ func (x *GetStatusResponse) GetNamespaceBreakers() int64 {
 		return x.NamespaceBreakers
 	}
 	return 0
+}
+
+func (x *GetStatusResponse) GetSizesAtCreation() bool {
+	if x != nil {
+		return x.SizesAtCreation
+	}
+	return false
 }
 
 // The replica that resizes pods.
@@ -478,7 +487,7 @@ var File_workloadresizer_v1_status_proto protoreflect.FileDescriptor
 const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\n" +
 	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\x9e\a\n" +
+	"\x10GetStatusRequest\"\xca\a\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -501,7 +510,8 @@ const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\x11workload_breakers\x18\x11 \x01(\x03R\x10workloadBreakers\x12-\n" +
 	"\x12emergency_restores\x18\x12 \x01(\x03R\x11emergencyRestores\x12#\n" +
 	"\rfreed_backlog\x18\x13 \x01(\x03R\ffreedBacklog\x12-\n" +
-	"\x12namespace_breakers\x18\x14 \x01(\x03R\x11namespaceBreakers\"\x9e\x01\n" +
+	"\x12namespace_breakers\x18\x14 \x01(\x03R\x11namespaceBreakers\x12*\n" +
+	"\x11sizes_at_creation\x18\x15 \x01(\bR\x0fsizesAtCreation\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +

@@ -1,0 +1,114 @@
+package creation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// allowed returns the nodes that a pod may run on, as the scheduler decides it: by the pod's node selector, its required
+// affinity and its tolerations.
+func (s *Sizer) allowed(asked *corev1.Pod) (nodes []*corev1.Node) {
+	affinity, logger := nodeaffinity.GetRequiredNodeAffinity(asked), klog.Background()
+	for _, n := range s.Cluster.Nodes() {
+		if n.Spec.Unschedulable && !tolerates(asked, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
+			continue
+		}
+		if _, repels := schedulingcorev1.FindMatchingUntoleratedTaint(logger, n.Spec.Taints, asked.Spec.Tolerations, keepsAway, false); repels {
+			continue
+		}
+		if match, err := affinity.Match(n); err == nil && match {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// tolerates reports whether a pod tolerates a taint.
+func tolerates(asked *corev1.Pod, taint *corev1.Taint) bool {
+	return schedulingcorev1.TolerationsTolerateTaint(klog.Background(), asked.Spec.Tolerations, taint, false)
+}
+
+// keepsAway reports whether a taint keeps new pods away.
+func keepsAway(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// slowest returns the slowest type of the nodes whose ratio is known; empty if there is none.
+func (s *Sizer) slowest(nodes []*corev1.Node, profile *ratios.Profile) (slowest string) {
+	var worst *ratios.Entry
+	for _, n := range nodes {
+		var entry *ratios.Entry
+		match, _ := s.Planner.NodeTypes.Resolve(n.Labels, func(nodeType string) (ok bool) {
+			entry, ok = profile.Lookup(nodeType)
+			return ok
+		})
+		if entry != nil && (worst == nil || slower(entry, worst) || !slower(worst, entry) && match.NodeType < slowest) {
+			slowest, worst = match.NodeType, entry
+		}
+	}
+	return slowest
+}
+
+// slower reports whether pods need more on the nodes of an entry than on those of another.
+func slower(a, b *ratios.Entry) bool {
+	if cpu, other := a.CPUFactor.Float64(), b.CPUFactor.Float64(); cpu != other {
+		return cpu > other
+	}
+	return a.MemoryFactor.Float64() > b.MemoryFactor.Float64()
+}
+
+// anywhere plans a pod that names neither its node nor the type of it, and whose size follows usage: for the slowest type on
+// which it may run, so that it is not too small wherever it lands. It does not get more than its author wrote, nor than it
+// needs on the baseline, unless a node has room for that now: it must not stay pending. There is no plan if no node that it
+// may run on has a type with a ratio.
+func (s *Sizer) anywhere(asked *corev1.Pod, of *pod.Pod, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
+	nodes := s.allowed(asked)
+	slowest := s.slowest(nodes, profile)
+	if slowest == "" {
+		return nil, Placement{}
+	}
+	p := planned(slowest)
+	placement := Placement{NodeType: slowest, Why: fmt.Sprintf("%s is the slowest node type that it may run on", slowest)}
+	if slowest == profile.Baseline {
+		return p, placement
+	}
+	baseline := planned(profile.Baseline)
+	authored, least, most := node.Requests(of), baseline.Requests(of), p.Requests(of)
+	for _, m := range sizing.Measures {
+		if most.Of(m) > authored.Of(m) && most.Of(m) > least.Of(m) && !s.hasRoom(nodes, most) {
+			return baseline, Placement{NodeType: profile.Baseline, Why: fmt.Sprintf("no node has room now for what it needs on %s, the slowest node type that it may run on: it gets what it needs on %s, the baseline", slowest, profile.Baseline)}
+		}
+	}
+	return p, placement
+}
+
+// hasRoom reports whether any of the nodes has so much room now.
+func (s *Sizer) hasRoom(nodes []*corev1.Node, wanted node.Resources) bool {
+	for _, n := range nodes {
+		if free := s.Cluster.Free(n); free.AtLeast(wanted) == free {
+			return true
+		}
+	}
+	return false
+}
+
+// largest returns the most of each resource that any of the nodes has on which a pod may run.
+func (s *Sizer) largest(asked *corev1.Pod, on *corev1.Node) (largest node.Resources) {
+	if on != nil {
+		return node.Allocatable(on)
+	}
+	for _, n := range s.allowed(asked) {
+		largest = largest.AtLeast(node.Allocatable(n))
+	}
+	return largest
+}

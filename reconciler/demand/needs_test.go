@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
@@ -74,7 +75,9 @@ func onlyPodsThatAreBeingCreatedFollowUsageInitially(t *testing.T) {
 	if of := f.NeedsOf(p, owners, table, false); of != nil {
 		t.Errorf("a running pod needs %+v", of)
 	}
-	of := f.NeedsOf(p, owners, table, true)
+	created := podtest.Pod(podtest.Burstable, clustertest.Named("shop", "", ""))
+	created.OwnerReferences[0].Name, created.OwnerReferences[0].UID = p.Controller().Name, p.Controller().UID
+	of := f.NeedsOf(pod.BeingCreated(created, "", f.Clock.Now()), owners, table, true)
 	if of == nil {
 		t.Fatal("a new pod needs what its author wrote")
 	}

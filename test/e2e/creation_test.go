@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -78,22 +79,25 @@ func (c *cluster) serveCreating(t *testing.T, address string, more ...string) *s
 	t.Helper()
 	s := c.serveReady(t, append(more, "--size-at-creation", "--webhook-bind-address="+address, "--tls-dns-names=localhost,"+serverName)...)
 	localcluster.Eventually(t, "pods to be sized at their creation", func() error {
-		p, err := c.probe(t)
-		if err != nil {
-			return err
+		if cpu, err := c.probe(t); err != nil || cpu != "80m" {
+			return fmt.Errorf("it requests %q: %w", cpu, err)
 		}
-		return hasCPU(p, "80m")
+		return nil
 	})
 	return s
 }
 
-// probe returns a pod for an n4 as it would be created.
-func (c *cluster) probe(t *testing.T) (*corev1.Pod, error) {
+// probe returns the cpu that a pod for an n4 would request, of which its author wrote 100m.
+func (c *cluster) probe(t *testing.T) (cpu string, err error) {
 	yes := true
-	return c.client.CoreV1().Pods("created").Create(t.Context(), &corev1.Pod{
+	p, err := c.client.CoreV1().Pods("created").Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "probe", UID: "probe", Controller: &yes}}},
 		Spec:       app{name: "probe", nodeType: "n4", requests: small}.deployment().Spec.Template.Spec,
 	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return "", err
+	}
+	return text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU), nil
 }
 
 // unresized checks that the server has not resized a pod, and has annotated it only at its creation.
@@ -326,7 +330,7 @@ func (c *cluster) withoutAnswer(t *testing.T, address string) {
 		t.Run(tc.name, func(t *testing.T) {
 			certificate, authority := issued(t, time.Now().Add(tc.lasts))
 			if tc.trusted {
-				c.trust(t, authority)
+				c.believe(t, authority)
 			}
 			var asked, met atomic.Int64
 			listener := listening(t, address)
@@ -386,12 +390,8 @@ func (c *cluster) probeUntil(t *testing.T, seen func() bool) {
 	t.Helper()
 	localcluster.Eventually(t, "the API server to ask", func() error {
 		began := time.Now()
-		p, err := c.probe(t)
-		if err != nil {
-			t.Fatalf("the pod is not created: %v", err)
-		}
-		if err := hasCPU(p, "100m"); err != nil {
-			t.Fatal(err)
+		if cpu, err := c.probe(t); err != nil || cpu != "100m" {
+			t.Fatalf("the pod requests %q: %v", cpu, err)
 		}
 		if !seen() {
 			return errors.New("it has not asked")
@@ -401,8 +401,8 @@ func (c *cluster) probeUntil(t *testing.T, seen func() bool) {
 	})
 }
 
-// trust makes the API server trust an authority.
-func (c *cluster) trust(t *testing.T, authority []byte) {
+// believe makes the API server trust an authority.
+func (c *cluster) believe(t *testing.T, authority []byte) {
 	t.Helper()
 	configurations := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	configuration, err := configurations.Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})

@@ -2,6 +2,7 @@ package creation
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
@@ -19,11 +20,11 @@ import (
 // affinity and its tolerations.
 func (s *Sizer) allowed(asked *corev1.Pod) (nodes []*corev1.Node) {
 	affinity, logger := nodeaffinity.GetRequiredNodeAffinity(asked), klog.Background()
+	repels := func(t corev1.Taint) bool {
+		return t.Effect != corev1.TaintEffectPreferNoSchedule && !schedulingcorev1.TolerationsTolerateTaint(logger, asked.Spec.Tolerations, &t, false)
+	}
 	for _, n := range s.Cluster.Nodes() {
-		if n.Spec.Unschedulable && !tolerates(asked, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
-			continue
-		}
-		if _, repels := schedulingcorev1.FindMatchingUntoleratedTaint(logger, n.Spec.Taints, asked.Spec.Tolerations, keepsAway, false); repels {
+		if n.Spec.Unschedulable && repels(corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) || slices.ContainsFunc(n.Spec.Taints, repels) {
 			continue
 		}
 		if match, err := affinity.Match(n); err == nil && match {
@@ -31,16 +32,6 @@ func (s *Sizer) allowed(asked *corev1.Pod) (nodes []*corev1.Node) {
 		}
 	}
 	return nodes
-}
-
-// tolerates reports whether a pod tolerates a taint.
-func tolerates(asked *corev1.Pod, taint *corev1.Taint) bool {
-	return schedulingcorev1.TolerationsTolerateTaint(klog.Background(), asked.Spec.Tolerations, taint, false)
-}
-
-// keepsAway reports whether a taint keeps new pods away.
-func keepsAway(t *corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
 // slowest returns the slowest type of the nodes whose ratio is known; empty if there is none.
@@ -71,8 +62,7 @@ func slower(a, b *ratios.Entry) bool {
 // which it may run, so that it is not too small wherever it lands. It does not get more than its author wrote, nor than it
 // needs on the baseline, unless a node has room for that now: it must not stay pending. There is no plan if no node that it
 // may run on has a type with a ratio.
-func (s *Sizer) anywhere(asked *corev1.Pod, of *pod.Pod, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
-	nodes := s.allowed(asked)
+func (s *Sizer) anywhere(of *pod.Pod, nodes []*corev1.Node, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
 	slowest := s.slowest(nodes, profile)
 	if slowest == "" {
 		return nil, Placement{}
@@ -102,12 +92,9 @@ func (s *Sizer) hasRoom(nodes []*corev1.Node, wanted node.Resources) bool {
 	return false
 }
 
-// largest returns the most of each resource that any of the nodes has on which a pod may run.
-func (s *Sizer) largest(asked *corev1.Pod, on *corev1.Node) (largest node.Resources) {
-	if on != nil {
-		return node.Allocatable(on)
-	}
-	for _, n := range s.allowed(asked) {
+// largest returns the most of each resource that any of the nodes has.
+func largest(nodes []*corev1.Node) (largest node.Resources) {
+	for _, n := range nodes {
 		largest = largest.AtLeast(node.Allocatable(n))
 	}
 	return largest

@@ -259,7 +259,9 @@ type Container struct {
 	// Those of its pods that use far more memory than others; absent if there are none.
 	Outliers *Outliers `protobuf:"bytes,14,opt,name=outliers,proto3" json:"outliers,omitempty"`
 	// The version of its pods; absent if it is not known.
-	Version       *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
+	Version *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
+	// The lowest 5 bytes of the ID of each of its pods whose run is in the runs of a node type.
+	RanIds        []byte `protobuf:"bytes,20,opt,name=ran_ids,json=ranIds,proto3" json:"ran_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,6 +397,13 @@ func (x *Container) GetOutliers() *Outliers {
 func (x *Container) GetVersion() *Version {
 	if x != nil {
 		return x.Version
+	}
+	return nil
+}
+
+func (x *Container) GetRanIds() []byte {
+	if x != nil {
+		return x.RanIds
 	}
 	return nil
 }
@@ -544,7 +553,9 @@ type NodeType struct {
 	// The least sizes; absent if none was seen to be too small.
 	Floors *Floors `protobuf:"bytes,11,opt,name=floors,proto3" json:"floors,omitempty"`
 	// The highest usage of memory; absent if none is known.
-	Peaks         *Peaks `protobuf:"bytes,12,opt,name=peaks,proto3" json:"peaks,omitempty"`
+	Peaks *Peaks `protobuf:"bytes,12,opt,name=peaks,proto3" json:"peaks,omitempty"`
+	// The days on which pods ended with success; absent without any.
+	Runs          *Runs `protobuf:"bytes,20,opt,name=runs,proto3" json:"runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -663,6 +674,86 @@ func (x *NodeType) GetPeaks() *Peaks {
 	return nil
 }
 
+func (x *NodeType) GetRuns() *Runs {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+// The newest days on which pods ended with success whose usage is known, the newest one first.
+type Runs struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days, in days since 1970.
+	Days []int32 `protobuf:"varint,1,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The number of these pods, of each day.
+	Runs []uint32 `protobuf:"varint,2,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// How many of them have known peaks of memory, of each day.
+	Peaks []uint32 `protobuf:"varint,3,rep,packed,name=peaks,proto3" json:"peaks,omitempty"`
+	// Their highest usage of memory, of each day.
+	PeakBytes     []uint64 `protobuf:"varint,4,rep,packed,name=peak_bytes,json=peakBytes,proto3" json:"peak_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Runs) Reset() {
+	*x = Runs{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Runs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Runs) ProtoMessage() {}
+
+func (x *Runs) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Runs.ProtoReflect.Descriptor instead.
+func (*Runs) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Runs) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Runs) GetRuns() []uint32 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *Runs) GetPeaks() []uint32 {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
+func (x *Runs) GetPeakBytes() []uint64 {
+	if x != nil {
+		return x.PeakBytes
+	}
+	return nil
+}
+
 // The highest usage of memory of each of the last eight days.
 type Peaks struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -676,7 +767,7 @@ type Peaks struct {
 
 func (x *Peaks) Reset() {
 	*x = Peaks{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +779,7 @@ func (x *Peaks) String() string {
 func (*Peaks) ProtoMessage() {}
 
 func (x *Peaks) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +792,7 @@ func (x *Peaks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peaks.ProtoReflect.Descriptor instead.
 func (*Peaks) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Peaks) GetDay() int32 {
@@ -733,7 +824,7 @@ type Floors struct {
 
 func (x *Floors) Reset() {
 	*x = Floors{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +836,7 @@ func (x *Floors) String() string {
 func (*Floors) ProtoMessage() {}
 
 func (x *Floors) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +849,7 @@ func (x *Floors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floors.ProtoReflect.Descriptor instead.
 func (*Floors) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Floors) GetDays() []int32 {
@@ -795,7 +886,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +898,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +911,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -873,7 +964,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -885,7 +976,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -898,7 +989,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -963,7 +1054,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1066,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1079,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -1113,7 +1204,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1216,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1229,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1181,7 +1272,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x06Source\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xad\x05\n" +
+	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xc6\x05\n" +
 	"\tContainer\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -1201,14 +1292,15 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"node_types\x18\f \x03(\v2\x1e.checkpoint.stored.v2.NodeTypeR\tnodeTypes\x12.\n" +
 	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\x12:\n" +
 	"\boutliers\x18\x0e \x01(\v2\x1e.checkpoint.stored.v2.OutliersR\boutliers\x127\n" +
-	"\aversion\x18\x0f \x01(\v2\x1d.checkpoint.stored.v2.VersionR\aversion\"B\n" +
+	"\aversion\x18\x0f \x01(\v2\x1d.checkpoint.stored.v2.VersionR\aversion\x12\x17\n" +
+	"\aran_ids\x18\x14 \x01(\fR\x06ranIds\"B\n" +
 	"\aVersion\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12#\n" +
 	"\rsince_seconds\x18\x02 \x01(\x03R\fsinceSeconds\"]\n" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\x92\x04\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xc2\x04\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1224,7 +1316,14 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x04week\x18\n" +
 	" \x01(\v2\x1a.checkpoint.stored.v2.WeekR\x04week\x124\n" +
 	"\x06floors\x18\v \x01(\v2\x1c.checkpoint.stored.v2.FloorsR\x06floors\x121\n" +
-	"\x05peaks\x18\f \x01(\v2\x1b.checkpoint.stored.v2.PeaksR\x05peaks\"/\n" +
+	"\x05peaks\x18\f \x01(\v2\x1b.checkpoint.stored.v2.PeaksR\x05peaks\x12.\n" +
+	"\x04runs\x18\x14 \x01(\v2\x1a.checkpoint.stored.v2.RunsR\x04runs\"c\n" +
+	"\x04Runs\x12\x12\n" +
+	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x12\n" +
+	"\x04runs\x18\x02 \x03(\rR\x04runs\x12\x14\n" +
+	"\x05peaks\x18\x03 \x03(\rR\x05peaks\x12\x1d\n" +
+	"\n" +
+	"peak_bytes\x18\x04 \x03(\x04R\tpeakBytes\"/\n" +
 	"\x05Peaks\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12\x14\n" +
 	"\x05peaks\x18\x02 \x03(\rR\x05peaks\"6\n" +
@@ -1280,7 +1379,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1289,12 +1388,13 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
 	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
 	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Peaks)(nil),     // 7: checkpoint.stored.v2.Peaks
-	(*Floors)(nil),    // 8: checkpoint.stored.v2.Floors
-	(*Histogram)(nil), // 9: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 10: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 11: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 12: checkpoint.stored.v2.Outliers
+	(*Runs)(nil),      // 7: checkpoint.stored.v2.Runs
+	(*Peaks)(nil),     // 8: checkpoint.stored.v2.Peaks
+	(*Floors)(nil),    // 9: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 10: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 11: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 12: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 13: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1303,21 +1403,22 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	11, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	12, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	12, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	13, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
 	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	9,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	10, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	8,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
-	7,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	10, // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	10, // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	10, // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	10, // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	11, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	9,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	8,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
+	7,  // 16: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1331,7 +1432,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // needs are what the containers of workloads need whose sizes follow usage. They are immutable.
@@ -26,20 +27,7 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 	now, moved = needs{}, map[usage.Workload]bool{}
 	applied := s.applied()
 	for key, r := range demands.All() {
-		f := s.workloads[ownerOf(key.Container)]
-		if !f.applies(applied[key.Ratios]) {
-			continue
-		}
-		o := s.options(key.Container).Recommend
-		to, was := o.Need(&r), before[key]
-		f.follow(key.Name, &to)
-		if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
-			now[key] = withReasons(was, &to)
-			continue
-		}
-		revise(&to)
-		now[key] = &to
-		moved[ownerOf(key.Container)] = true
+		s.need(key, &r, applied, before, now, moved)
 	}
 	for key := range before {
 		if now[key] == nil {
@@ -47,6 +35,25 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 		}
 	}
 	return now, moved
+}
+
+// need adds what a container needs to the needs of now if its rule applies recommendations, and its workload to those that
+// have moved if it has.
+func (s *survey) need(key usage.Key, r *recommend.Recommendation, applied map[string]bool, before, now needs, moved map[usage.Workload]bool) {
+	f := s.workloads[ownerOf(key.Container)]
+	if !f.applies(applied[key.Ratios]) {
+		return
+	}
+	o := s.options(key.Container).Recommend
+	to, was := o.Need(r), before[key]
+	f.follow(key.Name, &to)
+	if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
+		now[key] = withReasons(was, &to)
+		return
+	}
+	revise(&to)
+	now[key] = &to
+	moved[ownerOf(key.Container)] = true
 }
 
 // applied returns which rules apply recommendations.
@@ -110,14 +117,22 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 		}
 	}
 	d.before, d.modes = demands, modes
+	d.put(now, moved)
+}
+
+// put makes needs those in effect, and queues the pods of the workloads whose needs have moved.
+func (d *Demands) put(now needs, moved map[usage.Workload]bool) {
 	d.needs.Store(&now)
 	d.assumed.Store(nil)
-	if len(moved) == 0 {
-		return
+	namespaces := map[string]bool{}
+	for w := range moved {
+		namespaces[w.Namespace] = true
 	}
-	for _, p := range d.Cluster.Pods("").List() {
-		if w, ok := d.workloadOf(p); ok && moved[w] {
-			d.Cluster.Changed(p)
+	for namespace := range namespaces {
+		for _, p := range d.Cluster.Pods(namespace).List() {
+			if w, ok := d.workloadOf(p); ok && moved[w] {
+				d.Cluster.Changed(p)
+			}
 		}
 	}
 }
@@ -182,7 +197,7 @@ func (p *podNeeds) Peak(container string) int64 {
 
 // key returns the key of the history of a container.
 func (p *podNeeds) key(container string) history.Container {
-	return history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}
+	return containerOf(p.owner, container)
 }
 
 // Resized implements need.Demand. Pods record only their last resize.

@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,8 @@ type killed struct {
 	name  types.NamespacedName
 	uid   string
 	kills []pod.Kill
+	// at is when the pod was deleted; zero if it exists.
+	at time.Time
 }
 
 // Lookup returns what a pod belongs to and where it runs, even if it was deleted lately. Without a UID,
@@ -67,8 +70,9 @@ func (d *Demands) identify(p *pod.Pod) (usage.Identity, bool) {
 	return usage.Identity{Workload: w, Pod: history.Pod{UID: string(p.UID), NodeType: rule.NodeType}, Created: p.CreatedAt()}, true
 }
 
-// podChanged remembers a pod that was deleted.
+// podChanged remembers a pod that was deleted, killed or reverted.
 func (d *Demands) podChanged(before, now *pod.Pod) {
+	d.harms.note(before, now)
 	if before == nil || now != nil && now.UID == before.UID {
 		return
 	}
@@ -91,20 +95,21 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	}
 	d.gone.pods[e.name] = identity
 	if kills := before.Kills(); len(kills) > 0 {
-		d.gone.kills = append(d.gone.kills, killed{e.name, e.uid, kills})
+		d.gone.kills = append(d.gone.kills, killed{e.name, e.uid, kills, e.at})
 	}
 }
 
-// forget releases the pods that were deleted long enough ago, and returns the kills of those that were
-// deleted since the last call.
+// forget releases the pods that were deleted long enough ago, and returns the kills of the others.
 func (d *Demands) forget(now time.Time) []killed {
 	d.gone.mu.Lock()
 	n := 0
 	for n < len(d.gone.order) && (now.Sub(d.gone.order[n].at) > remembered || len(d.gone.order)-n > mostGone) {
 		n++
 	}
-	old, kills := d.gone.order[:n:n], d.gone.kills
-	d.gone.order, d.gone.kills = d.gone.order[n:], nil
+	old := d.gone.order[:n:n]
+	d.gone.order = d.gone.order[n:]
+	d.gone.kills = slices.DeleteFunc(d.gone.kills, func(k killed) bool { return now.Sub(k.at) > remembered })
+	kills := slices.Clone(d.gone.kills)
 	for _, e := range old {
 		if d.gone.pods[e.name].UID == e.uid {
 			delete(d.gone.pods, e.name)

@@ -300,6 +300,14 @@ func (s *Store) Harm(namespace, pod, name string, h history.Harm, now time.Time)
 	return s.history.RecordHarm(container(identity.Workload, name), h, now)
 }
 
+// Ran counts that a pod of a workload with this version has ended with success, if its usage is known. A run that was counted
+// changes nothing.
+func (s *Store) Ran(w Workload, name, uid string, version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history.RecordRun(container(w, name), uid, version)
+}
+
 // Ended releases what is known of a pod that no longer exists. What it used stays.
 func (s *Store) Ended(w Workload, name, uid string) {
 	s.mu.Lock()

@@ -163,8 +163,12 @@ func (d *Demands) publish(ctx context.Context) {
 	s := d.take(table, d.survey.Load(), now)
 	d.survey.Store(s)
 	d.harms.take()
+	collects := d.Collects()
 	for _, p := range d.Cluster.Pods("").List() {
 		d.countHarm(ctx, p, now)
+		if collects {
+			d.countRun(p)
+		}
 	}
 	for _, of := range d.forget(now) {
 		d.countKills(ctx, &of, now)

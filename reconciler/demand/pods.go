@@ -34,6 +34,7 @@ type ended struct {
 	workload   usage.Workload
 	containers []string
 	at         time.Time
+	run        run
 }
 
 // killed are the kills of a pod.
@@ -87,6 +88,9 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	for i := range before.Containers {
 		e.containers = append(e.containers, before.Containers[i].Name())
 	}
+	if w.ByRuns() {
+		e.run = runOf(before)
+	}
 	d.gone.mu.Lock()
 	defer d.gone.mu.Unlock()
 	d.gone.order = append(d.gone.order, e)
@@ -117,6 +121,9 @@ func (d *Demands) forget(now time.Time) []killed {
 	}
 	d.gone.mu.Unlock()
 	for _, e := range old {
+		if d.Collects() {
+			d.count(e.workload, e.uid, &e.run) // By now, what its last minutes used is known.
+		}
 		for _, container := range e.containers {
 			d.store.Ended(e.workload, container, e.uid)
 		}

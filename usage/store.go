@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -299,6 +300,14 @@ func (s *Store) Harm(namespace, pod, name string, h history.Harm, now time.Time)
 	return s.history.RecordHarm(container(identity.Workload, name), h, now)
 }
 
+// Ran counts that a pod of a workload with this version has ended with success, if its usage is known. A run that was counted
+// changes nothing.
+func (s *Store) Ran(w Workload, name, uid string, version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history.RecordRun(container(w, name), uid, version)
+}
+
 // Ended releases what is known of a pod that no longer exists. What it used stays.
 func (s *Store) Ended(w Workload, name, uid string) {
 	s.mu.Lock()
@@ -334,32 +343,57 @@ func (s *Store) Publish(sets func(history.Container) []Ratios, now time.Time) *T
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history.Expire(now)
-	demands, ratios := map[Key]recommend.Recommendation{}, map[history.Container][]string{}
-	peaks := map[history.Container]map[history.PodID]int64{}
+	next, ratios := &Table{demands: map[Key]recommend.Recommendation{}, peaks: map[history.Container]map[history.PodID]int64{}}, map[history.Container][]string{}
 	for _, c := range s.history.Containers() {
-		options := s.options(c)
-		view, _ := s.history.View(c, now)
-		var names []string
-		var needed least
-		for _, set := range sets(c) {
-			if r, ok := recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now); ok {
-				demands[Key{c, set.Name}] = r
-				names = append(names, set.Name)
-				needed = append(needed, need{set.Speeds, r.Target.Memory})
-			}
+		if ratios[c] = s.recommend(next, c, sets(c), now); ratios[c] == nil {
+			ratios[c] = s.Ratios(c)
 		}
-		if found := s.history.Outliers(c, options.Replicas, needed.on, now); found != nil {
-			peaks[c] = found
-		}
-		if names == nil {
-			names = s.Ratios(c)
-		}
-		ratios[c] = names
 	}
 	s.ratios.Store(&ratios)
+	return s.publish(next)
+}
+
+// Renew is like Publish for some containers, and leaves what others need as it was published.
+func (s *Store) Renew(some map[history.Container]bool, sets func(history.Container) []Ratios, now time.Time) *Table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	old := s.table.Load()
-	next := &Table{Revision: old.Revision, demands: demands, peaks: peaks}
-	if !same(old.demands, demands) {
+	if old.demands == nil {
+		return old // Nothing was published.
+	}
+	next := &Table{demands: maps.Clone(old.demands), peaks: maps.Clone(old.peaks)}
+	for c := range some {
+		if s.history.State(c) != nil {
+			s.recommend(next, c, sets(c), now)
+		}
+	}
+	return s.publish(next)
+}
+
+// recommend puts what a container with a history needs under some sets of ratios into a table. It returns the names of those
+// sets.
+func (s *Store) recommend(to *Table, c history.Container, sets []Ratios, now time.Time) (names []string) {
+	options := s.options(c)
+	view, _ := s.history.View(c, now)
+	var needed least
+	for _, set := range sets {
+		if r, ok := recommend.For(recommend.NewDemand(view, set.Speeds), options.Containers, &options.Recommend, now); ok {
+			to.demands[Key{c, set.Name}] = r
+			names = append(names, set.Name)
+			needed = append(needed, need{set.Speeds, r.Target.Memory})
+		}
+	}
+	delete(to.peaks, c)
+	if found := s.history.Outliers(c, options.Replicas, needed.on, now); found != nil {
+		to.peaks[c] = found
+	}
+	return names
+}
+
+// publish makes a table the newest one.
+func (s *Store) publish(next *Table) *Table {
+	old := s.table.Load()
+	if next.Revision = old.Revision; !same(old.demands, next.demands) {
 		next.Revision++
 	}
 	s.table.Store(next)

@@ -9,6 +9,9 @@ import (
 // Owner is a controller above a pod.
 type Owner struct{ Kind, Name string }
 
+// ByRuns reports whether the pods of the workload end, as those of Jobs do, so that its runs show what it needs.
+func (w Workload) ByRuns() bool { return w.Kind == "Job" || w.Kind == "CronJob" }
+
 // whole are the kinds that are workloads of their own. An operator may own several of them, whose
 // containers have the same names but different work.
 var whole = []string{"CronJob", "DaemonSet", "Deployment", "ReplicationController", "StatefulSet"}

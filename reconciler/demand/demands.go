@@ -3,13 +3,11 @@ package demand
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
@@ -28,7 +26,7 @@ const DefaultJobLabel = "app.kubernetes.io/name"
 // interval is the default of Usage.Interval.
 const interval = time.Minute
 
-// calm is the time between a change to a policy and the publication that follows it.
+// calm is the time between a change to a policy, or a harm, and the publication that follows it.
 const calm = 3 * time.Second
 
 // Usage configures how usage is collected. All fields must be set unless their comment names a default.
@@ -66,6 +64,7 @@ type Demands struct {
 	store   *usage.Store
 	signals *signal.Signals
 	gone    gone
+	harms   harms
 	survey  atomic.Pointer[survey]
 	needs   atomic.Pointer[needs]
 	// before is the table of the last publication, and modes are the modes of the policies then.
@@ -126,9 +125,12 @@ func (d *Demands) Run(ctx context.Context) {
 	}
 	ticker := d.Clock.NewTicker(cmp.Or(d.Interval, interval))
 	defer ticker.Stop()
-	changed, policies := d.Ratios.Watch(), d.policies.Watch()
-	for {
-		d.publish(ctx)
+	changed, policies, harmed := d.Ratios.Watch(), d.policies.Watch(), d.harms.Watch()
+	for everything := true; ; {
+		if everything {
+			d.publish(ctx)
+		}
+		everything = true
 		select {
 		case <-ctx.Done():
 			return
@@ -137,11 +139,16 @@ func (d *Demands) Run(ctx context.Context) {
 		case <-read:
 		case <-policies:
 			// Tenants may change them as often as they like, and each publication looks at all pods.
-			select {
-			case <-ctx.Done():
+			if !d.wait(ctx) {
 				return
-			case <-d.Clock.After(calm):
 			}
+		case <-harmed:
+			// A node that is short of memory kills many.
+			if !d.wait(ctx) {
+				return
+			}
+			d.publishHarms(ctx)
+			everything = false
 		}
 	}
 }
@@ -155,9 +162,16 @@ func (d *Demands) publish(ctx context.Context) {
 	now := d.Clock.Now()
 	s := d.take(table, d.survey.Load(), now)
 	d.survey.Store(s)
-	kills := d.forget(now)
-	if d.Collects() {
-		d.countKills(ctx, kills, now)
+	d.harms.take()
+	collects := d.Collects()
+	for _, p := range d.Cluster.Pods("").List() {
+		d.countHarm(ctx, p, now)
+		if collects {
+			d.countRun(p)
+		}
+	}
+	for _, of := range d.forget(now) {
+		d.countKills(ctx, &of, now)
 	}
 	d.store.Follow(s.version)
 	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
@@ -170,24 +184,3 @@ func (d *Demands) publish(ctx context.Context) {
 // Collects reports whether this process counts usage: it leads, and knows what earlier leaders have
 // counted.
 func (d *Demands) Collects() bool { return d.Leads() && (d.Keeper == nil || d.Keeper.CaughtUp()) }
-
-// countKills counts the kills and the reverts that pods show. The store knows those that it has counted.
-func (d *Demands) countKills(ctx context.Context, all []killed, now time.Time) {
-	for _, p := range d.Cluster.Pods("").List() {
-		d.countReverts(ctx, p)
-		if kills := p.Kills(); len(kills) > 0 {
-			all = append(all, killed{p.NamespacedName(), string(p.UID), kills})
-		}
-	}
-	for _, of := range all {
-		if identity, known := d.Lookup(of.name.Namespace, of.name.Name, of.uid); !known || identity.Workload == (usage.Workload{}) {
-			continue
-		}
-		for _, k := range of.kills {
-			kill := history.Kill{Pod: history.Pod{UID: of.uid}, At: k.At, Limit: k.Limit, Request: k.Request, Usage: k.Used}
-			if err := d.store.Kill(of.name.Namespace, of.name.Name, k.Container, kill, now); err != nil {
-				klog.FromContext(ctx).V(1).Info("Kill not counted", "pod", of.name, "container", k.Container, "why", fmt.Sprint(err))
-			}
-		}
-	}
-}

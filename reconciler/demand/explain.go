@@ -76,7 +76,7 @@ type History struct {
 // count for other workloads, these have the histories. A workload without pods has its own.
 func (d *Demands) Histories(of usage.Workload, container string) (found []History) {
 	add := func(w usage.Workload) bool {
-		c := history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: container}
+		c := containerOf(w, container)
 		on, known := d.store.Distributions(c, d.Clock.Now())
 		if known {
 			found = append(found, History{c, on})

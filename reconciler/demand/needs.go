@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"slices"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -13,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
 // needs are what the containers of workloads need whose sizes follow usage. They are immutable.
@@ -26,24 +26,9 @@ const still = 0.02
 // new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
-	created, applied := s.withUsage(policy.Initial, policy.Apply), s.withUsage(policy.Apply)
+	modes := s.ruleModes()
 	for key, r := range demands.All() {
-		f := s.workloads[ownerOf(key.Container)]
-		if !f.applies(created[key.Ratios]) {
-			continue
-		}
-		o := s.options(key.Container).Recommend
-		to, was := o.Need(&r), before[key]
-		f.follow(key.Name, &to)
-		if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
-			now[key] = withReasons(was, &to)
-			continue
-		}
-		revise(&to)
-		now[key] = &to
-		if f.applies(applied[key.Ratios]) { // Otherwise, only new pods get the size.
-			moved[ownerOf(key.Container)] = true
-		}
+		s.need(key, &r, modes, before, now, moved)
 	}
 	for key := range before {
 		if now[key] == nil {
@@ -53,13 +38,34 @@ func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map
 	return now, moved
 }
 
-// withUsage returns which rules have one of the modes.
-func (s *survey) withUsage(modes ...string) map[string]bool {
-	has := map[string]bool{}
-	for _, profile := range s.table.Profiles() {
-		has[profile.Name] = slices.Contains(modes, profile.Usage())
+// need adds what a container needs to the needs of now if the sizes of pods follow it when they are created, or later, and its
+// workload to those that have moved if it has, and running pods follow it.
+func (s *survey) need(key usage.Key, r *recommend.Recommendation, modes map[string]string, before, now needs, moved map[usage.Workload]bool) {
+	f, mode := s.workloads[ownerOf(key.Container)], modes[key.Ratios]
+	if !f.applies(mode != policy.Observe) {
+		return
 	}
-	return has
+	o := s.options(key.Container).Recommend
+	to, was := o.Need(r), before[key]
+	f.follow(key.Name, &to)
+	if was != nil && *was.CPU.Rules == o.Rules && unmoved(&was.CPU, &to.CPU) && unmoved(&was.Memory, &to.Memory) {
+		now[key] = withReasons(was, &to)
+		return
+	}
+	revise(&to)
+	now[key] = &to
+	if f.applies(mode == policy.Apply) {
+		moved[ownerOf(key.Container)] = true
+	}
+}
+
+// ruleModes returns the mode of each rule.
+func (s *survey) ruleModes() map[string]string {
+	modes := map[string]string{}
+	for _, profile := range s.table.Profiles() {
+		modes[profile.Name] = profile.Usage()
+	}
+	return modes
 }
 
 // unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
@@ -114,14 +120,22 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 		}
 	}
 	d.before, d.modes = demands, modes
+	d.put(now, moved)
+}
+
+// put makes needs those in effect, and queues the pods of the workloads whose needs have moved.
+func (d *Demands) put(now needs, moved map[usage.Workload]bool) {
 	d.needs.Store(&now)
 	d.assumed.Store(nil)
-	if len(moved) == 0 {
-		return
+	namespaces := map[string]bool{}
+	for w := range moved {
+		namespaces[w.Namespace] = true
 	}
-	for _, p := range d.Cluster.Pods("").List() {
-		if w, ok := d.workloadOf(p); ok && moved[w] {
-			d.Cluster.Changed(p)
+	for namespace := range namespaces {
+		for _, p := range d.Cluster.Pods(namespace).List() {
+			if w, ok := d.workloadOf(p); ok && moved[w] {
+				d.Cluster.Changed(p)
+			}
 		}
 	}
 }
@@ -188,7 +202,7 @@ func (p *podNeeds) Peak(container string) int64 {
 
 // key returns the key of the history of a container.
 func (p *podNeeds) key(container string) history.Container {
-	return history.Container{Namespace: p.owner.Namespace, Kind: p.owner.Kind, Workload: p.owner.Name, Name: container}
+	return containerOf(p.owner, container)
 }
 
 // Resized implements need.Demand. Pods record only their last resize.

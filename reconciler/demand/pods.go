@@ -1,6 +1,7 @@
 package demand
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ type ended struct {
 	workload   usage.Workload
 	containers []string
 	at         time.Time
+	run        run
 }
 
 // killed are the kills of a pod.
@@ -40,6 +42,8 @@ type killed struct {
 	name  types.NamespacedName
 	uid   string
 	kills []pod.Kill
+	// at is when the pod was deleted; zero if it exists.
+	at time.Time
 }
 
 // Lookup returns what a pod belongs to and where it runs, even if it was deleted lately. Without a UID,
@@ -67,8 +71,9 @@ func (d *Demands) identify(p *pod.Pod) (usage.Identity, bool) {
 	return usage.Identity{Workload: w, Pod: history.Pod{UID: string(p.UID), NodeType: rule.NodeType}, Created: p.CreatedAt()}, true
 }
 
-// podChanged remembers a pod that was deleted.
+// podChanged remembers a pod that was deleted, killed or reverted.
 func (d *Demands) podChanged(before, now *pod.Pod) {
+	d.harms.note(before, now)
 	if before == nil || now != nil && now.UID == before.UID {
 		return
 	}
@@ -83,6 +88,9 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	for i := range before.Containers {
 		e.containers = append(e.containers, before.Containers[i].Name())
 	}
+	if w.ByRuns() {
+		e.run = runOf(before)
+	}
 	d.gone.mu.Lock()
 	defer d.gone.mu.Unlock()
 	d.gone.order = append(d.gone.order, e)
@@ -91,20 +99,21 @@ func (d *Demands) podChanged(before, now *pod.Pod) {
 	}
 	d.gone.pods[e.name] = identity
 	if kills := before.Kills(); len(kills) > 0 {
-		d.gone.kills = append(d.gone.kills, killed{e.name, e.uid, kills})
+		d.gone.kills = append(d.gone.kills, killed{e.name, e.uid, kills, e.at})
 	}
 }
 
-// forget releases the pods that were deleted long enough ago, and returns the kills of those that were
-// deleted since the last call.
+// forget releases the pods that were deleted long enough ago, and returns the kills of the others.
 func (d *Demands) forget(now time.Time) []killed {
 	d.gone.mu.Lock()
 	n := 0
 	for n < len(d.gone.order) && (now.Sub(d.gone.order[n].at) > remembered || len(d.gone.order)-n > mostGone) {
 		n++
 	}
-	old, kills := d.gone.order[:n:n], d.gone.kills
-	d.gone.order, d.gone.kills = d.gone.order[n:], nil
+	old := d.gone.order[:n:n]
+	d.gone.order = d.gone.order[n:]
+	d.gone.kills = slices.DeleteFunc(d.gone.kills, func(k killed) bool { return now.Sub(k.at) > remembered })
+	kills := slices.Clone(d.gone.kills)
 	for _, e := range old {
 		if d.gone.pods[e.name].UID == e.uid {
 			delete(d.gone.pods, e.name)
@@ -112,6 +121,9 @@ func (d *Demands) forget(now time.Time) []killed {
 	}
 	d.gone.mu.Unlock()
 	for _, e := range old {
+		if d.Collects() {
+			d.count(e.workload, e.uid, &e.run) // By now, what its last minutes used is known.
+		}
 		for _, container := range e.containers {
 			d.store.Ended(e.workload, container, e.uid)
 		}

@@ -225,9 +225,9 @@ func (s *survey) modes() map[usage.Workload]string {
 	if s.policies == nil {
 		return nil
 	}
-	all, applied := map[usage.Workload]string{}, s.withUsage(policy.Apply)
+	all, modes := map[usage.Workload]string{}, s.ruleModes()
 	for w, f := range s.workloads {
-		if f.policy != nil && slices.ContainsFunc(f.rules, func(rule string) bool { return applied[rule] != f.policy.Applies() }) {
+		if f.policy != nil && slices.ContainsFunc(f.rules, func(rule string) bool { return (modes[rule] == policy.Apply) != f.policy.Applies() }) {
 			all[w] = f.policy.Mode
 		}
 	}

@@ -143,7 +143,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			if c.Init() && !c.Sidecar() {
 				continue
 			}
-			key := usage.Key{Container: history.Container{Namespace: w.Namespace, Kind: w.Kind, Workload: w.Name, Name: c.Name()}, Ratios: rule.Rule()}
+			key := usage.Key{Container: containerOf(w, c.Name()), Ratios: rule.Rule()}
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {

@@ -64,27 +64,29 @@ type controller struct {
 func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *survey {
 	s := &survey{table: table, workloads: make(map[usage.Workload]*facts, len(before.workloads)), policies: newPolicies(d.Cluster.Policies())}
 	var owners []workload.Workload
-	controllers := map[controller]bool{}
+	controllers, measured := map[controller]bool{}, map[usage.Workload]bool{}
+	for _, c := range d.store.Containers() {
+		measured[ownerOf(c)] = true
+	}
 	for _, p := range d.Cluster.Pods("").List() {
+		owners = d.Cluster.Owners().Chain(owners[:0], p)
+		w, ok := d.countsFor(p, owners)
+		// A run may begin and end between two surveys, and there may be none for days.
+		if !ok || p.Finished() && !(w.ByRuns() && measured[w]) {
+			continue
+		}
+		s.add(w, p, owners, now)
 		if p.Finished() {
 			continue
 		}
-		owners = d.Cluster.Owners().Chain(owners[:0], p)
-		if w, ok := d.countsFor(p, owners); ok {
-			s.add(w, p, owners, now)
-			by := controller{w, p.Controller().UID}
-			if controllers[by] {
-				s.workloads[w].replicas = true
-			}
-			controllers[by] = true
+		by := controller{w, p.Controller().UID}
+		if controllers[by] {
+			s.workloads[w].replicas = true
 		}
+		controllers[by] = true
 	}
 	for _, f := range s.workloads {
 		f.version, f.versions = newest(f.versions), nil
-	}
-	measured := map[usage.Workload]bool{}
-	for _, c := range d.store.Containers() {
-		measured[ownerOf(c)] = true
 	}
 	for w, f := range before.workloads {
 		if s.workloads[w] == nil && (measured[w] || now.Sub(f.seen) <= remembered) {
@@ -152,15 +154,18 @@ func (f *facts) in(table *ratios.Table) *facts {
 }
 
 // options returns the options of a container. Those of an unknown workload are the globals'.
-func (s *survey) options(c history.Container) usage.Options {
-	f := s.workloads[ownerOf(c)]
-	switch {
+func (s *survey) options(c history.Container) (o usage.Options) {
+	w := ownerOf(c)
+	switch f := s.workloads[w]; {
 	case f != nil:
-		return f.options(c.Name)
+		o = f.options(c.Name)
 	case s.table != nil:
-		return optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
+		o = optionsOf(&s.table.Profiles()[0].Demand, c.Name, false, 1)
+	default:
+		o = optionsOf(&unconfigured, c.Name, false, 1)
 	}
-	return optionsOf(&unconfigured, c.Name, false, 1)
+	o.Recommend.ByRuns = w.ByRuns()
+	return o
 }
 
 // demand returns where the demand of a workload comes from, as configured.

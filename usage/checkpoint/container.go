@@ -33,7 +33,7 @@ func (c *container) append(b []byte) ([]byte, error) {
 	m := &storedv2.Container{
 		Namespace: c.Namespace, Kind: c.Kind, Workload: c.Workload, Name: c.Name, RatioSets: c.ratios,
 		CpuHalfLifeNanos: int64(c.Shapes.CPU.HalfLife), MemoryHalfLifeNanos: int64(c.Shapes.Memory.HalfLife),
-		NewestNanos: nanos(newest), Pods: packPods(c.State), Outliers: packOutliers(c.State),
+		NewestNanos: nanos(newest), Pods: packPods(c.State), Outliers: packOutliers(c.State), RanIds: packRan(c.State),
 	}
 	for _, s := range c.Types {
 		m.NodeTypes = append(m.NodeTypes, packSeries(s, c.Shapes, newest))
@@ -57,7 +57,7 @@ func packSeries(s *history.Series, shapes history.Shapes, newest time.Time) *sto
 		Name: s.NodeType, FirstTime: packTime(s.First, newest), LastTime: packTime(s.Last, newest),
 		HeardTime: packTime(s.Heard, newest), Samples: int64(s.Samples), Cpu: packHistogram(&s.CPU, shapes.CPU.HalfLife),
 		Memory: packHistogram(&s.Memory, shapes.Memory.HalfLife), Throttled: packHistogram(&s.Throttled, shapes.CPU.HalfLife),
-		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors), Peaks: packPeaks(&s.Peaks),
+		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors), Peaks: packPeaks(&s.Peaks), Runs: packRuns(s.Runs),
 	}
 	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
 		if h := &s.Hours[i]; i == 0 || *h != s.Hours[i-1] {
@@ -149,6 +149,7 @@ func unpackContainer(form []byte) (c container, err error) {
 	if err := unpackPods(m.Pods, c.State); err != nil {
 		return c, err
 	}
+	unpackRan(m.RanIds, c.State)
 	return c, unpackOutliers(m.Outliers, c.State)
 }
 
@@ -157,12 +158,13 @@ func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time)
 		NodeType: m.Name, First: unpackTime(m.FirstTime, newest), Last: unpackTime(m.LastTime, newest),
 		Heard: unpackTime(m.HeardTime, newest), Samples: int(m.Samples), Unknown: m.ProtoReflect().GetUnknown(),
 	}
-	var errs [6]error
+	var errs [7]error
 	s.CPU, errs[0] = unpackHistogram(m.Cpu, shapes.CPU)
 	s.Memory, errs[1] = unpackHistogram(m.Memory, shapes.Memory)
 	s.Throttled, errs[2] = unpackHistogram(m.Throttled, shapes.CPU)
 	s.Floors, errs[4] = unpackFloors(m.Floors)
 	s.Peaks, errs[5] = unpackPeaks(m.Peaks)
+	s.Runs, errs[6] = unpackRuns(m.Runs)
 	if m.Pressed != nil {
 		var pressed histogram.Histogram
 		pressed, errs[3] = unpackHistogram(m.Pressed, shapes.CPU)

@@ -247,6 +247,7 @@ func TestContainer(t *testing.T) {
 			}
 		}
 	})
+	t.Run("keeps runs", keepsRuns)
 	t.Run("keeps all IDs of pods apart", func(t *testing.T) {
 		s := least()
 		for _, id := range []history.PodID{0, 1, 1<<40 - 1, 1 << 32} {

@@ -31,6 +31,7 @@ func (r *State) rewind(now time.Time) {
 		}
 		s.Floors.rewind(now)
 		s.Peaks.rewind(now)
+		s.rewindRuns(now)
 		if s.Week != nil {
 			s.Week.forgetAfter(hourOf(now))
 		}

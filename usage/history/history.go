@@ -45,6 +45,7 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	} else {
 		w.own.Note(s.At, s.Usage)
 		w.series.Peaks.Note(s.At, s.Usage)
+		w.late(s.Usage)
 		if err := w.addMemory(&s, &options); err != nil {
 			return err
 		}

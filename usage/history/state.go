@@ -49,6 +49,8 @@ type Series struct {
 	// Peaks has the highest usage of memory of each of the last days, by any pod. A killed container counts as having used
 	// its limit.
 	Peaks Days
+	// Runs are the newest days on which pods ended with success, the newest first; nil unless those who know pods say so.
+	Runs []RunDay
 	// Unknown is what a later version has stored of the node type.
 	Unknown []byte
 }
@@ -82,6 +84,7 @@ func (h *History) Restore(c Container, r *State, now time.Time) error {
 		}
 		wrong = wrong || s.Samples < 0 || i > 0 && r.Types[i-1].NodeType >= s.NodeType
 		wrong = wrong || s.Week != nil && (implausible(s.Week.CPU[:]...) || implausible(s.Week.Memory[:]...))
+		wrong = wrong || implausibleRuns(s.Runs)
 		if newest.Before(s.Heard) && !s.Heard.After(now.Add(Skew)) {
 			newest = s.Heard
 		}

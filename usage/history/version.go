@@ -11,7 +11,7 @@ type Version struct {
 }
 
 // Follow notes the version of the pods of a container that has a history. If it is the first one that is known, nothing
-// has changed.
+// has changed. The runs of the version before prove nothing about the new one.
 func (h *History) Follow(c Container, v Version) {
 	r := h.containers[c]
 	switch {
@@ -20,5 +20,6 @@ func (h *History) Follow(c Container, v Version) {
 		r.Version = Version{Hash: v.Hash}
 	default:
 		r.Version = v
+		r.forgetRuns()
 	}
 }

@@ -43,6 +43,8 @@ type TypeView struct {
 	Floors *Floors
 	// Peaks has the highest usage of memory of each of the last days.
 	Peaks Days
+	// Runs are the newest days on which pods ended with success, the newest first.
+	Runs []RunDay
 	hours *[3]Hours
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week
@@ -85,7 +87,7 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	for i, s := range r.Types {
 		t := TypeView{
 			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
-			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, hours: &s.Hours, week: s.Week,
+			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, Runs: s.Runs, hours: &s.Hours, week: s.Week,
 		}
 		if t.Pressed == nil {
 			t.Pressed = t.CPU

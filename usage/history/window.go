@@ -22,6 +22,8 @@ type Window struct {
 	// use less by far. replica means that there were others.
 	own              Days
 	outlier, replica bool
+	// Ran means that the pod has ended with success, and that this is one of the runs of the history.
+	Ran bool
 }
 
 // Span is a window of memory.

@@ -50,7 +50,7 @@ func (o *Options) keepsLimit(r *Recommendation) string {
 // untried returns why nothing is lowered soon after a change to the workload; empty if there was none. What the version
 // before used says little about the new one.
 func (o *Options) untried(r *Recommendation) string {
-	if r.New == 0 || r.New >= o.MinHistory {
+	if o.ByRuns || r.New == 0 || r.New >= o.MinHistory { // Runs of the version before do not count.
 		return ""
 	}
 	return fmt.Sprintf("an image, or an amount that the author wrote, changed %s ago, and %s of the new version are needed (minHistory)", short(r.New), short(o.MinHistory))
@@ -61,6 +61,8 @@ func (o *Options) unknown(what, was string, k Known) string {
 	switch {
 	case k == Known{}:
 		return fmt.Sprintf("no %s %s measured", what, was)
+	case o.ByRuns:
+		return k.tooFew(what, was)
 	case k.Age < o.MinHistory:
 		return fmt.Sprintf("%s of %s known, and %s needed (minHistory)", short(k.Age), what, short(o.MinHistory))
 	case k.Coverage < o.MinCoverage:

@@ -44,6 +44,9 @@ type Options struct {
 	// known before a decrease.
 	MinHistory  time.Duration
 	MinCoverage float64
+	// ByRuns means that the pods of the workload end, as those of Jobs do. Successful runs on several days then take the
+	// place of MinHistory, MinCoverage and Silence, and memory follows the highest usage.
+	ByRuns bool
 	// Silence is after how long without samples of CPU its source counts as silent, so that CPU is not lowered; 0 means
 	// never. Memory in use says this of memory.
 	Silence time.Duration

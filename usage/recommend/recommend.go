@@ -31,8 +31,8 @@ type Recommendation struct {
 	New time.Duration
 	// Floors are the least sizes of which smaller ones were seen to be too small.
 	Floors Floors
-	// Peak is the highest usage of memory within the last seven days. A container that was killed counts as having used its
-	// limit. It is 0 if none is known.
+	// Peak is the highest usage of memory within the last seven days, and of the runs that are known. A container that was
+	// killed counts as having used its limit. It is 0 if none is known.
 	Peak int64
 	// Max is the most that the options allow; 0 means any amount.
 	Max Amounts
@@ -50,6 +50,8 @@ type Known struct {
 	// Age is how long ago it begins, and Coverage the share of hours with samples since then.
 	Age      time.Duration
 	Coverage float64
+	// Runs is how many successful runs were measured, and Days on how many days.
+	Runs, Days int
 }
 
 // known converts what is known at a time.
@@ -66,7 +68,7 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 	if d.Samples == 0 {
 		return Recommendation{}, false
 	}
-	cpu, memory := o.Policy.Estimate(&d, o, now)
+	cpu, memory := o.estimates(&d, now)
 	r = Recommendation{
 		CPUConfidence: d.confidence(o.CPUConfidence), MemoryConfidence: d.confidence(o.MemoryConfidence),
 		CPUKnown: known(d.CPUKnown, now), MemoryKnown: known(d.MemoryKnown, now), PeaksKnown: known(d.PeaksKnown, now),
@@ -74,7 +76,10 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 		Last: d.Last, Silent: o.Silence > 0 && now.Sub(d.Last) > o.Silence,
 	}
 	r.MemoryUnknown = !slices.ContainsFunc(d.Memory, func(p histogram.Part) bool { return !p.Histogram.Empty() })
-	r.Floors, r.Peak = d.floors(now), d.highest(now)
+	r.Floors, r.Peak = d.floors(now), max(d.highest(now), d.highestOfRuns())
+	if o.ByRuns {
+		r.countRuns(&d, now)
+	}
 	if !d.Since.IsZero() {
 		r.New = max(1, now.Sub(d.Since).Abs()) // A time in the far future must not prevent decreases forever.
 	}

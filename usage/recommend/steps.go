@@ -23,7 +23,7 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 	if d.Samples == 0 {
 		return nil
 	}
-	cpu, memory := o.Policy.Estimate(&d, o, now)
+	cpu, memory := o.estimates(&d, now)
 	target := o.stages(cpu.Target, memory.Target, containers, 1, 1)
 	floor := fmt.Sprintf("at least %s: the floor of a pod, divided by %s", o.floor(containers), plural(max(containers, 1), "container"))
 	steps := []Step{
@@ -39,6 +39,14 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 
 // policy says how the estimate follows from usage.
 func (o *Options) policy() string {
+	if o.ByRuns {
+		return o.measured() + ", at least the highest usage of memory of the last days and of the successful runs that are known"
+	}
+	return o.measured()
+}
+
+// measured says how the estimate follows from the policy alone.
+func (o *Options) measured() string {
 	percentiles := fmt.Sprintf("percentile %v of CPU and %v of the peaks of memory", o.CPU.Target, o.Memory.Target)
 	switch o.Policy {
 	case Pressure:

@@ -258,7 +258,9 @@ type Container struct {
 	// Those of its pods that use far more memory than others; absent if there are none.
 	Outliers *Outliers `protobuf:"bytes,14,opt,name=outliers,proto3" json:"outliers,omitempty"`
 	// The version of its pods; absent if it is not known.
-	Version       *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
+	Version *Version `protobuf:"bytes,15,opt,name=version,proto3" json:"version,omitempty"`
+	// The lowest 5 bytes of the ID of each of its pods whose run is in the runs of a node type.
+	RanIds        []byte `protobuf:"bytes,20,opt,name=ran_ids,json=ranIds,proto3" json:"ran_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -394,6 +396,13 @@ func (x *Container) GetOutliers() *Outliers {
 func (x *Container) GetVersion() *Version {
 	if x != nil {
 		return x.Version
+	}
+	return nil
+}
+
+func (x *Container) GetRanIds() []byte {
+	if x != nil {
+		return x.RanIds
 	}
 	return nil
 }
@@ -549,7 +558,9 @@ type NodeType struct {
 	// The hours with samples of memory; absent if they are the same as those of CPU.
 	MemoryHours *Hours `protobuf:"bytes,14,opt,name=memory_hours,json=memoryHours,proto3" json:"memory_hours,omitempty"`
 	// The hours with peaks of memory; absent if they are the same as those of memory.
-	PeakHours     *Hours `protobuf:"bytes,15,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
+	PeakHours *Hours `protobuf:"bytes,15,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
+	// The days on which pods ended with success; absent without any.
+	Runs          *Runs `protobuf:"bytes,20,opt,name=runs,proto3" json:"runs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -689,6 +700,86 @@ func (x *NodeType) GetPeakHours() *Hours {
 	return nil
 }
 
+func (x *NodeType) GetRuns() *Runs {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+// The newest days on which pods ended with success whose usage is known, the newest one first.
+type Runs struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days, in days since 1970.
+	Days []int32 `protobuf:"varint,1,rep,packed,name=days,proto3" json:"days,omitempty"`
+	// The number of these pods, of each day.
+	Runs []uint32 `protobuf:"varint,2,rep,packed,name=runs,proto3" json:"runs,omitempty"`
+	// How many of them have known peaks of memory, of each day.
+	Peaks []uint32 `protobuf:"varint,3,rep,packed,name=peaks,proto3" json:"peaks,omitempty"`
+	// Their highest usage of memory, of each day.
+	PeakBytes     []uint64 `protobuf:"varint,4,rep,packed,name=peak_bytes,json=peakBytes,proto3" json:"peak_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Runs) Reset() {
+	*x = Runs{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Runs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Runs) ProtoMessage() {}
+
+func (x *Runs) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Runs.ProtoReflect.Descriptor instead.
+func (*Runs) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Runs) GetDays() []int32 {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *Runs) GetRuns() []uint32 {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *Runs) GetPeaks() []uint32 {
+	if x != nil {
+		return x.Peaks
+	}
+	return nil
+}
+
+func (x *Runs) GetPeakBytes() []uint64 {
+	if x != nil {
+		return x.PeakBytes
+	}
+	return nil
+}
+
 // The highest usage of memory of each of the last eight days.
 type Peaks struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -702,7 +793,7 @@ type Peaks struct {
 
 func (x *Peaks) Reset() {
 	*x = Peaks{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +805,7 @@ func (x *Peaks) String() string {
 func (*Peaks) ProtoMessage() {}
 
 func (x *Peaks) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +818,7 @@ func (x *Peaks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peaks.ProtoReflect.Descriptor instead.
 func (*Peaks) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Peaks) GetDay() int32 {
@@ -759,7 +850,7 @@ type Floors struct {
 
 func (x *Floors) Reset() {
 	*x = Floors{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +862,7 @@ func (x *Floors) String() string {
 func (*Floors) ProtoMessage() {}
 
 func (x *Floors) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +875,7 @@ func (x *Floors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floors.ProtoReflect.Descriptor instead.
 func (*Floors) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Floors) GetDays() []int32 {
@@ -821,7 +912,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +924,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +937,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -899,7 +990,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1002,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1015,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -989,7 +1080,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1092,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1105,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -1139,7 +1230,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1242,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1255,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1207,7 +1298,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x06Source\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xad\x05\n" +
+	"read_nanos\x18\x02 \x01(\x12R\treadNanos\"\xc6\x05\n" +
 	"\tContainer\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -1227,14 +1318,15 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"node_types\x18\f \x03(\v2\x1e.checkpoint.stored.v2.NodeTypeR\tnodeTypes\x12.\n" +
 	"\x04pods\x18\r \x01(\v2\x1a.checkpoint.stored.v2.PodsR\x04pods\x12:\n" +
 	"\boutliers\x18\x0e \x01(\v2\x1e.checkpoint.stored.v2.OutliersR\boutliers\x127\n" +
-	"\aversion\x18\x0f \x01(\v2\x1d.checkpoint.stored.v2.VersionR\aversion\"B\n" +
+	"\aversion\x18\x0f \x01(\v2\x1d.checkpoint.stored.v2.VersionR\aversion\x12\x17\n" +
+	"\aran_ids\x18\x14 \x01(\fR\x06ranIds\"B\n" +
 	"\aVersion\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x06R\x04hash\x12#\n" +
 	"\rsince_seconds\x18\x02 \x01(\x03R\fsinceSeconds\"]\n" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xc8\x05\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xf8\x05\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1254,7 +1346,14 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\tcpu_hours\x18\r \x01(\v2\x1b.checkpoint.stored.v2.HoursR\bcpuHours\x12>\n" +
 	"\fmemory_hours\x18\x0e \x01(\v2\x1b.checkpoint.stored.v2.HoursR\vmemoryHours\x12:\n" +
 	"\n" +
-	"peak_hours\x18\x0f \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\"/\n" +
+	"peak_hours\x18\x0f \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\x12.\n" +
+	"\x04runs\x18\x14 \x01(\v2\x1a.checkpoint.stored.v2.RunsR\x04runs\"c\n" +
+	"\x04Runs\x12\x12\n" +
+	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x12\n" +
+	"\x04runs\x18\x02 \x03(\rR\x04runs\x12\x14\n" +
+	"\x05peaks\x18\x03 \x03(\rR\x05peaks\x12\x1d\n" +
+	"\n" +
+	"peak_bytes\x18\x04 \x03(\x04R\tpeakBytes\"/\n" +
 	"\x05Peaks\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12\x14\n" +
 	"\x05peaks\x18\x02 \x03(\rR\x05peaks\"6\n" +
@@ -1310,7 +1409,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1319,12 +1418,13 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
 	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
 	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Peaks)(nil),     // 7: checkpoint.stored.v2.Peaks
-	(*Floors)(nil),    // 8: checkpoint.stored.v2.Floors
-	(*Histogram)(nil), // 9: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 10: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 11: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 12: checkpoint.stored.v2.Outliers
+	(*Runs)(nil),      // 7: checkpoint.stored.v2.Runs
+	(*Peaks)(nil),     // 8: checkpoint.stored.v2.Peaks
+	(*Floors)(nil),    // 9: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 10: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 11: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 12: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 13: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1333,24 +1433,25 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	11, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	12, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	12, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	13, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
 	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	9,  // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	9,  // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	10, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	8,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
-	7,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
+	10, // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	10, // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	10, // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	10, // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	11, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	9,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	8,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
 	5,  // 16: checkpoint.stored.v2.NodeType.cpu_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 17: checkpoint.stored.v2.NodeType.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 18: checkpoint.stored.v2.NodeType.peak_hours:type_name -> checkpoint.stored.v2.Hours
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	7,  // 19: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1364,7 +1465,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

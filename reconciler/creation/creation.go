@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"maps"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,7 +92,9 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	}
 	of := pod.BeingCreated(asked, name, now)
 	snapshot := s.Cluster.SnapshotOfNew(of, rules)
-	snapshot.Lot, snapshot.Largest = lot, func() node.Resources { return s.largest(asked, out.Placement.Node) }
+	// Plans ask for each container.
+	nodes := sync.OnceValue(func() []*corev1.Node { return s.allowed(asked, out.Placement.Node) })
+	snapshot.Lot, snapshot.Largest = lot, sync.OnceValue(func() node.Resources { return largest(nodes()) })
 	planned := func(nodeType string) *plan.Plan {
 		snapshot.CreateFor(nodeType)
 		return s.Planner.Plan(snapshot)
@@ -100,7 +103,8 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	case out.Placement.NodeType != "":
 		out.Plan = planned(out.Placement.NodeType)
 	case snapshot.Demand != nil:
-		out.Plan, out.Placement = s.anywhere(asked, of, profile, planned)
+		snapshot.Anywhere = true
+		out.Plan, out.Placement = s.anywhere(nodes(), of, profile, planned)
 	}
 	if out.Plan == nil {
 		out.Why = "where it will run is not known yet"

@@ -92,12 +92,8 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	}
 	of := pod.BeingCreated(asked, name, now)
 	snapshot := s.Cluster.SnapshotOfNew(of, rules)
-	nodes := sync.OnceValue(func() []*corev1.Node {
-		if out.Placement.Node != nil {
-			return []*corev1.Node{out.Placement.Node}
-		}
-		return s.allowed(asked)
-	})
+	// Plans ask for each container.
+	nodes := sync.OnceValue(func() []*corev1.Node { return s.allowed(asked, out.Placement.Node) })
 	snapshot.Lot, snapshot.Largest = lot, sync.OnceValue(func() node.Resources { return largest(nodes()) })
 	planned := func(nodeType string) *plan.Plan {
 		snapshot.CreateFor(nodeType)
@@ -107,7 +103,8 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	case out.Placement.NodeType != "":
 		out.Plan = planned(out.Placement.NodeType)
 	case snapshot.Demand != nil:
-		out.Plan, out.Placement = s.anywhere(of, nodes(), profile, planned)
+		snapshot.Anywhere = true
+		out.Plan, out.Placement = s.anywhere(nodes(), of, profile, planned)
 	}
 	if out.Plan == nil {
 		out.Why = "where it will run is not known yet"

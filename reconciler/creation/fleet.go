@@ -16,9 +16,38 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
+// mostTerms is how many terms of a required affinity a pod may have, and mostRules how many tolerations, and requirements with
+// their values. All are compared with all nodes, and the API server waits for a second.
+const (
+	mostTerms = 20
+	mostRules = 500
+)
+
+// intricate reports whether comparing what a pod says about its nodes with all nodes would take too long.
+func intricate(spec *corev1.PodSpec) bool {
+	terms, rules := 0, len(spec.Tolerations)+len(spec.NodeSelector)
+	if spec.Affinity != nil && spec.Affinity.NodeAffinity != nil && spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, term := range spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			terms++
+			for _, list := range [...][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+				for i := range list {
+					rules += 1 + len(list[i].Values)
+				}
+			}
+		}
+	}
+	return terms > mostTerms || rules > mostRules
+}
+
 // allowed returns the nodes that a pod may run on, as the scheduler decides it: by the pod's node selector, its required
-// affinity and its tolerations.
-func (s *Sizer) allowed(asked *corev1.Pod) (nodes []*corev1.Node) {
+// affinity and its tolerations, or only the one that it names. It returns none if it would take too long to find them.
+func (s *Sizer) allowed(asked *corev1.Pod, on *corev1.Node) (nodes []*corev1.Node) {
+	switch {
+	case on != nil:
+		return []*corev1.Node{on}
+	case asked.Spec.NodeName != "" || intricate(&asked.Spec):
+		return nil // The node that it names is not known.
+	}
 	affinity, logger := nodeaffinity.GetRequiredNodeAffinity(asked), klog.Background()
 	repels := func(t corev1.Taint) bool {
 		return t.Effect != corev1.TaintEffectPreferNoSchedule && !schedulingcorev1.TolerationsTolerateTaint(logger, asked.Spec.Tolerations, &t, false)
@@ -34,18 +63,26 @@ func (s *Sizer) allowed(asked *corev1.Pod) (nodes []*corev1.Node) {
 	return nodes
 }
 
-// slowest returns the slowest type of the nodes whose ratio is known; empty if there is none.
+// slowest returns the slowest type of the nodes; empty if the ratio of none of them is known. Nobody knows what pods need on
+// nodes without one: what they need on the baseline is the best guess, as it is for what an author wrote.
 func (s *Sizer) slowest(nodes []*corev1.Node, profile *ratios.Profile) (slowest string) {
 	var worst *ratios.Entry
+	unknown := false
 	for _, n := range nodes {
 		var entry *ratios.Entry
 		match, _ := s.Planner.NodeTypes.Resolve(n.Labels, func(nodeType string) (ok bool) {
 			entry, ok = profile.Lookup(nodeType)
 			return ok
 		})
-		if entry != nil && (worst == nil || slower(entry, worst) || !slower(worst, entry) && match.NodeType < slowest) {
+		switch {
+		case entry == nil || entry.Unused != "":
+			unknown = true
+		case worst == nil || slower(entry, worst) || !slower(worst, entry) && match.NodeType < slowest:
 			slowest, worst = match.NodeType, entry
 		}
+	}
+	if baseline, ok := profile.Lookup(profile.Baseline); unknown && worst != nil && ok && slower(baseline, worst) {
+		return profile.Baseline
 	}
 	return slowest
 }
@@ -62,7 +99,7 @@ func slower(a, b *ratios.Entry) bool {
 // which it may run, so that it is not too small wherever it lands. It does not get more than its author wrote, nor than it
 // needs on the baseline, unless a node has room for that now: it must not stay pending. There is no plan if no node that it
 // may run on has a type with a ratio.
-func (s *Sizer) anywhere(of *pod.Pod, nodes []*corev1.Node, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
+func (s *Sizer) anywhere(nodes []*corev1.Node, of *pod.Pod, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
 	slowest := s.slowest(nodes, profile)
 	if slowest == "" {
 		return nil, Placement{}
@@ -93,9 +130,9 @@ func (s *Sizer) hasRoom(nodes []*corev1.Node, wanted node.Resources) bool {
 }
 
 // largest returns the most of each resource that any of the nodes has.
-func largest(nodes []*corev1.Node) (largest node.Resources) {
+func largest(nodes []*corev1.Node) (most node.Resources) {
 	for _, n := range nodes {
-		largest = largest.AtLeast(node.Allocatable(n))
+		most = most.AtLeast(node.Allocatable(n))
 	}
-	return largest
+	return most
 }

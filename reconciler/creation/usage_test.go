@@ -2,12 +2,14 @@ package creation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -15,9 +17,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -70,6 +75,15 @@ func tainted(s *Sizer, name string, taint corev1.Taint) {
 	}
 }
 
+// plainNode adds a node of an unknown type.
+func plainNode(s *Sizer) {
+	n := clustertest.Node("plain", "", "8")
+	n.Labels = nil
+	if err := s.Cluster.Know(nil, []*corev1.Node{n}); err != nil {
+		panic(err)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	const slow, fast = 0.8, 1.25
 	dedicated := corev1.Taint{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoSchedule}
@@ -113,6 +127,10 @@ func TestUsage(t *testing.T) {
 		{"more than its author wrote, if a node has room", slow, needs(1200), nil, nil, "1500m/3", "n4 is the slowest"},
 		{"but no more than on the baseline, if none has", slow, needs(1200), full("6700m"), nil, "1200m/2400m", "no node has room now for what it needs on n4"},
 		{"less than its author wrote, even if none has room", slow, needs(500), full("7900m"), nil, "625m/1250m", "n4 is the slowest"},
+		{"no less than on the baseline if the type of a node is not known", fast, needs(500), func(s *Sizer) {
+			tainted(s, "a", dedicated)
+			plainNode(s)
+		}, nil, "500m/1", "n2d is the slowest"},
 		{"no less than its author wrote, while too little is known", fast, needs(500, keeping), nil, changes{selects("n4")}, "800m/1600m", "n4"},
 		{"no more than any node has", slow, needs(5000), func(s *Sizer) {
 			small := clustertest.Node("small", "n2d", "4")
@@ -141,20 +159,34 @@ func TestUsage(t *testing.T) {
 }
 
 func TestUsageOnUnknownNodes(t *testing.T) {
+	terms := slices.Repeat([]corev1.NodeSelectorTerm{ofType("n4", "n2d")}, mostTerms+1)
 	for name, change := range map[string]func(*corev1.Pod){
 		"no node":                onNode("c"),
+		"no node of the name":    func(p *corev1.Pod) { p.Spec.NodeName = "c" },
+		"no known type":          func(p *corev1.Pod) { p.Spec.NodeName = "plain" },
 		"no node type that fits": required(ofType("c3")),
+		"many terms":             required(terms...),
+		"many values":            required(ofType(append(slices.Repeat([]string{"c3"}, mostRules), "n4")...)),
+		"many tolerations":       func(p *corev1.Pod) { p.Spec.Tolerations = make([]corev1.Toleration, mostRules+1) },
 	} {
 		s := following(t, 1, needs(500), policy.Guard{MaxUnproven: policy.AllPods})
+		plainNode(s)
 		if got := s.Size(asked(change), "shop", ""); got.Pod != nil || !strings.Contains(got.Why, "where it will run is not known") {
 			t.Errorf("%s: got %v, because %q", name, got.Pod, got.Why)
 		}
 	}
 }
 
-// While a size has not proven itself, about as many of the new pods get it as may try it.
+// While a size has not proven itself, about as many of the new pods get it as may try it: even of those that are planned for a
+// node type on which none of the others runs.
 func TestLot(t *testing.T) {
-	s := following(t, 1, needs(500), policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1})
+	for name, change := range map[string]func(*corev1.Pod){"of a type": selects("n2d"), "anywhere": func(*corev1.Pod) {}} {
+		t.Run(name, func(t *testing.T) { drawsLots(t, change) })
+	}
+}
+
+func drawsLots(t *testing.T, change func(*corev1.Pod)) {
+	s := following(t, 0.8, needs(500), policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1})
 	var running []*pod.Pod
 	for i := range 19 {
 		p := made(asked(), "a")
@@ -166,9 +198,9 @@ func TestLot(t *testing.T) {
 	}
 	smaller := 0
 	for i := range 1000 {
-		got := s.Size(asked(selects("n2d")), "shop", types.UID(fmt.Sprint("request-", i)))
+		got := s.Size(asked(change), "shop", types.UID(fmt.Sprint("request-", i)))
 		switch {
-		case got.Pod != nil && cpuOf(got.Pod) == "500m/1":
+		case got.Pod != nil && strings.HasSuffix(got.Pod.Annotations[contract.CreatedSizes], "|app cpu 500m"):
 			smaller++
 		case got.Pod != nil || !strings.Contains(got.Why, "WaitingForProof"):
 			t.Fatalf("got %v, because %q", got.Pod, got.Why)
@@ -179,27 +211,129 @@ func TestLot(t *testing.T) {
 	}
 }
 
+// running plans a pod as it runs on a node.
+func running(s *Sizer, p *corev1.Pod, node string) *plan.Plan {
+	rules, _ := s.Cluster.Rules()
+	return s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(made(p, node), s.Keys()), rules))
+}
+
+// lowMemory makes memory need half of what its author wrote.
+func lowMemory(c *need.Container) {
+	c.Memory.Target, c.Memory.Lower, c.Memory.Upper = 512<<20, 400<<20, 600<<20
+}
+
 // A pod keeps the size that usage gave it at its creation, whatever its node needs, and one without it follows the ratio.
 func TestInitial(t *testing.T) {
-	s := following(t, 0.8, needs(500), policy.Guard{MaxUnproven: policy.AllPods})
-	rules, _ := s.Cluster.Rules()
-	for _, tc := range []struct {
-		name    string
-		created *corev1.Pod
-		want    string
-	}{
-		{"sized by usage", s.Size(asked(), "shop", "").Pod, "625m/1250m"},
-		{"created without the server", asked(), "1/2"},
-	} {
-		running := made(tc.created, "a")
-		p := s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(running, s.Keys()), rules))
-		if c := p.Containers[0]; c.Desired != c.Current || cpuOf(running) != tc.want {
-			t.Errorf("%s: %s, planned %v → %v, because %v", tc.name, cpuOf(running), c.Current, c.Desired, p.Reasons)
+	narrow := func(s *Sizer) {
+		neighbor := pod.From(podtest.Pod(podtest.Amounts{"3600m", "", "1Gi", ""}, clustertest.Named("shop", "large", "b")))
+		if err := s.Cluster.Know([]*pod.Pod{neighbor}, nil); err != nil {
+			t.Fatal(err)
 		}
 	}
-	// On another node type, the second one is resized as its author wrote it.
-	p := s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(made(asked(), "b"), s.Keys()), rules))
-	if got := p.Containers[0].Desired.CPU.Request; got != 1250 {
-		t.Errorf("without usage, it gets %d", got)
+	limit := func(c *need.Container) {
+		lowMemory(c)
+		c.Memory.Keeps, c.Memory.Rules.Limits.MemoryMultiple = "3 hours of memory are known", 4
+	}
+	for _, tc := range []struct {
+		name   string
+		usage  shows
+		sizer  func(*Sizer)
+		change func(*corev1.Pod)
+		node   string
+		// created is the size at creation, and want the one on the node.
+		created, want string
+	}{
+		{"on another node type", needs(500), nil, nil, "a", "app 625m/1250m 1Gi/2Gi", "app 625m/1250m 1Gi/2Gi"},
+		{"on its node", needs(500), nil, onNode("b"), "b", "app 625m/1250m 1Gi/2Gi", "app 625m/1250m 1Gi/2Gi"},
+		{"a part of it, for which its node had room", needs(1200), narrow, onNode("b"), "b", "app 1400m/3 1Gi/2Gi", "app 1400m/3 1Gi/2Gi"},
+		{"a limit alone", needs(500, limit), nil, nil, "a", "app 625m/1250m 1Gi/4Gi", "app 625m/1250m 1Gi/4Gi"},
+		{"what its author wrote while too little is known", needs(500, keeping, lowMemory), nil, nil, "a", "app 1250m/2500m 512Mi/1Gi", "app 1/2 512Mi/1Gi"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := following(t, 0.8, tc.usage, policy.Guard{MaxUnproven: policy.AllPods})
+			if tc.sizer != nil {
+				tc.sizer(s)
+			}
+			created := asked()
+			if tc.change != nil {
+				tc.change(created)
+			}
+			if created = s.Size(created, "shop", "").Pod; podtest.SizesOf(created) != tc.created {
+				t.Fatalf("created with %s", podtest.SizesOf(created))
+			}
+			p := running(s, created, tc.node)
+			c := p.Containers[0].Desired
+			if got := "app " + sizing.CPU.Show(c.CPU) + " " + sizing.Memory.Show(c.Memory); got != tc.want {
+				t.Errorf("planned %s, because %v; want %s", got, p.Reasons, tc.want)
+			}
+		})
+	}
+	s := following(t, 0.8, needs(500), policy.Guard{MaxUnproven: policy.AllPods})
+	if p := running(s, asked(), "b"); p.Containers[0].Desired.CPU.Request != 1250 {
+		t.Errorf("created without the server, it gets %v", p.Containers[0].Desired)
+	}
+	t.Run("overrides another actor", func(t *testing.T) {
+		s.Planner.External = plan.OverrideExternal
+		p := s.Size(asked(), "shop", "").Pod
+		p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("1100m")
+		p = made(p, "a")
+		p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy("operator", 20, contract.CPURequest, contract.CPULimit))
+		rules, _ := s.Cluster.Rules()
+		planned := s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(p, s.Keys()), rules))
+		if got := planned.Containers[0].Desired.CPU; planned.Decision != plan.Resize || sizing.CPU.Show(got) != "625m/1250m" {
+			t.Errorf("planned %v with %v, because %v", planned.Decision, got, planned.Reasons)
+		}
+	})
+}
+
+// A revert of one resource leaves the other one what usage gave it.
+func TestInitialReverted(t *testing.T) {
+	s := following(t, 0.8, needs(500, lowMemory), policy.Guard{Enabled: true, MaxUnproven: policy.AllPods, Window: time.Hour, Cooldown: time.Hour, MaxChange: 1})
+	p := made(s.Size(asked(), "shop", "").Pod, "a")
+	has := func() {
+		r := &p.Spec.Containers[0].Resources
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1, Resources: r, AllocatedResources: r.Requests,
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}}}}
+	}
+	rules, _ := s.Cluster.Rules()
+	planned := func(at int) *plan.Plan {
+		has()
+		clustertest.Clock(s.Cluster).SetTime(podtest.At(at))
+		return s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(p, s.Keys()), rules))
+	}
+	reverted := planned(60)
+	if reverted.Kind != plan.Revert || reverted.Decision != plan.Resize {
+		t.Fatalf("%v %v, because %v", reverted.Kind, reverted.Decision, reverted.Reasons)
+	}
+	for _, a := range reverted.Actions() {
+		for key, text := range a.At(podtest.At(60)).Annotations {
+			p.Annotations[key] = *text
+			p.ManagedFields = append(p.ManagedFields, podtest.Managed(contract.FieldManager, "", 60, key))
+		}
+	}
+	p.Spec.Containers[0].Resources = podtest.Amounts{"625m", "1250m", "1Gi", "2Gi"}.Requirements()
+	p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy(contract.FieldManager, 61, contract.MemoryRequest, contract.MemoryLimit))
+	for _, at := range []int{70, 10 * 3600, 1000 * 3600} {
+		if got := planned(at); got.Decision == plan.Resize {
+			t.Errorf("at %d, it is resized to %v", at, got.Containers[0].Desired)
+		}
+	}
+}
+
+// Under apply, a pod that lands on another type than it was created for is resized for that, but not back to what its author
+// wrote because nobody has measured it yet.
+func TestApplyOnAnotherType(t *testing.T) {
+	s := following(t, 0.8, nil, policy.Guard{MaxUnproven: policy.AllPods})
+	s.Cluster.Hear(nil, func(_ *pod.Pod, _ []workload.Workload, _ *ratios.Table, creating bool) need.Demand {
+		return needs(500, lowMemory, func(c *need.Container) {
+			if !creating {
+				c.Memory.Keeps, c.Memory.KeepsLimit = "how much memory it uses now is not known", "how much memory it uses now is not known"
+			}
+		})
+	})
+	created := s.Size(asked(), "shop", "").Pod
+	p := running(s, created, "a")
+	if got := p.Containers[0].Desired; podtest.SizesOf(created) != "app 625m/1250m 512Mi/1Gi" || got != (podtest.Amounts{"500m", "1", "512Mi", "1Gi"}).Container() {
+		t.Errorf("created with %s, it is planned with %v", podtest.SizesOf(created), got)
 	}
 }

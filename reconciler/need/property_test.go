@@ -28,7 +28,7 @@ func arbitraryState(r *rand.Rand, now time.Time) *need.State {
 	if oneIn(r, 3) {
 		o.MaxGrowth = []float64{0, 1, 1.5, 2}[r.IntN(4)]
 	}
-	s := &need.State{Guaranteed: oneIn(r, 4), KnowsLimit: oneIn(r, 6), Unsized: oneIn(r, 6), Now: now}
+	s := &need.State{Guaranteed: oneIn(r, 4), KnowsLimit: oneIn(r, 6), Unsized: [2]bool{oneIn(r, 6), oneIn(r, 6)}, Now: now}
 	most := [2]int64{8000, 16 << 30}
 	for _, m := range sizing.Measures {
 		n, mostOf := &s.Needs[m.Index], most[m.Index]
@@ -52,7 +52,7 @@ func arbitraryState(r *rand.Rand, now time.Time) *need.State {
 		n.Bounds = bounds
 		has := m.Of(&s.Size)
 		*has, _ = m.Scale(n.Authored, s.Factors[m.Index], sizing.Range{})
-		if !s.Unsized && !oneIn(r, 3) {
+		if !s.Unsized[m.Index] && !oneIn(r, 3) {
 			has.Request = amountUpTo(r, mostOf)
 			switch {
 			case s.Guaranteed:
@@ -63,7 +63,7 @@ func arbitraryState(r *rand.Rand, now time.Time) *need.State {
 				has.Limit = has.Request + amountUpTo(r, mostOf)*r.Int64N(2)
 			}
 		}
-		if s.Unsized {
+		if s.Unsized[m.Index] {
 			*has = n.Authored
 		}
 		if oneIn(r, 8) {
@@ -148,13 +148,13 @@ func broken(s *need.State, got need.Settled) string {
 			}
 		}
 		kept := has.Request
-		if s.Unsized {
+		if s.Unsized[m.Index] {
 			kept = min(kept, on(n.Authored.Request))
 		}
 		if r.Keeps != "" && to.Request < kept && !bounded {
 			return m.Name + ": the request is lowered although too little is known"
 		}
-		if to.Request > has.Request && to.Limit < has.Limit && !s.Unsized && !s.Guaranteed && m == sizing.CPU && r.Keeps != "" {
+		if to.Request > has.Request && to.Limit < has.Limit && !s.Unsized[m.Index] && !s.Guaranteed && m == sizing.CPU && r.Keeps != "" {
 			return m.Name + ": the limit is lowered although too little is known"
 		}
 		if m == sizing.CPU {
@@ -173,7 +173,7 @@ func broken(s *need.State, got need.Settled) string {
 		if to.Limit < min(has.Limit, s.Peak) && limitsStay {
 			return "the memory limit is below the peak of the replica"
 		}
-		if (s.KnowsLimit || r.KeepsLimit != "") && to.Limit < has.Limit && !s.Unsized && limitsStay {
+		if (s.KnowsLimit || r.KeepsLimit != "") && to.Limit < has.Limit && !s.Unsized[m.Index] && limitsStay {
 			return "the memory limit is lowered although it must stay"
 		}
 	}
@@ -208,7 +208,7 @@ func TestSettleAnyState(t *testing.T) {
 			still++
 			for _, m := range sizing.Measures {
 				if *m.Of(&got.Size) != *m.Of(&s.Size) {
-					s.Resized[m.Index], s.Unsized, still = s.Now, false, 0
+					s.Resized[m.Index], s.Unsized, still = s.Now, [2]bool{}, 0
 				}
 			}
 			s.Size = got.Size

@@ -18,8 +18,9 @@ type State struct {
 	Guaranteed bool
 	// Creating means that the pod is being created: its size is the one that it needs, not one that is near enough.
 	Creating bool
-	// Unsized means that the size is what its author wrote, which was never scaled for the node.
-	Unsized bool
+	// Unsized means that the size of a resource is what its author wrote, which was never scaled for the node, by
+	// sizing.Measure.Index.
+	Unsized [2]bool
 	// KnowsLimit means that a process knows the memory limit from its start, so that it is not lowered.
 	KnowsLimit bool
 	// Uses is how much memory it uses now, and Charged how much is charged to it, with the page cache; 0 if that is unknown.
@@ -124,7 +125,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 // that was never sized is scaled for the node, and a Guaranteed one has equal requests and limits.
 func (s *State) keepCPULimit(u *Updates, cpu *change, limit *int64) {
 	r := s.Needs[sizing.CPU.Index].Recommended
-	if *limit == 0 || s.Guaranteed || s.Unsized || r == nil || cpu.to < cpu.from {
+	if *limit == 0 || s.Guaranteed || s.Unsized[sizing.CPU.Index] || r == nil || cpu.to < cpu.from {
 		return
 	}
 	if r.Keeps != "" || s.since(sizing.CPU) < u.DecreaseCPU {
@@ -237,7 +238,7 @@ func (s *State) change(m *sizing.Measure) change {
 		return c
 	}
 	f := s.Factors[m.Index]
-	if s.Unsized {
+	if s.Unsized[m.Index] {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
 	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m, s.Guaranteed)}, f, c.need.within())

@@ -234,6 +234,7 @@ func (d *draft) infeasible() map[string]*string {
 // need not be written.
 func (d *draft) annotateReverts() Action {
 	a := Action{Step: StepReverted, Annotations: map[string]*string{}}
+	d.annotateCreation(a.Annotations)
 	if d.recounted != "" {
 		a.Annotations[contract.AppliedSizes] = &d.recounted
 	}
@@ -247,6 +248,26 @@ func (d *draft) annotateReverts() Action {
 	}
 	a.reverts = append(a.reverts, d.proof.reverts...)
 	return a
+}
+
+// annotateCreation adds what a pod got from usage when it was created: from its first resize on, only the annotations say so.
+// A resource that is reverted no longer has it.
+func (d *draft) annotateCreation(annotations map[string]*string) {
+	if !d.of.SizedAtCreation() || !d.of.HasAppliedDemand() {
+		return
+	}
+	demand := d.of.AppliedDemand()
+	for i := range demand {
+		for _, m := range sizing.Measures {
+			if revertOf(d.proof.reverts, demand[i].Name, m) != nil {
+				demand[i].Amounts[m.Index] = 0
+			}
+		}
+	}
+	demand = slices.DeleteFunc(demand, func(c pod.ContainerDemand) bool { return c.Amounts == [2]int64{} })
+	if len(demand) > 0 {
+		annotations[contract.AppliedSizes], annotations[contract.AppliedDemand] = new(d.of.AppliedSizes().String()), new(demand.String())
+	}
 }
 
 // annotateSizes adds the annotation that records what the plan changes, if it or an earlier plan

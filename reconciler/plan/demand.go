@@ -90,6 +90,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	if s.Pod.AppliedSizesHaveTimes() {
 		applied = s.Pod.AppliedSizes()
 	}
+	var given pod.AppliedDemand // when the pod was created
+	if s.Pod.SizedAtCreation() {
+		given = s.Pod.AppliedDemand()
+	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		state := need.State{Needs: c.Needs, Factors: [2]sizing.Factor{d.CPUFactor, d.MemoryFactor}, Size: c.Current, Guaranteed: d.guaranteed()}
@@ -113,7 +117,10 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Now = s.Now
 		}
 		known := s.Demand.Resized(c.Name)
-		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
+		state.Resized = d.resizedAt(known, i, applied)
+		for _, m := range sizing.Measures {
+			state.Unsized[m.Index] = d.First() && known == (need.Resized{}) && given.Of(c.Name).Amounts[m.Index] == 0
+		}
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
 		found := state.Settle()
 		v.again = need.Sooner(v.again, found.Again)
@@ -145,13 +152,22 @@ func (d *draft) keepDemand() *verdict {
 	if !d.keepsDemand() {
 		return nil
 	}
-	v, demand := d.says(), d.of.AppliedDemand()
+	v, demand, applied := d.says(), d.of.AppliedDemand(), d.of.AppliedSizes()
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		given := demand.Of(c.Name)
 		for _, m := range sizing.Measures {
-			if has := *m.Of(&c.Current); given.Amounts[m.Index] != 0 && d.ours(i, m) && *m.Of(&c.Desired) != has {
-				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: demandKept})
+			if given.Amounts[m.Index] == 0 || !d.ours(i, m) {
+				continue
+			}
+			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
+			if d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0 {
+				// What another actor set is overridden.
+				sizes, _ := applied.Of(c.Name, i)
+				kept.To, kept.Cause = *m.Of(&sizes.To), ByDemand
+			}
+			if kept.To != *m.Of(&c.Desired) {
+				v.sets = append(v.sets, kept)
 			}
 		}
 	}
@@ -259,8 +275,15 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 		c := &d.Containers[i]
 		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
-			if is.Amounts[m.Index] = d.meets(c, m); is.Amounts[m.Index] == 0 && (c.Unmeasured[m.Index] && c.Needs[m.Index].Withheld == "" || c.Needs[m.Index].Recommended != nil || d.keepsDemand()) && *m.Of(&c.Desired) == *m.Of(&c.Current) {
+			n, stays := &c.Needs[m.Index], *m.Of(&c.Desired) == *m.Of(&c.Current)
+			switch amount := d.meets(c, m); {
+			case amount != 0:
+				is.Amounts[m.Index] = amount
+			case stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil || d.keepsDemand()):
 				is.Amounts[m.Index] = was.Amounts[m.Index]
+			case d.creating && n.Recommended != nil && !stays && !d.asAuthored(c, m):
+				// There may have been room for a part of it, or only the limit follows it.
+				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
 			}
 		}
 		if is.Amounts != [2]int64{} {
@@ -273,6 +296,13 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	case before != nil:
 		annotations[contract.AppliedDemand] = nil
 	}
+}
+
+// asAuthored reports whether the desired size of a resource is what its author wrote, scaled for the node.
+func (d *draft) asAuthored(c *ContainerPlan, m *sizing.Measure) bool {
+	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
+	size, _ := n.On(m, d.factor(m), d.guaranteed())
+	return size == *m.Of(&c.Desired)
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the

@@ -26,6 +26,8 @@ type draft struct {
 	// we resized the pod before.
 	applied string
 	sized   bool
+	// creating means that the pod is being created.
+	creating bool
 	// failed is the failure that the pod records; nil if it records none. It no longer counts once a
 	// plan succeeds.
 	failed *Failure
@@ -137,7 +139,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	if len(of.Conditions()) > 0 { // Most pods have none.
 		d.now = s.progress()
 	}
-	d.state, d.sized = aligned, !of.ResizedAt().IsZero()
+	d.state, d.sized, d.creating = aligned, !of.ResizedAt().IsZero(), s.Creating
 	d.Containers, d.Derivation, d.Reasons = into.containers[:0], into.derivation[:0], into.reasons[:0]
 	if n := len(of.Containers); n > len(into.containers) {
 		d.Containers, d.Derivation = make([]ContainerPlan, 0, n), make([]Derived, 0, 2*n)

@@ -27,6 +27,9 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		Trial:  workload.Trial{Pod: s.Pod, NodeType: d.NodeType, Settings: settings, Now: s.Now, Lot: s.Lot},
 		Limits: s.Budgets,
 	}
+	if s.Anywhere {
+		t.NodeType = ""
+	}
 	waits, others := verdict{}, false
 	for i := range d.Containers {
 		c := &d.Containers[i]
@@ -74,7 +77,8 @@ func (d *draft) hasProven(s *Snapshot) bool {
 }
 
 // alike returns the siblings of a pod on nodes of the same type; for a new pod, only those that may show harm. The node
-// counts, not the type that a sibling records: a pod with only some of its sizes records none.
+// counts, not the type that a sibling records: a pod with only some of its sizes records none. A pod that may run anywhere is
+// like all of them: on the type that it is planned for, there may be none.
 func (p *Planner) alike(d *draft, s *Snapshot) []*pod.Pod {
 	siblings, nodes, authored := s.Siblings(), map[string]bool{}, d.Begins() && s.Demand == nil
 	found := make([]*pod.Pod, 0, len(siblings))
@@ -86,7 +90,7 @@ func (p *Planner) alike(d *draft, s *Snapshot) []*pod.Pod {
 		same, known := nodes[name]
 		if !known {
 			other := p.RuleBy(d.rule.profile, s.NodeOf(sibling), "")
-			same = other.NodeType == d.NodeType
+			same = s.Anywhere || other.NodeType == d.NodeType
 			nodes[name] = same
 		}
 		if same {

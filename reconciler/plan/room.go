@@ -37,26 +37,19 @@ func (p *Planner) room(d *draft, s *Snapshot) *verdict {
 const schedulableFor = 10 * time.Second
 
 // schedulable gives a pod the requests that its author wrote if it got larger ones while it was being created, and no node
-// has room for these. It is the only resize of a pod without a node. Limits that are apart stay.
+// has room for these. It is the only resize of a pod without a node. Limits that are apart stay, unless the namespace allows
+// only those that its author wrote.
 func (p *Planner) schedulable(d *draft, s *Snapshot) *verdict {
 	since := s.Pod.UnschedulableSince()
 	if since.IsZero() || !s.Pod.SizedAtCreation() || p.vetoed(s, contract.NotScheduled, contract.NotRunning) != nil {
 		return nil
 	}
 	v := d.says()
-	for i := range d.Containers {
-		c := &d.Containers[i]
-		for _, m := range sizing.Measures {
-			has, authored := *m.Of(&c.Current), *m.Of(&c.Original)
-			if !d.ours(i, m) || authored.Request >= has.Request {
-				continue
-			}
-			to := sizing.Amount{Request: authored.Request, Limit: has.Limit}
-			if authored.Limit == authored.Request {
-				to.Limit = authored.Limit
-			}
-			v.sets = append(v.sets, Derived{Container: i, Measure: m, To: to, Cause: ByRestore})
-		}
+	v.sets = d.authoredRequests(false)
+	then := d.fork()
+	then.set("", v.sets)
+	if veto, _ := then.objection(s, false); veto != nil {
+		v.sets = d.authoredRequests(true) // For example, a LimitRange has a largest ratio of limits to requests.
 	}
 	until := since.Add(schedulableFor)
 	switch {
@@ -70,6 +63,26 @@ func (p *Planner) schedulable(d *draft, s *Snapshot) *verdict {
 	v.next, v.decision, v.partial = decided, Resize, contract.NotScheduled
 	v.because(contract.NotScheduled, "no node has room for more than its author wrote")
 	return v
+}
+
+// authoredRequests gives resources the requests that the author wrote, if these are smaller. limits means that they get the
+// limits, too, even if these are apart.
+func (d *draft) authoredRequests(limits bool) (sets []Derived) {
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		for _, m := range sizing.Measures {
+			has, authored := *m.Of(&c.Current), *m.Of(&c.Original)
+			if !d.ours(i, m) || authored.Request >= has.Request {
+				continue
+			}
+			to := sizing.Amount{Request: authored.Request, Limit: has.Limit}
+			if limits || authored.Limit == authored.Request {
+				to.Limit = authored.Limit
+			}
+			sets = append(sets, Derived{Container: i, Measure: m, To: to, Cause: ByRestore})
+		}
+	}
+	return sets
 }
 
 // unready returns the veto against changing the sizes of a pod now; whole means that it also

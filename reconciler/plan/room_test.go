@@ -179,6 +179,9 @@ func TestSchedulable(t *testing.T) {
 		{"in a pause", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) { s.Paused = &Stop{} }, Skip, "app 2/4 2Gi/4Gi"},
 		{"opted out since", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated("skip", "true"), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
 		{"being deleted", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi"), func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(podtest.At(3))) }), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
+		{"next to a largest ratio of the limit to the request", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/2>2/4 memory 2Gi/4Gi")), 12, func(s *Snapshot) {
+			s.Around.LimitRanges = []*corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, MaxLimitRequestRatio: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}}}
+		}, Resize, "app 1/2 2Gi/4Gi"},
 		{"Guaranteed", podtest.Pod(podtest.Amounts{"2", "2", "2Gi", "2Gi"}, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 1/1>2/2 memory 1Gi/1Gi>2Gi/2Gi")), 12, nil, Resize, "app 1/1 1Gi/1Gi"},
 		{"smaller than its author wrote", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 2Gi/4Gi")), 12, nil, Skip, "app 2/4 2Gi/4Gi"},
 		{"a part of it is larger", podtest.Pod(wider, podtest.AsCreated, podtest.Annotated(), made("app 0 cpu 3/6>2/4 memory 1Gi/2Gi>2Gi/4Gi")), 12, nil, Resize, "app 2/4 1Gi/4Gi"},

@@ -74,6 +74,9 @@ type Snapshot struct {
 	// Creating means that the pod is being created: what it would otherwise take a restart to change can change, and its size
 	// is the one that is needed, not one that is near enough.
 	Creating bool
+	// Anywhere means that a pod that is being created may also run on nodes of other types than the one that it is planned
+	// for.
+	Anywhere bool
 	// Lot is a number from 0 up to 1 that is drawn for a pod that is being created: replicas of the server share no count of
 	// the pods that try a size, so each of these tries it with the probability that is its share.
 	Lot float64

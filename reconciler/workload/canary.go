@@ -17,7 +17,7 @@ import (
 // Trial is the pods of a workload on which a smaller size is tried before the others get it: the
 // canaries.
 type Trial struct {
-	// Pod is the pod that may get the size, on a node of type NodeType.
+	// Pod is the pod that may get the size, on a node of type NodeType; empty if it may run on a node of any type.
 	Pod      *pod.Pod
 	NodeType string
 	// Siblings are the pods of its workload on nodes of the type, of all versions. They may include the pod.
@@ -83,18 +83,21 @@ func (t *Trial) Places(container string, m *sizing.Measure, to sizing.Amount) (p
 			}
 		}
 	}
-	canaries := t.Settings.Unproven(pods)
+	canaries, on := t.Settings.Unproven(pods), ""
+	if t.NodeType != "" {
+		on = " on node type " + t.NodeType
+	}
 	switch places = canaries - proven - trying; {
 	case proven >= canaries:
 		return Unlimited, Wait{}
 	case places > 0 && t.Lot < float64(canaries)/float64(pods):
 		return places, Wait{}
 	case places > 0:
-		return 0, Wait{Reason: contract.WaitingForProof, Message: fmt.Sprintf("%s %s is tried first on about %d of the workload's %d pods on node type %s, chosen by lot",
-			m.Name, m.Show(to), canaries, pods, t.NodeType)}
+		return 0, Wait{Reason: contract.WaitingForProof, Message: fmt.Sprintf("%s %s is tried first on about %d of the workload's %d pods%s, chosen by lot",
+			m.Name, m.Show(to), canaries, pods, on)}
 	}
-	return 0, Wait{contract.WaitingForProof, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods on node type %s, until %s or longer",
-		m.Name, m.Show(to), canaries, pods, t.NodeType, again.UTC().Format(time.RFC3339)), again}
+	return 0, Wait{contract.WaitingForProof, fmt.Sprintf("%s %s is tried first on %d of the workload's %d pods%s, until %s or longer",
+		m.Name, m.Show(to), canaries, pods, on, again.UTC().Format(time.RFC3339)), again}
 }
 
 // Reverted says why a pod must not get a size: it made another pod of the same version worse. It is zero if

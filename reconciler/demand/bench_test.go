@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
@@ -153,5 +154,29 @@ func BenchmarkSavings(b *testing.B) {
 			}
 			b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 		})
+	}
+}
+
+// BenchmarkHarms measures what a kill costs beside 7,500 workloads.
+func BenchmarkHarms(b *testing.B) {
+	f := large(b, 150_000, true)
+	f.of.Serve(&changes{}, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	for range 2 {
+		clustertest.Clock(f.of).Step(time.Minute)
+		f.readOnce(b.Context(), f.sources[0])
+		f.publish(b.Context())
+	}
+	of := f.of.Pods("").List()[0]
+	killed := of.Replayed(0, of.Containers[0].Spec, []pod.Kill{{Container: "app", At: f.Clock.Now()}})
+	before := f.Table()
+	b.ReportAllocs()
+	begin := podtest.CPUTime(b)
+	for b.Loop() {
+		f.harms.note(nil, killed)
+		f.publishHarms(b.Context())
+	}
+	b.ReportMetric((podtest.CPUTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+	if f.Table() == before || f.Table().Len() != before.Len() {
+		b.Errorf("%d recommendations, before %d", f.Table().Len(), before.Len())
 	}
 }

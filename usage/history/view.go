@@ -44,7 +44,7 @@ type TypeView struct {
 	// Peaks has the highest usage of memory of each of the last days.
 	Peaks Days
 	// Runs are the newest days on which pods ended with success, the newest first.
-	Runs []RunDay
+	Runs  []RunDay
 	hours *[3]Hours
 	// week has the peaks of each hour; nil if they are not kept.
 	week *Week

@@ -157,7 +157,7 @@ func BenchmarkSavings(b *testing.B) {
 	}
 }
 
-// BenchmarkHarms measures what a kill costs beside 7,500 workloads.
+// BenchmarkHarms measures what a kill costs next to 7,500 workloads.
 func BenchmarkHarms(b *testing.B) {
 	f := large(b, 150_000, true)
 	f.of.Serve(&changes{}, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })

@@ -72,7 +72,7 @@ func (d *Demands) take(table *ratios.Table, before *survey, now time.Time) *surv
 		owners = d.Cluster.Owners().Chain(owners[:0], p)
 		w, ok := d.countsFor(p, owners)
 		// A run may begin and end between two surveys, and there may be none for days.
-		if !ok || p.Finished() && !(w.ByRuns() && measured[w]) {
+		if !ok || p.Finished() && (!w.ByRuns() || !measured[w]) {
 			continue
 		}
 		s.add(w, p, owners, now)

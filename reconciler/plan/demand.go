@@ -162,7 +162,7 @@ func (d *draft) keepDemand() *verdict {
 			}
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			if d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0 {
-				// What another actor set is overridden.
+				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
 				kept.To, kept.Cause = *m.Of(&sizes.To), ByDemand
 			}

@@ -77,8 +77,8 @@ type Snapshot struct {
 	// Anywhere means that a pod that is being created may also run on nodes of other types than the one that it is planned
 	// for.
 	Anywhere bool
-	// Lot is a number from 0 up to 1 that is drawn for a pod that is being created: replicas of the server share no count of
-	// the pods that try a size, so each of these tries it with the probability that is its share.
+	// Lot is a number from 0 up to 1 that is drawn for a pod that is being created. Replicas of the server share no count of
+	// the pods that try a size. So each of these tries it with the probability that is its share.
 	Lot float64
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool

@@ -291,7 +291,7 @@ func (u *usedCluster) startsNewPods(t *testing.T) {
 	}
 	demand := "    demand: {from: usage, mode: initial, minHistory: 0s, minCoverage: 0}\n"
 	u.apply(t, []byte(createdNamespace), []byte(planeConfig+demand))
-	u.replicas[0] = u.serveCreating(t, address, "--usage-interval=10s", "-v=2")
+	u.replicas[0] = u.serveCreating(t, address, "--usage-interval=10s")
 	s := u.replicas[0]
 	before := u.await(t, "n4")
 	documents := strings.Split(usageWorkloads, "---\n")

@@ -60,7 +60,7 @@ func TestCoverageOfSeveralNodeTypes(t *testing.T) {
 			into.mark(at)
 			both.mark(at)
 		}
-		// What one of them has forgotten, the other one may have seen.
+		// One of them may have seen what the other one has forgotten.
 		for _, h := range []*Hours{&one, &two} {
 			if h.Last != 0 {
 				h.advance(both.Last)

@@ -24,7 +24,7 @@ type creationOptions struct {
 }
 
 func (o *creationOptions) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.enabled, "size-at-creation", false, "size pods while they are created, if they name the node or the node type where they will run; needs TLS, a Secret for keys and a MutatingWebhookConfiguration, which the component size-at-creation creates")
+	flags.BoolVar(&o.enabled, "size-at-creation", false, "size pods while they are created, if they name the node or the node type where they will run, or their sizes follow usage; needs TLS, a Secret for keys and a MutatingWebhookConfiguration, which the component size-at-creation creates")
 	flags.StringVar(&o.address, "webhook-bind-address", ":9443", "address at which the API server asks for sizes at creation, with the certificate of the gRPC API")
 }
 

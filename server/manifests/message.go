@@ -39,7 +39,7 @@ func MessageWith(p *plan.Plan, resources func(sizing.Container) *workloadresizer
 		out.Containers[i] = &workloadresizerv1.ContainerPlan{
 			Name: c.Name, Sidecar: c.Sidecar, Original: resources(c.Original), Current: resources(c.Current), Desired: resources(c.Desired),
 		}
-		if p.FollowsUsage {
+		if p.FollowsUsage || p.Ignores(i, sizing.CPU) != "" || p.Ignores(i, sizing.Memory) != "" {
 			out.Containers[i].Demands = demands(p, i)
 		}
 	}

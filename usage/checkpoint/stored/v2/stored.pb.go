@@ -246,11 +246,12 @@ type Container struct {
 	MemoryHalfLifeNanos int64 `protobuf:"varint,7,opt,name=memory_half_life_nanos,json=memoryHalfLifeNanos,proto3" json:"memory_half_life_nanos,omitempty"`
 	// The time of the newest sample, in nanoseconds since 1970.
 	NewestNanos int64 `protobuf:"zigzag64,8,opt,name=newest_nanos,json=newestNanos,proto3" json:"newest_nanos,omitempty"`
-	// The hours with samples of CPU, of memory and of its peaks, on all node types together. They are only read: the hours
-	// are stored per node type now.
-	CpuHours    *Hours `protobuf:"bytes,9,opt,name=cpu_hours,json=cpuHours,proto3" json:"cpu_hours,omitempty"`
+	// The hours with samples of CPU on all node types together. They are only read: the hours are stored per node type now.
+	CpuHours *Hours `protobuf:"bytes,9,opt,name=cpu_hours,json=cpuHours,proto3" json:"cpu_hours,omitempty"`
+	// The hours with samples of memory, likewise.
 	MemoryHours *Hours `protobuf:"bytes,10,opt,name=memory_hours,json=memoryHours,proto3" json:"memory_hours,omitempty"`
-	PeakHours   *Hours `protobuf:"bytes,11,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
+	// The hours with peaks of memory, likewise.
+	PeakHours *Hours `protobuf:"bytes,11,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
 	// What it used on each node type, in alphabetical order.
 	NodeTypes []*NodeType `protobuf:"bytes,12,rep,name=node_types,json=nodeTypes,proto3" json:"node_types,omitempty"`
 	// Its pods, with their open windows.

@@ -188,7 +188,7 @@ func (f *following) sizedByUsage(t *testing.T, pods []*corev1.Pod) {
 // TestFollowsUsage runs the loop with rules that apply usage, and then no longer do.
 func TestFollowsUsage(t *testing.T) {
 	t.Parallel()
-	t.Run("pods have their originals again, exactly, in any other mode", originalsAgain)
+	t.Run("pods have their originals again, exactly, once they no longer follow usage", originalsAgain)
 	t.Run("a mode that is no longer applied is tried on a few pods first", modeIsTriedFirst)
 	t.Run("a mode that is no longer applied is paced", modeIsPaced)
 }
@@ -199,8 +199,8 @@ func originalsAgain(t *testing.T) {
 	idle := map[string]podtest.Amounts{"Burstable": {"1", "2", "1Gi", "2Gi"}, "Guaranteed": {"1", "1", "1073741825", "1073741825"}}
 	busy := map[string]podtest.Amounts{"Burstable": {"301m", "603m", "300000001", "600000003"}, "Guaranteed": {"301m", "301m", "300000001", "300000001"}}
 	for name, to := range map[string]policy.Demand{
-		"observe": {From: policy.FromUsage, Mode: policy.Observe}, "initial": {From: policy.FromUsage, Mode: policy.Initial},
-		"author": {From: policy.FromAuthor, Mode: policy.Apply}, "default": {},
+		"observe": {From: policy.FromUsage, Mode: policy.Observe},
+		"author":  {From: policy.FromAuthor, Mode: policy.Apply}, "default": {},
 	} {
 		for class := range idle {
 			pods := f.pods(t, f.warm(t, everyPod), idle[class], busy[class], "a", "b")

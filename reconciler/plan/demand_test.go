@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -415,6 +417,21 @@ func TestDemand(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("%s: %q, want %q; %v", name, got, tc.want, tc.plan.Describe())
 			}
+		}
+	})
+	t.Run("that only new pods get leaves running ones alone", func(t *testing.T) {
+		table, err := ratios.Merge([]*ratios.Layer{{
+			Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+			Settings: keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}}),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand, s.Table = nil, table },
+			written, podtest.Annotated("applied-demand", "app cpu 500m", "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi"),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")))
+		if c := p.Containers[0]; c.Desired != c.Current || p.Pending() || p.Ignores(0, sizing.CPU) != demandKept || p.Ignores(0, sizing.Memory) != "" {
+			t.Errorf("%v because of %v: %v", p.Describe(), p.Reasons, p.Derivation)
 		}
 	})
 	t.Run("that moves gives the same reasons to a pod that waits", func(t *testing.T) {

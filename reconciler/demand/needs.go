@@ -22,8 +22,8 @@ type needs map[usage.Key]*need.Container
 // anyway.
 const still = 0.02
 
-// needs returns what the containers need whose sizes follow recommendations when they are created, or later, and the workloads whose needs have moved, or are
-// new or gone. A need that has not moved stays the same object, which costs nothing.
+// needs returns what the containers need whose sizes follow recommendations when they are created, or later, and the
+// workloads whose needs have moved, or are new or gone. A need that has not moved stays the same object, which costs nothing.
 func (s *survey) needs(before needs, demands *usage.Table) (now needs, moved map[usage.Workload]bool) {
 	now, moved = needs{}, map[usage.Workload]bool{}
 	modes := s.ruleModes()

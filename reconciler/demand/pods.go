@@ -113,6 +113,7 @@ func (d *Demands) forget(now time.Time) []killed {
 	old := d.gone.order[:n:n]
 	d.gone.order = d.gone.order[n:]
 	d.gone.kills = slices.DeleteFunc(d.gone.kills, func(k killed) bool { return now.Sub(k.at) > remembered })
+	d.gone.kills = d.gone.kills[max(0, len(d.gone.kills)-mostGone):]
 	kills := slices.Clone(d.gone.kills)
 	for _, e := range old {
 		if d.gone.pods[e.name].UID == e.uid {

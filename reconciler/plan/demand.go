@@ -93,7 +93,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			}
 		}
 		for _, m := range sizing.Measures {
-			if has := *m.Of(&c.Current); c.Unmeasured[m.Index] && !d.First() && d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
+			if has := *m.Of(&c.Current); c.Unmeasured[m.Index] && !d.First() && !d.boosted(i, m) && d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
 				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
 			}
 		}
@@ -108,13 +108,16 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 		known := s.Demand.Resized(c.Name)
 		state.Resized, state.Unsized = d.resizedAt(known, i, applied), d.First() && known == (need.Resized{})
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
+		if d.parts[i].boosted {
+			state.Size.CPU = d.withoutBoost(i, s, state)
+		}
 		found := state.Settle()
 		v.again = need.Sooner(v.again, found.Again)
 		for _, m := range sizing.Measures {
 			if state.Needs[m.Index].Recommended == nil {
 				continue // For example, it was adopted, and scales from its original.
 			}
-			has := *m.Of(&c.Current)
+			has := *m.Of(&state.Size)
 			derived := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
 			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue

@@ -56,7 +56,7 @@ func (p *Planner) rule(r *Ruling, node *corev1.Node, nodeType string) {
 // judges resizes in the same way.
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	// A pod without a ratio is still reverted, as its guard and within its bounds.
-	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds ||
+	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds || r.profile.Startup != o.profile.Startup ||
 		r.profile.AppliesUsage() != o.profile.AppliesUsage() {
 		return false
 	}

@@ -20,9 +20,9 @@ type boostTo struct {
 
 // boost raises the cpu of containers while their pod starts, and ends that later.
 //
-// Only a pod that was never resized since its creation gets a boost. Whether it has one is in the record of its last resize,
-// so that each pod gets one at most: once it was taken back, or the pod was resized without it, nothing brings it back,
-// however often the pod becomes unready. While it lasts, it stays as it is, unless more is needed.
+// Only a pod that was never resized since its creation gets a boost, and the record of its last resize says that it has one.
+// So each pod gets one at most: nothing brings it back, however often the pod becomes unready. While it lasts, it stays as it
+// is, unless more is needed.
 func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 	settings := &d.rule.profile.Startup
 	if !settings.Boosts() && !d.of.HasBoost() { // Most pods have none.

@@ -21,6 +21,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -95,7 +96,7 @@ func (s *starting) plan() *Plan {
 	return plan
 }
 
-// settle carries out plans until there is nothing to do, and returns the first of them.
+// settle applies plans until there is nothing to do, and returns the first of them.
 func (s *starting) settle() (first *Plan) {
 	s.Helper()
 	first = s.plan()
@@ -335,7 +336,7 @@ func TestBoostedLife(t *testing.T) {
 			}
 		}
 	})
-	t.Run("ends at once where sizes are lowered in steps: these begin where it began", func(t *testing.T) {
+	t.Run("ends immediately where sizes are lowered in steps: these begin where it began", func(t *testing.T) {
 		s := boosts(t, policy.Settings{Startup: three.Startup, Guard: policy.Guard{MaxChange: 0.1, MaxUnproven: policy.AllPods}})
 		s.change = func(s *Snapshot) { s.Siblings = func() []*pod.Pod { return nil } }
 		s.seconds = 300
@@ -431,6 +432,38 @@ func TestBoostedLife(t *testing.T) {
 		s.node, s.seconds = podtest.Node("slow"), 300
 		if s.settle(); s.has() != sizes(podtest.Amounts{"1250m", "2500m", "1Gi", "2Gi"}) || pod.From(s.pod).HasBoost() {
 			t.Errorf("it has %s, %v", s.has(), s.pod.Annotations)
+		}
+	})
+	t.Run("may begin at the creation of a pod", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+		s.pod.OwnerReferences[0].UID = "rs-uid"
+		asked := snapshotOf(t, s.pod, nil)
+		asked.Pod, asked.Table, asked.Now = pod.BeingCreated(s.pod, "", podtest.At(0)), s.table, podtest.At(0)
+		asked.Create("n4")
+		made := s.planner.Plan(asked)
+		annotations, record := made.Creation(asked.Now)
+		if record != "app 0 cpu 1/2>2400m/4800m+boost memory 1Gi/2Gi" {
+			t.Fatalf("recorded as %q: %s", record, told(made))
+		}
+		keys, _ := (*seal.Ring)(nil).Renewed(podtest.At(-60))
+		signed, err := keys.Sign(seal.SubjectOf(&s.pod.ObjectMeta, s.pod.Namespace), seal.Creation{NodeType: "n4", At: asked.Now, Sizes: record})
+		if err != nil {
+			t.Fatal(err)
+		}
+		annotations[contract.CreatedSizes] = signed
+		s.pod.Annotations, s.pod.Spec.Containers[0].Resources = annotations, podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}.Requirements()
+		asMadeWith(s.pod)
+		s.change = func(to *Snapshot) { to.Pod = pod.FromProven(s.pod, keys) }
+		s.seconds = 10
+		if first := s.settle(); s.has() != boosted || !strings.Contains(first.AtCreation().Message, "cpu is boosted until") || !first.ReplanAt.Equal(podtest.At(300)) {
+			t.Errorf("it has %s: %s; says %v", s.has(), told(first), first.AtCreation())
+		}
+		s.ready(true)
+		s.seconds = 11
+		ends(s, after)
+		s.ready(false)
+		if s.settle(); s.has() != after {
+			t.Errorf("unready again, it has %s", s.has())
 		}
 	})
 	t.Run("does not outlast a restore", func(t *testing.T) {

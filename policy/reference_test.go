@@ -43,7 +43,7 @@ func TestReference(t *testing.T) {
 	want := string(content)
 	for name, table := range map[string]string{
 		"demand": table[Demand](), "prices": table[Prices](), "guard": table[Guard](),
-		"objectives": table[Objective](), "schedule": table[window](), "pace": table[Pace](),
+		"objectives": table[Objective](), "schedule": table[window](), "pace": table[Pace](), "startup": table[Startup](),
 	} {
 		begin, end := "<!-- begin keys of "+name+" -->\n", "<!-- end keys of "+name+" -->"
 		before, rest, ok := strings.Cut(want, begin)

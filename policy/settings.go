@@ -14,11 +14,14 @@ type Settings struct {
 	Demand Demand
 	// Guard is when resizes of the pods are made, and how they are observed and reverted.
 	Guard Guard
+	// Startup is how much more cpu the pods get while they start.
+	Startup Startup
 }
 
 // Keys implements keys.Section.
 func (s *Settings) Keys() []keys.Key {
-	return slices.Concat(keys.Below("bounds", s.Bounds.Keys()...), keys.Below("demand", s.Demand.Keys()...), keys.Below("guard", s.Guard.Keys()...))
+	return slices.Concat(keys.Below("bounds", s.Bounds.Keys()...), keys.Below("demand", s.Demand.Keys()...), keys.Below("guard", s.Guard.Keys()...),
+		keys.Below("startup", s.Startup.Keys()...))
 }
 
 // Cluster is what users set for the cluster as a whole. Rules cannot set it.

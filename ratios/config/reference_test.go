@@ -40,12 +40,13 @@ func TestReference(t *testing.T) {
 	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
 	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
 	t.Run("guards pods as the reference describes", guardsPodsAsTheReferenceDescribes)
+	t.Run("boosts pods as the reference describes", boostsPodsAsTheReferenceDescribes)
 }
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
 	all := examples(t)
-	if len(all) != 5 {
-		t.Fatalf("%d examples, want 5", len(all))
+	if len(all) != 6 {
+		t.Fatalf("%d examples, want 6", len(all))
 	}
 	for _, text := range all {
 		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {
@@ -111,5 +112,22 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 		if shop.Schedule.Contains(hour) != open {
 			t.Errorf("%s is open: %t", hour, !open)
 		}
+	}
+}
+
+func boostsPodsAsTheReferenceDescribes(t *testing.T) {
+	layer, err := Parse([]byte(examples(t)[4]), ratios.Provenance{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := ratios.Merge([]*ratios.Layer{layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	java, others := table.Profile(ratiotest.Subject{Labels: map[string]string{"example.com/runtime": "java"}}), table.Profile(ratiotest.Subject{})
+	n4, _ := java.Lookup("n4")
+	needs := sizing.Amount{Request: java.Startup.CPU.Of(500, sizing.CPU.Most)}
+	if gets, _ := sizing.CPU.Scale(needs, n4.CPUFactor, java.Bounds.CPU); gets.Request != 1200 || java.Startup.AfterReady != 10*time.Second || java.Startup.AtMost != 3*time.Minute || others.Startup.Boosts() {
+		t.Errorf("a container that needs 500m gets %dm: %+v; others have %+v", gets.Request, java.Startup, others.Startup)
 	}
 }

@@ -18,6 +18,9 @@ type Change struct {
 	From, To sizing.Amount
 	// Restarts is how often the container had restarted before; -1 if that is unknown.
 	Restarts int32
+	// Unboosts means that the cpu before the resize was boosted because the container started. From is the size before
+	// that boost.
+	Unboosts bool
 	// annotated means that an annotation of the pod has the change.
 	annotated bool
 }
@@ -115,7 +118,12 @@ func changesOf(of *pod.Pod) (changes []Change, complete bool) {
 			to := change.To
 			if known {
 				to, change.Restarts = *m.Of(&was.To), was.Restarts
-				if change.From, change.annotated = to, to == change.To; change.annotated {
+				change.From, change.annotated = to, to == change.To
+				ended := pod.BoostEnded
+				if !change.annotated {
+					ended = pod.Boosted // The resize that ended it was not annotated.
+				}
+				if change.Unboosts = m == sizing.CPU && was.Boost == ended; change.annotated || change.Unboosts {
 					change.From = *m.Of(&was.From)
 				} else if r := revertOf(of, &change); r != nil && r.Hurt == to {
 					change.From = r.Back // A revert does not write the annotation.

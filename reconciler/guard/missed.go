@@ -21,8 +21,11 @@ type Answer struct {
 
 // missed looks for objectives that the pod breaks, and did not break before the resize. Any resource can be
 // the reason, unless a container was killed for lack of memory, even shortly before the resize: that breaks
-// objectives by itself, and is judged by killed.
-func missed(c *Case, _ *Change) finding {
+// objectives by itself, and is judged by killed. While cpu was boosted, the pod may have met objectives that it cannot meet.
+func missed(c *Case, change *Change) finding {
+	if change.Unboosts {
+		return finding{}
+	}
 	var texts []string
 	for _, kill := range c.Pod.Kills() {
 		if kill.At.Add(c.Settings.Window).After(c.Pod.ResizedAt()) {

@@ -111,7 +111,7 @@ func Unmeasured(c *Case) string {
 		lowers = true
 		fared := c.fared(&change)
 		for _, look := range signals {
-			if look.measure != change.Measure || look.threshold(c) >= 1 || look.limit && !lowersLimit(change.From, change.To) {
+			if look.measure != change.Measure || change.Unboosts || look.threshold(c) >= 1 || look.limit && !lowersLimit(change.From, change.To) {
 				continue
 			}
 			before, since := look.of(&fared.Before).Known, look.of(&fared.Since).Known

@@ -7,9 +7,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// throttled looks for more throttling than before the resize. Only a lower CPU limit throttles more.
+// throttled looks for more throttling than before the resize. Only a lower CPU limit throttles more. While cpu was boosted, it
+// was throttled less than it would have been.
 func throttled(c *Case, change *Change) finding {
-	if f := c.fared(change); change.Measure == sizing.CPU && lowersLimit(change.From, change.To) && worse(f.Before.Throttled, f.Since.Throttled, c.Settings.Throttling) {
+	if f := c.fared(change); change.Measure == sizing.CPU && !change.Unboosts && lowersLimit(change.From, change.To) && worse(f.Before.Throttled, f.Since.Throttled, c.Settings.Throttling) {
 		return finding{kind: contract.Throttled, evidence: fmt.Sprintf("throttled in %s of its CPU periods, %s before the resize", percent(f.Since.Throttled.N), percent(f.Before.Throttled.N))}
 	}
 	return finding{}
@@ -22,7 +23,7 @@ func pressured(c *Case, change *Change) finding {
 	if change.Measure == sizing.Memory {
 		kind, before, since, threshold = contract.MemoryPressure, f.Before.MemoryPressure, f.Since.MemoryPressure, c.Settings.MemoryPressure
 	}
-	if worse(before, since, threshold) {
+	if !change.Unboosts && worse(before, since, threshold) {
 		return finding{kind: kind, evidence: fmt.Sprintf("waited for %s %s of the time, %s before the resize", change.Measure.Name, percent(since.N), percent(before.N))}
 	}
 	return finding{}

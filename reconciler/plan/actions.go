@@ -316,6 +316,7 @@ func (d *draft) appliedSizes(from func(*ContainerPlan) *sizing.Container) pod.Ap
 				*m.Of(&applied[i].From) = unproven
 			}
 		}
+		applied[i].Boost = of.boostIn(c.Desired.CPU)
 	}
 	return applied
 }

@@ -24,7 +24,7 @@ func (d *draft) lacksMoreThanType() bool {
 	for i := range d.parts {
 		changed |= d.parts[i].adopts | d.parts[i].outdated
 	}
-	return d.keep.corrected || d.proof.unannotatedSizes || d.lacksDemand() || changed != 0
+	return d.keep.corrected || d.proof.unannotatedSizes || d.lacksDemand() || d.forgetsBoost() || changed != 0
 }
 
 // annotateOriginals returns the action that annotates a pod before its sizes change: with missing or wrong originals,

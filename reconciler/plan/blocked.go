@@ -165,6 +165,7 @@ func (c *reversal) recount(full *draft, of *pod.Pod) string {
 		for _, m := range sizing.Measures {
 			if to := *m.Of(&is.Desired); c.of(i, m) == nil && to != *m.Of(&is.Current) {
 				*m.Of(&applied[k].To) = to
+				applied[k].Boost = full.parts[i].boostIn(is.Desired.CPU)
 			}
 		}
 	}

@@ -48,6 +48,8 @@ const (
 	// ByRatio: what its author wrote is scaled for the node. ByDemand: what it needs according to usage is.
 	ByRatio
 	ByDemand
+	// ByBoost: its cpu is boosted because the container starts, or no longer is.
+	ByBoost
 	// ByAdoption: the size that another actor set is what an original scales to.
 	ByAdoption
 	// ByRevert: it made the pod worse. ByCompletion: there was no room for its request when its limit was
@@ -73,7 +75,8 @@ type Derived struct {
 	Cause Cause
 	// Clamped means that a bound determined the request.
 	Clamped bool
-	// Why says more, for some causes: why a resize is reverted, or who set the size that is adopted or overridden.
+	// Why says more, for some causes: why a resize is reverted, who set the size that is adopted or overridden, or until when
+	// cpu is boosted.
 	// Harm is how the resize made the pod worse; nil for other causes.
 	Why  string
 	Harm *contract.Harm

@@ -103,7 +103,7 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			}
 		}
 		for _, m := range sizing.Measures {
-			if has := *m.Of(&c.Current); c.Unmeasured[m.Index] && !d.First() && d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
+			if has := *m.Of(&c.Current); c.Unmeasured[m.Index] && !d.First() && !d.boosted(i, m) && d.ours(i, m) && c.Needs[m.Index].Withheld == "" && *m.Of(&c.Desired) != has {
 				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: unknownNeed})
 			}
 		}
@@ -122,13 +122,16 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			state.Unsized[m.Index] = d.First() && known == (need.Resized{}) && given.Of(c.Name).Amounts[m.Index] == 0
 		}
 		state.Killed, state.Ran = lastKill(s.Pod, c.Name)
+		if d.parts[i].boosted {
+			state.Size.CPU = d.withoutBoost(i, s, state)
+		}
 		found := state.Settle()
 		v.again = need.Sooner(v.again, found.Again)
 		for _, m := range sizing.Measures {
 			if state.Needs[m.Index].Recommended == nil {
 				continue // For example, it was adopted, and scales from its original.
 			}
-			has := *m.Of(&c.Current)
+			has := *m.Of(&state.Size)
 			derived := Derived{Container: i, Measure: m, Clamped: found.Clamped[m.Index], Why: found.Why[m.Index]}
 			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue
@@ -161,7 +164,12 @@ func (d *draft) keepDemand() *verdict {
 				continue
 			}
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
-			if d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0 {
+			switch {
+			case d.boosted(i, m):
+				was := need.Need{Authored: c.Original.CPU, Bounds: c.Needs[m.Index].Bounds, Recommended: &need.Recommendation{Target: given.Amounts[m.Index], Rules: &need.Rules{}}}
+				kept.To, _ = was.On(m, d.factor(m), d.guaranteed())
+				kept.Cause = ByDemand
+			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
 				kept.To, kept.Cause = *m.Of(&sizes.To), ByDemand
@@ -276,10 +284,14 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
 		for _, m := range sizing.Measures {
 			n, stays := &c.Needs[m.Index], *m.Of(&c.Desired) == *m.Of(&c.Current)
+			kept := stays
+			if last := d.last(i, m); last != nil {
+				kept = kept || last.Cause == ByDemand || last.Cause == ByBoost
+			}
 			switch amount := d.meets(c, m); {
 			case amount != 0:
 				is.Amounts[m.Index] = amount
-			case stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil || d.keepsDemand()):
+			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
 				is.Amounts[m.Index] = was.Amounts[m.Index]
 			case d.creating && n.Recommended != nil && !stays && !d.asAuthored(c, m):
 				// There may have been room for a part of it, or only the limit follows it.

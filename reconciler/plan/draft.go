@@ -90,6 +90,10 @@ type part struct {
 	unannotated, takesOver, adopts, outdated uint8
 	// derived has a number for cpu and memory: how many sizes the derivation had with the last one of the resource.
 	derived [2]int32
+	// boosted means that the present cpu was boosted because the container started. boost is the boosted cpu that a stage
+	// wants it to have; zero if it wants none.
+	boosted bool
+	boost   sizing.Amount
 	tested
 }
 
@@ -100,6 +104,8 @@ type tested struct {
 	// restarts is how often the container had restarted before the observed resize. If no resize is
 	// observed, it is how often the container has restarted until now.
 	restarts int32
+	// unboosts means that the observed resize ended a boost of cpu.
+	unboosts bool
 }
 
 // state is how far a draft is decided.
@@ -169,6 +175,7 @@ func (p *Planner) begin(s *Snapshot) *draft {
 		}
 		p.add(d, s, i, bounds)
 	}
+	d.findBoosts()
 	if d.QOSClass == "" {
 		d.QOSClass = d.classAfter(of)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/safety"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -220,6 +221,11 @@ func TestLives(t *testing.T) {
 		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 77))}
 		usage := arbitrary{rand.New(rand.NewPCG(uint64(seed), 78))}
 		g := a.settings()
+		starts := arbitrary{rand.New(rand.NewPCG(uint64(seed), 79))}
+		boosts := starts.oneIn(2)
+		if boosts {
+			g = keys.Some(policy.Settings{Startup: policy.Startup{CPU: at(starts, times(3), sizing.Boost{More: 500}), AfterReady: at(starts, 0, time.Minute), AtMost: at(starts, time.Minute, time.Hour)}}).Over(g)
+		}
 		table, node := a.lifeTable(t, g), a.lifeNode()
 		template := a.smallPod()
 		var pods []*corev1.Pod
@@ -228,6 +234,9 @@ func TestLives(t *testing.T) {
 			p.Name, p.UID = fmt.Sprint("pod", i), types.UID(fmt.Sprint("uid", i))
 			start := metav1.NewTime(podtest.At(-a.IntN(3) * 400))
 			p.Status.StartTime = &start
+			if boosts {
+				p.CreationTimestamp = start // When it began matters for its boost.
+			}
 			for k := range p.Spec.Containers {
 				c := &p.Spec.Containers[k]
 				p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: true, ContainerID: "containerd://1",
@@ -356,6 +365,9 @@ func TestLives(t *testing.T) {
 			if plan.causedBy(ByDemand) {
 				kinds["by demand"]++
 			}
+			if plan.causedBy(ByBoost) {
+				kinds["by boost"]++
+			}
 			if s.Demand != nil && plan.classAfter(s.Pod) != plan.QOSClass {
 				t.Fatalf("seed %d: the pod does not remain %s: %s", seed, plan.QOSClass, told(plan))
 			}
@@ -383,7 +395,7 @@ func TestLives(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"0 aligned", "0 resize", "1 resize", "2 aligned", "2 resize", "3 resize", "3 skip", string(contract.Reverted), string(contract.RevertBlocked),
-		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule), "by demand"} {
+		string(contract.CanaryReverted), string(contract.DisruptionBudget), string(contract.NodeCapacity), string(contract.OutsideSchedule), "by demand", "by boost"} {
 		if kinds[want] == 0 {
 			t.Errorf("no plan is of kind, or because of, %s: %v", want, kinds)
 		}

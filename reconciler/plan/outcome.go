@@ -29,6 +29,9 @@ func (p *Plan) Outcome() []Reason {
 		if demands := p.Demands(); demands != "" {
 			text += "; demand from usage: " + demands
 		}
+		if boosts := p.boosts(); boosts != "" {
+			text += "; " + boosts
+		}
 		if len(p.without) > 0 {
 			text += "; not yet resized: " + joined(p.without, ", ")
 		}
@@ -51,7 +54,11 @@ func (p *Plan) Outcome() []Reason {
 
 // AtCreation is the outcome for a pod that got its sizes while it was being created, and needs no others.
 func (p *Plan) AtCreation() Reason {
-	return Reason{contract.Resized, "at its creation, for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()}
+	text := "at its creation, for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
+	if boosts := p.boosts(); boosts != "" {
+		text += "; " + boosts
+	}
+	return Reason{contract.Resized, text}
 }
 
 // basedOn says what the sizes come from.

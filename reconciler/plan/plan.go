@@ -150,9 +150,10 @@ func (p *Plan) Pending() bool { return p.Decision == Resize || len(p.Actions()) 
 
 // Paced reports whether the plan is executed only when it is the pod's turn: it restores the pod, unless
 // in an emergency, or sizes a pod that is not new. Among older pods, many may never have been sized, as when the
-// server is installed or a pause ends. A container that may be about to be killed cannot wait.
+// server is installed or a pause ends. A container that may be about to be killed cannot wait, nor can one that starts, and
+// when its boost ends, others need the room.
 func (p *Plan) Paced() bool {
-	sizes := p.Kind == Sizes && !p.Begins() && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
+	sizes := p.Kind == Sizes && !p.Begins() && !p.onlyBoosts() && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
 	return p.Decision == Resize && (sizes || p.Kind == Restore && !p.Emergency)
 }
 

@@ -34,9 +34,9 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		for _, m := range sizing.Measures {
-			has, to := *m.Of(&c.Current), *m.Of(&c.Desired)
-			if !guard.Lowers(has, to) {
-				others = others || to != has
+			has, to := d.present(i, m), *m.Of(&c.Desired)
+			if changes := to != *m.Of(&c.Current); !changes || !guard.Lowers(has, to) {
+				others = others || changes
 				continue
 			}
 			if settings.LimitsUnproven() && t.Siblings == nil {
@@ -44,13 +44,17 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 			}
 			// Nobody has tried what usage shows: a new pod of a version tries what its author wrote.
 			t.Corrects = c.Needs[m.Index].Recommended != nil
-			t.Trusted = d.Begins() && !t.Corrects || t.Corrects && d.hasProven(s) && workload.HardlyLowers(has, to)
+			t.Trusted = (d.Begins() || d.boosted(i, m)) && !t.Corrects || t.Corrects && d.hasProven(s) && workload.HardlyLowers(has, to)
 			why := t.Try(c.Name, m, to)
 			if why.Reason == "" {
 				others = true
 				continue
 			}
-			waits.sets = append(waits.sets, Derived{Container: i, Measure: m, To: has, Why: why.Message})
+			stays := Derived{Container: i, Measure: m, To: has, Why: why.Message}
+			if d.boosted(i, m) {
+				stays.Cause, others = ByBoost, true // The boost ends anyway.
+			}
+			waits.sets = append(waits.sets, stays)
 			waits.because(why.Reason, fmt.Sprintf("container %s: %s stays %s: %s", c.Name, m.Name, m.Show(has), why.Message))
 			v.again = need.Sooner(v.again, why.Again)
 		}

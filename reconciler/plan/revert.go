@@ -146,6 +146,7 @@ func (c *reversal) compare(d *draft, s *Snapshot, window time.Duration, observed
 			c.unannotatedSizes = c.unannotatedSizes || unannotated && known
 			if observed || unannotated {
 				is.unproven[change.Measure.Index] = change.From
+				is.unboosts = is.unboosts || change.Unboosts
 			}
 			if observed && known && !unannotated {
 				is.restarts = change.Restarts

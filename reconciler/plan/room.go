@@ -154,6 +154,9 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 	if veto == nil || whole {
 		return nil, veto
 	}
+	if r := d.withoutBoosts(s, veto, urgent); r != nil {
+		return r, nil
+	}
 	if s.Creating {
 		if r := d.fallBack(s, veto); r != nil {
 			return r, nil
@@ -180,6 +183,30 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 		}
 	}
 	return nil, veto
+}
+
+// withoutBoosts returns the largest part of the draft without a veto if no container is boosted: what is needed comes before what
+// helps to start. It returns nil if no boost is wanted, or if nothing would remain.
+func (d *draft) withoutBoosts(s *Snapshot, veto *safety.Veto, urgent bool) *reduced {
+	r := reduced{left: d.unboosted()}
+	if len(r.left) == 0 {
+		return nil
+	}
+	r.draft = d.fork()
+	r.draft.set("", r.left)
+	if !r.draft.differs() {
+		return nil
+	}
+	part, still := r.draft.agree(s, urgent)
+	switch {
+	case still != nil:
+		return nil
+	case part != nil:
+		r.draft, r.left = part.draft, append(r.left, part.left...)
+	}
+	r.without = r.draft.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })
+	r.reason = Reason{veto.Reason, veto.Message + "; the pod gets the rest, except " + joined(r.without, ", ")}
+	return &r
 }
 
 // parts is in how many parts the growth of a resource is divided.

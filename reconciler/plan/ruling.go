@@ -57,7 +57,7 @@ func (p *Planner) rule(r *Ruling, node *corev1.Node, nodeType string) {
 func (r *Ruling) SizesAs(o *Ruling) bool {
 	// A pod without a ratio is still reverted, as its guard and within its bounds.
 	if r.Match != o.Match || (r.entry == nil) != (o.entry == nil) || !r.profile.GuardsAs(&o.profile.Profile) || r.profile.Bounds != o.profile.Bounds ||
-		r.profile.Usage() != o.profile.Usage() {
+		r.profile.Startup != o.profile.Startup || r.profile.Usage() != o.profile.Usage() {
 		return false
 	}
 	return r.entry == nil || r.entry.Unused == o.entry.Unused && r.entry.CPUFactor == o.entry.CPUFactor && r.entry.MemoryFactor == o.entry.MemoryFactor

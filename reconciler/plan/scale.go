@@ -102,6 +102,8 @@ func (v *verdict) explainBounds(d *draft) {
 			last := d.last(i, m)
 			switch {
 			case last == nil || !last.Clamped:
+			case last.Cause == ByBoost:
+				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: boosted %s is clamped to %s", c.Name, m.Name, m.Text(last.To.Request)))
 			case n.Largest > 0 && last.To.Request == n.Largest:
 				v.because(contract.DemandExceedsNodes, fmt.Sprintf("container %s: %s %s × %.4g is more than any node has, and is clamped to %s", c.Name, m.Name,
 					m.Text(n.Request(m, d.guaranteed())), d.factor(m).Float64(), m.Text(n.Largest)))

@@ -66,6 +66,9 @@ func (p *Planner) breaker(d *draft, s *Snapshot) *verdict {
 	if s.Degraded == nil {
 		return nil
 	}
+	if v := d.endsBoosts(contract.Degraded, s.Degraded.degraded()); v != nil {
+		return v
+	}
 	return d.skips(stays, contract.Degraded, s.Degraded.degraded())
 }
 
@@ -81,7 +84,9 @@ func (p *Planner) schedule(d *draft, s *Snapshot) *verdict {
 	var v *verdict
 	switch {
 	case d.state == changing:
-		v = d.skips(stays, contract.OutsideSchedule, message)
+		if v = d.endsBoosts(contract.OutsideSchedule, message); v == nil {
+			v = d.skips(stays, contract.OutsideSchedule, message)
+		}
 	case d.Reasons[0].Code == contract.WaitingForProof:
 		v = d.says() // The pods that it waits for are not resized now, either.
 		v.because(contract.OutsideSchedule, message)

@@ -89,6 +89,10 @@ var sizingStages = []stage{
 		nil, (*Planner).settle,
 	},
 	{
+		"boost", "Cpu of containers that start is boosted, if so configured.", open,
+		[]contract.Reason{contract.RestartRequired}, (*Planner).boost,
+	},
+	{
 		"fit", "What cannot change without a restart stays.", changing,
 		[]contract.Reason{contract.RestartRequired, contract.MemoryLimitKept}, (*Planner).fit,
 	},

@@ -29,8 +29,11 @@ func (p *Planner) step(d *draft, s *Snapshot) *verdict {
 	for i := range d.Containers {
 		c := &d.Containers[i]
 		for _, m := range sizing.Measures {
-			has, wanted := *m.Of(&c.Current), *m.Of(&c.Desired)
-			step, least := Derived{Container: i, Measure: m, To: wanted, Cause: causeOf(&c.Needs[m.Index])}, has
+			has, wanted := d.present(i, m), *m.Of(&c.Desired)
+			if wanted == *m.Of(&c.Current) {
+				continue
+			}
+			step, least := Derived{Container: i, Measure: m, To: wanted, Cause: d.causeOf(i, m)}, has
 			waits := observed && guard.Lowers(d.parts[i].unproven[m.Index], has)
 			if !waits {
 				least = sizing.Amount{Request: lessBy(has.Request, settings.MaxChange, m), Limit: lessBy(has.Limit, settings.MaxChange, m)}

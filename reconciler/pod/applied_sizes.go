@@ -24,11 +24,29 @@ type ContainerSizes struct {
 	// Since is when a resource that it did not change had been changed last, by sizing.Measure.Index, in UTC; the zero
 	// time if that is not recorded.
 	Since [2]time.Time
+	// Boost is whether the cpu after the resize is boosted because the container starts.
+	Boost Boost
 }
+
+// Boost is what a resize has to do with the boost of cpu while a container starts.
+type Boost uint8
+
+const (
+	// NoBoost: the cpu after the resize is not boosted, nor was the one before.
+	NoBoost Boost = iota
+	// Boosted: it is boosted. From is the size before the boost.
+	Boosted
+	// BoostEnded: the one before the resize was boosted. From is the size before the boost.
+	BoostEnded
+)
+
+// boostMarks follow the amounts of cpu.
+var boostMarks = [...]string{NoBoost: "", Boosted: "+boost", BoostEnded: "-boost"}
 
 // String returns the value of the annotation, e.g.
 // "app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi@2026-11-20T10:00:00Z; proxy 0 cpu 100m". Each container has its name, its
-// restarts, and the request and limit of each resource, possibly with the time when they changed last.
+// restarts, and the request and limit of each resource, possibly with the time when they changed last. Cpu that is boosted
+// while a container starts has a mark, e.g. "cpu 1>3+boost", and so has the resize that ends that, "cpu 1>800m-boost".
 func (r AppliedSizes) String() string {
 	var b strings.Builder
 	for i := range r {
@@ -47,6 +65,9 @@ func (r AppliedSizes) String() string {
 				b.WriteString(m.Show(from) + ">")
 			}
 			b.WriteString(m.Show(to))
+			if m == sizing.CPU {
+				b.WriteString(boostMarks[c.Boost])
+			}
 			if since := c.Since[m.Index]; !since.IsZero() {
 				b.WriteString(sinceMark + since.Format(time.RFC3339))
 			}
@@ -109,6 +130,12 @@ func (c *ContainerSizes) parse(resource, amounts string) bool {
 				return false
 			}
 			c.Since[m.Index] = at.UTC()
+		}
+		for boost, mark := range boostMarks[1:] {
+			if all, ok := strings.CutSuffix(amounts, mark); ok && m == sizing.CPU {
+				amounts, c.Boost = all, NoBoost+1+Boost(boost)
+				break
+			}
 		}
 		from, to, changed := strings.Cut(amounts, ">")
 		if !changed {

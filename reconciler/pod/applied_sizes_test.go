@@ -26,6 +26,8 @@ func keepsEveryPartOfItsText(t *testing.T) {
 		"app 0 cpu 1>800m",
 		"app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m memory 64Mi",
 		"app 3 cpu 1/2@2026-11-20T10:00:00Z memory 1Gi/2Gi>2Gi@2026-11-21T10:00:00Z; proxy 0 cpu 100m@2026-11-20T10:00:00Z",
+		"app 0 cpu 1/2>3/6+boost memory 1Gi; proxy 0 cpu 300m+boost@2026-11-20T10:00:00Z",
+		"app 0 cpu 1>800m-boost; proxy 0 cpu 100m-boost",
 		"app 0; b 2147483647 memory 1073741825/2Gi>1Gi/2Gi",
 	} {
 		if got := pod.ParseAppliedSizes(text).String(); got != text {
@@ -38,6 +40,10 @@ func keepsEveryPartOfItsText(t *testing.T) {
 	if !ok || app != want {
 		t.Errorf("got %v, want %v", app, want)
 	}
+	boosts := pod.ParseAppliedSizes("app 0 cpu 1>3+boost; proxy 0 cpu 3>1-boost; other 0 cpu 1")
+	if boosts[0].Boost != pod.Boosted || boosts[1].Boost != pod.BoostEnded || boosts[2].Boost != pod.NoBoost || boosts[0].To.CPU.Request != 3000 {
+		t.Errorf("got %+v", boosts)
+	}
 	if _, ok := sizes.Of("other", 0); ok {
 		t.Error("the sizes knows a container that it does not name")
 	}
@@ -47,6 +53,7 @@ func saysNothingIfItsTextIsInvalid(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "app", "app x", "app -1", "app 99999999999", "app 0 cpu", "app 0 disk 1", "app 0 cpu 0", "app 0 cpu -1", "app 0 cpu 1/500m",
 		"app 0 cpu 1>", "app 0 cpu >1", "app 0 cpu 1>2>3", "app 0 cpu 1;", "; app 0", " 0 cpu 1", "app 0 cpu 1e99999999", "app 0 cpu 1 memory",
+		"app 0 cpu 1+boost+boost", "app 0 cpu 1-boost+boost", "app 0 cpu +boost", "app 0 cpu 1+boost>2", "app 0 memory 1Gi+boost", "app 0 cpu 1@2026-11-20T10:00:00Z+boost",
 		"app 0 cpu 1@", "app 0 cpu 1@yesterday", "app 0 cpu @2026-11-20T10:00:00Z", "app 0 cpu 1@2026-11-20T10:00:00Z>2",
 	} {
 		if got := pod.ParseAppliedSizes(text); got != nil {
@@ -116,6 +123,7 @@ func TestReadiness(t *testing.T) {
 func FuzzParseAppliedSizes(f *testing.F) {
 	f.Add("app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi; proxy 0 cpu 100m")
 	f.Add("app 0 cpu 1>")
+	f.Add("app 0 cpu 1>3+boost@2026-11-20T10:00:00Z; proxy 0 cpu 3>1-boost")
 	f.Fuzz(func(t *testing.T, text string) {
 		sizes := pod.ParseAppliedSizes(text)
 		if again := pod.ParseAppliedSizes(sizes.String()); !reflect.DeepEqual(again, sizes) {

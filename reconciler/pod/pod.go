@@ -172,6 +172,9 @@ func (p *Pod) AppliedSizesHaveTimes() bool {
 	return strings.Contains(textOf(p.appliedSizes), sinceMark)
 }
 
+// HasBoost reports whether the annotation says that any cpu is boosted because its container starts.
+func (p *Pod) HasBoost() bool { return strings.Contains(textOf(p.appliedSizes), boostMarks[Boosted]) }
+
 // AppliedDemand returns what the containers needed according to usage when they were last sized; nil if the pod does not
 // have that annotation. It parses the annotation.
 func (p *Pod) AppliedDemand() AppliedDemand { return ParseAppliedDemand(textOf(p.appliedDemand)) }

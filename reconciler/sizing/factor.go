@@ -38,9 +38,9 @@ func (f Factor) Down(v int64) int64 {
 	return saturate(q)
 }
 
-// up returns v × f rounded up to an integer, or math.MaxInt64 if that is too large. v
+// Up returns v × f rounded up to an integer, or math.MaxInt64 if that is too large. v
 // must not be negative.
-func (f Factor) up(v int64) int64 {
+func (f Factor) Up(v int64) int64 {
 	q, r, ok := f.mulDiv(v)
 	if !ok {
 		return math.MaxInt64

@@ -82,6 +82,6 @@ func toMillicore(f Factor, millicores int64) int64 {
 // upToMebibyte returns bytes × f rounded up to a whole Mi, up to mostBytes, the largest
 // amount that Bytes can parse.
 func upToMebibyte(f Factor, bytes int64) int64 {
-	scaled := min(f.up(bytes), mostBytes)
+	scaled := min(f.Up(bytes), mostBytes)
 	return (scaled + mebibyte - 1) / mebibyte * mebibyte
 }

@@ -120,8 +120,8 @@ func multipliesExactlyByAFactor(t *testing.T) {
 		if got, want := f.nearest(v), oracle(v, f, false); got != want {
 			t.Fatalf("%v.nearest(%d) = %d, want %d", f, v, got, want)
 		}
-		if got, want := f.up(v), oracle(v, f, true); got != want {
-			t.Fatalf("%v.up(%d) = %d, want %d", f, v, got, want)
+		if got, want := f.Up(v), oracle(v, f, true); got != want {
+			t.Fatalf("%v.Up(%d) = %d, want %d", f, v, got, want)
 		}
 	}
 }

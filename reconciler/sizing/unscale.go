@@ -35,7 +35,7 @@ func unscale(current, known Amount, f Factor, round func(Factor, int64) int64, s
 		original.Limit = original.Request
 	default:
 		// The original needs the same limit:request as current: limitOf allows no more.
-		inProportion := round(Factor{1, 1}, Factor{uint64(original.Request), uint64(request)}.up(current.Limit))
+		inProportion := round(Factor{1, 1}, Factor{uint64(original.Request), uint64(request)}.Up(current.Limit))
 		original.Limit = max(original.Request, round(inverse, current.Limit), inProportion)
 	}
 	return original

@@ -3,6 +3,12 @@ package e2e
 import (
 	"fmt"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
 // rules has one rule for each pod below. The pods run on n4 nodes, one of which has the
@@ -80,5 +86,59 @@ func (c *cluster) ruledPods(t *testing.T) {
 		if changed := written(p) != written(before[p.Name]); changed != (r.cpu != r.then) {
 			t.Errorf("pod %s was written: %t", p.Name, changed)
 		}
+	}
+}
+
+// boosts gives pods three times the cpu until they have been ready for two seconds.
+const boosts = `
+podLabels:
+  example.com/runtime:
+    java: { startup: { cpu: 3x, afterReady: 2s } }
+`
+
+// TestStartup boosts the cpu of a pod while it starts. It is ready when its readiness gate says so.
+func TestStartup(t *testing.T) {
+	t.Parallel()
+	const namespace, started = "boosted", "example.com/started"
+	c := newCluster(localcluster.ForTest(t, "n4=1"))
+	c.install(t)
+	c.apply(t, withRules(boosts))
+	s := c.serveReady(t)
+	c.namespace(t, namespace)
+	web := app{name: "web", nodeType: "n4", requests: small, labels: map[string]string{"example.com/runtime": "java"}}.deployment()
+	web.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: started}}
+	if _, err := c.client.AppsV1().Deployments(namespace).Create(t.Context(), web, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.awaitDeployed(t, namespace)
+	gate := func(p *corev1.Pod, status corev1.ConditionStatus) {
+		t.Helper()
+		patch := fmt.Appendf(nil, `{"status":{"conditions":[{"type":%q,"status":%q}]}}`, started, status)
+		if _, err := c.client.CoreV1().Pods(namespace).Patch(t.Context(), p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	c.awaitCPU(t, namespace, "web", "240m")
+	p := c.one(t, namespace, "web")
+	c.awaitEvent(t, namespace, p.UID, "Resized", "app: cpu is boosted until its pod has started")
+	gate(p, corev1.ConditionTrue)
+	c.awaitCPU(t, namespace, "web", "80m")
+	c.awaitEvent(t, namespace, p.UID, "Resized", "app: cpu is no longer boosted")
+
+	// A server that knows nothing else of it does not boost it again when it becomes unready.
+	gate(p, corev1.ConditionFalse)
+	localcluster.Eventually(t, "the pod to be unready", func() error {
+		p = c.one(t, namespace, "web")
+		for _, condition := range p.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionFalse {
+				return nil
+			}
+		}
+		return fmt.Errorf("it has %v", p.Status.Conditions)
+	})
+	c.awaitSettled(t, c.restart(t, s), namespace)
+	if p = c.one(t, namespace, "web"); hasCPU(p, "80m") != nil || p.Generation != 3 {
+		t.Errorf("it was resized %d times: %v", p.Generation-1, hasCPU(p, "80m"))
 	}
 }

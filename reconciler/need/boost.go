@@ -1,0 +1,37 @@
+package need
+
+import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
+
+// Boosted returns the size of the need on a node whose factor is f while the container starts: what it needs on the baseline
+// is raised by a boost. settled is the size that it gets otherwise, of which the request may be that of an earlier need.
+// It gets no less. clamped reports whether a bound determined its request.
+func (n *Need) Boosted(m *sizing.Measure, by sizing.Boost, settled sizing.Amount, f sizing.Factor, guaranteed bool) (size sizing.Amount, clamped bool) {
+	if n.Recommended == nil {
+		size, clamped = m.Scale(boosted(m, n.Authored, by), f, *n.Bounds)
+		return sizing.Amount{Request: max(size.Request, settled.Request), Limit: max(size.Limit, settled.Limit)}, clamped
+	}
+	needed := n.Request(m, guaranteed)
+	if to, _ := n.On(m, f, guaranteed); to.Request != settled.Request {
+		needed = sizing.Factor{Num: f.Den, Den: f.Num}.Up(settled.Request)
+	}
+	size, clamped = m.Scale(sizing.Amount{Request: by.Of(needed, m.Most)}, f, n.within())
+	size.Request = max(size.Request, settled.Request)
+	if settled.Limit != 0 {
+		size.Limit = n.above(m, max(settled.Limit, inRatio(m, n.Authored, size.Request)), size.Request)
+	}
+	return size, clamped
+}
+
+// boosted returns an amount with a raised request, and a limit in the same ratio to it.
+func boosted(m *sizing.Measure, of sizing.Amount, by sizing.Boost) sizing.Amount {
+	request := by.Of(of.Request, m.Most)
+	return sizing.Amount{Request: request, Limit: inRatio(m, of, request)}
+}
+
+// inRatio returns the limit that is to a request as an amount's limit is to its own, rounded up; 0 if it has none.
+func inRatio(m *sizing.Measure, of sizing.Amount, request int64) int64 {
+	if of.Request == 0 || of.Limit == 0 {
+		return 0
+	}
+	return min(sizing.Factor{Num: uint64(of.Limit), Den: uint64(of.Request)}.Up(request), m.Most)
+}

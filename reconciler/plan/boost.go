@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// boostTo is the boosted cpu that a container should have.
+type boostTo struct {
+	container int
+	to        sizing.Amount
+}
+
+// boost raises the cpu of containers while their pod starts, and ends that later.
+//
+// Only a pod that was never resized since its creation gets a boost, and the record of its last resize says that it has one.
+// So each pod gets one at most: nothing brings it back, however often the pod becomes unready. While it lasts, it stays as it
+// is, unless more is needed.
+func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
+	settings := &d.rule.profile.Startup
+	if !settings.Boosts() && !d.of.HasBoost() { // Most pods have none.
+		return nil
+	}
+	starts, until := d.starts(s)
+	may := starts && (!d.sized || s.Pod.SizedAtCreation())
+	v := d.says()
+	for i := range d.Containers {
+		c, of, m := &d.Containers[i], &d.parts[i], sizing.CPU
+		standing, settled := of.standings[m.Index], c.Desired.CPU
+		if !of.boosted && !may || !standing.Ours() || standing.Adopted != 0 || c.Current.CPU.Request == 0 {
+			continue
+		}
+		to, clamped := settled, false
+		if starts {
+			to, clamped = c.Needs[m.Index].Boosted(m, settings.CPU, settled, d.factor(m), d.guaranteed())
+			to = settle(standing, m, settled, to)
+			most := c.Needs[m.Index].Bounds.Max
+			if has := c.Current.CPU; of.boosted && !guard.Lowers(settled, has) && (most == 0 || has.Request <= most) {
+				to = has
+			}
+		}
+		derived := Derived{Container: i, Measure: m, To: to, Cause: ByBoost, Clamped: clamped, Why: fmt.Sprintf(whileStarting, until.UTC().Format(time.RFC3339))}
+		switch {
+		case to == settled && !of.boosted:
+			continue
+		case to == settled:
+			derived.Why = noLonger
+		case of.of.Restarts(m):
+			v.because(contract.RestartRequired, fmt.Sprintf("container %s: cpu is not boosted because its resizePolicy is RestartContainer", c.Name))
+			continue
+		default:
+			v.boosts = append(v.boosts, boostTo{i, to})
+		}
+		v.sets = append(v.sets, derived)
+	}
+	if len(v.sets) > 0 && starts {
+		v.again = until
+	}
+	return v
+}
+
+const (
+	whileStarting = "cpu is boosted until its pod has started, and until %s at most"
+	noLonger      = "cpu is no longer boosted"
+)
+
+// starts reports whether the pod starts, so that its cpu may be boosted, and until when at the latest.
+func (d *draft) starts(s *Snapshot) (starts bool, until time.Time) {
+	settings := &d.rule.profile.Startup
+	if !settings.Boosts() || s.Now.IsZero() || s.InTheEnd || s.NodeType != "" && !s.Creating {
+		return false, until
+	}
+	until = s.Pod.StartedAt().Add(settings.AtMost)
+	if ready, since := s.Pod.Ready(); ready && since.Add(settings.AfterReady).Before(until) {
+		until = since.Add(settings.AfterReady)
+	}
+	// The clock of a node may be wrong.
+	return s.Now.Before(until) && until.Sub(s.Now) <= 2*settings.AtMost, until
+}
+
+// findBoosts finds the containers whose present cpu is boosted. Until that has ended, the size before counts as the one
+// before the last resize: what hurts is no reason to bring the boost back.
+func (d *draft) findBoosts() {
+	recorded, unrecorded := d.of.HasBoost(), d.mayLackBoost()
+	if !recorded && !unrecorded {
+		return
+	}
+	applied := d.of.AppliedSizes()
+	for i := range d.Containers {
+		c, of, m := &d.Containers[i], &d.parts[i], sizing.CPU
+		was, known := applied.Of(c.Name, i)
+		current := known && was.To.CPU == c.Current.CPU
+		if !d.ours(i, m) || c.Current.CPU.Request == 0 {
+			continue
+		}
+		before := c.Original.CPU
+		switch {
+		case current && was.Boost == pod.Boosted:
+			of.boosted, before = true, was.From.CPU
+		case !current && unrecorded:
+			of.boosted = of.of.Resized() && revertOf(d.of.Reverts(), c.Name, m) == nil
+		}
+		if of.boosted {
+			of.unproven[m.Index] = d.believed(i, m, before)
+		}
+	}
+}
+
+// mayLackBoost reports whether the last resize of the pod was not recorded, as when a process ends, although it was made at a
+// time at which cpu is boosted.
+func (d *draft) mayLackBoost() bool {
+	settings, at := &d.rule.profile.Startup, d.of.ResizedAt()
+	return settings.Boosts() && d.of.AppliedAt().Before(at) && !d.of.SizedAtCreation() && !at.After(d.of.StartedAt().Add(settings.AtMost))
+}
+
+// unboosted returns the cpu that containers that are not boosted yet get without the boosts that they want. Nothing is lowered
+// while a pod starts, unless it is being created.
+func (d *draft) unboosted() (sets []Derived) {
+	for i := range d.Containers {
+		c, of := &d.Containers[i], &d.parts[i]
+		if of.boosted || of.boost == (sizing.Amount{}) || c.Desired.CPU != of.boost {
+			continue
+		}
+		to := Derived{Container: i, Measure: sizing.CPU, To: c.Current.CPU}
+		for _, derived := range slices.Backward(d.Derivation) {
+			if derived.Container == i && derived.Measure == sizing.CPU && derived.Cause != ByBoost {
+				if d.creating || !guard.Lowers(c.Current.CPU, derived.To) {
+					to.To, to.Cause = derived.To, derived.Cause
+				}
+				break
+			}
+		}
+		sets = append(sets, to)
+	}
+	return sets
+}
+
+// boosted reports whether the present size of a resource is a boosted one.
+func (d *draft) boosted(i int, m *sizing.Measure) bool { return m == sizing.CPU && d.parts[i].boosted }
+
+// present returns the size that a resource has, or that it had before it was boosted: usually what its author wrote.
+func (d *draft) present(i int, m *sizing.Measure) sizing.Amount {
+	if d.boosted(i, m) {
+		return d.parts[i].unproven[m.Index]
+	}
+	return *m.Of(&d.Containers[i].Current)
+}
+
+// causeOf returns why a resource changes if it gets what it needs.
+func (d *draft) causeOf(i int, m *sizing.Measure) Cause {
+	if d.boosted(i, m) {
+		return ByBoost
+	}
+	return causeOf(&d.Containers[i].Needs[m.Index])
+}
+
+// withoutBoost returns the cpu that a container whose size follows usage would have by now if it had never been boosted. A
+// pod that was sized while it was being created then got what it needs, and others are sized from what their author wrote.
+func (d *draft) withoutBoost(i int, s *Snapshot, now need.State) sizing.Amount {
+	m := sizing.CPU
+	if s.Pod.SizedAtCreation() {
+		to, _ := now.Needs[m.Index].On(m, d.factor(m), d.guaranteed())
+		return to
+	}
+	now.Size, now.Unsized, now.Resized = d.Containers[i].Original, [2]bool{true, true}, need.Resized{}
+	now.Size.CPU = d.present(i, m)
+	return now.Settle().Size.CPU
+}
+
+// boostIn returns what to record of the boost of a container that gets this cpu.
+func (of *part) boostIn(cpu sizing.Amount) pod.Boost {
+	switch {
+	case of.boost != (sizing.Amount{}) && cpu == of.boost:
+		return pod.Boosted
+	case of.boosted || of.unboosts:
+		return pod.BoostEnded
+	}
+	return pod.NoBoost
+}
+
+// endsBoosts returns the verdict of a stage that stops all changes to a pod except for the end of a boost; nil if none ends.
+func (d *draft) endsBoosts(code contract.Reason, message string) *verdict {
+	v, ends := d.says(), false
+	for i := range d.Containers {
+		for _, m := range sizing.Measures {
+			has, to := *m.Of(&d.Containers[i].Current), *m.Of(&d.Containers[i].Desired)
+			switch {
+			case has == to:
+			case d.boosted(i, m) && guard.Lowers(has, to):
+				ends = true
+			default:
+				v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has})
+			}
+		}
+	}
+	if !ends {
+		v.sets = nil
+		return nil
+	}
+	if len(v.sets) > 0 {
+		then := d.fork()
+		then.set("", v.sets)
+		v.because(code, message)
+		v.vetoed, v.partial = true, code
+		v.without = then.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })
+	}
+	return v
+}
+
+// onlyBoosts reports whether the plan changes nothing but the cpu of containers that start or have started.
+func (p *Plan) onlyBoosts() bool {
+	return p.causedBy(ByBoost) && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool {
+		return slices.ContainsFunc(c.Causes[:], func(cause Cause) bool { return cause != ByBoost && cause != Unchanged && cause != NotOurs })
+	})
+}
+
+// boosts says what the plan has to do with the boosts of containers that start or have started; empty if nothing.
+func (p *Plan) boosts() string {
+	var all []string
+	for i := range p.Derivation {
+		c := &p.Containers[p.Derivation[i].Container]
+		if derived := &p.Derivation[i]; derived.Cause == ByBoost && derived.Why != "" && derived.To == c.Desired.CPU {
+			all = append(all, c.Name+": "+derived.Why)
+		}
+	}
+	return joined(all, "; ")
+}
+
+// forgetsBoost reports whether the record of the pod calls a size boosted that it needs now.
+func (d *draft) forgetsBoost() bool {
+	return slices.ContainsFunc(d.parts, func(of part) bool { return of.boosted && of.boost == (sizing.Amount{}) })
+}

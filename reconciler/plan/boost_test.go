@@ -1,0 +1,594 @@
+package plan
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/policy/schedule"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/seal"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// times is a boost by a factor.
+func times(n uint64) sizing.Boost { return sizing.Boost{Factor: sizing.Factor{Num: n, Den: 1}} }
+
+// startingBy returns a table like podtest.Table with settings, some of which are turned off.
+func startingBy(t testing.TB, settings policy.Settings, off ...string) *ratios.Table {
+	t.Helper()
+	table, err := ratios.Merge([]*ratios.Layer{{
+		Baseline: "n2d",
+		Ratios: map[string]ratios.Ratio{
+			"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}, "big": {CPUPerf: 2, MemoryPerf: 2}, "fast": {CPUPerf: 4, MemoryPerf: 1}, "slow": {CPUPerf: 0.8, MemoryPerf: 1},
+		},
+		Settings: keys.Some(settings, off...),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// starting is the life of a pod that starts at second 0, on a node.
+type starting struct {
+	testing.TB
+	planner Planner
+	table   *ratios.Table
+	node    *corev1.Node
+	pod     *corev1.Pod
+	seconds int
+	demand  need.Demand
+	change  func(*Snapshot)
+	// resizes is how often it was resized.
+	resizes int
+}
+
+// starts returns a pod that starts, and that is not ready.
+func starts(t testing.TB, of *corev1.Pod, nodeType string, table *ratios.Table) *starting {
+	of.CreationTimestamp = metav1.NewTime(podtest.At(0))
+	of.Status.ContainerStatuses = nil
+	for i := range of.Spec.Containers {
+		of.Status.ContainerStatuses = append(of.Status.ContainerStatuses, corev1.ContainerStatus{Name: of.Spec.Containers[i].Name, ContainerID: "containerd://1",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(podtest.At(0))}}, Resources: of.Spec.Containers[i].Resources.DeepCopy()})
+	}
+	of.Status.QOSClass = classOf(of)
+	asMadeWith(of)
+	s := &starting{TB: t, planner: Planner{OwnerKinds: DefaultOwnerKinds}, table: table, node: podtest.Node(nodeType), pod: of}
+	s.ready(false)
+	return s
+}
+
+// ready makes the pod ready or not now.
+func (s *starting) ready(ready bool) {
+	s.pod = s.pod.DeepCopy()
+	podtest.Readiness(ready, s.seconds)(s.pod)
+	for i := range s.pod.Status.ContainerStatuses {
+		s.pod.Status.ContainerStatuses[i].Ready = ready
+	}
+}
+
+func (s *starting) plan() *Plan {
+	s.Helper()
+	snapshot := snapshotOf(s.TB, s.pod, s.node)
+	snapshot.Table, snapshot.Now, snapshot.Demand = s.table, podtest.At(s.seconds), s.demand
+	if s.change != nil {
+		s.change(snapshot)
+	}
+	plan := s.planner.Plan(snapshot)
+	if class := plan.classAfter(snapshot.Pod); class != plan.QOSClass {
+		s.Errorf("second %d: the pod is %s and would become %s: %s", s.seconds, plan.QOSClass, class, told(plan))
+	}
+	return plan
+}
+
+// settle applies plans until there is nothing to do, and returns the first of them.
+func (s *starting) settle() (first *Plan) {
+	s.Helper()
+	first = s.plan()
+	for n, plan := 0, first; plan.Pending(); n, plan = n+1, s.plan() {
+		if n == 4 {
+			s.Fatalf("second %d: the plans never stop writing: %s", s.seconds, told(plan))
+		}
+		if plan.Decision == Resize {
+			s.resizes++
+		}
+		s.pod = carriedOut(s.TB, s.pod, plan, s.seconds)
+		for i := range s.pod.Status.ContainerStatuses { // The node makes it.
+			s.pod.Status.ContainerStatuses[i].Resources = s.pod.Spec.Containers[i].Resources.DeepCopy()
+		}
+	}
+	return first
+}
+
+func (s *starting) has() string { return podtest.SizesOf(s.pod) }
+
+func boostOnly(by sizing.Boost) policy.Settings {
+	return policy.Settings{Startup: policy.Startup{CPU: by}}
+}
+
+func TestBoost(t *testing.T) {
+	guaranteed, burstable := podtest.Guaranteed, podtest.Amounts{"1", "2", "1Gi", "2Gi"}
+	readySince := func(seconds int) func(*starting) {
+		return func(s *starting) {
+			s.seconds = seconds
+			s.ready(true)
+			s.seconds = 100
+		}
+	}
+	for _, tc := range []struct {
+		name     string
+		size     podtest.Amounts
+		node     string
+		settings policy.Settings
+		change   func(*starting)
+		want     podtest.Amounts
+		cause    Cause
+		reasons  []contract.Reason
+		// again is when the pod is planned again; 0 if it is not.
+		again int
+	}{
+		{name: "multiplies what is needed", size: burstable, node: "n4", settings: boostOnly(times(3)), want: podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
+		{name: "adds to what is needed", size: burstable, node: "n4", settings: boostOnly(sizing.Boost{More: 500}), want: podtest.Amounts{"1200m", "2400m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
+		{name: "raises the limit of a Guaranteed pod", size: guaranteed, node: "n2d", settings: boostOnly(times(3)), want: podtest.Amounts{"3", "3", "1Gi", "1Gi"}, cause: ByBoost, again: 300},
+		{name: "leaves memory to its ratio", size: guaranteed, node: "big", settings: boostOnly(times(3)), want: podtest.Amounts{"1500m", "1500m", "512Mi", "512Mi"}, cause: ByBoost, again: 300},
+		{name: "needs no limit", size: podtest.Amounts{"1", "", "1Gi", ""}, node: "slow", settings: boostOnly(times(2)), want: podtest.Amounts{"2500m", "", "1Gi", ""}, cause: ByBoost, again: 300},
+		{name: "ends at a bound", size: burstable, node: "n2d", settings: policy.Settings{Startup: policy.Startup{CPU: times(3)}, Bounds: policy.Bounds{CPU: sizing.Range{Max: 2000}}},
+			want: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, cause: ByBoost, reasons: []contract.Reason{contract.BoundsClamped}, again: 300},
+		{name: "needs a request", size: podtest.Amounts{"", "", "1Gi", ""}, node: "big", settings: boostOnly(times(3)), want: podtest.Amounts{"", "", "512Mi", ""}},
+		{name: "may be too little to make up for a faster node", size: burstable, node: "fast", settings: boostOnly(times(3)), want: podtest.Amounts{"750m", "1500m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
+		{name: "is nothing by default", size: burstable, node: "n4", want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "is over for a ready pod", size: burstable, node: "n4", settings: boostOnly(times(3)), change: readySince(99), want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "may last longer than until a pod is ready", size: burstable, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPU: times(3), AfterReady: 20 * time.Second}}, change: readySince(90),
+			want: podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 110},
+		{name: "lasts no longer than a maximum", size: burstable, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPU: times(3), AfterReady: 20 * time.Second, AtMost: 105 * time.Second}}, change: readySince(90),
+			want: podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 105},
+		{name: "is over for an older pod", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) { s.seconds = 300 }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "is not for a pod that starts in the far future", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) {
+			s.pod.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(podtest.At(400))
+		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "is for a pod whose node has a clock that is ahead", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) {
+			s.pod.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(podtest.At(100))
+		}, want: podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 400},
+		{name: "is not what a pod gets in the end", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) { s.change = func(s *Snapshot) { s.InTheEnd = true } },
+			want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "is not what a pod gets on an imagined node", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) { s.change = func(s *Snapshot) { s.Imagine("n4") } },
+			want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "needs a time", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) { s.change = func(s *Snapshot) { s.Now = time.Time{} } },
+			want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio},
+		{name: "cannot be taken back if that restarts the container", size: burstable, node: "n2d", settings: boostOnly(times(3)), change: func(s *starting) { restarts(corev1.ResourceCPU)(s.pod) },
+			want: burstable, reasons: []contract.Reason{contract.RestartRequired}},
+		{name: "is not made at creation either then, when all else may change", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) {
+			restarts(corev1.ResourceCPU)(s.pod)
+			s.change = func(s *Snapshot) {
+				s.Creating = true
+				s.CreateFor("n4")
+			}
+		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio, reasons: []contract.Reason{contract.RestartRequired}},
+		{name: "needs room", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) { s.node = roomFor("n4", "2", "8Gi") },
+			want: burstable, reasons: []contract.Reason{contract.NodeCapacity}, again: 300},
+		{name: "comes after what is needed", size: burstable, node: "slow", settings: boostOnly(times(3)), change: func(s *starting) { s.node = roomFor("slow", "2", "8Gi") },
+			want: podtest.Amounts{"1250m", "2500m", "1Gi", "2Gi"}, cause: ByRatio, reasons: []contract.Reason{contract.NodeCapacity}, again: 300},
+		{name: "comes after what is needed at creation, too", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) {
+			s.change = func(s *Snapshot) {
+				s.Creating = true
+				s.CreateFor("n4")
+				amounts, used := corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("2")}, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("1")}
+				s.Around.Quotas = []*corev1.ResourceQuota{{Spec: corev1.ResourceQuotaSpec{Hard: amounts}, Status: corev1.ResourceQuotaStatus{Hard: amounts, Used: used}}}
+			}
+		}, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cause: ByRatio, reasons: []contract.Reason{contract.QuotaExceeded}, again: 300},
+		{name: "needs a quota", size: burstable, node: "n4", settings: boostOnly(times(3)), change: func(s *starting) {
+			s.change = func(s *Snapshot) {
+				amounts := corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("2")}
+				used := corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("1")}
+				s.Around.Quotas = []*corev1.ResourceQuota{{Spec: corev1.ResourceQuotaSpec{Hard: amounts}, Status: corev1.ResourceQuotaStatus{Hard: amounts, Used: used}}}
+			}
+		}, want: burstable, reasons: []contract.Reason{contract.QuotaExceeded}, again: 300},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := starts(t, podtest.Pod(tc.size), tc.node, startingBy(t, tc.settings))
+			if tc.change != nil {
+				tc.change(s)
+			}
+			plan := s.plan()
+			c := plan.Containers[0]
+			if c.Desired != tc.want.Container() || c.Causes[sizing.CPU.Index] != tc.cause || !slices.Equal(codes(plan), tc.reasons) {
+				t.Errorf("got %s, want %+v by %v, because of %v", told(plan), tc.want.Container(), tc.cause, tc.reasons)
+			}
+			if want := podtest.At(tc.again); !plan.ReplanAt.Equal(want) && (tc.again != 0 || !plan.ReplanAt.IsZero()) {
+				t.Errorf("it is planned again at %v, want %v", plan.ReplanAt, want)
+			}
+		})
+	}
+}
+
+// A pod gets more cpu when it starts, keeps that while it starts, and has what it needs after that.
+func TestBoostedLife(t *testing.T) {
+	amounts := podtest.Amounts{"1", "2", "1Gi", "2Gi"}
+	three := boostOnly(times(3))
+	sizes := func(a podtest.Amounts) string { return podtest.SizesOf(podtest.Pod(a)) }
+	boosted, after := sizes(podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}), sizes(podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"})
+	boosts := func(t *testing.T, settings policy.Settings, off ...string) *starting {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, settings, off...))
+		s.seconds = 10
+		if first := s.settle(); s.has() != boosted || first.Paced() || !strings.Contains(first.Outcome()[0].Message, "app: cpu is boosted until its pod has started, and until 2026-11-21T00:05:00Z at most") {
+			t.Fatalf("it has %s: %s; says %v", s.has(), told(first), first.Outcome())
+		}
+		return s
+	}
+	// ends plans the end of a boost, which waits for nothing.
+	ends := func(s *starting, want string) *Plan {
+		s.Helper()
+		first := s.settle()
+		if s.has() != want || first.Paced() || len(first.Claims) > 0 || first.Containers[0].Causes[sizing.CPU.Index] != ByBoost {
+			s.Errorf("it has %s, want %s: %s", s.has(), want, told(first))
+		}
+		return first
+	}
+	t.Run("ends when the pod is ready", func(t *testing.T) {
+		s := boosts(t, three)
+		s.seconds = 20
+		s.ready(true)
+		s.seconds = 21
+		if first := ends(s, after); !strings.Contains(first.Outcome()[0].Message, "app: cpu is no longer boosted") {
+			t.Errorf("says %v", first.Outcome())
+		}
+	})
+	t.Run("ends although the pod is never ready", func(t *testing.T) {
+		s := boosts(t, three)
+		for s.seconds = 20; s.seconds < 300; s.seconds += 20 {
+			if plan := s.settle(); s.has() != boosted || !plan.ReplanAt.Equal(podtest.At(300)) {
+				t.Fatalf("second %d: %s", s.seconds, told(plan))
+			}
+		}
+		s.seconds = 300
+		ends(s, after)
+	})
+	t.Run("happens once, however often the pod becomes unready", func(t *testing.T) {
+		s := boosts(t, three)
+		for s.seconds = 20; s.seconds < 290; s.seconds += 20 {
+			s.ready(s.seconds%40 == 20)
+			if s.settle(); s.has() != after {
+				t.Fatalf("second %d: it has %s", s.seconds, s.has())
+			}
+		}
+		if s.resizes != 2 {
+			t.Errorf("it was resized %d times", s.resizes)
+		}
+	})
+	t.Run("begins again for no pod that was resized without it", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, policy.Settings{}))
+		s.seconds = 10
+		s.settle()
+		s.table, s.seconds = startingBy(t, three), 20
+		if s.settle(); s.has() != after {
+			t.Errorf("it has %s", s.has())
+		}
+	})
+	t.Run("ends when it is no longer configured", func(t *testing.T) {
+		s := boosts(t, three)
+		s.table = startingBy(t, policy.Settings{})
+		ends(s, after)
+	})
+	t.Run("stays as it is if another boost is configured", func(t *testing.T) {
+		s := boosts(t, three)
+		s.table = startingBy(t, boostOnly(times(2)))
+		if s.settle(); s.has() != boosted {
+			t.Errorf("it has %s", s.has())
+		}
+	})
+	t.Run("ends at a new bound", func(t *testing.T) {
+		s := boosts(t, three)
+		s.table = startingBy(t, policy.Settings{Startup: three.Startup, Bounds: policy.Bounds{CPU: sizing.Range{Max: 1600}}})
+		if s.settle(); s.has() != sizes(podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}) {
+			t.Errorf("it has %s", s.has())
+		}
+		s.seconds = 300
+		ends(s, after)
+	})
+	t.Run("ends outside of a schedule, and nothing else changes", func(t *testing.T) {
+		s := boosts(t, three)
+		days, err := schedule.ParseDays("Sun")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sundays, err := schedule.New(days, 0, 24*60, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := policy.Settings{Startup: three.Startup, Guard: policy.Guard{Schedule: schedule.Schedule{sundays}}, Bounds: policy.Bounds{Memory: sizing.Range{Min: 2 << 30}}}
+		s.table, s.seconds = startingBy(t, closed), 300
+		first := ends(s, after)
+		if plan := s.plan(); first.Partial != contract.OutsideSchedule || plan.Decision != Skip || plan.Reasons[0].Code != contract.OutsideSchedule {
+			t.Errorf("it ends by %s; then: %s", told(first), told(plan))
+		}
+	})
+	t.Run("ends although a breaker is open", func(t *testing.T) {
+		s := boosts(t, three)
+		s.change, s.seconds = func(s *Snapshot) { s.Degraded = &Stop{Reason: "a breaker is open"} }, 300
+		ends(s, after)
+	})
+	t.Run("begins neither outside of a schedule nor while a breaker is open", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+		s.change = func(s *Snapshot) { s.Degraded = &Stop{Reason: "a breaker is open"} }
+		if plan := s.plan(); plan.Decision != Skip || plan.Reasons[0].Code != contract.Degraded {
+			t.Errorf("%s", told(plan))
+		}
+	})
+	t.Run("ends without a trial, unless the size hurt another pod", func(t *testing.T) {
+		hurt := podtest.Pod(podtest.Amounts{"1", "2", "1Gi", "2Gi"}, podtest.Annotated("reverted", `[{"at":"2026-11-21T00:00:50Z","container":"app","resource":"cpu","hurt":"800m/1600m","back":"1/2","times":1,"harm":"CPUPressure","message":"slow"}]`),
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(51, "app"), podtest.Managed(contract.FieldManager, "", 52, contract.Reverts)))
+		hurt.Name, hurt.UID = "hurt", "hurt"
+		well := hurt.DeepCopy()
+		well.Annotations = nil
+		for other, want := range map[*corev1.Pod]string{well: after, hurt: sizes(amounts)} {
+			s := boosts(t, three)
+			s.change = func(s *Snapshot) {
+				all := []*pod.Pod{pod.From(other), s.Pod}
+				node := s.Around.Node
+				s.Siblings, s.NodeOf = func() []*pod.Pod { return all }, func(*pod.Pod) *corev1.Node { return node }
+			}
+			s.seconds = 300
+			first := s.settle()
+			if s.has() != want || first.Containers[0].Causes[sizing.CPU.Index] != ByBoost {
+				t.Errorf("it has %s, want %s: %s", s.has(), want, told(first))
+			}
+		}
+	})
+	t.Run("ends immediately where sizes are lowered in steps: these begin where it began", func(t *testing.T) {
+		s := boosts(t, policy.Settings{Startup: three.Startup, Guard: policy.Guard{MaxChange: 0.1, MaxUnproven: policy.AllPods}})
+		s.change = func(s *Snapshot) { s.Siblings = func() []*pod.Pod { return nil } }
+		s.seconds = 300
+		ends(s, sizes(podtest.Amounts{"900m", "1800m", "1Gi", "2Gi"}))
+		s.seconds = 1000
+		if s.settle(); s.has() != sizes(podtest.Amounts{"810m", "1620m", "1Gi", "2Gi"}) {
+			t.Errorf("it has %s", s.has())
+		}
+	})
+	t.Run("ends by what usage shows, or without knowing it", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			starts, ends need.Demand
+			boosted      podtest.Amounts
+			want         podtest.Amounts
+		}{
+			"usage shows less":            {showing(), showing(), podtest.Amounts{"1200m", "2400m", "1Gi", "2Gi"}, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}},
+			"too little is known":         {tooLittle(), tooLittle(), podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}},
+			"nothing is known":            {need.Unknown{}, need.Unknown{}, podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}},
+			"nothing is known any longer": {showing(), need.Unknown{}, podtest.Amounts{"1200m", "2400m", "1Gi", "2Gi"}, podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}},
+		} {
+			s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+			s.seconds, s.demand = 10, tc.starts
+			first := s.settle()
+			if s.has() != sizes(tc.boosted) {
+				t.Errorf("%s: it has %s, want %s: %s", name, s.has(), sizes(tc.boosted), told(first))
+			}
+			s.seconds, s.demand = 300, tc.ends
+			if first = s.settle(); s.has() != sizes(tc.want) {
+				t.Errorf("%s: it has %s in the end, want %s: %s", name, s.has(), sizes(tc.want), told(first))
+			}
+		}
+	})
+	t.Run("is the same after a crash before the record was written", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+		s.seconds = 10
+		plan := s.plan()
+		for _, w := range actionsAt(plan, podtest.At(10))[:2] {
+			subresource := ""
+			if w.Step.Resizes() {
+				subresource = contract.ResizeSubresource
+			}
+			after := patched(t, s.pod, plan.Patch(w, plan.ResourceVersion))
+			after.ManagedFields = owning(s.pod, after, contract.FieldManager, subresource, 10)
+			s.pod = after
+		}
+		if s.settle(); s.has() != boosted || !pod.From(s.pod).HasBoost() {
+			t.Fatalf("it has %s, %v", s.has(), s.pod.Annotations)
+		}
+		s.seconds = 300
+		ends(s, after)
+	})
+	t.Run("is no size that the guard reverts to, nor compares with", func(t *testing.T) {
+		s := boosts(t, three)
+		s.node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		s.seconds = 60
+		s.ready(true)
+		s.settle()
+		changes := guard.Changes(pod.From(s.pod), 5*time.Minute)
+		if len(changes) != 1 || !changes[0].Unboosts || changes[0].From != (sizing.Amount{Request: 1000, Limit: 2000}) || changes[0].To != (sizing.Amount{Request: 800, Limit: 1600}) {
+			t.Fatalf("the guard sees %+v", changes)
+		}
+		strained := guard.Fared{Before: guard.Strain{Throttled: guard.Of(0), CPUPressure: guard.Of(0)}, Since: guard.Strain{Throttled: guard.Of(0.9), CPUPressure: guard.Of(0.9)}}
+		s.change = func(s *Snapshot) { s.Signals = guard.Signals{Of: func(string) guard.Fared { return strained }} }
+		s.seconds = 100
+		if plan := s.plan(); plan.Pending() {
+			t.Errorf("a pod that waits for cpu after its boost: %s", told(plan))
+		}
+		// It is blamed for what other resizes are blamed for, and then gets what its author wrote.
+		s.ready(false)
+		s.seconds = 170
+		if plan := s.settle(); plan.Kind != Revert || s.has() != sizes(amounts) {
+			t.Errorf("a pod that becomes unready after its boost has %s: %s", s.has(), told(plan))
+		}
+		s.seconds = 180
+		if plan := s.settle(); s.has() != sizes(amounts) {
+			t.Errorf("after a revert, it has %s: %s", s.has(), told(plan))
+		}
+	})
+	t.Run("that ends at the size before it is nothing to observe", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n2d", startingBy(t, three))
+		s.seconds = 10
+		s.settle()
+		s.seconds = 300
+		ends(s, sizes(amounts))
+		if changes := guard.Changes(pod.From(s.pod), 5*time.Minute); len(changes) > 0 {
+			t.Errorf("the guard sees %+v", changes)
+		}
+	})
+	t.Run("is over when a pod whose size it is needs as much", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n2d", startingBy(t, boostOnly(sizing.Boost{Factor: sizing.Factor{Num: 5, Den: 4}})))
+		s.seconds = 10
+		s.settle()
+		s.node, s.seconds = podtest.Node("slow"), 300
+		if s.settle(); s.has() != sizes(podtest.Amounts{"1250m", "2500m", "1Gi", "2Gi"}) || pod.From(s.pod).HasBoost() {
+			t.Errorf("it has %s, %v", s.has(), s.pod.Annotations)
+		}
+	})
+	t.Run("may begin at the creation of a pod", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+		s.pod.OwnerReferences[0].UID = "rs-uid"
+		asked := snapshotOf(t, s.pod, nil)
+		asked.Pod, asked.Table, asked.Now = pod.BeingCreated(s.pod, "", podtest.At(0)), s.table, podtest.At(0)
+		asked.Creating = true
+		asked.CreateFor("n4")
+		made := s.planner.Plan(asked)
+		annotations, record, _ := made.Creation(asked.Now)
+		if record != "app 0 cpu 1/2>2400m/4800m+boost memory 1Gi/2Gi" {
+			t.Fatalf("recorded as %q: %s", record, told(made))
+		}
+		keys, _ := (*seal.Ring)(nil).Renewed(podtest.At(-60))
+		signed, err := keys.Sign(seal.SubjectOf(&s.pod.ObjectMeta, s.pod.Namespace), seal.Creation{NodeType: "n4", At: asked.Now, Sizes: record})
+		if err != nil {
+			t.Fatal(err)
+		}
+		annotations[contract.CreatedSizes] = signed
+		s.pod.Annotations, s.pod.Spec.Containers[0].Resources = annotations, podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}.Requirements()
+		asMadeWith(s.pod)
+		s.change = func(to *Snapshot) { to.Pod = pod.FromProven(s.pod, keys) }
+		s.seconds = 10
+		if first := s.settle(); s.has() != boosted || !strings.Contains(first.AtCreation().Message, "cpu is boosted until") || !first.ReplanAt.Equal(podtest.At(300)) {
+			t.Errorf("it has %s: %s; says %v", s.has(), told(first), first.AtCreation())
+		}
+		s.ready(true)
+		s.seconds = 11
+		ends(s, after)
+		s.ready(false)
+		if s.settle(); s.has() != after {
+			t.Errorf("unready again, it has %s", s.has())
+		}
+	})
+	t.Run("does not outlast a restore", func(t *testing.T) {
+		s := boosts(t, three)
+		s.change = func(s *Snapshot) { s.Restore = true }
+		if s.settle(); s.has() != sizes(amounts) || pod.From(s.pod).Marked() {
+			t.Errorf("it has %s, %v", s.has(), s.pod.Annotations)
+		}
+	})
+}
+
+// tooLittle returns that the container app needs 500m and 1Gi, as far as is known of its cpu.
+func tooLittle() *shown {
+	d := showing()
+	d.needs["app"].CPU.Keeps = "too little is known"
+	return d
+}
+
+// After its boost, a pod has exactly what it would have without: compared with a pod of the same life that gets none.
+func TestBoostedLives(t *testing.T) {
+	const lives = 600
+	boosted, ended := 0, 0
+	for seed := range lives {
+		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 101))}
+		settings := policy.Settings{}
+		if a.oneIn(3) {
+			settings.Bounds = policy.Bounds{CPU: a.bounds(4000), Memory: a.bounds(4 << 30)}
+		}
+		without := startingBy(t, settings, "guard.enabled")
+		settings.Startup = policy.Startup{
+			CPU:        at(a, times(3), times(2), sizing.Boost{Factor: sizing.Factor{Num: 1500, Den: 1000}}, sizing.Boost{More: 500}, sizing.Boost{More: 1}, sizing.Boost{More: 64_000}),
+			AfterReady: at(a, 0, 0, 20*time.Second), AtMost: at(a, time.Minute, 4*time.Minute),
+		}
+		created, nodeType := a.smallPod(), at(a, "n2d", "n4", "big", "fast", "slow")
+		s, twin := starts(t, created.DeepCopy(), nodeType, startingBy(t, settings, "guard.enabled")), starts(t, created.DeepCopy(), nodeType, without)
+		if a.oneIn(2) {
+			demand := a.demand(0).(*shown)
+			demand.resized = need.Resized{}
+			s.demand, twin.demand = demand, demand
+		}
+		changes := map[string]int{}
+		for range 3 + a.IntN(15) {
+			by, ready, plans := 1+a.IntN(30), a.oneIn(2), a.oneIn(2)
+			s.seconds, twin.seconds = s.seconds+by, twin.seconds+by
+			if a.oneIn(3) {
+				s.ready(ready)
+				twin.ready(ready)
+			}
+			if !plans {
+				continue
+			}
+			plan := s.plan()
+			for i := range plan.Containers {
+				if c := &plan.Containers[i]; c.Desired.CPU != c.Current.CPU {
+					changes[c.Name]++
+				}
+			}
+			if plan.causedBy(ByBoost) {
+				boosted++
+			}
+			if s.demand == nil && plan.Pending() {
+				s.pod = partly(t, a, s.pod, plan, s.seconds)
+			} else {
+				s.settle()
+			}
+			twin.settle()
+		}
+		later := 240 + a.IntN(50) // The pod is new until second 300, as it was when it was sized first.
+		s.seconds, twin.seconds = max(s.seconds, later), max(twin.seconds, later)
+		if plan := s.settle(); plan.causedBy(ByBoost) {
+			ended++
+		}
+		twin.settle()
+		if !slices.Equal(sizesOf(s.pod), sizesOf(twin.pod)) {
+			t.Errorf("seed %d: on %s, by %+v: it has %s in the end, and without a boost %s; %v", seed, nodeType, settings.Startup, s.has(), twin.has(), s.pod.Annotations)
+		}
+		if was, is := originalsOf(twin.pod), originalsOf(s.pod); s.resizes > 0 && twin.resizes > 0 && !maps.Equal(was, is) {
+			t.Errorf("seed %d: the originals are %v, and without a boost %v", seed, is, was)
+		}
+		for name, n := range changes {
+			if s.demand != nil && n > 2 {
+				t.Errorf("seed %d: the cpu of %s changed %d times", seed, name, n)
+			}
+		}
+		if s.plan().Pending() || pod.From(s.pod).HasBoost() {
+			t.Errorf("seed %d: it is never over: %v", seed, s.pod.Annotations)
+		}
+		s.change = func(s *Snapshot) { s.Restore = true }
+		s.settle()
+		if !slices.Equal(sizesOf(s.pod), sizesOf(created)) {
+			t.Errorf("seed %d: it has %s after a restore, and had %s", seed, s.has(), podtest.SizesOf(created))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if boosted < lives/2 || ended < lives/20 {
+		t.Errorf("of %d lives, %d plans boost, and %d end that last", lives, boosted, ended)
+	}
+}
+
+// sizesOf returns the sizes of a pod; a resize writes memory in whole bytes.
+func sizesOf(p *corev1.Pod) (all []sizing.Container) {
+	for i := range p.Spec.Containers {
+		all = append(all, sizing.FromResources(p.Spec.Containers[i].Resources))
+	}
+	return all
+}
+
+func originalsOf(p *corev1.Pod) map[string]string {
+	all := maps.Clone(p.Annotations)
+	maps.DeleteFunc(all, func(key, _ string) bool { return !contract.IsOriginal(key) })
+	return all
+}

@@ -35,7 +35,7 @@ func main() {
 	flag.IntVar(&o.pods, "pods", 240, "number of pods at any time")
 	flag.IntVar(&o.replicas, "replicas", 3, "number of replicas of the server")
 	flag.DurationVar(&o.killEvery, "kill-every", 5*time.Minute, "how often the leader is killed; it is killed at least once")
-	flag.DurationVar(&o.tail, "tail", 22*time.Minute, "how long pods are deleted and created after that, without kills, while memory must not grow")
+	flag.DurationVar(&o.tail, "tail", 38*time.Minute, "how long pods are deleted and created after that, without kills, while memory must not grow")
 	flag.DurationVar(&o.within, "within", 5*time.Second, "how long a pod may run without being sized")
 	flag.StringVar(&o.report, "report", "soak", "file name of the report, without the extensions .json and .md")
 	flag.Parse()

@@ -15,8 +15,8 @@ const (
 	// is how much a heap of a few MiB varies from one moment to the next.
 	growthAllowed = 0.10
 	growthNoise   = 3 * oracle.Mebibyte
-	// warmUpLeast is the minimum time for which a process may grow after it has started,
-	// or begun to lead: deleted pods are remembered for 15 minutes, since measurements of
+	// warmUpLeast is the minimum time for which a process may grow once pods are deleted
+	// at a steady rate: deleted pods are remembered for 15 minutes, since measurements of
 	// them can still arrive. warmUpPods is the number of pods during which it may grow
 	// until everything else that it keeps is full: 16,384 changes for watches, three or
 	// more per pod, and what client-go keeps about the events of 4,096 pods. A third of

@@ -13,7 +13,7 @@ import (
 // next. A leak of half a MiB per minute exceeds it within ten minutes.
 const tailGrowth = 3 * oracle.Mebibyte
 
-// judgedLeast is how much of the tail must be left after a process is warm.
+// judgedLeast is how much of the tail must be left after the warm-up.
 const judgedLeast = time.Minute
 
 // tail continues the churn and the ratio changes without kills, so that one process
@@ -50,7 +50,8 @@ func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 		l := replica.now()
 		last, some := lastRole(l.samples, ended), []sample(nil)
 		for _, one := range last {
-			if !one.at.Before(began) && one.at.Sub(last[0].at) >= warmUp {
+			// Before the tail, outages kept pods from being deleted.
+			if one.at.Sub(began) >= warmUp && one.at.Sub(last[0].at) >= warmUp {
 				some = append(some, one)
 			}
 		}
@@ -61,7 +62,7 @@ func (r *report) judgeTail(replicas []*replica, began, ended time.Time) {
 			r.Problems = append(r.Problems, fmt.Sprintf("%s started, or its leadership changed, in the tail, in which no process was killed", l.name))
 		}
 		if len(some) < 2 || some[len(some)-1].at.Sub(some[0].at) < judgedLeast {
-			r.Problems = append(r.Problems, fmt.Sprintf("the tail of %v does not show whether %s grows: it needs %v after a start or a change of roles, and %v more",
+			r.Problems = append(r.Problems, fmt.Sprintf("the tail of %v does not show whether %s grows: it needs %v in the same role, and %v more",
 				ended.Sub(began).Round(time.Second), l.name, warmUp.Round(time.Second), judgedLeast))
 			continue
 		}

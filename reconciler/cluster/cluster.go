@@ -111,6 +111,8 @@ type Cluster struct {
 	// above is called for each pod whose known owners may have changed.
 	above []func(types.NamespacedName)
 	rooms *node.Table
+	// nodesRevision changes with what decides which pods may run on which nodes.
+	nodesRevision atomic.Uint64
 	// filled is closed once all pods are read.
 	filled chan struct{}
 	// unread is why the cluster is not read yet; nil if it is read or if no error
@@ -231,6 +233,7 @@ func (c *Cluster) Know(pods []*pod.Pod, nodes []*corev1.Node) error {
 			return err
 		}
 	}
+	c.nodesRevision.Add(1)
 	if !c.IsFilled() {
 		close(c.filled)
 	}

@@ -161,6 +161,9 @@ func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node())
 // Nodes returns all nodes.
 func (c *Cluster) Nodes() []*corev1.Node { return all(c.nodes.List) }
 
+// NodesRevision is a different one after any change to the labels, the taints or the size of a node, or to which nodes there are.
+func (c *Cluster) NodesRevision() uint64 { return c.nodesRevision.Load() }
+
 // largestNode returns the most of each resource that any node has for pods.
 func (c *Cluster) largestNode() (largest node.Resources) {
 	for _, n := range c.Nodes() {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -174,6 +175,9 @@ func roomierQuota(before, now *corev1.ResourceQuota) bool {
 func (c *Cluster) nodeChanged(old, obj any) {
 	before, _ := old.(*corev1.Node)
 	now, _ := obj.(*corev1.Node)
+	if before == nil || now == nil || !sameAdmission(before, now) {
+		c.nodesRevision.Add(1)
+	}
 	switch {
 	case now == nil:
 		c.answers.forget(before.Name)
@@ -183,6 +187,12 @@ func (c *Cluster) nodeChanged(old, obj any) {
 	case !node.SameRoom(before, now):
 		c.changes.Eased(now.Name, contract.NodeCapacity, contract.NodePressure, contract.RevertBlocked, contract.ResizeInfeasible, contract.ResizeError)
 	}
+}
+
+// sameAdmission reports whether the scheduler lets the same pods run on two states of a node, if it has room.
+func sameAdmission(a, b *corev1.Node) bool {
+	return a.Spec.Unschedulable == b.Spec.Unschedulable && maps.Equal(a.Labels, b.Labels) && apiequality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints) &&
+		node.SameRoom(a, b)
 }
 
 // sameType reports whether two states of a node have the same values for the labels that

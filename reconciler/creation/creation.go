@@ -30,7 +30,10 @@ type Config struct {
 }
 
 // Sizer sizes pods that are being created. It is safe for concurrent use, and makes no calls.
-type Sizer struct{ Config }
+type Sizer struct {
+	Config
+	fleet fleet
+}
 
 // Sized is what to do to a pod that is being created.
 type Sized struct {
@@ -93,8 +96,8 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	of := pod.BeingCreated(asked, name, now)
 	snapshot := s.Cluster.SnapshotOfNew(of, rules)
 	// Plans ask for each container.
-	nodes := sync.OnceValue(func() []*corev1.Node { return s.allowed(asked, out.Placement.Node) })
-	snapshot.Lot, snapshot.Largest = lot, sync.OnceValue(func() node.Resources { return largest(nodes()) })
+	nodes := sync.OnceValue(func() *allowed { return s.allowed(asked, out.Placement.Node) })
+	snapshot.Lot, snapshot.Largest = lot, func() node.Resources { return nodes().largest }
 	planned := func(nodeType string) *plan.Plan {
 		snapshot.CreateFor(nodeType)
 		return s.Planner.Plan(snapshot)

@@ -33,7 +33,7 @@ func sizer(t testing.TB) *Sizer {
 	c := clustertest.Shop(t)
 	c.Planner.OwnerKinds = plan.DefaultOwnerKinds
 	keys, _ := (*seal.Ring)(nil).Renewed(podtest.Start.Add(-time.Hour))
-	return &Sizer{Config{Cluster: c, Planner: &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Keys: func() *seal.Ring { return keys }, Clock: c.Clock}}
+	return &Sizer{Config: Config{Cluster: c, Planner: &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, Keys: func() *seal.Ring { return keys }, Clock: c.Clock}}
 }
 
 // asked returns a pod as a controller asks for it.
@@ -239,6 +239,18 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
+// What is remembered of nodes is forgotten when they change.
+func TestChangedNodes(t *testing.T) {
+	s := following(t, 0.8, needs(500), policy.Guard{MaxUnproven: policy.AllPods})
+	if got := podtest.SizesOf(s.Size(asked(), "shop", "").Pod); got != "app 625m/1250m 1Gi/2Gi" {
+		t.Fatalf("next to a slower node, it gets %s", got)
+	}
+	tainted(s, "b", corev1.Taint{Key: "team", Value: "other", Effect: corev1.TaintEffectNoSchedule})
+	if got := podtest.SizesOf(s.Size(asked(), "shop", "").Pod); got != "app 500m/1 1Gi/2Gi" {
+		t.Errorf("without one, it gets %s", got)
+	}
+}
+
 // One of 5,000 nodes has room for the pod.
 func BenchmarkSizeAnywhere(b *testing.B) {
 	s := following(b, 0.8, needs(1200), policy.Guard{MaxUnproven: policy.AllPods})
@@ -251,18 +263,30 @@ func BenchmarkSizeAnywhere(b *testing.B) {
 		b.Fatal(err)
 	}
 	p := asked(func(p *corev1.Pod) {
-		p.Spec.Tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
+		p.Spec.Tolerations = []corev1.Toleration{{Key: "other", Value: "none"}, {Key: "team", Operator: corev1.TolerationOpExists}}
 		p.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "linux"}
 	})
 	for _, n := range s.Cluster.Nodes() {
 		n.Labels["kubernetes.io/os"] = "linux"
 	}
-	b.ReportAllocs()
-	for b.Loop() {
+	size := func(b *testing.B) {
 		if got := s.Size(p, "shop", ""); got.Pod == nil {
 			b.Fatal(got.Why)
 		}
 	}
+	b.Run("of a known workload", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			size(b)
+		}
+	})
+	b.Run("of a new workload", func(b *testing.B) {
+		b.ReportAllocs()
+		for n := 0; b.Loop(); n++ {
+			p.Spec.Tolerations[0].Value = fmt.Sprint(n) // It says something else about its nodes.
+			size(b)
+		}
+	})
 }
 
 func TestRefuses(t *testing.T) {

@@ -1,8 +1,11 @@
 package creation
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
@@ -39,15 +42,60 @@ func intricate(spec *corev1.PodSpec) bool {
 	return terms > mostTerms || rules > mostRules
 }
 
+// allowed are the nodes that a pod may run on.
+type allowed struct {
+	nodes []*corev1.Node
+	// kinds has one of those whose labels about their type are the same.
+	kinds []*corev1.Node
+	// largest is the most of each resource that any of them has.
+	largest node.Resources
+}
+
+// fleet remembers the nodes that pods may run on, by what these say about them: all pods of a workload say the same. It forgets
+// all of them when nodes change. The zero value is ready to use.
+type fleet struct {
+	mu       sync.Mutex
+	revision uint64
+	known    map[string]*allowed
+}
+
+// mostFleets is how many are remembered, each with a pointer to every node.
+const mostFleets = 64
+
 // allowed returns the nodes that a pod may run on, as the scheduler decides it: by the pod's node selector, its required
 // affinity and its tolerations, or only the one that it names. It returns none if it would take too long to find them.
-func (s *Sizer) allowed(asked *corev1.Pod, on *corev1.Node) (nodes []*corev1.Node) {
+func (s *Sizer) allowed(asked *corev1.Pod, on *corev1.Node) *allowed {
 	switch {
 	case on != nil:
-		return []*corev1.Node{on}
+		return s.alike([]*corev1.Node{on})
 	case asked.Spec.NodeName != "" || intricate(&asked.Spec):
-		return nil // The node that it names is not known.
+		return &allowed{} // The node that it names is not known.
 	}
+	says, err := json.Marshal([...]any{asked.Spec.NodeSelector, asked.Spec.Affinity, asked.Spec.Tolerations})
+	if err != nil {
+		return s.alike(s.find(asked))
+	}
+	f, key, revision := &s.fleet, string(says), s.Cluster.NodesRevision()
+	f.mu.Lock()
+	if f.revision != revision || len(f.known) >= mostFleets {
+		f.revision, f.known = revision, map[string]*allowed{}
+	}
+	found := f.known[key]
+	f.mu.Unlock()
+	if found != nil {
+		return found
+	}
+	found = s.alike(s.find(asked))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.revision == revision && f.known != nil {
+		f.known[key] = found
+	}
+	return found
+}
+
+// find returns the nodes that a pod may run on that does not name one.
+func (s *Sizer) find(asked *corev1.Pod) (nodes []*corev1.Node) {
 	affinity, logger := nodeaffinity.GetRequiredNodeAffinity(asked), klog.Background()
 	repels := func(t corev1.Taint) bool {
 		return t.Effect != corev1.TaintEffectPreferNoSchedule && !schedulingcorev1.TolerationsTolerateTaint(logger, asked.Spec.Tolerations, &t, false)
@@ -61,6 +109,23 @@ func (s *Sizer) allowed(asked *corev1.Pod, on *corev1.Node) (nodes []*corev1.Nod
 		}
 	}
 	return nodes
+}
+
+// alike finds out what the nodes have in common.
+func (s *Sizer) alike(nodes []*corev1.Node) *allowed {
+	found, seen := &allowed{nodes: nodes}, map[string]bool{}
+	labels := s.Planner.NodeTypes.Labels()
+	for _, n := range nodes {
+		found.largest = found.largest.AtLeast(node.Allocatable(n))
+		var kind strings.Builder
+		for _, label := range labels {
+			kind.WriteString(n.Labels[label] + "\n")
+		}
+		if !seen[kind.String()] {
+			seen[kind.String()], found.kinds = true, append(found.kinds, n)
+		}
+	}
+	return found
 }
 
 // slowest returns the slowest type of the nodes; empty if the ratio of none of them is known. Nobody knows what pods need on
@@ -99,8 +164,8 @@ func slower(a, b *ratios.Entry) bool {
 // which it may run, so that it is not too small wherever it lands. It does not get more than its author wrote, nor than it
 // needs on the baseline, unless a node has room for that now: it must not stay pending. There is no plan if no node that it
 // may run on has a type with a ratio.
-func (s *Sizer) anywhere(nodes []*corev1.Node, of *pod.Pod, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
-	slowest := s.slowest(nodes, profile)
+func (s *Sizer) anywhere(on *allowed, of *pod.Pod, profile *ratios.Profile, planned func(nodeType string) *plan.Plan) (*plan.Plan, Placement) {
+	slowest := s.slowest(on.kinds, profile)
 	if slowest == "" {
 		return nil, Placement{}
 	}
@@ -112,7 +177,7 @@ func (s *Sizer) anywhere(nodes []*corev1.Node, of *pod.Pod, profile *ratios.Prof
 	baseline := planned(profile.Baseline)
 	authored, least, most := node.Requests(of), baseline.Requests(of), p.Requests(of)
 	for _, m := range sizing.Measures {
-		if most.Of(m) > authored.Of(m) && most.Of(m) > least.Of(m) && !s.hasRoom(nodes, most) {
+		if most.Of(m) > authored.Of(m) && most.Of(m) > least.Of(m) && !s.hasRoom(on.nodes, most) {
 			return baseline, Placement{NodeType: profile.Baseline, Why: fmt.Sprintf("no node has room now for what it needs on %s, the slowest node type that it may run on: it gets what it needs on %s, the baseline", slowest, profile.Baseline)}
 		}
 	}
@@ -127,12 +192,4 @@ func (s *Sizer) hasRoom(nodes []*corev1.Node, wanted node.Resources) bool {
 		}
 	}
 	return false
-}
-
-// largest returns the most of each resource that any of the nodes has.
-func largest(nodes []*corev1.Node) (most node.Resources) {
-	for _, n := range nodes {
-		most = most.AtLeast(node.Allocatable(n))
-	}
-	return most
 }

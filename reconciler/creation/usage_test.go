@@ -50,12 +50,15 @@ func needs(cpu int64, changes ...func(*need.Container)) shows {
 func keeping(c *need.Container) { c.CPU.Keeps = "3 hours of CPU are known" }
 
 // following returns a Sizer for a cluster in which the sizes of new pods follow usage, and nodes of type n4 are this fast.
-func following(t testing.TB, n4 float64, usage need.Demand, guard policy.Guard) *Sizer {
+func following(t testing.TB, n4 float64, usage need.Demand, guard policy.Guard, changes ...func(*policy.Settings)) *Sizer {
 	t.Helper()
 	s, layer := sizer(t), clustertest.Published()
 	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
 	settings := layer.Settings.Complete()
 	settings.Guard, settings.Demand.From, settings.Demand.Mode = guard, policy.FromUsage, policy.Initial
+	for _, change := range changes {
+		change(&settings)
+	}
 	layer.Settings = keys.Some(settings)
 	s.Cluster.Ratios = clustertest.Store(t, layer)
 	s.Cluster.Hear(nil, func(_ *pod.Pod, _ []workload.Workload, _ *ratios.Table, creating bool) need.Demand {
@@ -316,6 +319,47 @@ func TestInitialReverted(t *testing.T) {
 	for _, at := range []int{70, 10 * 3600, 1000 * 3600} {
 		if got := planned(at); got.Decision == plan.Resize {
 			t.Errorf("at %d, it is resized to %v", at, got.Containers[0].Desired)
+		}
+	}
+}
+
+// A pod that was boosted when it was created keeps what usage gave it once it has started.
+func TestInitialBoosted(t *testing.T) {
+	s := following(t, 0.8, needs(500), policy.Guard{MaxUnproven: policy.AllPods}, func(to *policy.Settings) {
+		to.Startup = policy.Startup{CPU: sizing.Boost{Factor: sizing.Factor{Num: 3, Den: 1}}, AtMost: 5 * time.Minute}
+	})
+	p := made(s.Size(asked(), "shop", "").Pod, "a")
+	if got := podtest.SizesOf(p); got != "app 1875m/3750m 1Gi/2Gi" {
+		t.Fatalf("created with %s", got)
+	}
+	rules, _ := s.Cluster.Rules()
+	planned := func(at int) *plan.Plan {
+		clustertest.Clock(s.Cluster).SetTime(podtest.At(at))
+		return s.Planner.Plan(s.Cluster.Snapshot(pod.FromProven(p, s.Keys()), rules))
+	}
+	if starting := planned(10); starting.Decision == plan.Resize {
+		t.Errorf("while it starts, it is planned %v, because %v", starting.Containers[0].Desired, starting.Reasons)
+	}
+	ends := planned(301)
+	without := podtest.Amounts{"625m", "1250m", "1Gi", "2Gi"}
+	if got := ends.Containers[0].Desired; ends.Decision != plan.Resize || got != without.Container() {
+		t.Fatalf("then %v, because %v; want %v", got, ends.Reasons, without)
+	}
+	for _, a := range ends.Actions() {
+		for key, text := range a.At(podtest.At(301)).Annotations {
+			if text == nil {
+				t.Errorf("%s is removed", key)
+				continue
+			}
+			p.Annotations[key] = *text
+			p.ManagedFields = append(p.ManagedFields, podtest.Managed(contract.FieldManager, "", 301, key))
+		}
+	}
+	p.Spec.Containers[0].Resources = without.Requirements()
+	p.ManagedFields = append(p.ManagedFields, podtest.ResizeBy(contract.FieldManager, 302, contract.CPURequest, contract.CPULimit))
+	for _, at := range []int{310, 10 * 3600, 1000 * 3600} {
+		if got := planned(at); got.Decision == plan.Resize {
+			t.Errorf("at %d, it is resized to %v, because %v", at, got.Containers[0].Desired, got.Reasons)
 		}
 	}
 }

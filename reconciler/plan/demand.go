@@ -166,9 +166,7 @@ func (d *draft) keepDemand() *verdict {
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			switch {
 			case d.boosted(i, m):
-				was := need.Need{Authored: c.Original.CPU, Bounds: c.Needs[m.Index].Bounds, Recommended: &need.Recommendation{Target: given.Amounts[m.Index], Rules: &need.Rules{}}}
-				kept.To, _ = was.On(m, d.factor(m), d.guaranteed())
-				kept.Cause = ByDemand
+				kept.To, kept.Cause = d.asCreated(i, given.Amounts[m.Index]), ByDemand
 			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
@@ -180,6 +178,19 @@ func (d *draft) keepDemand() *verdict {
 		}
 	}
 	return v
+}
+
+// asCreated returns the cpu that a container that was boosted at its creation would have got without: what it needed then, on
+// the node type that it was created for.
+func (d *draft) asCreated(i int, demand int64) sizing.Amount {
+	m, c := sizing.CPU, &d.Containers[i]
+	n := need.Need{Authored: c.Original.CPU, Bounds: c.Needs[m.Index].Bounds, Recommended: &need.Recommendation{Target: demand, Rules: &need.Rules{}}}
+	factor := d.factor(m)
+	if entry, known := d.rule.profile.Lookup(d.applied); known {
+		factor = entry.CPUFactor
+	}
+	size, _ := n.On(m, factor, d.guaranteed())
+	return size
 }
 
 // keepsDemand reports whether the pod keeps the sizes that came from usage when it was created.

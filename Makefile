@@ -132,6 +132,10 @@ bin/metrics-server:
 bin/vpa-updater:
 	@go build -C test/vparecommender -v -o ../../bin/vpa-updater k8s.io/autoscaler/vertical-pod-autoscaler/pkg/updater 2>&1 | $(call show_progress,the updater of the VPA; the first build takes 2 to 5 minutes)
 
+.PHONY: bin/vpa-admission-controller
+bin/vpa-admission-controller: | bin/vpa-updater
+	@go build -C test/vparecommender -o ../../bin/vpa-admission-controller k8s.io/autoscaler/vertical-pod-autoscaler/pkg/admission-controller
+
 # For soak-vpa.
 .PHONY: bin/vpa-recommender
 bin/vpa-recommender:
@@ -203,7 +207,7 @@ ifdef RECIPE_TIMES
 # These stages start in this order when all that any of them needs is built; otherwise, the first would start
 # after those that need less.
 .PHONY: programs
-programs: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool bin/vpa-updater
+programs: build bin/gotestsum bin/gremlins bin/grpcurl bin/helm bin/kubectl bin/metrics-server bin/prometheus bin/promtool bin/vpa-admission-controller
 test-unit test-e2e test-skew test-guard test-hostile test-chaos: | programs
 endif
 
@@ -307,7 +311,7 @@ FLAKY ?=
 COUNT ?= 50
 
 .PHONY: test-flaky
-test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus bin/vpa-updater ## Run tests that fail now and then 50 times, next to processes that keep this machine busy (FLAKY='server/usage.TestStore reconciler.TestPacer' COUNT=10).
+test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus bin/vpa-admission-controller ## Run tests that fail now and then 50 times, next to processes that keep this machine busy (FLAKY='server/usage.TestStore reconciler.TestPacer' COUNT=10).
 	@if [ -z "$(FLAKY)" ]; then echo 'name the tests, such as FLAKY=server/usage.TestStore'; exit 1; fi; \
 	load=(); trap 'kill "$${load[@]}"' EXIT; \
 	for _ in $$(seq $$((2 * $$(nproc)))); do while :; do :; done & load+=($$!); done; \
@@ -322,9 +326,10 @@ SKEWED := ./reconciler/... ./test/localcluster ./test/statuswriter $(if $(ALL),.
 with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}' $(SKEWED) | sed -nE 's~ .*/(test/localcluster|server/servertest)$$~~p' | sed 's|^$(CURDIR)/|./|' | sort -u)
 
 .PHONY: test-skew
-test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
+test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew bin/metrics-server bin/vpa-admission-controller ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,./test/chaos $(with_cluster),-short -skip '$(unskewed)' -parallel=4)
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-parallel=4 -run '^(TestAccountGuard|TestAgents|TestAnnotationGuard|TestApply|TestUsers)$$')
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/e2e,-count=1 -timeout=20m -parallel=4 -run '^(TestBeside|TestRecreated)$$',,testname)
 
 .PHONY: test-helm3
 test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.
@@ -358,7 +363,7 @@ chaos: bin/testcluster ## Kill 1,000 processes and make 10,000 calls fail while 
 	go test -count=1 -timeout=4h -v -run '^TestChaos$$/^killed_at_random_writes$$|^TestDemands$$' ./test/chaos -args $(CHAOS)
 
 .PHONY: test-e2e
-test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl bin/metrics-server bin/vpa-updater ## Run user journeys against a real cluster. Takes 6 minutes.
+test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl bin/metrics-server bin/vpa-admission-controller ## Run user journeys against a real cluster. Takes 6 minutes.
 	@$(call go_test,./test/e2e,-count=1 -timeout=30m -parallel=4,,testname)
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
@@ -398,7 +403,7 @@ bench-usage: bin/testcluster ## Measure what collecting the usage of 1,000 to 15
 	go test ./server/usage -run '^$$' -bench Scale -benchtime 12x -timeout 1h 2>/dev/null
 
 .PHONY: soak
-soak: build bin/kubectl ## Run the servers for 55 minutes while pods, ratios, leaders and the API server keep changing (SOAK='-duration=5m -tail=20m').
+soak: build bin/kubectl ## Run the servers for 70 minutes while pods, ratios, leaders and the API server keep changing (SOAK='-duration=5m -tail=20m').
 	@go build -o bin/soak ./test/soak
 	@exec bin/soak $(SOAK)
 
@@ -431,6 +436,13 @@ soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the
 .PHONY: bin/workload-resizer-stepped
 bin/workload-resizer-stepped:
 	@CGO_ENABLED=0 go test -vet=off -c -trimpath -o $@ ./cmd/workload-resizer
+
+# How many pods "make soak-creation" deletes, and within which time those that replace them must have a node.
+SOAK_CREATION ?= -recreations 1000 -pending 30s
+
+.PHONY: soak-creation
+soak-creation: build bin/kubectl bin/metrics-server ## Delete 1,000 pods while leaders end, and check which size those get that replace them. Measure how many pods are created per second, with and without the webhook. Takes 5 minutes (SOAK_CREATION='-recreations 200').
+	$(GO_TEST) -count=1 -timeout=1h -v -run '^TestRecreated$$' ./test/e2e -args $(SOAK_CREATION)
 
 .PHONY: soak-vpa
 soak-vpa: bin/testcluster bin/metrics-server bin/vpa-recommender ## Run the recommender of the Vertical Pod Autoscaler next to ours for 15 minutes, and compare their targets (SOAK_VPA='-duration=5m').

@@ -3,12 +3,8 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -207,7 +203,7 @@ func sizedNextToTheUpdater(t *testing.T) {
 	t.Parallel()
 	c := newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=1", NodeCPU: 8, MetricsServer: true}))
 	u := &tunedCluster{cluster: c, vpas: dynamic.NewForConfigOrDie(c.Config()).Resource(known.VPAResource).Namespace("tuned")}
-	u.apply(t, append(deploy.Base(), deploy.VPAObjects(), []byte(tunedWorkloads), u.definitions(t))...)
+	u.apply(t, append(deploy.Base(), deploy.VPAObjects(), []byte(tunedWorkloads), definitions(t))...)
 	u.apply(t, tunedDeployment("ours"), tunedDeployment("theirs"), tunedDeployment("twice"))
 	// With little history, a size would stay unless it is outside of the bounds.
 	const bounded = `resourcePolicy: {containerPolicies: [{containerName: app, controlledResources: [cpu], controlledValues: RequestsOnly, minAllowed: {cpu: 250m}, maxAllowed: {cpu: 300m}}]}`
@@ -216,7 +212,7 @@ func sizedNextToTheUpdater(t *testing.T) {
 			tuner("ours", "workload-resizer", "Off", bounded), tuner("twice", "workload-resizer", "Off", bounded),
 			tuner("theirs", "default", "Recreate", ""), tuner("active", "workload-resizer", "Recreate", ""))
 	})
-	u.recommend(t, "active", "400m")
+	u.recommend(t, "active", `{"cpu": "400m"}`)
 	u.awaitRunning(t, "tuned", 6)
 	u.runUpdater(t)
 	s := u.serve(t, u.serviceAccount(t), append([]string{"--usage-interval=10s", "--vpa-objects"}, asDeployed...)...).ready(t)
@@ -241,7 +237,7 @@ func sizedNextToTheUpdater(t *testing.T) {
 	})
 	t.Run("the updater acts on others", func(t *testing.T) {
 		before := u.uids(t, "theirs")
-		u.recommend(t, "theirs", "400m")
+		u.recommend(t, "theirs", `{"cpu": "400m"}`)
 		localcluster.Eventually(t, "the updater to evict a pod", func() error {
 			if slices.Equal(before, u.uids(t, "theirs")) {
 				return errors.New("no pod is new")
@@ -273,62 +269,28 @@ func sizedNextToTheUpdater(t *testing.T) {
 	})
 }
 
-// definitions returns those of the Vertical Pod Autoscaler.
-func (u *tunedCluster) definitions(t *testing.T) []byte {
+// runUpdater runs the updater of the Vertical Pod Autoscaler, which looks every second, until the test ends.
+func (u *tunedCluster) runUpdater(t *testing.T) {
 	t.Helper()
-	root, err := localcluster.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(root, "test/vparecommender"), "-m", "-f", "{{.Dir}}", "k8s.io/autoscaler/vertical-pod-autoscaler").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(module)), "deploy/vpa-v1-crd-gen.yaml"))
+	u.ProgramForTest(t, "vpa-updater", "--updater-interval", "1s", "--use-admission-controller-status=false", "--min-replicas", "1",
+		"--in-recommendation-bounds-eviction-lifetime-threshold", "1s", "-v", "3")
+}
+
+// definitions returns those of the Vertical Pod Autoscaler.
+func definitions(t *testing.T) []byte {
+	t.Helper()
+	content, err := localcluster.VPADefinitions(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return content
 }
 
-// runUpdater runs the updater of the Vertical Pod Autoscaler, which looks every second, until the test ends.
-func (u *tunedCluster) runUpdater(t *testing.T) {
-	t.Helper()
-	program, err := localcluster.Binary("vpa-updater")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := localcluster.FreeAddress("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := filepath.Join(t.TempDir(), "updater.log")
-	file, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.CommandContext(t.Context(), program, "--kubeconfig", u.Kubeconfig, "--address", address, "--updater-interval", "1s",
-		"--use-admission-controller-status=false", "--min-replicas", "1", "--in-recommendation-bounds-eviction-lifetime-threshold", "1s", "-v", "3")
-	command.Stdout, command.Stderr, command.SysProcAttr = file, file, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-		_ = file.Close()
-		content, err := os.ReadFile(log)
-		if t.Failed() && err == nil {
-			t.Logf("the updater's log ends with\n%s", localcluster.Tail(string(content), 30))
-		}
-	})
-}
-
-// recommend writes a recommendation of cpu into an object, as another recommender would.
-func (u *tunedCluster) recommend(t *testing.T, name, cpu string) {
+// recommend writes a recommendation for the container app into an object, as another recommender would.
+func (u *tunedCluster) recommend(t *testing.T, name, target string) {
 	t.Helper()
 	patch := fmt.Appendf(nil, `{"status": {"recommendation": {"containerRecommendations": [{"containerName": "app",
-		"target": {"cpu": %[1]q}, "lowerBound": {"cpu": %[1]q}, "upperBound": {"cpu": %[1]q}}]}}}`, cpu)
+		"target": %[1]s, "lowerBound": %[1]s, "upperBound": %[1]s}]}}}`, target)
 	if _, err := u.vpas.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
 		t.Fatal(err)
 	}

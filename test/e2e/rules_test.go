@@ -103,14 +103,16 @@ func TestStartup(t *testing.T) {
 	c := newCluster(localcluster.ForTest(t, "n4=1"))
 	c.install(t)
 	c.apply(t, withRules(boosts))
-	s := c.serveReady(t)
+	const named = "--tls-dns-names=localhost," + serverName // The certificate is kept when the server below starts.
+	s := c.serveReady(t, named)
 	c.namespace(t, namespace)
-	web := app{name: "web", nodeType: "n4", requests: small, labels: map[string]string{"example.com/runtime": "java"}}.deployment()
-	web.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: started}}
-	if _, err := c.client.AppsV1().Deployments(namespace).Create(t.Context(), web, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	deployed := func(name string) *corev1.Pod {
+		t.Helper()
+		d := app{name: name, nodeType: "n4", requests: small, labels: map[string]string{"example.com/runtime": "java"}}.deployment()
+		d.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: started}}
+		c.create(t, namespace, d)
+		return c.one(t, namespace, name)
 	}
-	c.awaitDeployed(t, namespace)
 	gate := func(p *corev1.Pod, status corev1.ConditionStatus) {
 		t.Helper()
 		patch := fmt.Appendf(nil, `{"status":{"conditions":[{"type":%q,"status":%q}]}}`, started, status)
@@ -119,8 +121,8 @@ func TestStartup(t *testing.T) {
 		}
 	}
 
+	p := deployed("web")
 	c.awaitCPU(t, namespace, "web", "240m")
-	p := c.one(t, namespace, "web")
 	c.awaitEvent(t, namespace, p.UID, "Resized", "app: cpu is boosted until its pod has started")
 	gate(p, corev1.ConditionTrue)
 	c.awaitCPU(t, namespace, "web", "80m")
@@ -137,8 +139,21 @@ func TestStartup(t *testing.T) {
 		}
 		return fmt.Errorf("it has %v", p.Status.Conditions)
 	})
-	c.awaitSettled(t, c.restart(t, s), namespace)
+	s = c.restart(t, s, named)
+	c.awaitSettled(t, s, namespace)
 	if p = c.one(t, namespace, "web"); hasCPU(p, "80m") != nil || p.Generation != 3 {
 		t.Errorf("it was resized %d times: %v", p.Generation-1, hasCPU(p, "80m"))
 	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.apply(t, []byte(createdNamespace))
+	c.serveCreating(t, c.webhook(t))
+	p = deployed("born")
+	if err := hasCPU(p, "240m"); err != nil {
+		t.Error(err)
+	}
+	unresized(t, p)
+	gate(p, corev1.ConditionTrue)
+	c.awaitCPU(t, namespace, "born", "80m")
 }

@@ -1,10 +1,11 @@
-// The recommender of the Vertical Pod Autoscaler, as upstream releases it, for "make soak-vpa", and its updater for the
-// end-to-end tests. This module has no code; it only pins the versions from which these are built.
+// The recommender of the Vertical Pod Autoscaler, as upstream releases it, for "make soak-vpa", and its updater and
+// its admission controller for the end-to-end tests. This module has no code; it only pins the versions from which these are built.
 module github.com/workload-resizer/workload-resizer/test/vparecommender
 
 go 1.26.0
 
 tool (
+	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/admission-controller
 	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender
 	k8s.io/autoscaler/vertical-pod-autoscaler/pkg/updater
 )
@@ -15,6 +16,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
+	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.6 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-openapi/jsonpointer v1.0.2 // indirect

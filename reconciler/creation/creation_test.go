@@ -239,7 +239,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
-// What is remembered of nodes is forgotten when they change.
+// The server forgets what it remembers of nodes when they change.
 func TestChangedNodes(t *testing.T) {
 	s := following(t, 0.8, needs(500), policy.Guard{MaxUnproven: policy.AllPods})
 	if got := podtest.SizesOf(s.Size(asked(), "shop", "").Pod); got != "app 625m/1250m 1Gi/2Gi" {

@@ -98,7 +98,7 @@ func (c *cluster) besideInjectors(t *testing.T, s *server) {
 	}
 }
 
-// inject runs a webhook that changes the pods of a namespace while they are created. The API server asks webhooks in the order
+// inject runs a webhook that changes the pods in a namespace while they are created. The API server asks webhooks in the order
 // of their names.
 func (c *cluster) inject(t *testing.T, name, namespace string, change func(*corev1.PodSpec) bool) {
 	t.Helper()

@@ -34,7 +34,7 @@ var (
 // recreatedTypes are the node types, with what containers need there of what they need on the baseline.
 var recreatedTypes = map[string]float64{"n2d": 1, "n4": 0.8, "c3": 1.25}
 
-// recreatedConfig applies what usage shows at once.
+// recreatedConfig applies what usage shows immediately.
 const recreatedConfig = `
 apiVersion: v1
 kind: ConfigMap
@@ -455,7 +455,7 @@ func (r *recreated) rates(t *testing.T) {
 	if err := r.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(t.Context(), "workload-resizer-size-at-creation", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "the API server not to ask any more", func() error {
+	localcluster.Eventually(t, "the API server to stop asking", func() error {
 		if cpu, err := r.probe(t); err != nil || cpu != "100m" {
 			return fmt.Errorf("a pod requests %q: %w", cpu, err)
 		}

@@ -326,10 +326,10 @@ SKEWED := ./reconciler/... ./test/localcluster ./test/statuswriter $(if $(ALL),.
 with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}' $(SKEWED) | sed -nE 's~ .*/(test/localcluster|server/servertest)$$~~p' | sed 's|^$(CURDIR)/|./|' | sort -u)
 
 .PHONY: test-skew
-test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew bin/metrics-server bin/vpa-admission-controller ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
+test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,./test/chaos $(with_cluster),-short -skip '$(unskewed)' -parallel=4)
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-parallel=4 -run '^(TestAccountGuard|TestAgents|TestAnnotationGuard|TestApply|TestUsers)$$')
-	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/e2e,-count=1 -timeout=20m -parallel=4 -run '^(TestBeside|TestRecreated)$$',,testname)
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/e2e,-count=1 -timeout=20m -parallel=4 -run '^TestPlaneCreation$$',,testname)
 
 .PHONY: test-helm3
 test-helm3: build bin/gotestsum bin/kubectl bin/helm3 ## Test the chart with Helm 3. make test does so with Helm 4.

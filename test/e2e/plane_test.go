@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/test/statuswriter"
 )
@@ -115,4 +118,69 @@ func (j *journal) lines(with string) []string {
 		}
 	}
 	return found
+}
+
+// TestPlaneCreation sizes pods at their creation. It needs no kubelets, so that it can run with the control planes of other
+// versions.
+func TestPlaneCreation(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	p.apply(t, []byte(createdNamespace))
+	address := p.webhook(t)
+	p.asksFor(t, "ConfigMap")
+	s := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: p.serviceAccount(t), Args: append([]string{
+		"--size-at-creation", "--webhook-bind-address=" + address, "--tls-self-signed", "--tls-dns-names=localhost"}, ownedByConfigMaps...)})
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	cpu := func() string {
+		t.Helper()
+		pod, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), fmt.Sprint("web-", n), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text(pod.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) + " of " + pod.Annotations[contract.OriginalPrefix+"cpu.app"]
+	}
+	localcluster.Eventually(t, "a pod that is sized at its creation", func() error {
+		n++
+		if err := p.create(t.Context(), fmt.Sprint("web-", n), "n4"); err != nil {
+			return err
+		}
+		pod, err := p.client.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), fmt.Sprint("web-", n), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if pod.Annotations[contract.CreatedSizes] == "" {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	if got := cpu(); got != "800m of 1" {
+		t.Errorf("it requests %s", got)
+	}
+	p.apply(t, []byte(strings.Replace(planeConfig, "cpuPerf: 1.25", "cpuPerf: 1.6", 1)))
+	localcluster.Eventually(t, "it to be resized from what its author wrote", func() error {
+		if got := cpu(); got != "625m of 1" {
+			return errors.New("it requests " + got)
+		}
+		return nil
+	})
+}
+
+// asksFor makes the API server ask about the pods of a controller kind, too, as users must with --owner-kinds.
+func (p *plane) asksFor(t *testing.T, kind string) {
+	t.Helper()
+	configurations := p.client.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	configuration, err := configurations.Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	condition := &configuration.Webhooks[0].MatchConditions[0].Expression
+	*condition = strings.Replace(*condition, `"Job"`, `"Job" || o.kind == "`+kind+`"`, 1)
+	if _, err := configurations.Update(t.Context(), configuration, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }

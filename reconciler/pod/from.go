@@ -32,11 +32,7 @@ func FromProven(object *corev1.Pod, keys *seal.Ring) *Pod {
 // Imagined reads a pod that does not exist yet, as if it ran and had never been resized: its
 // spec is the original, regardless of its annotations.
 func Imagined(object *corev1.Pod) *Pod {
-	running := *object
-	running.Spec.NodeName = somewhere
-	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
-	h := asCreated()
-	return from(&running, &h, &admitted{})
+	return BeingCreated(object, "", object.CreationTimestamp.Time)
 }
 
 // BeingCreated is like Imagined, for a pod that is created at this time; node is where it will run, empty if that is not known.

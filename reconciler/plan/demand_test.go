@@ -387,7 +387,7 @@ func TestDemand(t *testing.T) {
 		record := func(text string) func(*corev1.Pod) {
 			return func(p *corev1.Pod) {
 				podtest.Annotated("applied-demand", text, "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi")(p)
-				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(p)
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.AppliedDemand, contract.OriginalPrefix+"cpu.app"))(p)
 			}
 		}
 		withoutUsage := func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }
@@ -430,7 +430,7 @@ func TestDemand(t *testing.T) {
 		var of *pod.Pod
 		p := planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand, s.Table, of = nil, table, s.Pod },
 			written, podtest.Annotated("applied-demand", "app cpu 500m", "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi"),
-			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")))
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.AppliedDemand, contract.OriginalPrefix+"cpu.app")))
 		if c := p.Containers[0]; c.Desired != c.Current || p.Pending() || p.Ignores(0, sizing.CPU) != demandKept || p.Ignores(0, sizing.Memory) != "" {
 			t.Errorf("%v because of %v: %v", p.Describe(), p.Reasons, p.Derivation)
 		}

@@ -66,6 +66,8 @@ func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 	p.startedAfter = uint32(min(max(0, startOf(status)-p.createdAt), math.MaxUint32))
 	if h.annotatesSizes {
 		p.appliedSizes = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
+	}
+	if h.annotatesSizes && h.annotatesDemand {
 		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
 	if made.changes() && h.ours == never {

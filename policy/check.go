@@ -47,6 +47,12 @@ func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) 
 	if g := &values.Guard; own.Sets("guard.window", "guard.unready") && g.Unready >= g.Window {
 		f.Add(path+"guard", "unready %s is not shorter than window %s: set both", keys.DurationText(g.Unready), keys.DurationText(g.Window))
 	}
+	if s := &values.Startup; own.Sets("startup.afterReady", "startup.atMost") && s.AfterReady >= s.AtMost {
+		f.Add(path+"startup", "afterReady %s is not shorter than atMost %s, which ends every boost: set both", keys.DurationText(s.AfterReady), keys.DurationText(s.AtMost))
+	}
+	if path != "" && own.Sets("startup") && !all.Sets("startup.cpu") {
+		f.Add(path+"startup", "cpu must be set, here or for all pods: without it, nothing is boosted")
+	}
 }
 
 // global describes a value that is not set in the section itself.

@@ -29,7 +29,7 @@ const LongestStart = time.Hour
 func (s *Startup) Keys() []keys.Key {
 	return []keys.Key{
 		keys.Of("cpu", &s.CPU, boost, sizing.Boost{}, "how much more cpu a container gets than it needs otherwise: `3x` is three times as much, and `+500m` is half a core of the baseline more. `1x` is no more, for a rule that must not have the value of the globals").Or("none"),
-		keys.Of("afterReady", &s.AfterReady, keys.Duration(0, LongestStart), 0, "how long it keeps that after its pod has become ready").Or("0s"),
+		keys.Of("afterReady", &s.AfterReady, keys.Duration(0, LongestStart), 0, "how long it keeps that after its pod has become ready; less than `atMost`").Or("0s"),
 		keys.Of("atMost", &s.AtMost, keys.Duration(time.Second, LongestStart), 5*time.Minute, "how long it keeps that after the start of its pod, even if the pod is not ready"),
 	}
 }

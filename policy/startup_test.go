@@ -59,11 +59,24 @@ overrides:
 	})
 	t.Run("times have limits", func(t *testing.T) {
 		for text, fault := range map[string]string{
-			"afterReady: 0s": "", "afterReady: 1h": "", "atMost: 1s": "", "atMost: 1h": "",
-			"afterReady: -1s": "startup.afterReady: line 3: must be a duration from 0d to 1h", "afterReady: 61m": "startup.afterReady: line 3: must be a duration from 0d to 1h",
-			"atMost: 0s": "startup.atMost: line 3: must be a duration from 1s to 1h", "atMost: 2h": "startup.atMost: line 3: must be a duration from 1s to 1h",
+			"afterReady: 0s": "", "afterReady: 59m, atMost: 1h": "", "atMost: 1s": "", "atMost: 1h": "",
+			"afterReady: -1s": "startup.afterReady: line 3: must be a duration from 0s to 1h", "afterReady: 61m": "startup.afterReady: line 3: must be a duration from 0s to 1h",
+			"afterReady: 5m": "startup: afterReady 5m is not shorter than atMost 5m, which ends every boost: set both",
+			"atMost: 0s":     "startup.atMost: line 3: must be a duration from 1s to 1h", "atMost: 2h": "startup.atMost: line 3: must be a duration from 1s to 1h",
 		} {
 			_, err := config.Parse([]byte(minimal+"startup: {cpu: 2x, "+text+"}"), ratios.Provenance{})
+			if (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	})
+	t.Run("a rule without cpu boosts nothing", func(t *testing.T) {
+		for text, fault := range map[string]string{
+			"overrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]":                                     "overrides[0].startup: cpu must be set, here or for all pods",
+			"startup: {cpu: 2x, afterReady: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]": "overrides[0].startup: afterReady 1m is not shorter than atMost 1m",
+			"startup: {atMost: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {cpu: 2x}}]":                 "",
+		} {
+			_, err := config.Parse([]byte(minimal+text), ratios.Provenance{})
 			if (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
 				t.Errorf("%s: %v", text, err)
 			}

@@ -36,6 +36,7 @@ func read(text string) (all []string, faults Faults) {
 func TestReader(t *testing.T) {
 	t.Run("reads a document in its order", readsADocumentInItsOrder)
 	t.Run("reports faults with their paths and lines", reportsFaultsWithTheirPathsAndLines)
+	t.Run("names the key that was meant", namesTheKeyThatWasMeant)
 	t.Run("limits what aliases expand to", limitsWhatAliasesExpandTo)
 }
 
@@ -82,6 +83,23 @@ func reportsFaultsWithTheirPathsAndLines(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", faults, tc.want)
 			}
 		})
+	}
+}
+
+func namesTheKeyThatWasMeant(t *testing.T) {
+	known := Known{"atMost": func(Value) {}, "cpu": func(Value) {}, "on": func(Value) {}}
+	for key, want := range map[string]string{
+		"atmost": "atMost", "atMsot": "atMost", "atMos": "atMost", "atMosts": "atMost", "cpus": "cpu", "cqu": "cpu", "ATMOST": "atMost",
+		"of": "", "most": "", "at": "", "memory": "", "": "", "cp": "cpu", "ucp": "",
+	} {
+		var r Reader
+		content, ok := r.Read(fmt.Appendf(nil, "%q: 1", key))
+		if want != "" {
+			want = "; did you mean " + want + "?"
+		}
+		if got := Join("", key) + ": line 1: unknown key" + want; !ok || content.Fields(known) || !slices.Equal(r.Faults, Faults{got}) {
+			t.Errorf("%q, want %q", r.Faults, got)
+		}
 	}
 }
 

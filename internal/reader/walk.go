@@ -2,7 +2,9 @@ package reader
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,9 +19,30 @@ func (v Value) Fields(known Known) bool {
 		if read, ok := known[key]; ok {
 			read(value)
 		} else {
-			value.Fault("unknown key")
+			value.Fault("unknown key%s", known.hint(key))
 		}
 	})
+}
+
+// hint says which key an unknown one may be a misspelling of; empty if it resembles none.
+func (k Known) hint(unknown string) string {
+	for _, name := range slices.Sorted(maps.Keys(k)) {
+		if len(name) > 2 && misspells(strings.ToLower(unknown), strings.ToLower(name)) {
+			return fmt.Sprintf("; did you mean %s?", name)
+		}
+	}
+	return ""
+}
+
+// misspells reports whether two texts differ by at most one byte, or two neighbors that are swapped.
+func misspells(a, b string) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
 // Each calls visit for every entry of a mapping, and reports whether there was no fault. Null

@@ -12,14 +12,17 @@ const Day = 24 * time.Hour
 
 // Duration is a duration within bounds, such as 90s, 24h or 8d.
 func Duration(least, most time.Duration) Kind[time.Duration] {
-	example := "24h or 8d"
+	from, example := DurationText(least), "24h or 8d"
 	if most <= Day {
 		example = "90s or 5m"
+		if least == 0 {
+			from = "0s"
+		}
 	}
-	return Parsed(DurationText(least)+" to "+DurationText(most), DurationText, func(text string) (time.Duration, error) {
+	return Parsed(from+" to "+DurationText(most), DurationText, func(text string) (time.Duration, error) {
 		d, err := parseDuration(text)
 		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("must be a duration from %s to %s, such as %s", DurationText(least), DurationText(most), example)
+			return 0, fmt.Errorf("must be a duration from %s to %s, such as %s", from, DurationText(most), example)
 		}
 		return d, nil
 	})

@@ -56,6 +56,10 @@ func (c *Cluster) Snapshot(of *pod.Pod, in Rules) *plan.Snapshot {
 
 // SnapshotIn is like Snapshot, with the shared inputs of the pod's namespace.
 func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapshot {
+	return c.snapshot(around, of, in, false)
+}
+
+func (c *Cluster) snapshot(around Shared, of *pod.Pod, in Rules, creating bool) *plan.Snapshot {
 	on, now, workloads := c.Node(of), c.Clock.Now(), c.owners.Chain(nil, of)
 	c.answers.hear(of, on) // The cache may be ahead of its event handlers.
 	infeasible, until := c.answers.of(on, of, now)
@@ -87,7 +91,7 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 		s.Signals = c.signals(of)
 	}
 	if c.demand != nil {
-		s.Demand = c.demand(of, workloads, in.Table, false)
+		s.Demand = c.demand(of, workloads, in.Table, creating)
 	}
 	s.Refused = c.refused(of.NamespacedName(), of.UID, now)
 	s.Failed = c.failed(of)
@@ -110,11 +114,8 @@ func (c *Cluster) SnapshotIn(around Shared, of *pod.Pod, in Rules) *plan.Snapsho
 // SnapshotOfNew returns the inputs for the plan of a pod that is being created. If the pod names its node, that is in the
 // snapshot.
 func (c *Cluster) SnapshotOfNew(of *pod.Pod, in Rules) *plan.Snapshot {
-	s := c.Snapshot(of, in)
+	s := c.snapshot(c.Shared(of.Namespace()), of, in, true)
 	s.Creating, s.Budgets, s.Around.Quotas = true, nil, safety.Charged(s.Around.Quotas, of)
-	if c.demand != nil {
-		s.Demand = c.demand(of, s.Workloads, in.Table, true)
-	}
 	return s
 }
 

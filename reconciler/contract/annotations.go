@@ -37,8 +37,8 @@ const (
 	// its sizes before and after. Sizes from usage that the resize did not change have the time of their last change. A
 	// resize that makes the pod worse is reverted to these.
 	AppliedSizes = Prefix + "applied-sizes"
-	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. It is
-	// informational: no plan depends on it.
+	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. Only pods that
+	// keep sizes from usage while they run (demand.mode: initial) depend on it.
 	AppliedDemand = Prefix + "applied-demand"
 	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
 	Reverts = Prefix + "reverted"

@@ -310,6 +310,12 @@ var reasons = []Info{
 		Remedy:  "add larger nodes, or have the workload do less per pod; if the usage is not intended, find out why the container needs as much",
 	},
 	{
+		Reason: StartupBoost, Severity: Silent,
+		Meaning: "A container has more cpu than it needs otherwise, because its pod starts (`startup`), or no longer has it. The message says which, and until when at the latest.",
+		Remedy:  "nothing, or change `startup` in config.yaml",
+		See:     "docs/reference.md#startup",
+	},
+	{
 		Reason: AnnotationIgnored, Severity: Warning,
 		Meaning: "An annotation with an original contradicts the pod's spec; the spec takes precedence.",
 		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",

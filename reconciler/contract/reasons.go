@@ -128,6 +128,8 @@ const (
 	HPAUtilization Reason = "HPAUtilization"
 	// DemandExceedsNodes: a container needs more than any node has, according to usage.
 	DemandExceedsNodes Reason = "DemandExceedsNodes"
+	// StartupBoost: the cpu of a container is raised because its pod starts, or no longer is.
+	StartupBoost Reason = "StartupBoost"
 	// AnnotationIgnored: an annotation contradicts the pod's spec, which takes precedence.
 	AnnotationIgnored Reason = "AnnotationIgnored"
 	// NotMeasured: it is not known how the pod fares since its last resize.

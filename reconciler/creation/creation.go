@@ -84,16 +84,12 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 		out.Why = "the ratios or the holds have not been read yet"
 		return out
 	}
-	profile := rules.Table.Profile(pod.BeingCreated(asked, "", now))
-	out.Placement = place(&asked.Spec, s.Cluster, s.Planner.NodeTypes, func(nodeType string) bool {
-		_, ok := profile.Lookup(nodeType)
-		return ok
-	})
-	name := ""
+	of := pod.BeingCreated(asked, "", now)
+	profile := rules.Table.Profile(of)
+	out.Placement = s.place(&asked.Spec, profile)
 	if out.Placement.Node != nil {
-		name = out.Placement.Node.Name
+		of = pod.BeingCreated(asked, out.Placement.Node.Name, now)
 	}
-	of := pod.BeingCreated(asked, name, now)
 	snapshot := s.Cluster.SnapshotOfNew(of, rules)
 	// Plans ask for each container.
 	nodes := sync.OnceValue(func() *allowed { return s.allowed(asked, out.Placement.Node) })

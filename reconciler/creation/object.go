@@ -14,31 +14,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-// amount is one of the requests and limits of a container.
-type amount struct {
-	which contract.Original
-	of    *sizing.Measure
-	list  func(*corev1.ResourceRequirements) corev1.ResourceList
-	name  corev1.ResourceName
-	read  func(*sizing.Container) int64
-}
-
-// amounts are the requests and limits that the server sets.
-var amounts = [...]amount{
-	{contract.CPURequest, sizing.CPU, requests, corev1.ResourceCPU, func(c *sizing.Container) int64 { return c.CPU.Request }},
-	{contract.CPULimit, sizing.CPU, limits, corev1.ResourceCPU, func(c *sizing.Container) int64 { return c.CPU.Limit }},
-	{contract.MemoryRequest, sizing.Memory, requests, corev1.ResourceMemory, func(c *sizing.Container) int64 { return c.Memory.Request }},
-	{contract.MemoryLimit, sizing.Memory, limits, corev1.ResourceMemory, func(c *sizing.Container) int64 { return c.Memory.Limit }},
-}
-
-func requests(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }
-func limits(r *corev1.ResourceRequirements) corev1.ResourceList   { return r.Limits }
-
-// set sets an amount that the container has.
-func (a *amount) set(c *corev1.Container, to int64) {
-	list := a.list(&c.Resources)
-	if _, ok := list[a.name]; ok {
-		list[a.name] = resource.MustParse(a.of.Text(to))
+// set replaces a request or limit of a container, if it has one.
+func set(c *corev1.Container, which contract.Original, to int64) {
+	m, list := sizing.MeasureOf(which), c.Resources.Limits
+	if which == which.OfRequest() {
+		list = c.Resources.Requests
+	}
+	if _, ok := list[corev1.ResourceName(m.Name)]; ok {
+		list[corev1.ResourceName(m.Name)] = resource.MustParse(m.Text(to))
 	}
 }
 
@@ -69,9 +52,9 @@ func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
 	written := map[string]string{}
 	for _, c := range containers(of) {
 		has := sizing.FromResources(c.Resources)
-		for i := range amounts {
-			if a := &amounts[i]; a.read(&has) != 0 {
-				written[a.which.Key(c.Name)] = a.of.Text(a.read(&has))
+		for _, which := range contract.Originals {
+			if amount := has.Amount(which); amount != 0 {
+				written[which.Key(c.Name)] = sizing.MeasureOf(which).Text(amount)
 			}
 		}
 	}
@@ -83,10 +66,9 @@ func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
 // takeBack gives a container what it had before the server gave it these sizes.
 func takeBack(c *corev1.Container, sizes *pod.ContainerSizes) {
 	has := sizing.FromResources(c.Resources)
-	for i := range amounts {
-		a := &amounts[i]
-		if from, to := a.read(&sizes.From), a.read(&sizes.To); from != to && from != 0 && a.read(&has) == to {
-			a.set(c, from)
+	for _, which := range contract.Originals {
+		if from, to := sizes.From.Amount(which), sizes.To.Amount(which); from != to && from != 0 && has.Amount(which) == to {
+			set(c, which, from)
 		}
 	}
 }
@@ -128,9 +110,9 @@ func apply(to *corev1.Pod, p *plan.Plan) {
 	for i := range p.Containers {
 		planned := &p.Containers[i]
 		c := all[planned.Name]
-		for k := range amounts {
-			if a := &amounts[k]; a.read(&planned.Desired) != a.read(&planned.Current) {
-				a.set(c, a.read(&planned.Desired))
+		for _, which := range contract.Originals {
+			if to := planned.Desired.Amount(which); to != planned.Current.Amount(which) {
+				set(c, which, to)
 			}
 		}
 	}

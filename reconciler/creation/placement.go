@@ -2,12 +2,12 @@ package creation
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios"
 )
 
 // Placement is where a pod that is being created will run, as far as it says so.
@@ -20,22 +20,17 @@ type Placement struct {
 	Why string
 }
 
-// nodes finds nodes by name.
-type nodes interface {
-	NodeNamed(name string) *corev1.Node
-}
-
-// place returns where a pod will run. known reports whether a node type has a ratio.
-func place(spec *corev1.PodSpec, in nodes, types nodetype.Resolver, known func(nodeType string) bool) Placement {
+// place returns where a pod will run.
+func (s *Sizer) place(spec *corev1.PodSpec, profile *ratios.Profile) Placement {
 	if name, by := nodeOf(spec); name != "" {
-		if on := in.NodeNamed(name); on != nil {
-			match, _ := types.Resolve(on.Labels, known)
+		if on := s.Cluster.NodeNamed(name); on != nil {
+			match, _ := s.Planner.NodeTypes.Resolve(on.Labels, profile.Knows)
 			return Placement{Node: on, NodeType: match.NodeType, Why: fmt.Sprintf("its %s names node %s", by, name)}
 		}
 		return Placement{}
 	}
 	labels := requiredLabels(spec)
-	if match, ok := types.Resolve(labels, known); ok {
+	if match, ok := s.Planner.NodeTypes.Resolve(labels, profile.Knows); ok {
 		return Placement{NodeType: match.NodeType, Why: fmt.Sprintf("its node selector or affinity requires node type %s (label %s)", match.NodeType, match.Label)}
 	}
 	return Placement{}
@@ -72,22 +67,13 @@ func onlyTerm(spec *corev1.PodSpec) *corev1.NodeSelectorTerm {
 // requiredLabels returns the labels that each node has on which the pod may run.
 func requiredLabels(spec *corev1.PodSpec) map[string]string {
 	labels := map[string]string{}
-	for key, value := range spec.NodeSelector {
-		labels[key] = value
-	}
-	required := requirements(spec)
-	for i := range required {
-		if r := &required[i]; r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
-			labels[r.Key] = r.Values[0]
+	maps.Copy(labels, spec.NodeSelector)
+	if term := onlyTerm(spec); term != nil {
+		for i := range term.MatchExpressions {
+			if r := &term.MatchExpressions[i]; r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+				labels[r.Key] = r.Values[0]
+			}
 		}
 	}
 	return labels
-}
-
-// requirements returns the label requirements that each node fulfills on which the pod may run.
-func requirements(spec *corev1.PodSpec) []corev1.NodeSelectorRequirement {
-	if term := onlyTerm(spec); term != nil {
-		return slices.Clip(term.MatchExpressions)
-	}
-	return nil
 }

@@ -134,7 +134,7 @@ func (l *Loop) follow(ctx context.Context, of *pod.Pod, p *plan.Plan) {
 	case p.Reasons[0].Code.Traits().Urgency > 0:
 		l.tell(ctx, p, p.Reasons[0])
 	case of.SizedAtCreation() && p.Begins():
-		l.tell(ctx, p, p.AtCreation()) // It had no uid when it was sized.
+		l.tell(ctx, p, p.AtCreation(of)) // It had no uid when it was sized.
 	}
 	if !l.ledger.awaits(p.Pod) || !of.Actuated() {
 		return

@@ -46,8 +46,7 @@ func TestWhatWasAdoptedStaysWhenMoreIsAdopted(t *testing.T) {
 			plan := planner.Plan(snapshotOf(t, p, podtest.Node(nt)))
 			c, adopted := &plan.Containers[0], pod.From(p).Containers[0].Standings[sizing.CPU.Index].Adopted
 			for _, which := range []contract.Original{contract.CPURequest, contract.CPULimit} {
-				has, _ := amountOf(&c.Current, which)
-				if to, _ := amountOf(&c.Desired, which); adopted&(1<<which) != 0 && to != has {
+				if adopted&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which) {
 					t.Errorf("adoption changes %[2]v to %[1]v: %[3]v", c.Desired.CPU, c.Current.CPU, plan.Reasons)
 				}
 			}

@@ -36,6 +36,7 @@ func (p *Planner) align(d *draft, s *Snapshot) *verdict {
 		v.because(contract.NotMeasured, "not known since the last resize, so nothing is reverted because of it: "+d.proof.unmeasured)
 	}
 	v.explainWithheld(d)
+	v.explainBoosts(d)
 	if resized {
 		v.explainAutoscalers(d, s, original, "compared with the original requests")
 	}
@@ -58,6 +59,7 @@ func (p *Planner) resize(d *draft, s *Snapshot) *verdict {
 	}
 	v.explainBounds(d)
 	v.explainWithheld(d)
+	v.explainBoosts(d)
 	v.explainAutoscalers(d, s, current, "after this resize")
 	return v
 }
@@ -79,6 +81,13 @@ func (v *verdict) explainWithheld(d *draft) {
 				v.because(contract.HPAUtilization, fmt.Sprintf("container %s: %s needs what its author wrote, and is not sized by usage: %s", c.Name, m.Name, why))
 			}
 		}
+	}
+}
+
+// explainBoosts adds which containers have more cpu because they start, and until when.
+func (v *verdict) explainBoosts(d *draft) {
+	if boosts := d.boosts(); boosts != "" {
+		v.because(contract.StartupBoost, boosts)
 	}
 }
 

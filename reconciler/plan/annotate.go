@@ -40,17 +40,16 @@ func (d *draft) annotateOriginals(step Step) Action {
 	for i := range d.Containers {
 		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
-			amount, text := amountOf(&c.Original, which)
+			amount, m := c.Original.Amount(which), sizing.MeasureOf(which)
 			if amount != 0 && has.takesOver&^has.unannotated&(1<<which) != 0 {
-				set(which.Key(c.Name), inOtherWords(which, amount, has.of.TextOf(which)))
+				set(which.Key(c.Name), inOtherWords(m, amount, has.of.TextOf(which)))
 			}
 			if amount == 0 || has.unannotated&(1<<which) == 0 {
 				continue
 			}
-			set(which.Key(c.Name), ourWords(which, amount, text, has.of.TextOf(which)))
+			set(which.Key(c.Name), ourWords(m, amount, has.of.TextOf(which)))
 			if has.adopts&(1<<which) != 0 {
-				present, text := amountOf(&c.Current, which)
-				set(which.AdoptedKey(c.Name), ourWords(which, present, text, has.of.AdoptedTextOf(which)))
+				set(which.AdoptedKey(c.Name), ourWords(m, c.Current.Amount(which), has.of.AdoptedTextOf(which)))
 				a.stamps = []string{contract.AdoptedAt}
 			}
 		}
@@ -60,18 +59,18 @@ func (d *draft) annotateOriginals(step Step) Action {
 
 // ourWords returns the text of an amount, spelled differently from the text that another
 // manager wrote.
-func ourWords(which contract.Original, amount int64, text, there string) string {
-	if text == there {
-		return inOtherWords(which, amount, there)
+func ourWords(m *sizing.Measure, amount int64, there string) string {
+	if text := m.Text(amount); text != there {
+		return text
 	}
-	return text
+	return inOtherWords(m, amount, there)
 }
 
 // inOtherWords returns an amount in a different spelling than the existing text: a manager
 // that writes the same text does not become the owner of an annotation.
-func inOtherWords(which contract.Original, amount int64, text string) string {
+func inOtherWords(m *sizing.Measure, amount int64, text string) string {
 	words := []string{sizing.MemoryText(amount), strconv.FormatInt(amount, 10), fmt.Sprintf("%d.0", amount)}
-	if which < contract.MemoryRequest {
+	if m == sizing.CPU {
 		words = []string{sizing.CPUText(amount), fmt.Sprintf("%dm", amount), fmt.Sprintf("%d.%03d", amount/1000, amount%1000)}
 	}
 	return words[slices.IndexFunc(words, func(other string) bool { return other != text })]
@@ -107,28 +106,13 @@ func (d *draft) notAdopted() map[string]*string {
 		c, has := &d.Containers[i], &d.parts[i]
 		adopted := has.standings[sizing.CPU.Index].Adopted | has.standings[sizing.Memory.Index].Adopted
 		for _, which := range contract.Originals {
-			present, _ := amountOf(&c.Current, which)
-			wanted, _ := amountOf(&c.Desired, which)
 			outdated := has.outdated&^has.adopts&(1<<which) != 0
-			if taken := adopted&(1<<which) != 0 && wanted != present; outdated || taken {
+			if taken := adopted&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
 				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}
 	}
 	return annotations
-}
-
-// amountOf returns a request or limit of a container, and its text.
-func amountOf(c *sizing.Container, which contract.Original) (amount int64, text string) {
-	switch which {
-	case contract.CPURequest:
-		return c.CPU.Request, sizing.CPUText(c.CPU.Request)
-	case contract.CPULimit:
-		return c.CPU.Limit, sizing.CPUText(c.CPU.Limit)
-	case contract.MemoryRequest:
-		return c.Memory.Request, sizing.MemoryText(c.Memory.Request)
-	}
-	return c.Memory.Limit, sizing.MemoryText(c.Memory.Limit)
 }
 
 // originals checks what the pod records about its originals.

@@ -74,7 +74,7 @@ const (
 // starts reports whether the pod starts, so that its cpu may be boosted, and until when at the latest.
 func (d *draft) starts(s *Snapshot) (starts bool, until time.Time) {
 	settings := &d.rule.profile.Startup
-	if !settings.Boosts() || s.Now.IsZero() || s.InTheEnd || s.NodeType != "" && !s.Creating {
+	if !settings.Boosts() || s.Now.IsZero() || s.InTheEnd || s.imagines() {
 		return false, until
 	}
 	until = s.Pod.StartedAt().Add(settings.AtMost)

@@ -25,6 +25,9 @@ type ContainerPlan struct {
 	// Unmeasured means that the size of a resource would follow usage, but what it needs is not known, by
 	// sizing.Measure.Index.
 	Unmeasured [2]bool
+	// kept is what a resource needed according to usage when it got the size that it keeps while the pod runs, by
+	// sizing.Measure.Index; 0 for all others.
+	kept [2]int64
 	// memory is how much memory it has now; zero if its sizes do not follow usage.
 	memory need.Memory
 	// index is its index in the pod, containers before init containers.

@@ -56,8 +56,7 @@ func Withheld(scaledBy []*autoscalingv2.HorizontalPodAutoscaler, container strin
 // are looked at only if the need exceeds the pod's own.
 func (d *draft) largest(m *sizing.Measure, n *need.Need, s *Snapshot) int64 {
 	own := node.Allocatable(s.Around.Node)
-	imagined := s.NodeType != "" && !s.Creating
-	if s.Largest == nil || imagined || d.factor(m) == (sizing.Factor{}) || own.Of(m) == 0 && !s.Creating {
+	if s.Largest == nil || s.imagines() || d.factor(m) == (sizing.Factor{}) || own.Of(m) == 0 && !s.Creating {
 		return 0
 	}
 	size, _ := n.On(m, d.factor(m), d.guaranteed())
@@ -80,7 +79,7 @@ const unknownNeed = "it is not known what the container needs"
 // being created gets exactly what it needs, but no less than its author wrote while too little is known.
 func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 	switch {
-	case s.NodeType != "" && !s.Creating:
+	case s.imagines():
 		return nil
 	case !d.FollowsUsage:
 		return d.keepDemand()
@@ -155,18 +154,17 @@ func (d *draft) keepDemand() *verdict {
 	if !d.keepsDemand() {
 		return nil
 	}
-	v, demand, applied := d.says(), d.of.AppliedDemand(), d.of.AppliedSizes()
+	v, applied := d.says(), d.of.AppliedSizes()
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		given := demand.Of(c.Name)
 		for _, m := range sizing.Measures {
-			if given.Amounts[m.Index] == 0 || !d.ours(i, m) {
+			if c.kept[m.Index] == 0 || !d.ours(i, m) {
 				continue
 			}
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			switch {
 			case d.boosted(i, m):
-				kept.To, kept.Cause = d.asCreated(i, given.Amounts[m.Index]), ByDemand
+				kept.To, kept.Cause = d.asCreated(i, c.kept[m.Index]), ByDemand
 			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
@@ -195,7 +193,7 @@ func (d *draft) asCreated(i int, demand int64) sizing.Amount {
 
 // keepsDemand reports whether the pod keeps the sizes that came from usage when it was created.
 func (d *draft) keepsDemand() bool {
-	return d.Kind != Restore && d.rule.profile.Usage() == policy.Initial && d.of.HasAppliedDemand()
+	return !d.FollowsUsage && d.Kind != Restore && d.rule.profile.Usage() == policy.Initial && d.of.HasAppliedDemand()
 }
 
 // nearEnough is why a size stays that may change soon, or need not change.
@@ -205,7 +203,10 @@ const nearEnough = "the size is near enough to the demand, or has changed a shor
 // so; empty if it follows.
 func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	switch {
-	case !p.FollowsUsage: // It may have done so when the pod was created.
+	case p.Kept(container, m) != 0:
+		return demandKept
+	case !p.FollowsUsage:
+		return ""
 	case p.Containers[container].Needs[m.Index].Withheld != "":
 		if slices.ContainsFunc(p.Reasons, func(r Reason) bool { return r.Code == contract.HPAUtilization }) {
 			return ""
@@ -225,9 +226,23 @@ func (p *Plan) Ignores(container int, m *sizing.Measure) string {
 	return ""
 }
 
+// Kept returns what a resource needed according to usage, in units of the baseline, when it got the size that it keeps while
+// the pod runs; 0 for all others.
+func (p *Plan) Kept(container int, m *sizing.Measure) int64 {
+	c := &p.Containers[container]
+	switch c.Causes[m.Index] {
+	case Unchanged, ByDemand, ByBoost:
+		return c.kept[m.Index]
+	}
+	return 0
+}
+
 // Demand returns what a resource needs, in units of the baseline, and the requests outside of which its size is corrected
-// immediately; these are 0 unless the demand comes from usage.
+// immediately; these are 0 unless the demand comes from usage, as it is now.
 func (p *Plan) Demand(container int, m *sizing.Measure) (request, lower, upper int64) {
+	if kept := p.Kept(container, m); kept != 0 {
+		return kept, 0, 0
+	}
 	n := &p.Containers[container].Needs[m.Index]
 	if n.Recommended != nil {
 		lower, upper = n.Tolerated(m, p.guaranteed())

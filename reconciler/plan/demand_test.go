@@ -387,7 +387,7 @@ func TestDemand(t *testing.T) {
 		record := func(text string) func(*corev1.Pod) {
 			return func(p *corev1.Pod) {
 				podtest.Annotated("applied-demand", text, "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi")(p)
-				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app"))(p)
+				podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.AppliedDemand, contract.OriginalPrefix+"cpu.app"))(p)
 			}
 		}
 		withoutUsage := func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }
@@ -427,11 +427,18 @@ func TestDemand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand, s.Table = nil, table },
+		var of *pod.Pod
+		p := planned(t, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand, s.Table, of = nil, table, s.Pod },
 			written, podtest.Annotated("applied-demand", "app cpu 500m", "applied-sizes", "app 0 cpu 1/2>400m/800m memory 1Gi/2Gi"),
-			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.OriginalPrefix+"cpu.app")))
+			podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(10*hours, "app"), podtest.Managed(contract.FieldManager, "", 10*hours, contract.AppliedAt, contract.AppliedSizes, contract.AppliedDemand, contract.OriginalPrefix+"cpu.app")))
 		if c := p.Containers[0]; c.Desired != c.Current || p.Pending() || p.Ignores(0, sizing.CPU) != demandKept || p.Ignores(0, sizing.Memory) != "" {
 			t.Errorf("%v because of %v: %v", p.Describe(), p.Reasons, p.Derivation)
+		}
+		if cpu, lower, _ := p.Demand(0, sizing.CPU); cpu != 500 || lower != 0 || p.Kept(0, sizing.CPU) != 500 || p.Kept(0, sizing.Memory) != 0 {
+			t.Errorf("it needed %dm of cpu when it was sized, of which %dm are kept, want 500m", cpu, p.Kept(0, sizing.CPU))
+		}
+		if said := p.AtCreation(of).Message; !strings.Contains(said, "(demand is in units of n2d)") || !strings.HasSuffix(said, "; demand from usage: app cpu 500m") {
+			t.Errorf("says %q", said)
 		}
 	})
 	t.Run("that moves gives the same reasons to a pod that waits", func(t *testing.T) {

@@ -175,6 +175,12 @@ func (p *Planner) begin(s *Snapshot) *draft {
 		}
 		p.add(d, s, i, bounds)
 	}
+	if d.keepsDemand() && !s.Restore && !s.imagines() {
+		demand := of.AppliedDemand()
+		for i := range d.Containers {
+			d.Containers[i].kept = demand.Of(d.Containers[i].Name).Amounts
+		}
+	}
 	d.findBoosts()
 	if d.QOSClass == "" {
 		d.QOSClass = d.classAfter(of)

@@ -78,10 +78,9 @@ func (p *Plan) Changed(pod *corev1.Pod) string {
 		c := &p.Containers[i]
 		got, ok := c.sizeIn(pod)
 		for _, which := range contract.Originals {
-			present, _ := amountOf(&c.Current, which)
-			sent, text := amountOf(&c.Desired, which)
-			if has, other := amountOf(&got, which); ok && sent != present && has != sent {
-				texts = append(texts, fmt.Sprintf("container %s: %s is %s instead of %s", c.Name, names[which], other, text))
+			sent, has, m := c.Desired.Amount(which), got.Amount(which), sizing.MeasureOf(which)
+			if ok && sent != c.Current.Amount(which) && has != sent {
+				texts = append(texts, fmt.Sprintf("container %s: %s is %s instead of %s", c.Name, names[which], m.Text(has), m.Text(sent)))
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func (v *verdict) adopt(i int, m *sizing.Measure, standing pod.Standing, origina
 	container := sizing.Container{}
 	*m.Of(&container) = original
 	for _, which := range [...]contract.Original{m.Request, m.Limit} {
-		if amount, _ := amountOf(&container, which); standing.Set&(1<<which) != 0 && amount != 0 {
+		if standing.Set&(1<<which) != 0 && container.Amount(which) != 0 {
 			to.adopts |= 1 << which
 		}
 	}

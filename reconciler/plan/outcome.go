@@ -1,10 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -53,8 +55,12 @@ func (p *Plan) Outcome() []Reason {
 }
 
 // AtCreation is the outcome for a pod that got its sizes while it was being created, and needs no others.
-func (p *Plan) AtCreation() Reason {
-	text := "at its creation, for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
+func (p *Plan) AtCreation(of *pod.Pod) Reason {
+	nodeType, _ := of.Applied() // It may have landed on a node of another type.
+	text := "at its creation, for node type " + cmp.Or(nodeType, p.NodeType) + " (" + p.basedOn() + "): " + p.Describe()
+	if demand := of.AppliedDemand(); demand != nil {
+		text += "; demand from usage: " + demand.String()
+	}
 	if boosts := p.boosts(); boosts != "" {
 		text += "; " + boosts
 	}
@@ -64,7 +70,7 @@ func (p *Plan) AtCreation() Reason {
 // basedOn says what the sizes come from.
 func (p *Plan) basedOn() string {
 	for i := range p.Containers {
-		if p.Containers[i].recommended() {
+		if c := &p.Containers[i]; c.recommended() || c.kept != [2]int64{} {
 			return "demand is in units of " + p.Baseline
 		}
 	}

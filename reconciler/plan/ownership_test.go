@@ -76,7 +76,7 @@ func ownedFields(p *corev1.Pod) map[string]ownedField {
 				if which >= contract.MemoryRequest {
 					resource = "memory"
 				}
-				if amount, text := amountOf(&size, which); amount != 0 {
+				if text := sizing.MeasureOf(which).Text(size.Amount(which)); size.Amount(which) != 0 {
 					add(text, "spec", list, name, "resources", kind, resource)
 				}
 			}

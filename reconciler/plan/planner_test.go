@@ -502,7 +502,7 @@ func TestReasonsAreBounded(t *testing.T) {
 // The trait Stays must agree with the table of stages. After the sizes of a pod were computed, the reasons of
 // stages leave resources as they are. Only reasons that inform, or that concern the pod as a whole, do not.
 func theTraitStaysAgreesWithTheStages(t *testing.T) {
-	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization, contract.ResizeUnsupported}
+	informs := []contract.Reason{contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization, contract.StartupBoost, contract.ResizeUnsupported}
 	sizing, _ := Checks()
 	computed := slices.IndexFunc(sizing, func(c Check) bool { return c.Stage == stageKeep })
 	stays := map[contract.Reason]bool{}

@@ -101,6 +101,9 @@ func (s *Snapshot) Imagine(nodeType string) {
 	s.Around.Room, s.Around.Infeasible, s.Refused, s.Failed = node.Room{}, nil, nil, nil
 }
 
+// imagines reports whether the node of the pod is an imagined one.
+func (s *Snapshot) imagines() bool { return s.NodeType != "" && !s.Creating }
+
 // CreateFor says for which node type a pod is created. If the pod names its node, that is in the snapshot; otherwise any node
 // of the type will do.
 func (s *Snapshot) CreateFor(nodeType string) {

@@ -130,11 +130,11 @@ var sizingStages = []stage{
 	},
 	{
 		"align", "A pod without anything to change is aligned, or says what its node does.", aligned,
-		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization}, (*Planner).align,
+		[]contract.Reason{contract.ResizeInfeasible, contract.ResizeError, contract.ResizeDeferred, contract.ResizeInProgress, contract.AlreadyAligned, contract.BoundsClamped, contract.DemandExceedsNodes, contract.NotMeasured, contract.HPAUtilization, contract.StartupBoost}, (*Planner).align,
 	},
 	{
 		"resize", "All else is resized.", changing,
-		[]contract.Reason{contract.BoundsClamped, contract.DemandExceedsNodes, contract.HPAUtilization}, (*Planner).resize,
+		[]contract.Reason{contract.BoundsClamped, contract.DemandExceedsNodes, contract.HPAUtilization, contract.StartupBoost}, (*Planner).resize,
 	},
 	{
 		"blocked", "A revert without room comes first, unless the pod gets a size that fits and is no smaller.", anyState,

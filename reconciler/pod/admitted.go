@@ -5,7 +5,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // admitted is what the server did to a pod while it was being created; the zero value if it did nothing.
@@ -52,18 +51,6 @@ func (c *admitted) of(name string, i int, which contract.Original, current int64
 	if !ok {
 		return 0, false
 	}
-	from, to := amountOf(&sizes.From, which), amountOf(&sizes.To, which)
+	from, to := sizes.From.Amount(which), sizes.To.Amount(which)
 	return from, from != 0 && from != to && to == current
-}
-
-func amountOf(c *sizing.Container, which contract.Original) int64 {
-	switch which {
-	case contract.CPURequest:
-		return c.CPU.Request
-	case contract.CPULimit:
-		return c.CPU.Limit
-	case contract.MemoryRequest:
-		return c.Memory.Request
-	}
-	return c.Memory.Limit
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -22,12 +24,17 @@ func TestAppliedDemand(t *testing.T) {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
-	for name, entries := range map[string]struct {
-		manager string
+	ours := podtest.Managed(contract.FieldManager, "", 11, contract.AppliedSizes, contract.AppliedDemand)
+	sizes, theirs := podtest.Managed(contract.FieldManager, "", 11, contract.AppliedSizes), podtest.Managed("kubectl", "", 12, contract.AppliedDemand)
+	for name, tc := range map[string]struct {
+		entries []metav1.ManagedFieldsEntry
 		want    string
-	}{"by us": {contract.FieldManager, "app cpu 480m"}, "by others": {"kubectl", ""}} {
-		p := pod.From(podtest.Pod(podtest.Burstable, podtest.Annotated("applied-demand", "app cpu 480m"), podtest.ManagedBy(podtest.AsMade, podtest.Managed(entries.manager, "", 11, contract.AppliedSizes))))
-		if got := p.AppliedDemand().String(); got != entries.want {
+	}{
+		"by us": {[]metav1.ManagedFieldsEntry{ours}, "app cpu 480m"}, "by others": {[]metav1.ManagedFieldsEntry{theirs}, ""},
+		"by others after a resize": {[]metav1.ManagedFieldsEntry{sizes, theirs}, ""},
+	} {
+		p := pod.From(podtest.Pod(podtest.Burstable, podtest.Annotated("applied-demand", "app cpu 480m"), podtest.ManagedBy(append([]metav1.ManagedFieldsEntry{podtest.AsMade}, tc.entries...)...)))
+		if got := p.AppliedDemand().String(); got != tc.want {
 			t.Errorf("recorded %s: %q", name, got)
 		}
 	}

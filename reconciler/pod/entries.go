@@ -38,6 +38,8 @@ const (
 	answering
 	// annotatingSizes: it wrote what a resize changed.
 	annotatingSizes
+	// annotatingDemand: it wrote what the containers needed then.
+	annotatingDemand
 	// reverting: it wrote which resizes were reverted.
 	reverting
 )
@@ -145,6 +147,8 @@ func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 		e.deeds |= answering
 	case name == contract.AppliedSizes:
 		e.deeds |= annotatingSizes
+	case name == contract.AppliedDemand:
+		e.deeds |= annotatingDemand
 	case name == contract.Reverts:
 		e.deeds |= reverting
 	case strings.HasPrefix(name, contract.OriginalPrefix):

@@ -32,11 +32,7 @@ func FromProven(object *corev1.Pod, keys *seal.Ring) *Pod {
 // Imagined reads a pod that does not exist yet, as if it ran and had never been resized: its
 // spec is the original, regardless of its annotations.
 func Imagined(object *corev1.Pod) *Pod {
-	running := *object
-	running.Spec.NodeName = somewhere
-	running.Status = corev1.PodStatus{Phase: corev1.PodRunning}
-	h := asCreated()
-	return from(&running, &h, &admitted{})
+	return BeingCreated(object, "", object.CreationTimestamp.Time)
 }
 
 // BeingCreated is like Imagined, for a pod that is created at this time; node is where it will run, empty if that is not known.
@@ -70,6 +66,8 @@ func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 	p.startedAfter = uint32(min(max(0, startOf(status)-p.createdAt), math.MaxUint32))
 	if h.annotatesSizes {
 		p.appliedSizes = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedSizes], "\uFFFD"))
+	}
+	if h.annotatesSizes && h.annotatesDemand {
 		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
 	if made.changes() && h.ours == never {

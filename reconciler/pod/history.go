@@ -26,8 +26,8 @@ type history struct {
 	// anybody means that at least one manager resized the pod.
 	anybody bool
 	// answers means that we recorded the node's answer, annotatesSizes that we recorded what a resize
-	// changed, and reverts that we recorded what we reverted.
-	answers, annotatesSizes, reverts bool
+	// changed, annotatesDemand what the containers needed then, and reverts what we reverted.
+	answers, annotatesSizes, annotatesDemand, reverts bool
 	// vouched are the managers whose originals are trusted (contract.OriginalsBy), separated
 	// by commas.
 	vouched string
@@ -69,6 +69,7 @@ func historyOf(pod *corev1.Pod) history {
 		case e.manager == contract.FieldManager:
 			h.answers = h.answers || e.is(answering)
 			h.annotatesSizes = h.annotatesSizes || e.is(annotatingSizes)
+			h.annotatesDemand = h.annotatesDemand || e.is(annotatingDemand)
 			h.reverts = h.reverts || e.is(reverting)
 			if e.is(vouching) {
 				h.vouched = pod.Annotations[contract.OriginalsBy]

@@ -40,6 +40,23 @@ var (
 	Measures = [...]*Measure{CPU, Memory}
 )
 
+// MeasureOf returns the resource of an original.
+func MeasureOf(which contract.Original) *Measure {
+	if which.OfRequest() == Memory.Request {
+		return Memory
+	}
+	return CPU
+}
+
+// Amount returns one of the requests and limits of the container.
+func (c *Container) Amount(which contract.Original) int64 {
+	a := MeasureOf(which).Of(c)
+	if which == which.OfRequest() {
+		return a.Request
+	}
+	return a.Limit
+}
+
 // Show formats a request and its limit, e.g. "1/2"; without a limit only the request.
 func (m *Measure) Show(a Amount) string {
 	if a.Limit == 0 {

@@ -147,7 +147,11 @@ func tell(to *admissionregistrationv1.WebhookClientConfig, authorities []byte, p
 func (a *Authority) Problem() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return errors.Join(a.noBundle, a.noWebhook, a.last)
+	var unknown error
+	if a.seenBundle != nil && a.seenBundle.Data[authoritiesKey] == "" {
+		unknown = fmt.Errorf("%s has no %s: store the authority in it that signs the server's certificate", a.bundle, authoritiesKey)
+	}
+	return errors.Join(a.noBundle, unknown, a.noWebhook, a.last)
 }
 
 // note sets the problem of the last write, and logs it if it is new.

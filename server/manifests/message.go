@@ -60,6 +60,8 @@ func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.Resource
 		if r := p.Containers[container].Needs[m.Index].Recommended; r != nil {
 			d.Source, d.Revision = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE, fmt.Sprintf("%016x", r.Revision)
 			d.Lower, d.Upper = m.Text(lower), m.Text(upper)
+		} else if p.Kept(container, m) != 0 {
+			d.Source = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
 		}
 		all[m.Name] = d
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/manifest"
@@ -62,7 +63,7 @@ func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.Grou
 	for i := range found.Objects {
 		object := &found.Objects[i]
 		out := &workloadresizerv1.ManifestPlan{Kind: object.Kind, Namespace: object.Namespace, Name: object.Name, Warnings: object.Warnings}
-		out.FollowsUsage = object.Pod != nil && table.Profile(object.Pod).AppliesUsage()
+		out.FollowsUsage = object.Pod != nil && table.Profile(object.Pod).Usage() != policy.Observe
 		for _, nodeType := range nodeTypes[i] {
 			if err := ctx.Err(); err != nil {
 				return nil, status.FromContextError(err).Err()

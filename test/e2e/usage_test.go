@@ -320,6 +320,6 @@ func (u *usedCluster) startsNewPods(t *testing.T) {
 		if p.Generation != 1 {
 			t.Errorf("pod %s was resized after its creation", p.Name)
 		}
-		wants(t, s.resizectl(t, 0, "explain", "-n", "shop", p.Name), "by usage", "a pod keeps it while it runs (demand.mode: initial)")
+		wants(t, s.resizectl(t, 0, "explain", "-n", "shop", p.Name), "by usage", "from usage when the pod was sized", "a pod keeps it while it runs (demand.mode: initial)")
 	}
 }

@@ -49,6 +49,9 @@ func byUsage(d *workloadresizerv1.ResourceDemand) bool {
 	return d.GetSource() == workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
 }
 
+// recorded reports whether the demand is the one that the pod was sized by, not the one that usage shows now.
+func recorded(d *workloadresizerv1.ResourceDemand) bool { return byUsage(d) && d.GetRevision() == "" }
+
 // hasDemands reports whether the rule of the pod applies usage.
 func hasDemands(plan *workloadresizerv1.Plan) bool {
 	return slices.ContainsFunc(plan.GetContainers(), func(c *workloadresizerv1.ContainerPlan) bool { return len(c.GetDemands()) > 0 })
@@ -72,6 +75,8 @@ func (f *facts) demandStep() string {
 	for _, c := range f.plan.GetContainers() {
 		for _, name := range resourceNames {
 			switch d := c.GetDemands()[name]; {
+			case recorded(d):
+				told = append(told, fmt.Sprintf("%s %s %s from usage when the pod was sized", print.OneLine(c.GetName()), name, print.OneLine(d.GetRequest())))
 			case byUsage(d):
 				told = append(told, fmt.Sprintf("%s %s %s from usage (wrong are requests outside of %s to %s; revision %s)", print.OneLine(c.GetName()), name,
 					print.OneLine(d.GetRequest()), print.OneLine(d.GetLower()), print.OneLine(d.GetUpper()), print.OneLine(d.GetRevision())))
@@ -92,6 +97,10 @@ func (f *facts) usageText(p print.Painter, name string, d *workloadresizerv1.Res
 	shown := fmt.Sprintf("%s × %s", print.Demand(name, d.GetRequest()), print.Factor(by))
 	comes := arithmetic{amount{request: d.GetRequest()}, by, bounds, roundings[name]}
 	switch why := print.OneLine(d.GetMessage()); {
+	case recorded(d) && desired == current:
+		return fmt.Sprintf("stays %s: usage showed %s on the baseline when the pod was sized; %s", current, print.Demand(name, d.GetRequest()), why)
+	case recorded(d):
+		return fmt.Sprintf("%s%s: usage showed %s on the baseline when the pod was sized; %s", desired, hasNow(current, desired), print.Demand(name, d.GetRequest()), why)
 	case why != "" && desired == current:
 		return fmt.Sprintf("stays %s: usage shows %s, which does not count now: %s", current, shown, why)
 	case why != "":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // containerStep explains the sizes of a container. The sizes are the plan's: nothing is
@@ -81,6 +82,8 @@ func (f *facts) sizedText(p print.Painter, name string, original, current, desir
 		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
 	case f.because("ResizeInfeasible", "ResizeError") && desired != current && !comes.toRequest(desired):
 		return fmt.Sprintf("reverts to %s%s", desired, hasNow(current, desired))
+	case name == "cpu" && f.because(string(contract.StartupBoost)) && !comes.toRequest(desired) && !f.boundsUnknown():
+		return fmt.Sprintf("%s, while the pod starts (%s × %s after that)%s", desired, original.request, print.Factor(by), hasNow(current, desired))
 	}
 	text := fmt.Sprintf("%s × %s → %s", original.request, print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
 	if bounds != nil {

@@ -10,6 +10,7 @@ import (
 
 func TestExplainSizes(t *testing.T) {
 	t.Run("explains each resource independently", explainsEachResourceIndependently)
+	t.Run("explains sizes that pods keep", explainsSizesThatPodsKeep)
 	t.Run("does not report unknown bounds as a reason", doesNotReportUnknownBoundsAsAReason)
 }
 
@@ -53,6 +54,12 @@ func explainsEachResourceIndependently(t *testing.T) {
 		{"a node that refuses the cpu", resize, "ResizeInfeasible", false,
 			original, cmdtest.Resources("800m", "820Mi", "1600m", "1639Mi"), cmdtest.Resources("1", "820Mi", "2", "1639Mi"),
 			"cpu reverts to 1, limit 2, and it has 800m now; memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
+		{"a pod that starts", align, "StartupBoost", false,
+			original, cmdtest.Resources("2400m", "820Mi", "4800m", "1639Mi"), cmdtest.Resources("2400m", "820Mi", "4800m", "1639Mi"),
+			"cpu 2400m, limit 4800m, while the pod starts (1 × 0.8 after that); memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
+		{"a pod that has started", resize, "StartupBoost", false,
+			original, cmdtest.Resources("2400m", "820Mi", "4800m", "1639Mi"), cmdtest.Resources("800m", "820Mi", "1600m", "1639Mi"),
+			"cpu 1 × 0.8 → 800m, limit 2 → 1600m, and it has 2400m now; memory 1Gi × 0.8 → 820Mi, limit 2Gi → 1639Mi"},
 		{"a pod that is skipped because of what it is", skip, "OptedOut", false,
 			cmdtest.Resources("800m", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""), cmdtest.Resources("800m", "1Gi", "", ""),
 			"cpu stays 800m; memory stays 1Gi"},
@@ -85,6 +92,26 @@ func explainsEachResourceIndependently(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// A size that a pod keeps from its creation comes from what usage showed then, whatever its author wrote.
+func explainsSizesThatPodsKeep(t *testing.T) {
+	const why = "the size comes from usage, and a pod keeps it"
+	has, original := cmdtest.Resources("476m", "", "", ""), cmdtest.Resources("1", "", "", "")
+	demands := map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE, Request: "595m", Message: why}}
+	for want, desired := range map[string]*workloadresizerv1.Resources{
+		"cpu stays 476m: usage showed 595m on the baseline when the pod was sized; " + why:                has,
+		"cpu 500m, and it has 476m now: usage showed 595m on the baseline when the pod was sized; " + why: cmdtest.Resources("500m", "", "", ""),
+	} {
+		f := &facts{plan: cmdtest.OnN4("default", "web-0", workloadresizerv1.Decision_DECISION_ALIGNED)}
+		f.plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "app", Original: original, Current: has, Desired: desired, Demands: demands}}
+		if got := f.containerStep(print.Painter{}, f.plan.Containers[0]); got != "Container app: "+want+"." {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+		if got, want := f.demandStep(), "Demand: app cpu 595m from usage when the pod was sized."; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -79,9 +79,10 @@ func sendsTheNamespaceOfObjectsThatNameNone(t *testing.T) {
 }
 
 func saysOnceThatUsageIsNotKnown(t *testing.T) {
-	configuration := cmdtest.File(t, "config.yaml", []byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\noverrides: [{name: shop, match: {namespace: shop}, demand: {from: usage, mode: apply}}]\n"))
+	configuration := cmdtest.File(t, "config.yaml", []byte("baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}}\noverrides:\n"+
+		"- {name: shop, match: {namespace: shop}, demand: {from: usage, mode: apply}}\n- {name: new, match: {namespace: new}, demand: {from: usage, mode: initial}}\n"))
 	const note = "by usage, which only a server knows"
-	for namespace, want := range map[string]int{"shop": 1, "else": 0} {
+	for namespace, want := range map[string]int{"shop": 1, "new": 1, "else": 0} {
 		const web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: app, resources: {requests: {cpu: 1}}}]}}}}"
 		text := web + "\n---\n" + strings.ReplaceAll(web, "name: web", "name: second")
 		args := []string{"plan", "-f", cmdtest.File(t, "deploy.yaml", []byte(text)), "--config", configuration, "-n", namespace}

@@ -18,7 +18,7 @@ func wellStatus() *workloadresizerv1.GetStatusResponse {
 		Leader: &workloadresizerv1.Leader{
 			Identity: "workload-resizer-0", AcquireTime: timestamppb.New(cmdtest.Since.Add(time.Second)), RenewTime: timestamppb.New(cmdtest.Since.Add(time.Hour)),
 		},
-		RatioRevision: "4b1f", QueueLength: 1, RealignBacklog: 120, Holds: 2,
+		RatioRevision: "4b1f", QueueLength: 1, RealignBacklog: 120, Holds: 2, SizesAtCreation: true,
 		Pods: []*workloadresizerv1.PodCount{
 			{Decision: workloadresizerv1.Decision_DECISION_ALIGNED, Code: "AlreadyAligned", Pods: 900},
 			{Decision: workloadresizerv1.Decision_DECISION_RESIZE, Pods: 121},

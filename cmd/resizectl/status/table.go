@@ -50,6 +50,9 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 	if s.GetDryRun() {
 		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}
+	if s.GetSizesAtCreation() {
+		lines = append(lines, [2]string{"creation", "--size-at-creation: it sizes pods while they are created"})
+	}
 	revision := "none yet"
 	if s.GetRatioRevision() != "" {
 		revision = "revision " + print.OneLine(s.GetRatioRevision())

@@ -166,8 +166,7 @@ func (d *draft) keepDemand() *verdict {
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			switch {
 			case d.boosted(i, m):
-				was := need.Need{Authored: c.Original.CPU, Bounds: c.Needs[m.Index].Bounds, Recommended: &need.Recommendation{Target: given.Amounts[m.Index], Rules: &need.Rules{}}}
-				kept.To, _ = was.On(m, d.factor(m), d.guaranteed())
+				kept.To, _ = d.given(i, m).On(m, d.factor(m), d.guaranteed())
 				kept.Cause = ByDemand
 			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
@@ -180,6 +179,24 @@ func (d *draft) keepDemand() *verdict {
 		}
 	}
 	return v
+}
+
+// given returns the need from usage that a resource was sized by when its pod was created, if the pod keeps that; nil otherwise.
+func (d *draft) given(i int, m *sizing.Measure) *need.Need {
+	if d.FollowsUsage || !d.keepsDemand() {
+		return nil
+	}
+	c, rules := &d.Containers[i], &need.Rules{}
+	amount := d.of.AppliedDemand().Of(c.Name).Amounts[m.Index]
+	if amount == 0 {
+		return nil
+	}
+	if d.rule.profile.Demand.CPU.Limit != "follow" {
+		rules.Limits.CPU = need.Keep
+	}
+	n := c.Needs[m.Index]
+	n.Recommended = &need.Recommendation{Target: amount, Rules: rules}
+	return &n
 }
 
 // keepsDemand reports whether the pod keeps the sizes that came from usage when it was created.
@@ -293,8 +310,8 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 				is.Amounts[m.Index] = amount
 			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
 				is.Amounts[m.Index] = was.Amounts[m.Index]
-			case d.creating && n.Recommended != nil && !stays && !d.asAuthored(c, m):
-				// There may have been room for a part of it, or only the limit follows it.
+			case d.creating && n.Recommended != nil && !stays && (!d.asAuthored(c, m) || m == sizing.CPU && d.parts[i].boost == c.Desired.CPU):
+				// There may have been room for a part of it, only the limit follows it, or it is boosted.
 				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
 			}
 		}

@@ -370,7 +370,7 @@ func TestVPABoost(t *testing.T) {
 	}
 }
 
-// What kube-startup-cpu-boost has raised is not what the author wrote, and is not sized until it has lowered it.
+// Cpu that kube-startup-cpu-boost has raised is not what the author wrote, and stays until it is lowered.
 func TestStartupCPUBoost(t *testing.T) {
 	raised := podtest.Pod(podtest.Amounts{"2", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
 	raised.Labels = map[string]string{"autoscaling.x-k8s.io/startup-cpu-boost": "spring"}

@@ -186,7 +186,7 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 }
 
 // withoutBoosts returns the largest part of the draft without a veto if no container is boosted: what is needed comes before what
-// helps to start. The boosts stay if they fit next to that part. It returns nil if no boost is wanted, or if nothing would remain.
+// helps to start. The boosts stay if they fit next to that part. It returns nil if there are none, or if nothing would remain.
 func (d *draft) withoutBoosts(s *Snapshot, veto *safety.Veto, urgent bool) *reduced {
 	r := reduced{left: d.unboosted()}
 	if len(r.left) == 0 {

@@ -225,7 +225,7 @@ func TestCutShort(t *testing.T) {
 		{"deleted after it ended", 200, 100, new(int64(0)), false},
 		{"deleted in the second in which it ended", 100, 100, new(int64(0)), false},
 		{"deleted while it ran", 130, 110, new(int64(30)), true},
-		{"ended in the second in which it was to be deleted", 130, 100, new(int64(30)), true},
+		{"ended in the second in which its deletion was requested", 130, 100, new(int64(30)), true},
 		{"deleted while it ran, before its status was known", 130, 90, new(int64(30)), false},
 		{"deleted while it ran, and held by a finalizer since", 100, 110, new(int64(0)), true},
 		{"without a grace period", 100, 110, nil, true},

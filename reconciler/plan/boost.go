@@ -211,16 +211,12 @@ func (d *draft) causeOf(i int, m *sizing.Measure) Cause {
 	return causeOf(&d.Containers[i].Needs[m.Index])
 }
 
-// withoutBoost returns the cpu that a container whose size follows usage would have by now if it had never been boosted. A
-// pod that was sized while it was being created then got what it needs, and others are sized from what their author wrote.
+// withoutBoost returns the cpu that a container whose size follows usage would have by now if it had never been boosted. It is
+// sized from what its author wrote, and exactly if its pod was sized while it was being created.
 func (d *draft) withoutBoost(i int, s *Snapshot, now need.State) sizing.Amount {
-	m := sizing.CPU
-	if s.Pod.SizedAtCreation() {
-		to, _ := now.Needs[m.Index].On(m, d.factor(m), d.guaranteed())
-		return to
-	}
+	now.Creating = s.Pod.SizedAtCreation()
 	now.Size, now.Unsized, now.Resized = d.Containers[i].Original, [2]bool{true, true}, need.Resized{}
-	now.Size.CPU = d.present(i, m)
+	now.Size.CPU = d.present(i, sizing.CPU)
 	return now.Settle().Size.CPU
 }
 

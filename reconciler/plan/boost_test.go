@@ -607,6 +607,8 @@ func TestBoostAtCreation(t *testing.T) {
 		{"whose boost is what the author wrote", initially(times(2)), "n2d", nil, nil, size("500m", "1"), size("1", "2"), size("500m", "1")},
 		{"whose boost is what the author wrote, scaled", initially(times(2)), "n4", nil, nil, size("800m", "1600m"), size("800m", "1600m"), size("400m", "800m")},
 		{"whose boost has no room in the quota when it is created", initially(times(3)), "n2d", nil, []func(*Snapshot){quota("1200m")}, size("500m", "1"), size("1500m", "3"), size("500m", "1")},
+		{"of which too little is known", initially(times(3)), "n4", func(d *shown) { d.needs["app"].CPU.Keeps = "too little is known" }, nil, size("2400m", "4800m"), size("2400m", "4800m"), size("800m", "1600m")},
+		{"of which too little is known, for all pods", boostOnly(times(3)), "n4", func(d *shown) { d.needs["app"].CPU.Keeps = "too little is known" }, nil, size("2400m", "4800m"), size("2400m", "4800m"), size("800m", "1600m")},
 		{"whose limit stays", policy.Settings{Startup: policy.Startup{CPU: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n2d", func(d *shown) {
 			d.needs["app"].CPU.Rules.Limits.CPU = need.Keep
 		}, nil, size("1500m", "3"), size("1500m", "3"), size("500m", "2")},
@@ -620,7 +622,9 @@ func TestBoostAtCreation(t *testing.T) {
 			if made := s.creates(tc.node, tc.created...); s.has() != tc.has {
 				t.Errorf("created with %s, want %s: %s", s.has(), tc.has, told(made))
 			}
-			s.demand, s.seconds = nil, 10
+			if s.seconds = 10; tc.settings.Demand.Mode == policy.Initial {
+				s.demand = nil
+			}
 			if plan := s.settle(); s.has() != tc.starts {
 				t.Errorf("while it starts, it has %s, want %s: %s", s.has(), tc.starts, told(plan))
 			}
@@ -720,6 +724,68 @@ func TestBoostedLives(t *testing.T) {
 	}
 	if boosted < lives/2 || ended < lives/20 {
 		t.Errorf("of %d lives, %d plans boost, and %d end that last", lives, boosted, ended)
+	}
+}
+
+// After its boost, a pod that was created with one, or without because of a quota, has what it would have without.
+func TestBoostedCreations(t *testing.T) {
+	const lives = 600
+	boosted := 0
+	for seed := range lives {
+		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 102))}
+		settings := policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: at(a, policy.Observe, policy.Initial, policy.Apply), CPU: policy.ResourceDemand{Limit: at(a, "follow", "keep")}}}
+		if a.oneIn(3) {
+			settings.Bounds = policy.Bounds{CPU: a.bounds(4000)}
+		}
+		without := startingBy(t, settings, "guard.enabled")
+		settings.Startup = policy.Startup{CPU: at(a, times(3), times(2), sizing.Boost{More: 500}, sizing.Boost{More: 64_000}), AfterReady: at(a, 0, 20*time.Second), AtMost: time.Minute}
+		created, planned, nodeType := a.smallPod(), at(a, "n2d", "n4", "slow", "fast"), at(a, "n2d", "n4", "slow", "fast")
+		created.Annotations = nil
+		if settings.Demand.Mode != policy.Observe {
+			planned = nodeType // Without a boost, it may keep a size for another type.
+		}
+		s, twin := starts(t, created.DeepCopy(), nodeType, startingBy(t, settings, "guard.enabled")), starts(t, created.DeepCopy(), nodeType, without)
+		if settings.Demand.Mode != policy.Observe {
+			demand := a.demand(0).(*shown)
+			demand.resized = need.Resized{}
+			for _, c := range demand.needs {
+				c.CPU.Rules.Limits.CPU = map[string]need.LimitMode{"follow": need.Follow, "keep": need.Keep}[settings.Demand.CPU.Limit]
+			}
+			s.demand, twin.demand = demand, demand
+		}
+		limited := func(*Snapshot) {}
+		if a.oneIn(3) {
+			hard := corev1.ResourceList{corev1.ResourceRequestsCPU: *resource.NewMilliQuantity(int64(a.IntN(4000)), resource.DecimalSI)}
+			limited = func(s *Snapshot) {
+				s.Around.Quotas = []*corev1.ResourceQuota{{Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard}}}
+			}
+		}
+		made, plain := s.creates(planned, limited), twin.creates(planned, limited)
+		if made.Boosts() {
+			boosted++
+		}
+		if settings.Demand.Mode == policy.Initial {
+			s.demand, twin.demand = nil, nil
+		}
+		for _, second := range []int{10, 30, 70, 290, 1000} {
+			s.seconds, twin.seconds = second, second
+			if a.oneIn(3) {
+				s.ready(true)
+				twin.ready(true)
+			}
+			plan := s.settle()
+			twin.settle()
+			if second >= 70 && !slices.Equal(sizesOf(s.pod), sizesOf(twin.pod)) {
+				t.Errorf("seed %d, second %d: for %s on %s, %+v: it has %s, and without a boost %s; %s\ncreated %s\nwithout %s", seed, second, planned, nodeType, settings, s.has(), twin.has(), told(plan), told(made), told(plain))
+				break
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if boosted < lives/3 {
+		t.Errorf("%d of %d pods are created with a boost", boosted, lives)
 	}
 }
 

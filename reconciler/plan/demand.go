@@ -310,8 +310,8 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 				is.Amounts[m.Index] = amount
 			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
 				is.Amounts[m.Index] = was.Amounts[m.Index]
-			case d.creating && n.Recommended != nil && !stays && (!d.asAuthored(c, m) || m == sizing.CPU && d.parts[i].boost == c.Desired.CPU):
-				// There may have been room for a part of it, only the limit follows it, or it is boosted.
+			case d.creating && n.Recommended != nil && d.follows(i, m):
+				// There may have been room for a part of it, or only the limit follows it.
 				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
 			}
 		}
@@ -327,11 +327,17 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
-// asAuthored reports whether the desired size of a resource is what its author wrote, scaled for the node.
-func (d *draft) asAuthored(c *ContainerPlan, m *sizing.Measure) bool {
+// follows reports whether the desired size of a resource, or the one before a boost, is neither the present one nor what its
+// author wrote, scaled for the node.
+func (d *draft) follows(i int, m *sizing.Measure) bool {
+	c := &d.Containers[i]
+	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
+	if m == sizing.CPU && to == d.parts[i].boost {
+		to = d.beforeBoost(i).To
+	}
 	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
-	size, _ := n.On(m, d.factor(m), d.guaranteed())
-	return size == *m.Of(&c.Desired)
+	authored, _ := n.On(m, d.factor(m), d.guaranteed())
+	return to != has && to != authored
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the

@@ -275,6 +275,12 @@ func (p *Plan) boosts() string {
 	return joined(all, "; ")
 }
 
+// hasBoostByChance reports whether the size that a container has is the boosted one, although nobody set it: it does not have the
+// size for the node type yet.
+func (d *draft) hasBoostByChance() bool {
+	return slices.ContainsFunc(d.parts, func(of part) bool { return !of.boosted && of.boost != (sizing.Amount{}) })
+}
+
 // forgetsBoost reports whether the record of the pod calls a size boosted that it needs now. The record of its creation stays
 // until it is resized.
 func (d *draft) forgetsBoost() bool {

@@ -525,6 +525,17 @@ func TestBoostedLife(t *testing.T) {
 			}
 		}
 	})
+	t.Run("may be the size that a pod has, which is new when it ends", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, boostOnly(sizing.Boost{Factor: sizing.Factor{Num: 5, Den: 4}})))
+		s.seconds = 10
+		if plan := s.plan(); plan.Pending() || plan.Decision != Align || !plan.ReplanAt.Equal(podtest.At(300)) {
+			t.Errorf("%s", told(plan))
+		}
+		s.ready(true)
+		if plan := s.settle(); s.has() != after || !plan.Begins() {
+			t.Errorf("it has %s: %s", s.has(), told(plan))
+		}
+	})
 	t.Run("ends without a turn, even if more than cpu changes then", func(t *testing.T) {
 		s := boosts(t, three)
 		s.table, s.seconds = startingBy(t, policy.Settings{Startup: three.Startup, Bounds: policy.Bounds{Memory: sizing.Range{Min: 2 << 30}}}), 300

@@ -597,6 +597,35 @@ func TestBoostAtCreation(t *testing.T) {
 			t.Errorf("it has %s: %s", s.has(), told(plan))
 		}
 	})
+	t.Run("outlasts the revert of memory, and ends then", func(t *testing.T) {
+		for _, created := range []bool{true, false} {
+			s := starts(t, podtest.Pod(amounts), "big", startingBy(t, boostOnly(times(3))))
+			s.node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+			if created {
+				s.creates("big")
+			}
+			s.seconds = 10
+			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"1500m", "3", "512Mi", "1Gi"})) {
+				t.Fatalf("it has %s", s.has())
+			}
+			s.pod.Status.ContainerStatuses[0].RestartCount = 1
+			s.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}
+			s.pod.Status.StartTime = new(metav1.NewTime(podtest.At(0)))
+			s.seconds = 60
+			if first := s.settle(); first.Kind != Revert || s.has() != size("1500m", "3") {
+				t.Errorf("it has %s: %s", s.has(), told(first))
+			}
+			for s.seconds = 70; s.seconds < 300; s.seconds += 50 {
+				if plan := s.settle(); s.has() != size("1500m", "3") || plan.ReplanAt.After(podtest.At(300)) {
+					t.Errorf("second %d: it has %s: %s", s.seconds, s.has(), told(plan))
+				}
+			}
+			s.seconds = 300
+			if plan := s.settle(); s.has() != size("500m", "1") || plan.Paced() {
+				t.Errorf("then, it has %s: %s", s.has(), told(plan))
+			}
+		}
+	})
 	t.Run("a size that it needs when the boost ends is no longer recorded as boosted, and nothing is written", func(t *testing.T) {
 		s := starts(t, podtest.Pod(amounts), "slow", startingBy(t, boostOnly(sizing.Boost{Factor: sizing.Factor{Num: 5, Den: 4}})))
 		s.creates("n2d")

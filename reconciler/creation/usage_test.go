@@ -50,18 +50,15 @@ func needs(cpu int64, changes ...func(*need.Container)) shows {
 func keeping(c *need.Container) { c.CPU.Keeps = "3 hours of CPU are known" }
 
 // following returns a Sizer for a cluster in which the sizes of new pods follow usage, and nodes of type n4 are this fast.
-func following(t testing.TB, n4 float64, usage need.Demand, guard policy.Guard) *Sizer {
-	t.Helper()
-	return boosting(t, n4, usage, policy.Startup{}, guard)
-}
-
-// boosting is like following, for pods whose cpu is boosted while they start.
-func boosting(t testing.TB, n4 float64, usage need.Demand, startup policy.Startup, guard policy.Guard) *Sizer {
+func following(t testing.TB, n4 float64, usage need.Demand, guard policy.Guard, changes ...func(*policy.Settings)) *Sizer {
 	t.Helper()
 	s, layer := sizer(t), clustertest.Published()
 	layer.Ratios["n4"] = ratios.Ratio{CPUPerf: n4, MemoryPerf: 1}
 	settings := layer.Settings.Complete()
-	settings.Startup, settings.Guard, settings.Demand.From, settings.Demand.Mode = startup, guard, policy.FromUsage, policy.Initial
+	settings.Guard, settings.Demand.From, settings.Demand.Mode = guard, policy.FromUsage, policy.Initial
+	for _, change := range changes {
+		change(&settings)
+	}
 	layer.Settings = keys.Some(settings)
 	s.Cluster.Ratios = clustertest.Store(t, layer)
 	s.Cluster.Hear(nil, func(_ *pod.Pod, _ []workload.Workload, _ *ratios.Table, creating bool) need.Demand {
@@ -195,7 +192,9 @@ func TestLot(t *testing.T) {
 }
 
 func drawsLots(t *testing.T, change func(*corev1.Pod), startup policy.Startup) {
-	s := boosting(t, 0.8, needs(500), startup, policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1})
+	s := following(t, 0.8, needs(500), policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1}, func(to *policy.Settings) {
+		to.Startup = startup
+	})
 	var running []*pod.Pod
 	for i := range 19 {
 		p := made(asked(), "a")

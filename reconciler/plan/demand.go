@@ -166,8 +166,7 @@ func (d *draft) keepDemand() *verdict {
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			switch {
 			case d.boosted(i, m):
-				kept.To, _ = d.given(i, m).On(m, d.factor(m), d.guaranteed())
-				kept.Cause = ByDemand
+				kept.To, kept.Cause = d.asCreated(i), ByDemand
 			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
@@ -179,6 +178,18 @@ func (d *draft) keepDemand() *verdict {
 		}
 	}
 	return v
+}
+
+// asCreated returns the cpu that a container that was boosted at its creation would have got without: what it needed then, on
+// the node type that it was created for.
+func (d *draft) asCreated(i int) sizing.Amount {
+	m := sizing.CPU
+	factor := d.factor(m)
+	if entry, known := d.rule.profile.Lookup(d.applied); known {
+		factor = entry.CPUFactor
+	}
+	size, _ := d.given(i, m).On(m, factor, d.guaranteed())
+	return size
 }
 
 // given returns the need from usage that a resource was sized by when its pod was created, if the pod keeps that; nil otherwise.

@@ -96,7 +96,14 @@ func (s *Sizer) size(asked *corev1.Pod, lot float64, keys *seal.Ring, now time.T
 	snapshot.Lot, snapshot.Largest = lot, func() node.Resources { return nodes().largest }
 	planned := func(nodeType string) *plan.Plan {
 		snapshot.CreateFor(nodeType)
-		return s.Planner.Plan(snapshot)
+		snapshot.Unboosted = false
+		p := s.Planner.Plan(snapshot)
+		if p.Boosts() && !s.hasRoom(nodes().nodes, p.Requests(of)) {
+			// It must not stay pending, nor make an autoscaler add a node, for what it gets where it lands if there is room.
+			snapshot.Unboosted = true
+			p = s.Planner.Plan(snapshot)
+		}
+		return p
 	}
 	switch {
 	case out.Placement.NodeType != "":

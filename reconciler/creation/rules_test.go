@@ -20,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // A pod that is being created gets no size that a running pod would not get.
@@ -86,6 +87,38 @@ func TestNodeWithoutRoom(t *testing.T) {
 		if got := s.Size(asked(onNode("b")), "shop", ""); got.Pod == nil || cpuOf(got.Pod) != tc.want {
 			t.Errorf("next to %s: got %v, because %q; want %s", tc.neighbor, got.Pod, got.Why, tc.want)
 		}
+	}
+}
+
+// A pod starts with a boost only if a node that it may run on has room for that now: it must not stay pending.
+func TestBoost(t *testing.T) {
+	times := func(n uint64) policy.Startup {
+		return policy.Startup{CPU: sizing.Boost{Factor: sizing.Factor{Num: n, Den: 1}}, AtMost: time.Minute}
+	}
+	for _, tc := range []struct {
+		name     string
+		startup  policy.Startup
+		neighbor string
+		change   func(*corev1.Pod)
+		cpu      string
+	}{
+		{"on its node", times(3), "1m", onNode("b"), "2400m/4800m"},
+		{"on nodes of its type", times(3), "1m", selects("n4"), "2400m/4800m"},
+		{"on none of its type", times(3), "5500m", selects("n4"), "800m/1600m"},
+		{"more than any node has", times(9), "1m", selects("n4"), "800m/1600m"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, layer := sizer(t), clustertest.Published()
+			layer.Settings = keys.Some(policy.Settings{Startup: tc.startup})
+			s.Cluster.Ratios = clustertest.Store(t, layer)
+			neighbor := pod.From(podtest.Pod(podtest.Amounts{tc.neighbor, "", "1Gi", ""}, clustertest.Named("shop", "large", "b")))
+			if err := s.Cluster.Know([]*pod.Pod{neighbor}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Size(asked(tc.change), "shop", ""); got.Pod == nil || cpuOf(got.Pod) != tc.cpu {
+				t.Errorf("got %v, because %q; want %s", got.Pod, got.Why, tc.cpu)
+			}
+		})
 	}
 }
 

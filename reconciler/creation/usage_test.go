@@ -184,12 +184,17 @@ func TestUsageOnUnknownNodes(t *testing.T) {
 // node type on which none of the others runs.
 func TestLot(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){"of a type": selects("n2d"), "anywhere": func(*corev1.Pod) {}} {
-		t.Run(name, func(t *testing.T) { drawsLots(t, change) })
+		t.Run(name, func(t *testing.T) { drawsLots(t, change, policy.Startup{}) })
 	}
+	t.Run("with a boost that hides it", func(t *testing.T) {
+		drawsLots(t, func(*corev1.Pod) {}, policy.Startup{CPU: sizing.Boost{Factor: sizing.Factor{Num: 3, Den: 1}}, AtMost: time.Minute})
+	})
 }
 
-func drawsLots(t *testing.T, change func(*corev1.Pod)) {
-	s := following(t, 0.8, needs(500), policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1})
+func drawsLots(t *testing.T, change func(*corev1.Pod), startup policy.Startup) {
+	s := following(t, 0.8, needs(500), policy.Guard{Enabled: true, MaxUnproven: intstr.FromString("20%"), Window: policy.LongestWindow, MaxChange: 1}, func(to *policy.Settings) {
+		to.Startup = startup
+	})
 	var running []*pod.Pod
 	for i := range 19 {
 		p := made(asked(), "a")

@@ -179,6 +179,10 @@ func TestRuns(t *testing.T) {
 	restarted := func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: 1}}
 	}
+	suspended := func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(p.CreationTimestamp.Add(90*time.Second))), new(int64(30))
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(p.CreationTimestamp.Add(61 * time.Second))}}}}
+	}
 	later := func(p *corev1.Pod) { p.Spec.Containers[0].Image = "report:2" }
 	for _, test := range []struct {
 		name  string
@@ -200,6 +204,9 @@ func TestRuns(t *testing.T) {
 		}, 18, "in 9 successful runs, on 9 days"},
 		{"those that were killed before they ended do not count", 24 * hour, 3, func(run int) (corev1.PodPhase, []func(*corev1.Pod)) {
 			return corev1.PodSucceeded, []func(*corev1.Pod){killed, nothing}[run%2 : run%2+1]
+		}, 18, "in 9 successful runs, on 9 days"},
+		{"those whose pods were deleted before they ended do not count", 24 * hour, 3, func(run int) (corev1.PodPhase, []func(*corev1.Pod)) {
+			return corev1.PodSucceeded, []func(*corev1.Pod){suspended, nothing}[run%2 : run%2+1]
 		}, 18, "in 9 successful runs, on 9 days"},
 		{"those that failed before they ended do not count", 24 * hour, 3, func(run int) (corev1.PodPhase, []func(*corev1.Pod)) {
 			return corev1.PodSucceeded, []func(*corev1.Pod){restarted, nothing}[run%2 : run%2+1]

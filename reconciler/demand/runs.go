@@ -15,10 +15,11 @@ type run struct {
 	containers []string
 }
 
-// runOf returns the run of a pod. If the pod failed, it has none. A container that was restarted has failed before, or was
+// runOf returns the run of a pod. If the pod failed, or was deleted while it ran, as the pods of suspended Jobs are, it has none.
+// A container that was restarted has failed before, or was
 // killed: the status of a pod shows only the last end of each.
 func runOf(p *pod.Pod) (of run) {
-	if p.Phase() != corev1.PodSucceeded {
+	if p.Phase() != corev1.PodSucceeded || p.CutShort() {
 		return of
 	}
 	of.version = p.Template()

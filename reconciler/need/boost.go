@@ -28,10 +28,15 @@ func boosted(m *sizing.Measure, of sizing.Amount, by sizing.Boost) sizing.Amount
 	return sizing.Amount{Request: request, Limit: inRatio(m, of, request)}
 }
 
-// inRatio returns the limit that is to a request as an amount's limit is to its own, rounded up; 0 if it has none.
+// inRatio returns the limit that is to a request as an amount's limit is to its own, or one unit above the request if that is
+// more; 0 if it has none. A LimitRange may limit the ratio, so it is rounded down.
 func inRatio(m *sizing.Measure, of sizing.Amount, request int64) int64 {
 	if of.Request == 0 || of.Limit == 0 {
 		return 0
 	}
-	return min(sizing.Factor{Num: uint64(of.Limit), Den: uint64(of.Request)}.Up(request), m.Most)
+	limit := sizing.Factor{Num: uint64(of.Limit), Den: uint64(of.Request)}.Down(request)
+	if of.Limit > of.Request {
+		limit = max(limit, request+m.Unit)
+	}
+	return min(limit, m.Most)
 }

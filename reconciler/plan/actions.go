@@ -130,6 +130,12 @@ func (p *Plan) Actions() []Action {
 		all = d.annotating()
 	default:
 		all = []Action{d.annotateOriginals(StepOriginals), d.resizing(StepResize), d.resized()}
+		if first := &all[0]; d.keepsDemand() { // If the process ends before the last write, the pod still keeps it.
+			if first.Annotations == nil {
+				first.Annotations = map[string]*string{}
+			}
+			d.annotateCreation(first.Annotations)
+		}
 	}
 	if d := p.made; d.of.SizedAtCreation() && (d.Kind == Revert || d.Kind == Restore && d.Decision == Resize) {
 		// This is the first resize of the pod: from then on, only the annotations have the originals.

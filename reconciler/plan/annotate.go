@@ -15,7 +15,7 @@ import (
 // lacksAnnotations reports whether the annotations of an aligned pod must be updated. A pod with a lost original
 // must not look as if the original were known.
 func (d *draft) lacksAnnotations() bool {
-	return d.applied != d.NodeType && !d.keep.lost || d.lacksMoreThanType()
+	return d.applied != d.NodeType && !d.keep.lost && !d.hasBoostByChance() || d.lacksMoreThanType()
 }
 
 // lacksMoreThanType reports whether the annotations lack more than the node type.

@@ -369,3 +369,22 @@ func TestVPABoost(t *testing.T) {
 		}
 	}
 }
+
+// Cpu that kube-startup-cpu-boost has raised is not what the author wrote, and stays until it is lowered.
+func TestStartupCPUBoost(t *testing.T) {
+	raised := podtest.Pod(podtest.Amounts{"2", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
+	raised.Labels = map[string]string{"autoscaling.x-k8s.io/startup-cpu-boost": "spring"}
+	raised.Annotations = map[string]string{"autoscaling.x-k8s.io/startup-cpu-boost": `{"state":"Active","timestamp":"2026-11-21T00:00:00Z","initCPURequests":{"app":"500m"}}`}
+	s := snapshotOf(t, raised, podtest.Node("n4"))
+	s.Table = startingBy(t, boostOnly(times(3)))
+	s.Now = podtest.At(10)
+	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+	if c := &p.Containers[0]; c.Desired.CPU != c.Current.CPU || p.Reasons[0].Code != contract.ActiveVPA || !strings.Contains(p.Reasons[0].Message, "StartupCPUBoost spring") {
+		t.Errorf("%s", told(p))
+	}
+	for _, w := range actionsAt(p, podtest.At(10)) {
+		if text := w.Annotations[contract.CPURequest.Key("app")]; text != nil {
+			t.Errorf("the original is %q", *text)
+		}
+	}
+}

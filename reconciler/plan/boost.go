@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -29,6 +30,9 @@ func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 		return nil
 	}
 	starts, until := d.starts(s)
+	if d.state == held {
+		return d.endsHeld(s, starts, until)
+	}
 	may := starts && (!d.sized || s.Pod.SizedAtCreation())
 	v := d.says()
 	for i := range d.Containers {
@@ -37,19 +41,22 @@ func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 		if !of.boosted && !may || !standing.Ours() || standing.Adopted != 0 || c.Current.CPU.Request == 0 {
 			continue
 		}
-		to, clamped := settled, false
+		to, clamped, needs := settled, false, &c.Needs[m.Index]
+		if given := d.given(i, m); given != nil {
+			needs = given
+		}
 		if starts {
-			to, clamped = c.Needs[m.Index].Boosted(m, settings.CPU, settled, d.factor(m), d.guaranteed())
+			to, clamped = needs.Boosted(m, settings.CPU, settled, d.factor(m), d.guaranteed())
 			to = settle(standing, m, settled, to)
-			most := c.Needs[m.Index].Bounds.Max
+			most := needs.Bounds.Max
 			if has := c.Current.CPU; of.boosted && !guard.Lowers(settled, has) && (most == 0 || has.Request <= most) {
 				to = has
 			}
 		}
 		derived := Derived{Container: i, Measure: m, To: to, Cause: ByBoost, Clamped: clamped, Why: fmt.Sprintf(whileStarting, until.UTC().Format(time.RFC3339))}
 		switch {
-		case to == settled && !of.boosted:
-			continue
+		case to == settled && !of.boosted, d.getsDemandOnce() && to == c.Current.CPU:
+			continue // Without a change, no record would say what it gets after its boost.
 		case to == settled:
 			derived.Why = noLonger
 		case of.of.Restarts(m):
@@ -66,6 +73,25 @@ func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
+// endsHeld ends the boosts of a pod whose ratio is missing or not used: nobody knows what it needs, so it gets the size before
+// the boost. Until then, it stays as it is.
+func (d *draft) endsHeld(s *Snapshot, starts bool, until time.Time) *verdict {
+	v := d.says()
+	if starts {
+		v.again = until
+		return v
+	}
+	for i := range d.Containers {
+		if m := sizing.CPU; d.boosted(i, m) && s.Around.Node != nil {
+			v.sets = append(v.sets, Derived{Container: i, Measure: m, To: d.present(i, m), Cause: ByBoost, Why: noLonger})
+		}
+	}
+	if len(v.sets) > 0 {
+		v.next, v.partial = aligned, d.Reasons[0].Code
+	}
+	return v
+}
+
 const (
 	whileStarting = "cpu is boosted until its pod has started, and until %s at most"
 	noLonger      = "cpu is no longer boosted"
@@ -74,7 +100,7 @@ const (
 // starts reports whether the pod starts, so that its cpu may be boosted, and until when at the latest.
 func (d *draft) starts(s *Snapshot) (starts bool, until time.Time) {
 	settings := &d.rule.profile.Startup
-	if !settings.Boosts() || s.Now.IsZero() || s.InTheEnd || s.imagines() {
+	if !settings.Boosts() || s.Now.IsZero() || s.InTheEnd || s.Unboosted || s.imagines() {
 		return false, until
 	}
 	until = s.Pod.StartedAt().Add(settings.AtMost)
@@ -129,17 +155,41 @@ func (d *draft) unboosted() (sets []Derived) {
 			continue
 		}
 		to := Derived{Container: i, Measure: sizing.CPU, To: c.Current.CPU}
-		for _, derived := range slices.Backward(d.Derivation) {
-			if derived.Container == i && derived.Measure == sizing.CPU && derived.Cause != ByBoost {
-				if d.creating || !guard.Lowers(c.Current.CPU, derived.To) {
-					to.To, to.Cause = derived.To, derived.Cause
-				}
-				break
-			}
+		if derived := d.beforeBoost(i); d.creating || !guard.Lowers(c.Current.CPU, derived.To) {
+			to.To, to.Cause = derived.To, derived.Cause
 		}
 		sets = append(sets, to)
 	}
 	return sets
+}
+
+// beforeBoost returns the cpu that a container would get without the boost that it gets, and why.
+func (d *draft) beforeBoost(i int) Derived {
+	for _, derived := range slices.Backward(d.Derivation) {
+		if derived.Container == i && derived.Measure == sizing.CPU && derived.Cause != ByBoost {
+			return derived
+		}
+	}
+	return Derived{Container: i, Measure: sizing.CPU, To: d.Containers[i].Current.CPU}
+}
+
+// getsDemandOnce reports whether the pod is being created with the sizes that usage shows, and keeps these while it runs.
+func (d *draft) getsDemandOnce() bool { return d.creating && d.rule.profile.Usage() == policy.Initial }
+
+// hidesDemand reports whether a boost hides that the pod gets the cpu that usage shows, and keeps it while it runs. Only its
+// creation decides whether it is one of those that try that size.
+func (d *draft) hidesDemand(i int, m *sizing.Measure) bool {
+	return m == sizing.CPU && d.getsDemandOnce() && d.parts[i].boost != (sizing.Amount{}) && d.beforeBoost(i).Cause == ByDemand
+}
+
+// hides reports whether a boost hides the demand of any container.
+func (d *draft) hides() bool {
+	for i := range d.Containers {
+		if d.hidesDemand(i, sizing.CPU) {
+			return true
+		}
+	}
+	return false
 }
 
 // boosted reports whether the present size of a resource is a boosted one.
@@ -161,16 +211,12 @@ func (d *draft) causeOf(i int, m *sizing.Measure) Cause {
 	return causeOf(&d.Containers[i].Needs[m.Index])
 }
 
-// withoutBoost returns the cpu that a container whose size follows usage would have by now if it had never been boosted. A
-// pod that was sized while it was being created then got what it needs, and others are sized from what their author wrote.
+// withoutBoost returns the cpu that a container whose size follows usage would have by now if it had never been boosted. It is
+// sized from what its author wrote, and exactly if its pod was sized while it was being created.
 func (d *draft) withoutBoost(i int, s *Snapshot, now need.State) sizing.Amount {
-	m := sizing.CPU
-	if s.Pod.SizedAtCreation() {
-		to, _ := now.Needs[m.Index].On(m, d.factor(m), d.guaranteed())
-		return to
-	}
+	now.Creating = s.Pod.SizedAtCreation()
 	now.Size, now.Unsized, now.Resized = d.Containers[i].Original, [2]bool{true, true}, need.Resized{}
-	now.Size.CPU = d.present(i, m)
+	now.Size.CPU = d.present(i, sizing.CPU)
 	return now.Settle().Size.CPU
 }
 
@@ -214,12 +260,8 @@ func (d *draft) endsBoosts(code contract.Reason, message string) *verdict {
 	return v
 }
 
-// onlyBoosts reports whether the plan changes nothing but the cpu of containers that start or have started.
-func (p *Plan) onlyBoosts() bool {
-	return p.causedBy(ByBoost) && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool {
-		return slices.ContainsFunc(c.Causes[:], func(cause Cause) bool { return cause != ByBoost && cause != Unchanged && cause != NotOurs })
-	})
-}
+// Boosts reports whether the plan raises cpu because containers start.
+func (p *Plan) Boosts() bool { return p.causedBy(ByBoost) && p.grows() }
 
 // boosts says what the plan has to do with the boosts of containers that start or have started; empty if nothing.
 func (p *Plan) boosts() string {
@@ -233,7 +275,14 @@ func (p *Plan) boosts() string {
 	return joined(all, "; ")
 }
 
-// forgetsBoost reports whether the record of the pod calls a size boosted that it needs now.
+// hasBoostByChance reports whether the size that a container has is the boosted one, although nobody set it: it does not have the
+// size for the node type yet.
+func (d *draft) hasBoostByChance() bool {
+	return slices.ContainsFunc(d.parts, func(of part) bool { return !of.boosted && of.boost != (sizing.Amount{}) })
+}
+
+// forgetsBoost reports whether the record of the pod calls a size boosted that it needs now. The record of its creation stays
+// until it is resized.
 func (d *draft) forgetsBoost() bool {
-	return slices.ContainsFunc(d.parts, func(of part) bool { return of.boosted && of.boost == (sizing.Amount{}) })
+	return !d.of.SizedAtCreation() && slices.ContainsFunc(d.parts, func(of part) bool { return of.boosted && of.boost == (sizing.Amount{}) })
 }

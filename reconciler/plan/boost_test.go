@@ -56,6 +56,8 @@ type starting struct {
 	change  func(*Snapshot)
 	// resizes is how often it was resized.
 	resizes int
+	// keys prove with what it was created; nil if it was created as its author wrote it.
+	keys *seal.Ring
 }
 
 // starts returns a pod that starts, and that is not ready.
@@ -85,7 +87,7 @@ func (s *starting) ready(ready bool) {
 func (s *starting) plan() *Plan {
 	s.Helper()
 	snapshot := snapshotOf(s.TB, s.pod, s.node)
-	snapshot.Table, snapshot.Now, snapshot.Demand = s.table, podtest.At(s.seconds), s.demand
+	snapshot.Table, snapshot.Now, snapshot.Demand, snapshot.Pod = s.table, podtest.At(s.seconds), s.demand, pod.FromProven(s.pod, s.keys)
 	if s.change != nil {
 		s.change(snapshot)
 	}
@@ -113,6 +115,45 @@ func (s *starting) settle() (first *Plan) {
 		}
 	}
 	return first
+}
+
+// creates creates the pod for a node type with what is planned for it then, and returns the plan.
+func (s *starting) creates(nodeType string, changes ...func(*Snapshot)) *Plan {
+	s.Helper()
+	s.pod.OwnerReferences[0].UID = "rs-uid"
+	asked := snapshotOf(s.TB, s.pod, nil)
+	asked.Pod, asked.Table, asked.Now, asked.Demand, asked.Creating = pod.BeingCreated(s.pod, "", podtest.At(0)), s.table, podtest.At(0), s.demand, true
+	for _, change := range changes {
+		change(asked)
+	}
+	asked.CreateFor(nodeType)
+	made := s.planner.Plan(asked)
+	annotations, record, demand := made.Creation(asked.Now)
+	if record == "" {
+		return made
+	}
+	s.keys, _ = (*seal.Ring)(nil).Renewed(podtest.At(-60))
+	signed, err := s.keys.Sign(seal.SubjectOf(&s.pod.ObjectMeta, s.pod.Namespace), seal.Creation{NodeType: nodeType, At: asked.Now, Sizes: record, Demand: demand})
+	if err != nil {
+		s.Fatal(err)
+	}
+	annotations[contract.CreatedSizes] = signed
+	s.pod = s.pod.DeepCopy()
+	s.pod.Annotations = annotations
+	for i := range made.Containers {
+		c, r := &made.Containers[i].Desired, &s.pod.Spec.Containers[i].Resources
+		for list, amounts := range map[*corev1.ResourceList][2]int64{&r.Requests: {c.CPU.Request, c.Memory.Request}, &r.Limits: {c.CPU.Limit, c.Memory.Limit}} {
+			if amounts[0] != 0 {
+				(*list)[corev1.ResourceCPU] = *resource.NewMilliQuantity(amounts[0], resource.DecimalSI)
+			}
+			if amounts[1] != 0 {
+				(*list)[corev1.ResourceMemory] = *resource.NewQuantity(amounts[1], resource.BinarySI)
+			}
+		}
+		s.pod.Status.ContainerStatuses[i].Resources = r.DeepCopy()
+	}
+	asMadeWith(s.pod)
+	return made
 }
 
 func (s *starting) has() string { return podtest.SizesOf(s.pod) }
@@ -452,27 +493,12 @@ func TestBoostedLife(t *testing.T) {
 	})
 	t.Run("may begin at the creation of a pod", func(t *testing.T) {
 		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
-		s.pod.OwnerReferences[0].UID = "rs-uid"
-		asked := snapshotOf(t, s.pod, nil)
-		asked.Pod, asked.Table, asked.Now = pod.BeingCreated(s.pod, "", podtest.At(0)), s.table, podtest.At(0)
-		asked.Creating = true
-		asked.CreateFor("n4")
-		made := s.planner.Plan(asked)
-		annotations, record, _ := made.Creation(asked.Now)
-		if record != "app 0 cpu 1/2>2400m/4800m+boost memory 1Gi/2Gi" {
+		made := s.creates("n4")
+		if _, record, _ := made.Creation(podtest.At(0)); record != "app 0 cpu 1/2>2400m/4800m+boost memory 1Gi/2Gi" {
 			t.Fatalf("recorded as %q: %s", record, told(made))
 		}
-		keys, _ := (*seal.Ring)(nil).Renewed(podtest.At(-60))
-		signed, err := keys.Sign(seal.SubjectOf(&s.pod.ObjectMeta, s.pod.Namespace), seal.Creation{NodeType: "n4", At: asked.Now, Sizes: record})
-		if err != nil {
-			t.Fatal(err)
-		}
-		annotations[contract.CreatedSizes] = signed
-		s.pod.Annotations, s.pod.Spec.Containers[0].Resources = annotations, podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}.Requirements()
-		asMadeWith(s.pod)
-		s.change = func(to *Snapshot) { to.Pod = pod.FromProven(s.pod, keys) }
 		s.seconds = 10
-		said := func(p *Plan) Reason { return p.AtCreation(pod.FromProven(s.pod, keys)) }
+		said := func(p *Plan) Reason { return p.AtCreation(pod.FromProven(s.pod, s.keys)) }
 		if first := s.settle(); s.has() != boosted || !strings.Contains(said(first).Message, "at its creation, for node type n4") || !strings.Contains(said(first).Message, "cpu is boosted until") || !first.ReplanAt.Equal(podtest.At(300)) {
 			t.Errorf("it has %s: %s; says %v", s.has(), told(first), said(first))
 		}
@@ -484,6 +510,51 @@ func TestBoostedLife(t *testing.T) {
 			t.Errorf("unready again, it has %s", s.has())
 		}
 	})
+	t.Run("ends although the ratio of its node type is missing by then", func(t *testing.T) {
+		for _, created := range []bool{false, true} {
+			s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, three))
+			if created {
+				s.creates("n4")
+			}
+			s.seconds = 10
+			s.settle()
+			s.node.Labels["cloud.google.com/machine-family"] = "c3"
+			if plan := s.settle(); s.has() != boosted || !plan.ReplanAt.Equal(podtest.At(300)) {
+				t.Errorf("while it starts, it has %s: %s", s.has(), told(plan))
+			}
+			s.seconds = 300
+			first := ends(s, sizes(amounts))
+			if plan := s.plan(); !slices.Contains(codes(first), contract.UnknownNodeType) || plan.Decision != Skip || plan.Pending() || pod.FromProven(s.pod, s.keys).HasBoost() {
+				t.Errorf("it ends by %s; then %s", told(first), told(plan))
+			}
+		}
+	})
+	t.Run("may be the size that a pod has, which is new when it ends", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, boostOnly(sizing.Boost{Factor: sizing.Factor{Num: 5, Den: 4}})))
+		s.seconds = 10
+		if plan := s.plan(); plan.Pending() || plan.Decision != Align || !plan.ReplanAt.Equal(podtest.At(300)) {
+			t.Errorf("%s", told(plan))
+		}
+		s.ready(true)
+		if plan := s.settle(); s.has() != after || !plan.Begins() {
+			t.Errorf("it has %s: %s", s.has(), told(plan))
+		}
+	})
+	t.Run("ends without a turn, even if more than cpu changes then", func(t *testing.T) {
+		s := boosts(t, three)
+		s.table, s.seconds = startingBy(t, policy.Settings{Startup: three.Startup, Bounds: policy.Bounds{Memory: sizing.Range{Min: 2 << 30}}}), 300
+		ends(s, sizes(podtest.Amounts{"800m", "1600m", "2Gi", "2049Mi"}))
+	})
+	t.Run("stays where it fits although memory does not", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n2d", startingBy(t, three))
+		more := showing()
+		more.needs["app"].CPU.Target, more.needs["app"].CPU.Lower, more.needs["app"].CPU.Upper = 1500, 1400, 1600
+		more.needs["app"].Memory.Target, more.needs["app"].Memory.Lower, more.needs["app"].Memory.Upper = 4<<30, 3<<30, 5<<30
+		s.demand, s.node, s.seconds = more, roomFor("n2d", "8", "2Gi"), 10
+		if first := s.settle(); s.has() != sizes(podtest.Amounts{"4500m", "9", "1Gi", "2Gi"}) {
+			t.Errorf("it has %s: %s", s.has(), told(first))
+		}
+	})
 	t.Run("does not outlast a restore", func(t *testing.T) {
 		s := boosts(t, three)
 		s.change = func(s *Snapshot) { s.Restore = true }
@@ -491,6 +562,123 @@ func TestBoostedLife(t *testing.T) {
 			t.Errorf("it has %s, %v", s.has(), s.pod.Annotations)
 		}
 	})
+}
+
+// A pod that is being created with a boost ends with what it would have without.
+func TestBoostAtCreation(t *testing.T) {
+	amounts := podtest.Amounts{"1", "2", "1Gi", "2Gi"}
+	size := func(cpu, limit string) string {
+		return podtest.SizesOf(podtest.Pod(podtest.Amounts{cpu, limit, "1Gi", "2Gi"}))
+	}
+	quota := func(most string) func(*Snapshot) {
+		return func(s *Snapshot) {
+			hard, used := corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse(most)}, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("1")}
+			s.Around.Quotas = []*corev1.ResourceQuota{{Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard, Used: used}}}
+		}
+	}
+	// initially returns settings by which usage sizes pods only when they are created.
+	initially := func(by sizing.Boost) policy.Settings {
+		return policy.Settings{Startup: policy.Startup{CPU: by}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}}
+	}
+	cpuOnly := func() *shown {
+		d := showing()
+		d.needs["app"].Memory = need.Recommendation{Rules: d.needs["app"].Memory.Rules}
+		return d
+	}
+	t.Run("a part of a boost is none", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n2d", startingBy(t, boostOnly(times(3))))
+		if made := s.creates("n2d", quota("2500m")); s.has() != size("1", "2") {
+			t.Errorf("created with %s: %s", s.has(), told(made))
+		}
+	})
+	t.Run("no node has room for it", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "n4", startingBy(t, boostOnly(times(3))))
+		s.creates("n4")
+		s.pod.Spec.NodeName, s.pod.Status.Phase = "", corev1.PodPending
+		s.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(podtest.At(2))}}
+		s.seconds = 12
+		if plan := s.settle(); s.has() != size("1", "2") {
+			t.Errorf("it has %s: %s", s.has(), told(plan))
+		}
+	})
+	t.Run("outlasts the revert of memory, and ends then", func(t *testing.T) {
+		for _, created := range []bool{true, false} {
+			s := starts(t, podtest.Pod(amounts), "big", startingBy(t, boostOnly(times(3))))
+			s.node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+			if created {
+				s.creates("big")
+			}
+			s.seconds = 10
+			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"1500m", "3", "512Mi", "1Gi"})) {
+				t.Fatalf("it has %s", s.has())
+			}
+			s.pod.Status.ContainerStatuses[0].RestartCount = 1
+			s.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, FinishedAt: metav1.NewTime(podtest.At(40))}
+			s.pod.Status.StartTime = new(metav1.NewTime(podtest.At(0)))
+			s.seconds = 60
+			if first := s.settle(); first.Kind != Revert || s.has() != size("1500m", "3") {
+				t.Errorf("it has %s: %s", s.has(), told(first))
+			}
+			for s.seconds = 70; s.seconds < 300; s.seconds += 50 {
+				if plan := s.settle(); s.has() != size("1500m", "3") || plan.ReplanAt.After(podtest.At(300)) {
+					t.Errorf("second %d: it has %s: %s", s.seconds, s.has(), told(plan))
+				}
+			}
+			s.seconds = 300
+			if plan := s.settle(); s.has() != size("500m", "1") || plan.Paced() {
+				t.Errorf("then, it has %s: %s", s.has(), told(plan))
+			}
+		}
+	})
+	t.Run("a size that it needs when the boost ends is no longer recorded as boosted, and nothing is written", func(t *testing.T) {
+		s := starts(t, podtest.Pod(amounts), "slow", startingBy(t, boostOnly(sizing.Boost{Factor: sizing.Factor{Num: 5, Den: 4}})))
+		s.creates("n2d")
+		s.seconds = 300
+		if s.settle(); s.has() != size("1250m", "2500m") || s.plan().Pending() {
+			t.Errorf("it has %s: %s", s.has(), told(s.plan()))
+		}
+	})
+	for _, tc := range []struct {
+		name     string
+		settings policy.Settings
+		node     string
+		change   func(*shown)
+		created  []func(*Snapshot)
+		// has is what it is created with, starts what it has while it starts, and ends what it has then.
+		has, starts, ends string
+	}{
+		{"usage for new pods only", initially(times(3)), "n4", nil, nil, size("1200m", "2400m"), size("1200m", "2400m"), size("400m", "800m")},
+		{"whose boost is what the author wrote", initially(times(2)), "n2d", nil, nil, size("500m", "1"), size("1", "2"), size("500m", "1")},
+		{"whose boost is what the author wrote, scaled", initially(times(2)), "n4", nil, nil, size("800m", "1600m"), size("800m", "1600m"), size("400m", "800m")},
+		{"whose boost has no room in the quota when it is created", initially(times(3)), "n2d", nil, []func(*Snapshot){quota("1200m")}, size("500m", "1"), size("1500m", "3"), size("500m", "1")},
+		{"of which too little is known", initially(times(3)), "n4", func(d *shown) { d.needs["app"].CPU.Keeps = "too little is known" }, nil, size("2400m", "4800m"), size("2400m", "4800m"), size("800m", "1600m")},
+		{"of which too little is known, for all pods", boostOnly(times(3)), "n4", func(d *shown) { d.needs["app"].CPU.Keeps = "too little is known" }, nil, size("2400m", "4800m"), size("2400m", "4800m"), size("800m", "1600m")},
+		{"whose limit stays", policy.Settings{Startup: policy.Startup{CPU: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n2d", func(d *shown) {
+			d.needs["app"].CPU.Rules.Limits.CPU = need.Keep
+		}, nil, size("1500m", "3"), size("1500m", "3"), size("500m", "2")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, shows := starts(t, podtest.Pod(amounts), tc.node, startingBy(t, tc.settings)), cpuOnly()
+			if tc.change != nil {
+				tc.change(shows)
+			}
+			s.demand = shows
+			if made := s.creates(tc.node, tc.created...); s.has() != tc.has {
+				t.Errorf("created with %s, want %s: %s", s.has(), tc.has, told(made))
+			}
+			if s.seconds = 10; tc.settings.Demand.Mode == policy.Initial {
+				s.demand = nil
+			}
+			if plan := s.settle(); s.has() != tc.starts {
+				t.Errorf("while it starts, it has %s, want %s: %s", s.has(), tc.starts, told(plan))
+			}
+			for _, s.seconds = range []int{300, 1000} {
+				if plan := s.settle(); s.has() != tc.ends {
+					t.Errorf("second %d: it has %s, want %s: %s", s.seconds, s.has(), tc.ends, told(plan))
+				}
+			}
+		})
+	}
 }
 
 // tooLittle returns that the container app needs 500m and 1Gi, as far as is known of its cpu.
@@ -580,6 +768,73 @@ func TestBoostedLives(t *testing.T) {
 	}
 	if boosted < lives/2 || ended < lives/20 {
 		t.Errorf("of %d lives, %d plans boost, and %d end that last", lives, boosted, ended)
+	}
+}
+
+// After its boost, a pod that was created with one, or without because of a quota, has what it would have without.
+func TestBoostedCreations(t *testing.T) {
+	const lives = 600
+	boosted := 0
+	for seed := range lives {
+		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 102))}
+		settings := policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: at(a, policy.Observe, policy.Initial, policy.Apply), CPU: policy.ResourceDemand{Limit: at(a, "follow", "keep")}}}
+		if a.oneIn(3) {
+			settings.Bounds = policy.Bounds{CPU: a.bounds(4000)}
+		}
+		without := startingBy(t, settings, "guard.enabled")
+		settings.Startup = policy.Startup{CPU: at(a, times(3), times(2), sizing.Boost{More: 500}, sizing.Boost{More: 64_000}), AfterReady: at(a, 0, 20*time.Second), AtMost: time.Minute}
+		created, planned, nodeType := a.smallPod(), at(a, "n2d", "n4", "slow", "fast"), at(a, "n2d", "n4", "slow", "fast")
+		created.Annotations = nil
+		if settings.Demand.Mode != policy.Observe {
+			planned = nodeType // Without a boost, it may keep a size for another type.
+		}
+		s, twin := starts(t, created.DeepCopy(), nodeType, startingBy(t, settings, "guard.enabled")), starts(t, created.DeepCopy(), nodeType, without)
+		if settings.Demand.Mode != policy.Observe {
+			demand := a.demand(0).(*shown)
+			demand.resized = need.Resized{}
+			for _, c := range demand.needs {
+				c.CPU.Rules.Limits.CPU = map[string]need.LimitMode{"follow": need.Follow, "keep": need.Keep}[settings.Demand.CPU.Limit]
+			}
+			s.demand, twin.demand = demand, demand
+		}
+		limited := func(*Snapshot) {}
+		if a.oneIn(3) {
+			hard := corev1.ResourceList{corev1.ResourceRequestsCPU: *resource.NewMilliQuantity(int64(a.IntN(4000)), resource.DecimalSI)}
+			limited = func(s *Snapshot) {
+				s.Around.Quotas = []*corev1.ResourceQuota{{Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard}}}
+			}
+		}
+		made, plain := s.creates(planned, limited), twin.creates(planned, limited)
+		if made.Boosts() {
+			boosted++
+		}
+		if settings.Demand.Mode == policy.Initial {
+			s.demand, twin.demand = nil, nil
+		}
+		for _, second := range []int{10, 30, 70, 290, 1000} {
+			s.seconds, twin.seconds = second, second
+			if a.oneIn(3) {
+				s.ready(true)
+				twin.ready(true)
+			}
+			plan := s.plan()
+			if second < 70 && a.oneIn(2) && plan.Pending() {
+				s.pod = partly(t, a, s.pod, plan, second) // The process may end before the last write.
+			} else {
+				plan = s.settle()
+			}
+			twin.settle()
+			if second >= 70 && !slices.Equal(sizesOf(s.pod), sizesOf(twin.pod)) {
+				t.Errorf("seed %d, second %d: for %s on %s, %+v: it has %s, and without a boost %s; %s\ncreated %s\nwithout %s", seed, second, planned, nodeType, settings, s.has(), twin.has(), told(plan), told(made), told(plain))
+				break
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if boosted < lives/3 {
+		t.Errorf("%d of %d pods are created with a boost", boosted, lives)
 	}
 }
 

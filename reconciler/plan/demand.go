@@ -164,7 +164,7 @@ func (d *draft) keepDemand() *verdict {
 			kept := Derived{Container: i, Measure: m, To: *m.Of(&c.Current), Why: demandKept}
 			switch {
 			case d.boosted(i, m):
-				kept.To, kept.Cause = d.asCreated(i, c.kept[m.Index]), ByDemand
+				kept.To, kept.Cause = d.asCreated(i), ByDemand
 			case d.parts[i].of.Standings[m.Index].Claim == pod.Theirs && d.parts[i].standings[m.Index].Adopted == 0:
 				// An override replaces what another actor set.
 				sizes, _ := applied.Of(c.Name, i)
@@ -180,15 +180,28 @@ func (d *draft) keepDemand() *verdict {
 
 // asCreated returns the cpu that a container that was boosted at its creation would have got without: what it needed then, on
 // the node type that it was created for.
-func (d *draft) asCreated(i int, demand int64) sizing.Amount {
-	m, c := sizing.CPU, &d.Containers[i]
-	n := need.Need{Authored: c.Original.CPU, Bounds: c.Needs[m.Index].Bounds, Recommended: &need.Recommendation{Target: demand, Rules: &need.Rules{}}}
+func (d *draft) asCreated(i int) sizing.Amount {
+	m := sizing.CPU
 	factor := d.factor(m)
 	if entry, known := d.rule.profile.Lookup(d.applied); known {
 		factor = entry.CPUFactor
 	}
-	size, _ := n.On(m, factor, d.guaranteed())
+	size, _ := d.given(i, m).On(m, factor, d.guaranteed())
 	return size
+}
+
+// given returns the need from usage that a resource was sized by when its pod was created, if the pod keeps that; nil otherwise.
+func (d *draft) given(i int, m *sizing.Measure) *need.Need {
+	c, rules := &d.Containers[i], &need.Rules{}
+	if c.kept[m.Index] == 0 {
+		return nil
+	}
+	if d.rule.profile.Demand.CPU.Limit != "follow" {
+		rules.Limits.CPU = need.Keep
+	}
+	n := c.Needs[m.Index]
+	n.Recommended = &need.Recommendation{Target: c.kept[m.Index], Rules: rules}
+	return &n
 }
 
 // keepsDemand reports whether the pod keeps the sizes that came from usage when it was created.
@@ -319,7 +332,7 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 				is.Amounts[m.Index] = amount
 			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
 				is.Amounts[m.Index] = was.Amounts[m.Index]
-			case d.creating && n.Recommended != nil && !stays && !d.asAuthored(c, m):
+			case d.creating && n.Recommended != nil && d.follows(i, m):
 				// There may have been room for a part of it, or only the limit follows it.
 				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
 			}
@@ -336,11 +349,17 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 	}
 }
 
-// asAuthored reports whether the desired size of a resource is what its author wrote, scaled for the node.
-func (d *draft) asAuthored(c *ContainerPlan, m *sizing.Measure) bool {
+// follows reports whether the desired size of a resource, or the one before a boost, is neither the present one nor what its
+// author wrote, scaled for the node.
+func (d *draft) follows(i int, m *sizing.Measure) bool {
+	c := &d.Containers[i]
+	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
+	if m == sizing.CPU && to == d.parts[i].boost {
+		to = d.beforeBoost(i).To
+	}
 	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
-	size, _ := n.On(m, d.factor(m), d.guaranteed())
-	return size == *m.Of(&c.Desired)
+	authored, _ := n.On(m, d.factor(m), d.guaranteed())
+	return to != has && to != authored
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the

@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -59,7 +60,9 @@ func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 		for _, m := range sizing.Measures {
 			switch claim := d.parts[i].standings[m.Index].Claim; {
 			case s.VPA.Sizes(s.Pod, d.Containers[i].Name, m):
-				v.leaveTo(d, s, i, m)
+				v.leaveTo(d, i, m, "VerticalPodAutoscaler "+s.VPA.Name, m == sizing.CPU && s.VPA.Boosting(s.Pod, d.Containers[i].Name))
+			case m == sizing.CPU && safety.StartupCPUBoost(s.Pod, d.Containers[i].Name) != "":
+				v.leaveTo(d, i, m, "StartupCPUBoost "+safety.StartupCPUBoost(s.Pod, d.Containers[i].Name), true)
 			case claim == pod.Theirs:
 				found.left = p.resolve(d, v, i, m) || found.left
 			case claim == pod.Lost:
@@ -80,21 +83,22 @@ func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 	return v
 }
 
-// leaveTo leaves a resource to the VerticalPodAutoscaler that sizes it.
-func (v *verdict) leaveTo(d *draft, s *Snapshot, i int, m *sizing.Measure) {
+// leaveTo leaves a resource to the autoscaler that sizes it. boosts means that its size is not what its author wrote, because
+// its container starts.
+func (v *verdict) leaveTo(d *draft, i int, m *sizing.Measure, to string, boosts bool) {
 	c, standing := &d.Containers[i], d.parts[i].standings[m.Index]
-	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
+	desired, has := *m.Of(&c.Desired), *m.Of(&c.Current)
 	left := claimed{container: i, measure: m, standing: standing}
-	if m == sizing.CPU && s.VPA.Boosting(s.Pod, c.Name) {
+	if boosts {
 		left.forgets = 1<<m.Request | 1<<m.Limit
 	}
 	if has.Request != 0 {
-		if to != has || standing.Claim != pod.Scales {
-			v.because(contract.ActiveVPA, fmt.Sprintf("container %s: %s is left to VerticalPodAutoscaler %s (%s)", c.Name, m.Name, s.VPA.Name, m.Show(has)))
+		if desired != has || standing.Claim != pod.Scales {
+			v.because(contract.ActiveVPA, fmt.Sprintf("container %s: %s is left to %s (%s)", c.Name, m.Name, to, m.Show(has)))
 		}
-		v.vetoed = v.vetoed || to != has
+		v.vetoed = v.vetoed || desired != has
 		left.standing.Claim = pod.Theirs
-		v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: s.VPA.Name})
+		v.sets = append(v.sets, Derived{Container: i, Measure: m, To: has, Why: to})
 	}
 	v.claimed = append(v.claimed, left)
 }

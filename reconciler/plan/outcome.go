@@ -27,7 +27,10 @@ func (p *Plan) Outcome() []Reason {
 	case p.Kind == Restore && p.does(StepClean):
 		said = []Reason{{contract.Restored, "the pod has its originals again" + p.inEmergency() + ": " + p.Describe()}}
 	case p.Kind == Sizes && (p.Decision == Resize || p.resized()):
-		text := "for node type " + p.NodeType + " (" + p.basedOn() + "): " + p.Describe()
+		text := p.Describe()
+		if p.NodeType != "" {
+			text = "for node type " + p.NodeType + " (" + p.basedOn() + "): " + text
+		}
 		if demands := p.Demands(); demands != "" {
 			text += "; demand from usage: " + demands
 		}

@@ -153,7 +153,7 @@ func (p *Plan) Pending() bool { return p.Decision == Resize || len(p.Actions()) 
 // server is installed or a pause ends. A container that may be about to be killed cannot wait, nor can one that starts, and
 // when its boost ends, others need the room.
 func (p *Plan) Paced() bool {
-	sizes := p.Kind == Sizes && !p.Begins() && !p.onlyBoosts() && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
+	sizes := p.Kind == Sizes && !p.Begins() && !p.causedBy(ByBoost) && !slices.ContainsFunc(p.Containers, func(c ContainerPlan) bool { return c.rescued() })
 	return p.Decision == Resize && (sizes || p.Kind == Restore && !p.Emergency)
 }
 

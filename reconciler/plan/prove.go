@@ -19,7 +19,7 @@ import (
 // another pod of its version worse.
 func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 	settings := &d.rule.profile.Guard
-	if !d.proves(s) || s.InTheEnd || !d.lowers() {
+	if !d.proves(s) || s.InTheEnd || !d.lowers() && !d.hides() {
 		return nil
 	}
 	v := d.says()
@@ -35,6 +35,9 @@ func (p *Planner) prove(d *draft, s *Snapshot) *verdict {
 		c := &d.Containers[i]
 		for _, m := range sizing.Measures {
 			has, to := d.present(i, m), *m.Of(&c.Desired)
+			if d.hidesDemand(i, m) {
+				to = d.beforeBoost(i).To
+			}
 			if changes := to != *m.Of(&c.Current); !changes || !guard.Lowers(has, to) {
 				others = others || changes
 				continue

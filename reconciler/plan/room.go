@@ -76,7 +76,7 @@ func (d *draft) authoredRequests(limits bool) (sets []Derived) {
 				continue
 			}
 			to := sizing.Amount{Request: authored.Request, Limit: has.Limit}
-			if limits || authored.Limit == authored.Request {
+			if limits || authored.Limit == authored.Request || d.boosted(i, m) {
 				to.Limit = authored.Limit
 			}
 			sets = append(sets, Derived{Container: i, Measure: m, To: to, Cause: ByRestore})
@@ -157,7 +157,7 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 	if r := d.withoutBoosts(s, veto, urgent); r != nil {
 		return r, nil
 	}
-	if s.Creating {
+	if s.Creating && len(d.unboosted()) == 0 { // A part of a boost would count as what the pod needs.
 		if r := d.fallBack(s, veto); r != nil {
 			return r, nil
 		}
@@ -186,7 +186,7 @@ func (d *draft) agree(s *Snapshot, urgent bool) (*reduced, *safety.Veto) {
 }
 
 // withoutBoosts returns the largest part of the draft without a veto if no container is boosted: what is needed comes before what
-// helps to start. It returns nil if no boost begins, or if nothing would remain.
+// helps to start. The boosts stay if they fit next to that part. It returns nil if there are none, or if nothing would remain.
 func (d *draft) withoutBoosts(s *Snapshot, veto *safety.Veto, urgent bool) *reduced {
 	r := reduced{left: d.unboosted()}
 	if len(r.left) == 0 {
@@ -202,6 +202,12 @@ func (d *draft) withoutBoosts(s *Snapshot, veto *safety.Veto, urgent bool) *redu
 	case still != nil:
 		return nil
 	case part != nil:
+		with := d.fork()
+		with.set("", part.left)
+		if still, _ := with.objection(s, urgent); still == nil {
+			r.draft, r.left = with, part.left
+			break
+		}
 		r.draft, r.left = part.draft, append(r.left, part.left...)
 	}
 	r.without = r.draft.unlike(func(i int) *sizing.Container { return &d.Containers[i].Desired })

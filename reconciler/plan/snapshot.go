@@ -80,6 +80,8 @@ type Snapshot struct {
 	// Lot is a number from 0 up to 1 that is drawn for a pod that is being created. Replicas of the server share no count of
 	// the pods that try a size. So each of these tries it with the probability that is its share.
 	Lot float64
+	// Unboosted means that no cpu is boosted, although the pod starts.
+	Unboosted bool
 	// Settled treats a resize that is in progress on the node as completed.
 	Settled bool
 	// InTheEnd plans the size that the pod gets once it need not wait for readiness, other pods or steps.

@@ -89,7 +89,7 @@ var sizingStages = []stage{
 		nil, (*Planner).settle,
 	},
 	{
-		"boost", "Cpu of containers that start is boosted, if so configured.", open,
+		"boost", "Cpu of containers that start is boosted, if so configured.", open | held,
 		[]contract.Reason{contract.RestartRequired}, (*Planner).boost,
 	},
 	{

@@ -221,6 +221,7 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	_, says := object.Annotations[contract.AppliedInstanceType]
 	_, answered := object.Annotations[contract.Infeasible]
 	f.set(terminating, object.DeletionTimestamp != nil)
+	f.set(cutShort, endedByDeletion(object))
 	f.set(static, mirror)
 	f.set(deadline, spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0)
 	f.set(critical, spec.Priority != nil && *spec.Priority >= systemCritical)
@@ -236,6 +237,23 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 		f.set(isReady, c.Status == corev1.ConditionTrue)
 		p.readySince = secondsOf(c.LastTransitionTime.Time)
 	}
+}
+
+// endedByDeletion reports whether a container ended after the deletion of its pod was requested. The API server gives a pod that
+// has ended no grace period.
+func endedByDeletion(object *corev1.Pod) bool {
+	if object.DeletionTimestamp == nil {
+		return false
+	}
+	grace := time.Duration(0)
+	if seconds := object.DeletionGracePeriodSeconds; seconds != nil {
+		grace = time.Duration(*seconds) * time.Second
+	}
+	requested := object.DeletionTimestamp.Add(-grace)
+	return slices.ContainsFunc(object.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		ended := s.State.Terminated
+		return ended != nil && (ended.FinishedAt.After(requested) || grace > 0 && ended.FinishedAt.Time.Equal(requested))
+	})
 }
 
 func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string]) *rare {

@@ -73,6 +73,7 @@ const (
 	cpuLags
 	memoryLags
 	sizedAtCreation
+	cutShort
 )
 
 func (p *Pod) is(f flags) bool { return p.flags&f != 0 }
@@ -235,6 +236,10 @@ func (p *Pod) QOSClass() corev1.PodQOSClass { return classes[p.class] }
 
 // Terminating reports whether the pod is being deleted.
 func (p *Pod) Terminating() bool { return p.is(terminating) }
+
+// CutShort reports whether a container of the pod ended after the deletion of the pod was requested: it may not have finished
+// its work, even if it succeeded.
+func (p *Pod) CutShort() bool { return p.is(cutShort) }
 
 // Static reports whether the pod is the mirror of a static pod.
 func (p *Pod) Static() bool { return p.is(static) }

@@ -212,3 +212,33 @@ func keepsListsThatHaveMoreThanAmounts(t *testing.T) {
 		})
 	}
 }
+
+func TestCutShort(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		// deleted is when its deletion is due, after this grace period, and ended when its container ended.
+		deleted, ended int
+		grace          *int64
+		want           bool
+	}{
+		{"not deleted", 0, 100, nil, false},
+		{"deleted after it ended", 200, 100, new(int64(0)), false},
+		{"deleted in the second in which it ended", 100, 100, new(int64(0)), false},
+		{"deleted while it ran", 130, 110, new(int64(30)), true},
+		{"ended in the second in which its deletion was requested", 130, 100, new(int64(30)), true},
+		{"deleted while it ran, before its status was known", 130, 90, new(int64(30)), false},
+		{"deleted while it ran, and held by a finalizer since", 100, 110, new(int64(0)), true},
+		{"without a grace period", 100, 110, nil, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(podtest.Guaranteed)
+			if tc.deleted != 0 {
+				p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(podtest.At(tc.deleted))), tc.grace
+			}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(podtest.At(tc.ended))}}}}
+			if got := From(p).CutShort(); got != tc.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}

@@ -56,6 +56,7 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 	w.series.Hours[s.Resource].mark(s.At)
 	if s.Resource == Memory && s.Length > 0 {
 		w.series.Hours[peaks].mark(s.At)
+		w.peaks = true
 	}
 	if w.series.Heard.Before(s.At) {
 		w.series.Heard = s.At

@@ -32,7 +32,7 @@ func (h *History) RecordRun(c Container, uid string, version uint64) {
 		return
 	}
 	w.Ran = true
-	w.series.ran(dayOf(w.Memory), w.series.Hours[peaks].has(w.Memory), w.own.highest())
+	w.series.ran(dayOf(w.Memory), w.peaks && w.series.Hours[peaks].has(w.Memory), w.own.highest())
 }
 
 // ran notes a run.

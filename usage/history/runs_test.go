@@ -78,6 +78,8 @@ func TestRuns(t *testing.T) {
 		f.cpu(second, at, 100)
 		f.RecordRun(web, second.UID, 0)
 		want(t, f, RunDay{today, 2, 1, 400 * mib})
+		f.run(Pod{"d", slow.NodeType}, at, 200*mib) // On its node, none does.
+		want(t, f, RunDay{today, 3, 1, 400 * mib})
 	})
 	t.Run("use what is measured late, too", func(t *testing.T) {
 		f := newFixture(t)

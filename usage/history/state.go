@@ -98,6 +98,7 @@ func (h *History) Restore(c Container, r *State, now time.Time) error {
 			return ErrState
 		}
 		w.series = r.Types[i]
+		w.peaks = w.series.Hours[peaks].has(w.Memory)
 		w.recall()
 	}
 	if wrong {

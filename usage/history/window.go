@@ -22,6 +22,8 @@ type Window struct {
 	// use less by far. replica means that there were others.
 	own              Days
 	outlier, replica bool
+	// peaks means that peaks of its memory were measured. That is not stored: of a restored window, those of any pod count.
+	peaks bool
 	// Ran means that the pod has ended with success, and that this is one of the runs of the history.
 	Ran bool
 }

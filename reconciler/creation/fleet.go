@@ -1,6 +1,7 @@
 package creation
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -56,7 +57,8 @@ type allowed struct {
 type fleet struct {
 	mu       sync.Mutex
 	revision uint64
-	known    map[string]*allowed
+	// known has them by a hash: what a pod says is not validated yet, and may be long.
+	known map[[sha256.Size]byte]*allowed
 }
 
 // mostFleets is how many are remembered, each with a pointer to every node.
@@ -75,10 +77,10 @@ func (s *Sizer) allowed(asked *corev1.Pod, on *corev1.Node) *allowed {
 	if err != nil {
 		return s.alike(s.find(asked))
 	}
-	f, key, revision := &s.fleet, string(says), s.Cluster.NodesRevision()
+	f, key, revision := &s.fleet, sha256.Sum256(says), s.Cluster.NodesRevision()
 	f.mu.Lock()
 	if f.revision != revision || len(f.known) >= mostFleets {
-		f.revision, f.known = revision, map[string]*allowed{}
+		f.revision, f.known = revision, map[[sha256.Size]byte]*allowed{}
 	}
 	found := f.known[key]
 	f.mu.Unlock()

@@ -1372,7 +1372,9 @@ type ResourceDemand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the demand comes from.
 	Source DemandSource `protobuf:"varint,1,opt,name=source,proto3,enum=workloadresizer.v1.DemandSource" json:"source,omitempty"`
-	// The request that the resource needs, as a Kubernetes quantity.
+	// The request that the resource needs, as a Kubernetes quantity. If the pod keeps the size that
+	// usage gave it when it was created, this is what the resource needed then, and the next three
+	// fields are empty.
 	Request string `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	// The request below which the resource has too little; empty if the demand does not come
 	// from usage.

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,11 +137,12 @@ func (r *Ring) Issued(token string) bool {
 	return issued == 1
 }
 
-// tokenOf returns the token of a key. No MAC of a pod has the same input, which is longer.
+// tokenOf returns the token of a key. No MAC of a pod has the same input, which is longer. A path of a webhook's Service may have
+// only lowercase letters, digits, dots and hyphens.
 func tokenOf(key []byte) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte("token"))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:macSize])
+	return hex.EncodeToString(h.Sum(nil)[:macSize])
 }
 
 // createdAt returns when the key of a valid name was created.

@@ -204,6 +204,10 @@ func TestToken(t *testing.T) {
 		if len(token) < 20 || token == before {
 			t.Fatalf("token %q, before %q", token, before)
 		}
+		// It is a part of the path of a webhook's Service.
+		if strings.Trim(token, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			t.Errorf("the API server rejects the token %q", token)
+		}
 		tokens = append(tokens, token)
 		at = at.Add(renewAfter)
 	}

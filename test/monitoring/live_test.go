@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -62,6 +65,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.publish(t, cert)
 	s.options = localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: []string{
 		"--tls-cert-file", cert.CertFile, "--tls-private-key-file", cert.KeyFile,
 		"--client-ca-file", filepath.Join(cluster.Dir, "pki", "ca.crt"),
@@ -69,6 +73,13 @@ func newScene(t *testing.T) *scene {
 		"--usage-interval", "10s", // Some metrics exist only after the first read of a source of usage.
 	}}
 	s.serve()
+	localcluster.Eventually(t, "the API server to accept where it asks for sizes at creation", func() error {
+		configuration, err := s.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})
+		if err == nil && configuration.Webhooks[0].ClientConfig.Service.Path == nil {
+			err = errors.New("the server has written no path")
+		}
+		return err
+	})
 	s.options.GRPCAddress, s.options.HTTPAddress = s.server.GRPCAddress, s.server.HTTPAddress
 	s.dial(t, cert)
 	s.prometheus = localcluster.PrometheusForTest(t, s.configuration(t))
@@ -78,6 +89,22 @@ func newScene(t *testing.T) *scene {
 func (s *scene) apply(t *testing.T, manifests ...[]byte) {
 	t.Helper()
 	if err := localcluster.Apply(t.Context(), s.cluster.Config(), manifests...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish publishes the authority of a certificate, as its owner must: the API server verifies the server by it.
+func (s *scene) publish(t *testing.T, cert localcluster.Certificate) {
+	t.Helper()
+	authority, err := os.ReadFile(cert.CertFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{"ca.crt": string(authority)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.CoreV1().ConfigMaps(deploy.Namespace).Patch(t.Context(), "workload-resizer-ca", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

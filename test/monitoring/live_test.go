@@ -73,6 +73,9 @@ func newScene(t *testing.T) *scene {
 		"--usage-interval", "10s", // Some metrics exist only after the first read of a source of usage.
 	}}
 	s.serve()
+	s.options.GRPCAddress, s.options.HTTPAddress = s.server.GRPCAddress, s.server.HTTPAddress
+	s.dial(t, cert)
+	s.prometheus = localcluster.PrometheusForTest(t, s.configuration(t))
 	localcluster.Eventually(t, "the API server to accept where it asks for sizes at creation", func() error {
 		configuration, err := s.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "workload-resizer-size-at-creation", metav1.GetOptions{})
 		if err == nil && configuration.Webhooks[0].ClientConfig.Service.Path == nil {
@@ -80,9 +83,6 @@ func newScene(t *testing.T) *scene {
 		}
 		return err
 	})
-	s.options.GRPCAddress, s.options.HTTPAddress = s.server.GRPCAddress, s.server.HTTPAddress
-	s.dial(t, cert)
-	s.prometheus = localcluster.PrometheusForTest(t, s.configuration(t))
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -148,4 +149,59 @@ func vouching(d *draft, of *pod.Pod) string {
 	}
 	slices.Sort(predecessors)
 	return strings.Join(slices.Compact(predecessors), ",")
+}
+
+// annotateDemand adds the annotation that records what containers need according to usage, if the sizes come from that.
+// A resource that the plan does not change keeps its record.
+func (d *draft) annotateDemand(annotations map[string]*string) {
+	before := d.of.AppliedDemand()
+	var now pod.AppliedDemand
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		was, is := before.Of(c.Name), pod.ContainerDemand{Name: c.Name}
+		for _, m := range sizing.Measures {
+			n, stays := &c.Needs[m.Index], *m.Of(&c.Desired) == *m.Of(&c.Current)
+			kept := stays
+			if last := d.last(i, m); last != nil {
+				kept = kept || last.Cause == ByDemand || last.Cause == ByBoost
+			}
+			switch amount := d.meets(c, m); {
+			case amount != 0:
+				is.Amounts[m.Index] = amount
+			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
+				is.Amounts[m.Index] = was.Amounts[m.Index]
+			case d.creating && n.Recommended != nil && d.follows(i, m):
+				// There may have been room for a part of it, or only the limit follows it.
+				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
+			}
+		}
+		if is.Amounts != [2]int64{} {
+			now = append(now, is)
+		}
+	}
+	switch text := now.String(); {
+	case text != "":
+		annotations[contract.AppliedDemand] = &text
+	case before != nil:
+		annotations[contract.AppliedDemand] = nil
+	}
+}
+
+// follows reports whether the desired size of a resource, or the one before a boost, is neither the present one nor what its
+// author wrote, scaled for the node.
+func (d *draft) follows(i int, m *sizing.Measure) bool {
+	c := &d.Containers[i]
+	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
+	if m == sizing.CPU && to == d.parts[i].boost {
+		to = d.beforeBoost(i).To
+	}
+	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
+	authored, _ := n.On(m, d.factor(m), d.guaranteed())
+	return to != has && to != authored
+}
+
+// lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the
+// pod no longer come from that: what its author wrote may lead to the same sizes. The record of its creation stays.
+func (d *draft) lacksDemand() bool {
+	return !d.FollowsUsage && d.of.HasAppliedDemand() && !d.of.SizedAtCreation() && !d.keepsDemand()
 }

@@ -13,14 +13,14 @@ import (
 
 // Startup is how much more cpu the containers of a pod get while it starts.
 type Startup struct {
-	// CPU raises what each container needs.
-	CPU sizing.Boost
+	// CPU raises what each container needs, and its limit with it. CPULimit raises the limit alone.
+	CPU, CPULimit sizing.Boost
 	// AfterReady is how long that lasts after the pod has become ready, and AtMost how long after its start, ready or not.
 	AfterReady, AtMost time.Duration
 }
 
 // Boosts reports whether pods get more while they start.
-func (s *Startup) Boosts() bool { return s.CPU.Raises() }
+func (s *Startup) Boosts() bool { return s.CPU.Raises() || s.CPULimit.Raises() }
 
 // LongestStart is the longest time for which the start of a pod may be boosted.
 const LongestStart = time.Hour
@@ -29,6 +29,7 @@ const LongestStart = time.Hour
 func (s *Startup) Keys() []keys.Key {
 	return []keys.Key{
 		keys.Of("cpu", &s.CPU, boost, sizing.Boost{}, "how much more cpu a container gets than it needs otherwise: `3x` is three times as much, and `+500m` is half a core of the baseline more. `1x` is no more, for a rule that must not have the value of the globals").Or("none"),
+		keys.Of("cpuLimit", &s.CPULimit, boost, sizing.Boost{}, "how much more a container's limit for cpu gets than otherwise, while its request stays or is raised by `cpu`. It takes no room on the node. Containers without a limit and Guaranteed pods get nothing").Or("none"),
 		keys.Of("afterReady", &s.AfterReady, keys.Duration(0, LongestStart), 0, "how long it keeps that after its pod has become ready; less than `atMost`").Or("0s"),
 		keys.Of("atMost", &s.AtMost, keys.Duration(time.Second, LongestStart), 5*time.Minute, "how long it keeps that after the start of its pod, even if the pod is not ready"),
 	}
@@ -50,7 +51,11 @@ var boost = keys.Parsed("a factor from `1x` to `100x`, or a quantity from `+1m` 
 	more, fault := sizing.ParseCPU(amount)
 	switch {
 	case multiplies && err == nil && strings.Trim(number, "0123456789.") == "" && times >= 1 && times <= mostTimes:
-		return sizing.Boost{Factor: sizing.Factor{Num: uint64(math.Round(times * perTime)), Den: perTime}}, nil
+		thousandths := uint64(math.Round(times * perTime))
+		if times > 1 {
+			thousandths = max(thousandths, perTime+1) // Only 1x raises nothing.
+		}
+		return sizing.Boost{Factor: sizing.Factor{Num: thousandths, Den: perTime}}, nil
 	case adds && fault == nil && !strings.HasPrefix(amount, "+") && more >= 1 && more <= mostMore:
 		return sizing.Boost{More: more}, nil
 	}

@@ -26,6 +26,7 @@ overrides:
 - {name: slow, match: {namespace: slow}, startup: {atMost: 1h}}
 - {name: more, match: {namespace: more}, startup: {cpu: +500m}}
 - {name: none, match: {namespace: none}, startup: {cpu: 1x}}
+- {name: limits, match: {namespace: limits}, startup: {cpu: 1x, cpuLimit: +500m}}
 `
 		three, none := sizing.Boost{Factor: sizing.Factor{Num: 3000, Den: 1000}}, sizing.Boost{Factor: sizing.Factor{Num: 1000, Den: 1000}}
 		for namespace, want := range map[string]policy.Startup{
@@ -33,6 +34,8 @@ overrides:
 			"slow":  {CPU: three, AfterReady: 10 * time.Second, AtMost: time.Hour},
 			"more":  {CPU: sizing.Boost{More: 500}, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 			"none":  {CPU: none, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
+
+			"limits": {CPU: none, CPULimit: sizing.Boost{More: 500}, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 		} {
 			if got := profile(t, text, ratiotest.Subject{In: namespace}).Startup; got != want || got.Boosts() != (namespace != "none") {
 				t.Errorf("%s: got %+v, want %+v", namespace, got, want)
@@ -44,7 +47,7 @@ overrides:
 			return sizing.Boost{Factor: sizing.Factor{Num: thousandths, Den: 1000}}
 		}
 		for text, want := range map[string]sizing.Boost{
-			"2.5x": factor(2500), "100x": factor(100_000), `"1.0x"`: factor(1000), "+1": {More: 1000}, `"+0.5"`: {More: 500}, "+1m": {More: 1}, "+1000": {More: 1_000_000},
+			"2.5x": factor(2500), "1.0001x": factor(1001), "100x": factor(100_000), `"1.0x"`: factor(1000), "+1": {More: 1000}, `"+0.5"`: {More: 500}, "+1m": {More: 1}, "+1000": {More: 1_000_000},
 		} {
 			if got := profile(t, minimal+"startup: {cpu: "+text+"}", ratiotest.Subject{}).Startup.CPU; got != want {
 				t.Errorf("%s is %+v, want %+v", text, got, want)

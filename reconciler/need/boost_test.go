@@ -19,7 +19,7 @@ func TestBoosted(t *testing.T) {
 		shows      *need.Recommendation
 		bounds     sizing.Range
 		guaranteed bool
-		by         sizing.Boost
+		by, limits sizing.Boost
 		settled    sizing.Amount
 		want       sizing.Amount
 		clamped    bool
@@ -39,11 +39,19 @@ func TestBoosted(t *testing.T) {
 		{name: "a limit that is rounded stays above its request", authored: sizing.Amount{Request: 1000, Limit: 1001}, by: three, settled: sizing.Amount{Request: 800, Limit: 801}, want: sizing.Amount{Request: 2400, Limit: 2402}},
 		{name: "a limit next to a small request stays above it", authored: sizing.Amount{Request: 1000, Limit: 1001}, by: sizing.Boost{Factor: sizing.Factor{Num: 1100, Den: 1000}}, settled: sizing.Amount{Request: 800, Limit: 801}, want: sizing.Amount{Request: 880, Limit: 881}},
 		{name: "what usage shows of a Guaranteed pod", authored: sizing.Amount{Request: 1000, Limit: 1000}, shows: shows(500, need.Keep), guaranteed: true, by: three, settled: sizing.Amount{Request: 400, Limit: 400}, want: sizing.Amount{Request: 1200, Limit: 1200}},
+		{name: "a limit alone", authored: sizing.Amount{Request: 1000, Limit: 2000}, limits: three, settled: sizing.Amount{Request: 800, Limit: 1600}, want: sizing.Amount{Request: 800, Limit: 4800}},
+		{name: "a limit alone, by an amount of the baseline", authored: sizing.Amount{Request: 1000, Limit: 2000}, limits: more, settled: sizing.Amount{Request: 800, Limit: 1600}, want: sizing.Amount{Request: 800, Limit: 2000}},
+		{name: "a limit more than its request", authored: sizing.Amount{Request: 1000, Limit: 2000}, by: more, limits: three, settled: sizing.Amount{Request: 800, Limit: 1600}, want: sizing.Amount{Request: 1200, Limit: 4800}},
+		{name: "a limit less than its request", authored: sizing.Amount{Request: 1000, Limit: 2000}, by: three, limits: more, settled: sizing.Amount{Request: 800, Limit: 1600}, want: sizing.Amount{Request: 2400, Limit: 4800}},
+		{name: "a limit alone that equals its request", authored: sizing.Amount{Request: 1000, Limit: 1000}, limits: three, settled: sizing.Amount{Request: 800, Limit: 800}, want: sizing.Amount{Request: 800, Limit: 2400}},
+		{name: "a limit alone of a Guaranteed pod", authored: sizing.Amount{Request: 1000, Limit: 1000}, limits: three, guaranteed: true, settled: sizing.Amount{Request: 800, Limit: 800}, want: sizing.Amount{Request: 800, Limit: 800}},
+		{name: "a limit that is missing", authored: sizing.Amount{Request: 1000}, limits: three, settled: sizing.Amount{Request: 800}, want: sizing.Amount{Request: 800}},
+		{name: "a limit alone next to what usage shows, which stays as it is", authored: sizing.Amount{Request: 1000, Limit: 2000}, shows: shows(500, need.Follow), limits: three, settled: sizing.Amount{Request: 441, Limit: 883}, want: sizing.Amount{Request: 441, Limit: 2650}},
 		{name: "what usage shows, within bounds", authored: sizing.Amount{Request: 1000, Limit: 2000}, shows: shows(500, need.Follow), bounds: sizing.Range{Max: 700}, by: three, settled: sizing.Amount{Request: 400, Limit: 800}, want: sizing.Amount{Request: 700, Limit: 1400}, clamped: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			n := need.Need{Authored: tc.authored, Recommended: tc.shows, Bounds: &tc.bounds}
-			if got, clamped := n.Boosted(sizing.CPU, tc.by, tc.settled, faster, tc.guaranteed); got != tc.want || clamped != tc.clamped {
+			if got, clamped := n.Boosted(sizing.CPU, tc.by, tc.limits, tc.settled, faster, tc.guaranteed); got != tc.want || clamped != tc.clamped {
 				t.Errorf("got %v, clamped: %t; want %v", got, clamped, tc.want)
 			}
 		})

@@ -46,7 +46,10 @@ func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 			needs = given
 		}
 		if starts {
-			to, clamped = needs.Boosted(m, settings.CPU, settled, d.factor(m), d.guaranteed())
+			if d.guaranteed() && settings.CPULimit.Of(settled.Limit, m.Most) > settings.CPU.Of(settled.Limit, m.Most) {
+				v.because(contract.StartupBoost, fmt.Sprintf("container %s: its limit for cpu is not raised above its request, because the pod is Guaranteed", c.Name))
+			}
+			to, clamped = needs.Boosted(m, settings.CPU, settings.CPULimit, settled, d.factor(m), d.guaranteed())
 			to = settle(standing, m, settled, to)
 			most := needs.Bounds.Max
 			if has := c.Current.CPU; of.boosted && !guard.Lowers(settled, has) && (most == 0 || has.Request <= most) {
@@ -281,8 +284,19 @@ func (d *draft) hasBoostByChance() bool {
 	return slices.ContainsFunc(d.parts, func(of part) bool { return !of.boosted && of.boost != (sizing.Amount{}) })
 }
 
-// forgetsBoost reports whether the record of the pod calls a size boosted that it needs now. The record of its creation stays
-// until it is resized.
+// forgetsBoost reports whether the record of the pod calls a size boosted that it needs now, or no longer has: the process may
+// have ended before it recorded that. The record of its creation stays until it is resized.
 func (d *draft) forgetsBoost() bool {
-	return !d.of.SizedAtCreation() && slices.ContainsFunc(d.parts, func(of part) bool { return of.boosted && of.boost == (sizing.Amount{}) })
+	if d.of.SizedAtCreation() || !d.of.HasBoost() && !d.mayLackBoost() {
+		return false
+	}
+	applied := d.of.AppliedSizes()
+	for i := range d.parts {
+		of := &d.parts[i]
+		was, _ := applied.Of(d.Containers[i].Name, i)
+		if of.boosted && of.boost == (sizing.Amount{}) || !of.boosted && was.Boost == pod.Boosted {
+			return true
+		}
+	}
+	return false
 }

@@ -186,6 +186,20 @@ func TestBoost(t *testing.T) {
 		{name: "multiplies what is needed", size: burstable, node: "n4", settings: boostOnly(times(3)), want: podtest.Amounts{"2400m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
 		{name: "adds to what is needed", size: burstable, node: "n4", settings: boostOnly(sizing.Boost{More: 500}), want: podtest.Amounts{"1200m", "2400m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
 		{name: "raises the limit of a Guaranteed pod", size: guaranteed, node: "n2d", settings: boostOnly(times(3)), want: podtest.Amounts{"3", "3", "1Gi", "1Gi"}, cause: ByBoost, again: 300},
+		{name: "may be one of the limit alone, which takes no room", size: burstable, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPULimit: times(3)}}, change: func(s *starting) { s.node = roomFor("n4", "1", "8Gi") },
+			want: podtest.Amounts{"800m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
+		{name: "may raise the limit more than the request", size: burstable, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPU: times(2), CPULimit: times(3)}},
+			want: podtest.Amounts{"1600m", "4800m", "1Gi", "2Gi"}, cause: ByBoost, again: 300},
+		{name: "of a limit alone needs a limit", size: podtest.Amounts{"1", "", "1Gi", ""}, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPULimit: times(3)}}, want: podtest.Amounts{"800m", "", "1Gi", ""}, cause: ByRatio},
+		{name: "of a limit alone is not for a Guaranteed pod", size: guaranteed, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPULimit: times(3)}}, want: podtest.Amounts{"800m", "800m", "1Gi", "1Gi"}, cause: ByRatio, reasons: []contract.Reason{contract.StartupBoost}},
+		{name: "of a limit as much as of the request is for a Guaranteed pod", size: guaranteed, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPU: times(3), CPULimit: times(3)}}, want: podtest.Amounts{"2400m", "2400m", "1Gi", "1Gi"}, cause: ByBoost, again: 300},
+		{name: "of a limit alone comes after what is needed", size: burstable, node: "n4", settings: policy.Settings{Startup: policy.Startup{CPULimit: times(3)}}, change: func(s *starting) {
+			s.change = func(s *Snapshot) {
+				s.Around.LimitRanges = []*corev1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Name: "most"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+					Type: corev1.LimitTypeContainer, MaxLimitRequestRatio: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")},
+				}}}}}
+			}
+		}, want: burstable, reasons: []contract.Reason{contract.LimitRangeViolation}, again: 300},
 		{name: "leaves memory to its ratio", size: guaranteed, node: "big", settings: boostOnly(times(3)), want: podtest.Amounts{"1500m", "1500m", "512Mi", "512Mi"}, cause: ByBoost, again: 300},
 		{name: "needs no limit", size: podtest.Amounts{"1", "", "1Gi", ""}, node: "slow", settings: boostOnly(times(2)), want: podtest.Amounts{"2500m", "", "1Gi", ""}, cause: ByBoost, again: 300},
 		{name: "ends at a bound", size: burstable, node: "n2d", settings: policy.Settings{Startup: policy.Startup{CPU: times(3)}, Bounds: policy.Bounds{CPU: sizing.Range{Max: 2000}}},
@@ -701,6 +715,7 @@ func TestBoostedLives(t *testing.T) {
 		without := startingBy(t, settings, "guard.enabled")
 		settings.Startup = policy.Startup{
 			CPU:        at(a, times(3), times(2), sizing.Boost{Factor: sizing.Factor{Num: 1500, Den: 1000}}, sizing.Boost{More: 500}, sizing.Boost{More: 1}, sizing.Boost{More: 64_000}),
+			CPULimit:   at(a, sizing.Boost{}, sizing.Boost{}, times(4), sizing.Boost{More: 2000}),
 			AfterReady: at(a, 0, 0, 20*time.Second), AtMost: at(a, time.Minute, 4*time.Minute),
 		}
 		created, nodeType := a.smallPod(), at(a, "n2d", "n4", "big", "fast", "slow")
@@ -755,7 +770,7 @@ func TestBoostedLives(t *testing.T) {
 			}
 		}
 		if s.plan().Pending() || pod.From(s.pod).HasBoost() {
-			t.Errorf("seed %d: it is never over: %v", seed, s.pod.Annotations)
+			t.Errorf("seed %d: by %+v, it is never over: %s; %s, %v", seed, settings.Startup, s.has(), told(s.plan()), s.pod.Annotations)
 		}
 		s.change = func(s *Snapshot) { s.Restore = true }
 		s.settle()
@@ -782,7 +797,7 @@ func TestBoostedCreations(t *testing.T) {
 			settings.Bounds = policy.Bounds{CPU: a.bounds(4000)}
 		}
 		without := startingBy(t, settings, "guard.enabled")
-		settings.Startup = policy.Startup{CPU: at(a, times(3), times(2), sizing.Boost{More: 500}, sizing.Boost{More: 64_000}), AfterReady: at(a, 0, 20*time.Second), AtMost: time.Minute}
+		settings.Startup = policy.Startup{CPU: at(a, times(3), times(2), sizing.Boost{More: 500}, sizing.Boost{More: 64_000}), CPULimit: at(a, sizing.Boost{}, times(4)), AfterReady: at(a, 0, 20*time.Second), AtMost: time.Minute}
 		created, planned, nodeType := a.smallPod(), at(a, "n2d", "n4", "slow", "fast"), at(a, "n2d", "n4", "slow", "fast")
 		created.Annotations = nil
 		if settings.Demand.Mode != policy.Observe {

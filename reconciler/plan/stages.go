@@ -90,7 +90,7 @@ var sizingStages = []stage{
 	},
 	{
 		"boost", "Cpu of containers that start is boosted, if so configured.", open | held,
-		[]contract.Reason{contract.RestartRequired}, (*Planner).boost,
+		[]contract.Reason{contract.StartupBoost, contract.RestartRequired}, (*Planner).boost,
 	},
 	{
 		"fit", "What cannot change without a restart stays.", changing,

@@ -144,6 +144,7 @@ func (s *apiServer) podIn(t *testing.T, ns string, app podtest.Amounts, changes 
 		created, err = s.client.CoreV1().Pods(ns).Create(t.Context(), p, metav1.CreateOptions{})
 		return err
 	})
+	created.Status.StartTime = p.Status.StartTime // The API server takes none at the creation.
 	return s.running(t, created)
 }
 

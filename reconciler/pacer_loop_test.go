@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,13 +124,13 @@ func forbiddenPodsDoNotDelayOthers(t *testing.T) {
 	}
 }
 
-// movedClock is a clock that the test moves: the API server decides when pods were created.
+// movedClock is a clock that is ahead: the API server decides when pods were created.
 type movedClock struct {
 	clock.RealClock
-	ahead atomic.Int64
+	ahead time.Duration
 }
 
-func (c *movedClock) Now() time.Time { return c.RealClock.Now().Add(time.Duration(c.ahead.Load())) }
+func (c movedClock) Now() time.Time { return c.RealClock.Now().Add(c.ahead) }
 
 // The server begins when the pods are ten minutes old.
 func oldPodsWaitForTheirFirstSizes(t *testing.T) {
@@ -142,14 +141,14 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(config)
 	s := &apiServer{client: client, dynamic: dynamic.NewForConfigOrDie(config)}
 	n, namespace := s.node(t, "paced"), s.namespace(t)
-	create := func(name string) {
+	create := func(name string, started *metav1.Time) {
 		s.podIn(t, namespace, podtest.Amounts{"100m", "", "64Mi", ""}, func(p *corev1.Pod) {
-			p.Name, p.Spec.NodeName = name, n.Name
+			p.Name, p.Spec.NodeName, p.Status.StartTime = name, n.Name, started
 			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: n.UID, Controller: new(true)}}
 		})
 	}
 	for i := range old {
-		create(fmt.Sprintf("old-%d", i))
+		create(fmt.Sprintf("old-%d", i), nil)
 	}
 	sized := func() (names []string) {
 		pods, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
@@ -180,8 +179,7 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := &movedClock{}
-	now.ahead.Store(int64(10 * time.Minute))
+	now := movedClock{ahead: 10 * time.Minute}
 	r.Loop.Cluster.Clock = now
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 2)
@@ -208,8 +206,7 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 		}
 	}
 	saysWhatItWaitsFor("old-0", "0.001 per second (pace.resizesPerSecond)")
-	now.ahead.Store(0)
-	create("new")
+	create("new", new(metav1.NewTime(now.Now())))
 	localcluster.Eventually(t, "the new pod to be sized", func() error {
 		if names := sized(); !slices.Contains(names, "new") {
 			return fmt.Errorf("sized: %q", names)
@@ -219,7 +216,6 @@ func oldPodsWaitForTheirFirstSizes(t *testing.T) {
 	if names := sized(); len(names) != 1 {
 		t.Fatalf("old pods did not wait: %q are sized", names)
 	}
-	now.ahead.Store(int64(10 * time.Minute))
 
 	// Each pod frees 20 of the 8,000 millicores that the node has.
 	source.Set(paced(0, 5*20/8000.0))

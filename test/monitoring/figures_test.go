@@ -3,6 +3,7 @@ package monitoring
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,12 +19,12 @@ import (
 )
 
 func (s *scene) scraped(t *testing.T) {
-	localcluster.Eventually(t, "the target to be up", func() error {
+	localcluster.Eventually(t, "the targets to be up", func() error {
 		targets, err := s.prometheus.Targets(t.Context())
 		if err != nil {
 			return err
 		}
-		if len(targets.Active) != 1 || targets.Active[0].Health != promv1.HealthGood {
+		if len(targets.Active) != 2 || slices.ContainsFunc(targets.Active, func(a promv1.ActiveTarget) bool { return a.Health != promv1.HealthGood }) {
 			return fmt.Errorf("got the targets %+v", targets.Active)
 		}
 		return nil

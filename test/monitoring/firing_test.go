@@ -2,20 +2,25 @@ package monitoring
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// expiring fires all the time: the server's certificate is valid for only a day.
-const expiring = "WorkloadResizerCertificateExpiring"
+const (
+	// expiring fires all the time: the server's certificate is valid for only a day.
+	expiring  = "WorkloadResizerCertificateExpiring"
+	unreached = "WorkloadResizerCreationUnreached"
+)
 
 // quiet checks rules that were evaluated after metrics of a resize existed.
 func (s *scene) quiet(t *testing.T) {
@@ -86,6 +91,33 @@ func (s *scene) leaderless(t *testing.T) {
 	s.holdLease(t, "", 1)
 	s.awaitFiring(t, expiring)
 	s.firedOnly(t, begin, expiring, "WorkloadResizerNoLeader")
+}
+
+// unreached creates pods about which the API server asks at a Service that it cannot reach.
+func (s *scene) unreached(t *testing.T) {
+	begin, n := time.Now(), 0
+	localcluster.Eventually(t, "the API server to have had no answers", func() error {
+		n++
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: fmt.Sprintf("unanswered-%d", n), Namespace: "default",
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "gone", UID: "gone", Controller: new(true)}},
+			},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app"}}, NodeSelector: map[string]string{"no": "node"}},
+		}
+		if _, err := s.client.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		result, err := s.prometheus.Alerts(t.Context())
+		if err == nil && !slices.ContainsFunc(result.Alerts, func(a promv1.Alert) bool {
+			return a.Labels["alertname"] == unreached && a.State == promv1.AlertStateFiring
+		}) {
+			err = fmt.Errorf("%s does not fire", unreached)
+		}
+		return err
+	})
+	s.awaitFiring(t, expiring, unreached)
+	s.firedOnly(t, begin, expiring, unreached)
 }
 
 // holdLease sets the holder of the Lease, for that many seconds from now.

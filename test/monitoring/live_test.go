@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
@@ -35,6 +36,7 @@ func aRealPrometheusMonitorsARealServer(t *testing.T) {
 	t.Run("an alert fires for an invalid ConfigMap", s.brokenConfig)
 	t.Run("alerts fire for a killed server", s.killed)
 	t.Run("an alert fires for a Lease with another holder", s.leaderless)
+	t.Run("an alert fires for an API server that gets no answers", s.unreached) // It fires for minutes.
 }
 
 // scene is a cluster, a server in it, and a Prometheus that scrapes that server.
@@ -150,7 +152,15 @@ scrape_configs:
 - job_name: workload-resizer
   static_configs: [{targets: [%q]}]
 `, s.options.HTTPAddress)
-	for name, content := range map[string][]byte{"alerts.yaml": hasty, "prometheus.yml": []byte(config)} {
+	admin := s.cluster.Config()
+	config += fmt.Sprintf(`- job_name: apiserver
+  scheme: https
+  tls_config: {ca_file: ca.crt, cert_file: admin.crt, key_file: admin.key}
+  static_configs: [{targets: [%q]}]
+`, strings.TrimPrefix(admin.Host, "https://"))
+	for name, content := range map[string][]byte{
+		"alerts.yaml": hasty, "prometheus.yml": []byte(config), "ca.crt": admin.CAData, "admin.crt": admin.CertData, "admin.key": admin.KeyData,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -187,13 +187,26 @@ func (d *draft) annotating() []Action {
 		return []Action{answer}
 	}
 	applied, originals := d.annotateApplied(), d.annotateOriginals(StepRecord)
-	if len(originals.Annotations) == 0 {
+	switch {
+	case len(originals.Annotations) == 0:
 		applied.Step = StepApplied
 		return []Action{answer, applied}
+	case d.raised() && !d.sized && d.applied == "":
+		originals.Step = StepOriginals // It is not sized until its start is over.
+		return []Action{answer, originals}
 	}
 	maps.Copy(applied.Annotations, originals.Annotations)
 	applied.Step, applied.stamps = StepRecord, append(applied.stamps, originals.stamps...)
 	return []Action{answer, applied}
+}
+
+// raised reports whether another controller raises cpu until the pod has started.
+func (d *draft) raised() bool {
+	return slices.ContainsFunc(d.parts, func(of part) bool {
+		_, request := of.of.Raised(contract.CPURequest)
+		_, limit := of.of.Raised(contract.CPULimit)
+		return request != 0 || limit != 0
+	})
 }
 
 // resized returns what to record after the resize. A partial plan does not record the node type.

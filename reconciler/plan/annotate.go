@@ -41,7 +41,10 @@ func (d *draft) annotateOriginals(step Step) Action {
 	for i := range d.Containers {
 		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
-			amount, m := c.Original.Amount(which), sizing.MeasureOf(which)
+			amount, adopted, m := c.Original.Amount(which), c.Current.Amount(which), sizing.MeasureOf(which)
+			if original, lowered := has.of.Raised(which); lowered != 0 {
+				amount, adopted = original, lowered
+			}
 			if amount != 0 && has.takesOver&^has.unannotated&(1<<which) != 0 {
 				set(which.Key(c.Name), inOtherWords(m, amount, has.of.TextOf(which)))
 			}
@@ -50,7 +53,7 @@ func (d *draft) annotateOriginals(step Step) Action {
 			}
 			set(which.Key(c.Name), ourWords(m, amount, has.of.TextOf(which)))
 			if has.adopts&(1<<which) != 0 {
-				set(which.AdoptedKey(c.Name), ourWords(m, c.Current.Amount(which), has.of.AdoptedTextOf(which)))
+				set(which.AdoptedKey(c.Name), ourWords(m, adopted, has.of.AdoptedTextOf(which)))
 				a.stamps = []string{contract.AdoptedAt}
 			}
 		}

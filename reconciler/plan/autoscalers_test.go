@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -370,21 +371,124 @@ func TestVPABoost(t *testing.T) {
 	}
 }
 
-// Cpu that kube-startup-cpu-boost has raised is not what the author wrote, and stays until it is lowered.
-func TestStartupCPUBoost(t *testing.T) {
-	raised := podtest.Pod(podtest.Amounts{"2", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
-	raised.Labels = map[string]string{"autoscaling.x-k8s.io/startup-cpu-boost": "spring"}
-	raised.Annotations = map[string]string{"autoscaling.x-k8s.io/startup-cpu-boost": `{"state":"Active","timestamp":"2026-11-21T00:00:00Z","initCPURequests":{"app":"500m"}}`}
-	s := snapshotOf(t, raised, podtest.Node("n4"))
-	s.Table = startingBy(t, boostOnly(times(3)))
-	s.Now = podtest.At(10)
-	p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
-	if c := &p.Containers[0]; c.Desired.CPU != c.Current.CPU || p.Reasons[0].Code != contract.ActiveVPA || !strings.Contains(p.Reasons[0].Message, "StartupCPUBoost spring") {
-		t.Errorf("%s", told(p))
-	}
-	for _, w := range actionsAt(p, podtest.At(10)) {
-		if text := w.Annotations[contract.CPURequest.Key("app")]; text != nil {
-			t.Errorf("the original is %q", *text)
+// raisedBy is a pod whose cpu another controller has raised while it starts.
+type raisedBy struct {
+	*starting
+}
+
+const startupCPUBoost = "autoscaling.x-k8s.io/startup-cpu-boost"
+
+// ends lowers cpu as that controller does. Either the amounts or the annotation may be first, and the pod is settled in between.
+func (s *raisedBy) ends(seconds int, cpu podtest.Amounts, annotationFirst bool) {
+	lowers := func() {
+		after := podtest.Pod(cpu).Spec.Containers[0].Resources
+		s.pod.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = after.Requests[corev1.ResourceCPU]
+		which := []contract.Original{contract.CPURequest}
+		if limit, ok := after.Limits[corev1.ResourceCPU]; ok {
+			s.pod.Spec.Containers[0].Resources.Limits[corev1.ResourceCPU] = limit
+			which = append(which, contract.CPULimit)
 		}
+		s.pod.Status.ContainerStatuses[0].Resources = s.pod.Spec.Containers[0].Resources.DeepCopy()
+		takeOver(s.pod, "booster", seconds, which...)
+	}
+	cleans := func() {
+		delete(s.pod.Annotations, startupCPUBoost)
+		delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
+		delete(s.pod.Labels, startupCPUBoost)
+	}
+	s.seconds, s.pod = seconds, s.pod.DeepCopy()
+	if annotationFirst {
+		cleans()
+	} else {
+		lowers()
+	}
+	if plan := s.settle(); plan.Containers[0].Desired.CPU != plan.Containers[0].Current.CPU {
+		s.Errorf("in between, it is %s", told(plan))
+	}
+	s.pod = s.pod.DeepCopy()
+	if annotationFirst {
+		lowers()
+	} else {
+		cleans()
+	}
+}
+
+// takeOver makes a manager the owner of amounts of app, as a resize does.
+func takeOver(p *corev1.Pod, manager string, seconds int, which ...contract.Original) {
+	for i := range p.ManagedFields {
+		fields := string(p.ManagedFields[i].FieldsV1.Raw)
+		for _, w := range which {
+			list := map[contract.Original]string{contract.CPURequest: `"f:requests":{".":{},"f:cpu":{}`, contract.CPULimit: `"f:limits":{".":{},"f:cpu":{}`}[w]
+			fields = strings.ReplaceAll(fields, list, strings.TrimSuffix(list, `,"f:cpu":{}`))
+		}
+		p.ManagedFields[i].FieldsV1 = metav1.NewFieldsV1(fields)
+	}
+	podtest.ManagedBy(podtest.ResizeBy(manager, seconds, which...))(p)
+}
+
+// Cpu that another controller raises while a pod starts is not what the author wrote, and stays until it is lowered. After that,
+// the pod has the size for what its author wrote.
+func TestRaised(t *testing.T) {
+	const boost = `{"state":"Active","timestamp":"2026-11-21T00:00:00Z","initCPURequests":{"app":"500m"},"initCPULimits":{"app":"1"}}`
+	both, request, limited := podtest.Amounts{"500m", "1", "", ""}, podtest.Amounts{"500m", "", "", ""}, podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}
+	for _, tc := range []struct {
+		name       string
+		size, then podtest.Amounts
+		node       string
+		vpa, boost string
+		first      bool
+		change     func(*corev1.Pod)
+		after      podtest.Amounts
+		reason     contract.Reason
+	}{
+		{name: "kube-startup-cpu-boost", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost, after: limited, reason: contract.AlreadyAligned},
+		{name: "kube-startup-cpu-boost, which removes its annotation first", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost, first: true, after: limited, reason: contract.AlreadyAligned},
+		{name: "kube-startup-cpu-boost, which removes limits", size: podtest.Amounts{"2", "", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost, after: limited, reason: contract.AlreadyAligned},
+		{name: "kube-startup-cpu-boost, next to memory that is resized", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "big", boost: boost, after: podtest.Amounts{"250m", "500m", "512Mi", "1Gi"}, reason: contract.AlreadyAligned},
+		{name: "a VerticalPodAutoscaler", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
+		{name: "a VerticalPodAutoscaler of requests alone", size: podtest.Amounts{"900m", "1", "1Gi", "2Gi"}, then: request, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
+		{name: "on the baseline", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n2d", boost: boost, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.AlreadyAligned},
+		{name: "to another size than before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+		{name: "according to an annotation that somebody wrote later", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
+			change: podtest.ManagedBy(podtest.Managed("kubectl", "", 5, startupCPUBoost)), after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+		{name: "without a record of the size before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: "{}", after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			of := podtest.Pod(tc.size)
+			if tc.boost != "" {
+				of.Labels, of.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: tc.boost}
+			} else {
+				of.Annotations = map[string]string{"vpaCpuStartupBoost/app": tc.vpa}
+			}
+			s := &raisedBy{starts(t, of, tc.node, startingBy(t, boostOnly(times(3)), "guard.enabled"))}
+			s.change = func(s *Snapshot) {
+				if tc.vpa != "" {
+					s.VPA = &safety.VPA{Name: "spring", Boosts: true}
+				}
+			}
+			if tc.change != nil {
+				tc.change(s.pod)
+			}
+			s.seconds = 10
+			plan := s.settle()
+			if c := &plan.Containers[0]; c.Desired.CPU != c.Current.CPU || plan.Reasons[0].Code != contract.ActiveVPA || !strings.Contains(plan.Reasons[0].Message, " spring") {
+				t.Errorf("while it starts: %s", told(plan))
+			}
+			if s.seconds = 20; s.plan().Pending() {
+				t.Errorf("it is never over: %s", told(s.plan()))
+			}
+			s.ends(30, tc.then, tc.first)
+			s.settle()
+			if plan := s.plan(); !slices.Equal(sizesOf(s.pod), sizesOf(podtest.Pod(tc.after))) || plan.Pending() || plan.Reasons[0].Code != tc.reason {
+				t.Errorf("it has %s, want %s: %s; %v", s.has(), podtest.SizesOf(podtest.Pod(tc.after)), told(plan), s.pod.Annotations)
+			}
+			if tc.reason != contract.AlreadyAligned {
+				return
+			}
+			s.change = func(s *Snapshot) { s.Restore = true }
+			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"})) {
+				t.Errorf("it has %s after a restore", s.has())
+			}
+		})
 	}
 }

@@ -85,7 +85,7 @@ type part struct {
 	standings [2]pod.Standing
 	// These have a bit for each contract.Original. unannotated: it must be written.
 	// takesOver: another manager wrote it, and we must become its owner. adopts: the plan
-	// adopts the amount that another actor set. outdated: it is recorded as adopted, but
+	// adopts the amount that another actor set, or will set when the pod has started. outdated: it is recorded as adopted, but
 	// that record no longer applies.
 	unannotated, takesOver, adopts, outdated uint8
 	// derived has a number for cpu and memory: how many sizes the derivation had with the last one of the resource.
@@ -201,6 +201,9 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	memory.Authored, memory.Bounds = of.Original.Memory, &bounds.Memory
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unannotated, has.takesOver, has.outdated = of.Unannotated, of.TakesOver, of.Outdated
+	if !s.Creating {
+		has.unannotated, has.adopts = has.unannotated|of.Raises, of.Raises
+	}
 	if d.FollowsUsage {
 		d.recommend(c, of, s, p.External)
 	}

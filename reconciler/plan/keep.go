@@ -6,7 +6,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
-	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -61,8 +60,8 @@ func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 			switch claim := d.parts[i].standings[m.Index].Claim; {
 			case s.VPA.Sizes(s.Pod, d.Containers[i].Name, m):
 				v.leaveTo(d, i, m, "VerticalPodAutoscaler "+s.VPA.Name, m == sizing.CPU && s.VPA.Boosting(s.Pod, d.Containers[i].Name))
-			case m == sizing.CPU && safety.StartupCPUBoost(s.Pod, d.Containers[i].Name) != "":
-				v.leaveTo(d, i, m, "StartupCPUBoost "+safety.StartupCPUBoost(s.Pod, d.Containers[i].Name), true)
+			case m == sizing.CPU && s.Pod.StartupCPUBoost(d.Containers[i].Name) != "":
+				v.leaveTo(d, i, m, "StartupCPUBoost "+s.Pod.StartupCPUBoost(d.Containers[i].Name), true)
 			case claim == pod.Theirs:
 				found.left = p.resolve(d, v, i, m) || found.left
 			case claim == pod.Lost:
@@ -84,13 +83,13 @@ func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 }
 
 // leaveTo leaves a resource to the autoscaler that sizes it. boosts means that its size is not what its author wrote, because
-// its container starts.
+// its container starts. Then, its original is recorded only if it is known that it was raised, and from what.
 func (v *verdict) leaveTo(d *draft, i int, m *sizing.Measure, to string, boosts bool) {
 	c, standing := &d.Containers[i], d.parts[i].standings[m.Index]
 	desired, has := *m.Of(&c.Desired), *m.Of(&c.Current)
 	left := claimed{container: i, measure: m, standing: standing}
 	if boosts {
-		left.forgets = 1<<m.Request | 1<<m.Limit
+		left.forgets = (1<<m.Request | 1<<m.Limit) &^ d.parts[i].adopts
 	}
 	if has.Request != 0 {
 		if desired != has || standing.Claim != pod.Scales {

@@ -20,8 +20,9 @@ type Container struct {
 	// Unannotated, TakesOver and Outdated have a bit (1 << contract.Original) for each
 	// original. Unannotated: it must be written to the pod. TakesOver: another manager wrote
 	// it, and the reconciler must become its owner. Outdated: it is recorded as adopted,
-	// but that record no longer applies.
-	Unannotated, TakesOver, Outdated uint8
+	// but that record no longer applies. Raises: another controller raised it while the pod
+	// was being created (Raised), and that must be recorded.
+	Unannotated, TakesOver, Outdated, Raises uint8
 
 	kind     kind
 	facts    facts
@@ -102,6 +103,8 @@ type seldom struct {
 	// of adopted amounts that do not count as adopted by the reconciler. Both are indexed
 	// by contract.Original.
 	texts, adopted [len(contract.Originals)]string
+	// raised are the amounts of cpu that another controller raised, by contract.Original.
+	raised [2]raised
 }
 
 var nothingSeldom seldom

@@ -42,6 +42,8 @@ const (
 	annotatingDemand
 	// reverting: it wrote which resizes were reverted.
 	reverting
+	// raising: it wrote that another controller raises cpu while the pod starts.
+	raising
 )
 
 func (e *entry) is(d deed) bool { return e.deeds&d != 0 }
@@ -135,6 +137,9 @@ func (e *entry) read(fields []byte, pod *corev1.Pod, keys *keysOf) {
 func (e *entry) addAnnotation(key string, pod *corev1.Pod, keys *keysOf) {
 	name, ok := strings.CutPrefix(key, "f:"+contract.Prefix)
 	if !ok {
+		if key == "f:"+startupCPUBoost || strings.HasPrefix(key, "f:"+vpaStartupBoost) {
+			e.deeds |= raising
+		}
 		return
 	}
 	name = contract.Prefix + name

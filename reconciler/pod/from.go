@@ -120,7 +120,7 @@ func (p *Pod) readTexts(meta *metav1.ObjectMeta) []unique.Handle[string] {
 
 func (p *Pod) readContainers(object *corev1.Pod, h *history, made *admitted) {
 	spec, status := &object.Spec, &object.Status
-	o := newOriginals(object.Annotations, h, made)
+	o := newOriginals(&object.ObjectMeta, h, made)
 	p.Containers = make([]Container, len(spec.Containers)+len(spec.InitContainers))
 	for i := range spec.Containers {
 		p.Containers[i].read(&spec.Containers[i], regular, statusOf(spec.Containers[i].Name, status.ContainerStatuses))

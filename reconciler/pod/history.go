@@ -165,6 +165,11 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 	return manager, could
 }
 
+// raisedAtCreation reports whether nobody has written since the pod was created that another controller raises cpu.
+func (h *history) raisedAtCreation() bool {
+	return h.created && !slices.ContainsFunc(h.entries, func(e entry) bool { return e.is(raising) && !e.is(creation) })
+}
+
 // adopted reports whether we recorded an amount of the i-th container as adopted.
 func (h *history) adopted(i int, which contract.Original) bool {
 	return slices.ContainsFunc(h.entries, func(e entry) bool {

@@ -3,6 +3,8 @@ package pod
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -19,11 +21,16 @@ type originals struct {
 	sized bool
 	// made is what the server did while the pod was being created, of which the record of managers knows nothing.
 	made *admitted
+	// raisers are the controllers that raise cpu until the pod has started; nil if there are none.
+	raisers *raisers
 }
 
-func newOriginals(annotations map[string]string, h *history, made *admitted) *originals {
-	_, applied := annotations[contract.AppliedInstanceType]
-	return &originals{annotations: annotations, history: h, sized: applied || h.anybody || h.cut, made: made}
+func newOriginals(meta *metav1.ObjectMeta, h *history, made *admitted) *originals {
+	_, applied := meta.Annotations[contract.AppliedInstanceType]
+	return &originals{
+		annotations: meta.Annotations, history: h, sized: applied || h.anybody || h.cut, made: made,
+		raisers: raisersOf(meta.Labels, meta.Annotations, h),
+	}
 }
 
 // fill finds the originals of the i-th container.
@@ -43,8 +50,11 @@ func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	}
 	request := o.part(c, i, r.Request, current.Request, r)
 	limit := part{}
-	if current.Limit != 0 {
+	switch {
+	case current.Limit != 0:
 		limit = o.part(c, i, r.Limit, current.Limit, r)
+	case r == sizing.CPU:
+		o.raised(c, i, r.Limit, 0) // It may be raised by being removed.
 	}
 	*original = sizing.Amount{Request: request.original, Limit: limit.original}
 	var found finding
@@ -118,6 +128,11 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	by, manager := o.history.setterOf(i, which)
 	if by == us || by == predecessor {
 		c.facts |= resized
+	}
+	if r == sizing.CPU && by == author && o.made.doubt == "" {
+		if p, ok := o.raised(c, i, which, current); ok {
+			return p
+		}
 	}
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {

@@ -213,3 +213,35 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 		}
 	}
 }
+
+func TestStartupCPUBoost(t *testing.T) {
+	for _, tc := range []struct {
+		name, label, annotation, want string
+	}{
+		{"requests", "spring", `{"state":"Active","initCPURequests":{"app":"500m"}}`, "spring"},
+		{"limits", "spring", `{"state":"Active","initCPULimits":{"app":"1"}}`, "spring"},
+		{"of an earlier version, without a state", "spring", `{"timestamp":"2026-11-21T00:00:00Z","initCPURequests":{"app":"500m"}}`, "spring"},
+		{"of another container", "spring", `{"state":"Active","initCPURequests":{"proxy":"500m"}}`, ""},
+		{"that has ended", "spring", `{"state":"Reverted","initCPURequests":{"app":"500m"}}`, ""},
+		{"without a label, by which it would be ended", "", `{"state":"Active","initCPURequests":{"app":"500m"}}`, ""},
+		{"that cannot be read", "spring", `{"initCPURequests":[]}`, ""},
+		{"without an annotation", "spring", "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := podtest.Pod(podtest.Guaranteed, podtest.AsCreated)
+			if tc.label != "" {
+				p.Labels = map[string]string{startupCPUBoost: tc.label}
+			}
+			if tc.annotation != "" {
+				p.Annotations = map[string]string{startupCPUBoost: tc.annotation}
+			}
+			of := From(p)
+			if got := of.StartupCPUBoost("app"); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			if _, lowered := of.Containers[0].Raised(contract.CPURequest); lowered != 0 && tc.want == "" {
+				t.Errorf("it is lowered to %d", lowered)
+			}
+		})
+	}
+}

@@ -27,7 +27,7 @@ func Managed(manager, subresource string, seconds int, fields ...string) metav1.
 		spec = `"f:containers":{` + AmountFields("app", contract.Originals[:]...) + `}`
 	}
 	for _, f := range fields {
-		if strings.HasPrefix(f, contract.Prefix) {
+		if strings.Contains(f, "/") {
 			annotated += `,"f:` + f + `":{}`
 		} else {
 			spec += `,"f:` + f + `":{}`

@@ -1,7 +1,6 @@
 package safety
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -28,10 +27,6 @@ type VPAPolicy struct {
 	Resources []string
 }
 
-// boosted begins the annotation that the VerticalPodAutoscaler's admission adds to a pod for each container
-// whose cpu it raises while the container starts. Its updater removes the annotation when it lowers the cpu.
-const boosted = "vpaCpuStartupBoost/"
-
 // VPAActive reports whether a VerticalPodAutoscaler with this updateMode resizes running pods.
 // The default, "", does.
 func VPAActive(updateMode string) bool { return updateMode != "Off" && updateMode != "Initial" }
@@ -51,35 +46,7 @@ func (v *VPA) Sizes(of *pod.Pod, container string, m *sizing.Measure) bool {
 // Boosting reports whether the autoscaler has raised the cpu of a container while it starts, so that it is not what its
 // author wrote.
 func (v *VPA) Boosting(of *pod.Pod, container string) bool {
-	_, starts := of.Annotation(boosted + container)
-	return starts && v.Boosts
-}
-
-// startupCPUBoost is the label of a pod whose cpu kube-startup-cpu-boost has raised, with the name of the StartupCPUBoost, and
-// the annotation that says of which containers. It removes both after it has lowered the cpu.
-const startupCPUBoost = "autoscaling.x-k8s.io/startup-cpu-boost"
-
-// StartupCPUBoost returns the name of the StartupCPUBoost that has raised the cpu of a container while it starts, so that it
-// is not what its author wrote; empty if there is none.
-func StartupCPUBoost(of *pod.Pod, container string) string {
-	name, _ := of.Label(startupCPUBoost)
-	text, ok := of.Annotation(startupCPUBoost)
-	if !ok || name == "" {
-		return ""
-	}
-	var raised struct {
-		State                          string
-		InitCPURequests, InitCPULimits map[string]string
-	}
-	if err := json.Unmarshal([]byte(text), &raised); err != nil || raised.State == "Reverted" {
-		return ""
-	}
-	_, request := raised.InitCPURequests[container]
-	_, limit := raised.InitCPULimits[container]
-	if !request && !limit {
-		return ""
-	}
-	return name
+	return v.Boosts && of.VPABoosts(container)
 }
 
 func (v *VPA) policy(container string) VPAPolicy {

@@ -51,32 +51,3 @@ func TestVPASizes(t *testing.T) {
 		})
 	}
 }
-
-func TestStartupCPUBoost(t *testing.T) {
-	const key = "autoscaling.x-k8s.io/startup-cpu-boost"
-	for _, tc := range []struct {
-		name, label, annotation, want string
-	}{
-		{"requests", "spring", `{"state":"Active","initCPURequests":{"app":"500m"}}`, "spring"},
-		{"limits", "spring", `{"state":"Active","initCPULimits":{"app":"1"}}`, "spring"},
-		{"of an earlier version, without a state", "spring", `{"timestamp":"2026-11-21T00:00:00Z","initCPURequests":{"app":"500m"}}`, "spring"},
-		{"of another container", "spring", `{"state":"Active","initCPURequests":{"proxy":"500m"}}`, ""},
-		{"that has ended", "spring", `{"state":"Reverted","initCPURequests":{"app":"500m"}}`, ""},
-		{"without a label, by which it would be ended", "", `{"state":"Active","initCPURequests":{"app":"500m"}}`, ""},
-		{"that cannot be read", "spring", `{"initCPURequests":[]}`, ""},
-		{"without an annotation", "spring", "", ""},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			p := podtest.Pod(podtest.Guaranteed)
-			if tc.label != "" {
-				p.Labels = map[string]string{key: tc.label}
-			}
-			if tc.annotation != "" {
-				p.Annotations = map[string]string{key: tc.annotation}
-			}
-			if got := StartupCPUBoost(pod.From(p), "app"); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}

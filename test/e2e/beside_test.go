@@ -170,7 +170,8 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 		t.Fatal(err)
 	}
 	_, port, _ := strings.Cut(address, ":")
-	c.ProgramForTest(t, "vpa-admission-controller", "--register-by-url", "--webhook-address=https://localhost", "--webhook-port="+port, "--port="+port,
+	const gates = "--feature-gates=CPUStartupBoost=true"
+	c.ProgramForTest(t, "vpa-admission-controller", gates, "--register-by-url", "--webhook-address=https://localhost", "--webhook-port="+port, "--port="+port,
 		"--client-ca-file="+certificate.CertFile, "--tls-cert-file="+certificate.CertFile, "--tls-private-key="+certificate.KeyFile)
 	u := &tunedCluster{cluster: c, vpas: dynamic.NewForConfigOrDie(c.Config()).Resource(known.VPAResource).Namespace(namespace)}
 	for name, spec := range map[string][2]string{
@@ -181,18 +182,7 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 		u.recommend(t, name, map[bool]string{false: `{"cpu": "300m", "memory": "128Mi"}`, true: `{"memory": "128Mi"}`}[name == "shared"])
 	}
 	c.deploy(t, namespace, app{name: "theirs", nodeType: "n4", requests: small})
-	localcluster.Eventually(t, "the webhook of the Vertical Pod Autoscaler to be asked", func() error {
-		for _, p := range c.of(t, namespace, "theirs") {
-			if text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) == "300m" {
-				return nil
-			}
-			if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
-				return err
-			}
-		}
-		return errors.New("no pod has what it recommends")
-	})
-	c.awaitDeployed(t, namespace)
+	c.awaitCreatedWith(t, namespace, "theirs", "300m")
 	c.deploy(t, namespace, app{name: "watched", nodeType: "n4", requests: small}, app{name: "shared", nodeType: "n4", requests: small},
 		app{name: "initial", nodeType: "n4", requests: small})
 	theirs, watched, shared := c.one(t, namespace, "theirs"), c.one(t, namespace, "watched"), c.one(t, namespace, "shared")
@@ -210,6 +200,37 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 			t.Errorf("pod %s requests %s and %s, of originally %q cpu, want %s and %s, of %q", tc.pod.Name, cpu, memory, original, tc.cpu, tc.memory, tc.original)
 		}
 	}
+	// What it raises while a pod starts, and lowers later, is not what the author wrote.
+	c.apply(t, tuner("starting", "default", "Off", "startupBoost: {cpu: {type: Factor, factor: 3, durationSeconds: 10}}"))
+	c.deploy(t, namespace, app{name: "starting", nodeType: "n4", requests: small})
+	c.awaitCreatedWith(t, namespace, "starting", "300m")
+	s.awaitReason(t, c.one(t, namespace, "starting"), workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
+	c.ProgramForTest(t, "vpa-updater", gates, "--updater-interval", "1s", "--use-admission-controller-status=false", "--min-replicas", "1")
+	c.awaitCPU(t, namespace, "starting", "80m")
+	s.resizectl(t, 0, "restore", "-n", namespace, "deployment/starting")
+	localcluster.Eventually(t, "what its author wrote", func() error {
+		if cpu := text(c.one(t, namespace, "starting").Spec.Containers[0].Resources.Requests, corev1.ResourceCPU); cpu != "100m" {
+			return fmt.Errorf("it requests %s", cpu)
+		}
+		return nil
+	})
+}
+
+// awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod this cpu at its creation, and deletes pods with other sizes.
+func (c *cluster) awaitCreatedWith(t *testing.T, namespace, app, cpu string) {
+	t.Helper()
+	localcluster.Eventually(t, "a pod of "+app+" to be created with "+cpu, func() error {
+		for _, p := range c.of(t, namespace, app) {
+			if text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) == cpu {
+				return nil
+			}
+			if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
+				return err
+			}
+		}
+		return errors.New("there is none")
+	})
+	c.awaitDeployed(t, namespace)
 }
 
 // besideRestrictions creates a pod in a namespace with the strictest standard, and attaches a container to it.

@@ -1,0 +1,147 @@
+package pod
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+const (
+	// startupCPUBoost is the label of a pod whose cpu kube-startup-cpu-boost raises while the pod starts, with the name of the
+	// StartupCPUBoost, and the annotation with the sizes before. It removes both when it lowers the cpu.
+	startupCPUBoost = "autoscaling.x-k8s.io/startup-cpu-boost"
+	// vpaStartupBoost begins the annotation with the sizes of a container before the admission controller of the
+	// VerticalPodAutoscaler raised its cpu. The updater removes it when it lowers the cpu.
+	vpaStartupBoost = "vpaCpuStartupBoost/"
+)
+
+// StartupCPUBoost returns the name of the StartupCPUBoost that raises the cpu of a container while the pod starts, so that it is
+// not what its author wrote; empty if there is none.
+func (p *Pod) StartupCPUBoost(container string) string {
+	name, _ := p.Label(startupCPUBoost)
+	text, _ := p.Annotation(startupCPUBoost)
+	if before := beforeStartupCPUBoost(name, text); before.of(contract.CPURequest, container) == "" && before.of(contract.CPULimit, container) == "" {
+		return ""
+	}
+	return name
+}
+
+// VPABoosts reports whether a VerticalPodAutoscaler has raised the cpu of a container while the pod starts.
+func (p *Pod) VPABoosts(container string) bool {
+	_, ok := p.Annotation(vpaStartupBoost + container)
+	return ok
+}
+
+// beforeBoost is what kube-startup-cpu-boost records of containers whose cpu it raises.
+type beforeBoost struct {
+	State                          string
+	InitCPURequests, InitCPULimits map[string]string
+}
+
+// beforeStartupCPUBoost reads the annotation of a pod with the label of a StartupCPUBoost; it is empty unless that lasts.
+func beforeStartupCPUBoost(name, text string) (before beforeBoost) {
+	if name == "" || text == "" || json.Unmarshal([]byte(text), &before) != nil || before.State == "Reverted" {
+		return beforeBoost{}
+	}
+	return before
+}
+
+func (b *beforeBoost) of(which contract.Original, container string) string {
+	if which == contract.CPULimit {
+		return b.InitCPULimits[container]
+	}
+	return b.InitCPURequests[container]
+}
+
+// raisers are the controllers that raised cpu of a pod while it was being created, and lower it when the pod has started.
+type raisers struct {
+	annotations map[string]string
+	// vpa means that there are records of a VerticalPodAutoscaler.
+	vpa bool
+	beforeBoost
+}
+
+// raisersOf reads what such controllers record. It counts only if they wrote it while the pod was being created: others cannot
+// know what its author wrote.
+func raisersOf(labels, annotations map[string]string, h *history) *raisers {
+	text, vpa := annotations[startupCPUBoost], false
+	for key := range annotations {
+		vpa = vpa || strings.HasPrefix(key, vpaStartupBoost)
+	}
+	if text == "" && !vpa || !h.raisedAtCreation() {
+		return nil
+	}
+	return &raisers{annotations, vpa, beforeStartupCPUBoost(labels[startupCPUBoost], text)}
+}
+
+// before returns who raised an amount of a container, and what it was before; 0 if nobody did.
+func (r *raisers) before(container string, which contract.Original) (amount int64, by string) {
+	if r == nil {
+		return 0, ""
+	}
+	if text := r.of(which, container); text != "" {
+		amount, _ = sizing.ParseCPU(text) // 0 if it cannot be read.
+		return amount, "kube-startup-cpu-boost"
+	}
+	var before struct{ Requests, Limits struct{ CPU string } }
+	if !r.vpa || json.Unmarshal([]byte(r.annotations[vpaStartupBoost+container]), &before) != nil {
+		return 0, ""
+	}
+	text := before.Requests.CPU
+	if which == contract.CPULimit {
+		text = before.Limits.CPU
+	}
+	amount, _ = sizing.ParseCPU(text)
+	return amount, "a VerticalPodAutoscaler"
+}
+
+// raised is an amount that another controller raised while the pod was being created: what its author wrote, and what that
+// controller lowers it to when the pod has started.
+type raised struct{ original, lowered int64 }
+
+// Raised returns what the author wrote of an amount that another controller raised while the pod was being created, and to what
+// that controller lowers it when the pod has started; zeros for others.
+func (c *Container) Raised(which contract.Original) (original, lowered int64) {
+	if which != contract.CPURequest && which != contract.CPULimit {
+		return 0, 0
+	}
+	of := c.rarely().raised[which]
+	return of.original, of.lowered
+}
+
+// raised determines the original of cpu that another controller raised while the pod was being created, if it did. What it will
+// be lowered to is recorded as adopted while that can be known, since nothing else shows later that it is what the author wrote.
+func (o *originals) raised(c *Container, i int, which contract.Original, current int64) (p part, ok bool) {
+	text, recorded := which.AdoptedIn(o.annotations, c.Name())
+	adopted, _ := sizing.ParseCPU(text)
+	recorded = recorded && adopted != 0 && o.history.adopted(i, which)
+	lowered, by := o.raisers.before(c.Name(), which)
+	original := lowered
+	switch {
+	case lowered != 0 && lowered != current:
+		if authored, made := o.made.of(c.Name(), i, which, lowered); made {
+			original = authored
+		}
+	case recorded && adopted != current && current != 0:
+		// It says no longer that it raises it, and has not lowered it yet.
+		if original, ok, _ = o.read(c, i, which, sizing.CPU); !ok {
+			return part{}, false
+		}
+		lowered, by = adopted, "a controller that raises cpu of pods that start"
+	default:
+		return part{}, false
+	}
+	c.alter().raised[which] = raised{original, lowered}
+	there, _ := which.In(o.annotations, c.Name())
+	known, _ := sizing.ParseCPU(there)
+	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != lowered || known != original || writer != contract.FieldManager {
+		c.Raises |= 1 << which
+		c.note(which, writer, there)
+		if !recorded {
+			c.alter().adopted[which] = text
+		}
+	}
+	return part{original: original, finding: finding{Standing: Standing{Claim: Theirs}, manager: by}}, true
+}

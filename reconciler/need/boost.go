@@ -2,10 +2,10 @@ package need
 
 import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
-// Boosted returns the size of the need on a node whose factor is f while the container starts: what it needs on the baseline
-// is raised by a boost, and its limit with it; a boost of limits raises the limit alone. settled is the size that it gets
-// otherwise, of which the request may be that of an earlier need. It gets no less. The limit of a Guaranteed pod stays equal to
-// its request. clamped reports whether a bound determined the request.
+// Boosted returns the size of the need on a node whose factor is f while the container starts. A boost raises the need on the
+// baseline, and its limit with it; a boost of limits raises the limit alone. settled is the size that it gets otherwise, of which
+// the request may be that of an earlier need. It gets no less. The limit of a Guaranteed pod stays equal to its request. clamped
+// reports whether a bound determined the request.
 func (n *Need) Boosted(m *sizing.Measure, by, limits sizing.Boost, settled sizing.Amount, f sizing.Factor, guaranteed bool) (size sizing.Amount, clamped bool) {
 	size = settled
 	if by.Raises() {

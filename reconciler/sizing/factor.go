@@ -12,7 +12,7 @@ type Factor struct{ Num, Den uint64 }
 // Float64 returns the nearest float.
 func (f Factor) Float64() float64 { return float64(f.Num) / float64(f.Den) }
 
-// Inverse returns the factor that undoes this one, but for rounding.
+// Inverse returns the factor that undoes this one, except for rounding.
 func (f Factor) Inverse() Factor { return Factor{Num: f.Den, Den: f.Num} }
 
 // isOne reports whether the factor is exactly 1.

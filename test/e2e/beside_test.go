@@ -200,7 +200,7 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 			t.Errorf("pod %s requests %s and %s, of originally %q cpu, want %s and %s, of %q", tc.pod.Name, cpu, memory, original, tc.cpu, tc.memory, tc.original)
 		}
 	}
-	// What it raises while a pod starts, and lowers later, is not what the author wrote.
+	// The cpu that it raises while a pod starts, and lowers later, is not the author's.
 	c.apply(t, tuner("starting", "default", "Off", "startupBoost: {cpu: {type: Factor, factor: 3, durationSeconds: 10}}"))
 	c.deploy(t, namespace, app{name: "starting", nodeType: "n4", requests: small})
 	c.awaitCreatedWith(t, namespace, "starting", "300m")
@@ -216,7 +216,7 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 	})
 }
 
-// awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod this cpu at its creation, and deletes pods with other sizes.
+// awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod this cpu at its creation, and deletes the others.
 func (c *cluster) awaitCreatedWith(t *testing.T, namespace, app, cpu string) {
 	t.Helper()
 	localcluster.Eventually(t, "a pod of "+app+" to be created with "+cpu, func() error {

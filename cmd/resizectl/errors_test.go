@@ -40,11 +40,11 @@ func printsServerErrorsVerbatim(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"says what is missing if the server is not ready", cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
-		{"adds what to do next", cmdtest.WithReason(t, codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override; " + connect.Hints["NO_OVERRIDE"] + "\n"},
+		{"says what is missing if the server is not ready", cmdtest.WithReason(codes.Unavailable, "RATIOS_NOT_READY", "ConfigMap ns/name does not exist"), "error: ConfigMap ns/name does not exist\n"},
+		{"adds what to do next", cmdtest.WithReason(codes.NotFound, "NO_OVERRIDE", "there is no override"), "error: there is no override; " + connect.Hints["NO_OVERRIDE"] + "\n"},
 		{"removes control characters", status.Error(codes.Internal, "a\x1b[31m\nb"), "error: a [31m; b\n"},
 		{"reports a code without a message", status.Error(codes.PermissionDenied, ""), "error: the server gave no reason other than PermissionDenied\n"},
-		{"distinguishes a deadline of the server from --timeout", cmdtest.WithReason(t, codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
+		{"distinguishes a deadline of the server from --timeout", cmdtest.WithReason(codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			address := cmdtest.Serve(t, &cmdtest.Server{Err: tc.err})

@@ -17,7 +17,7 @@ import (
 
 // The output of a watch is the same even if its stream is interrupted.
 func TestWatchesGoOn(t *testing.T) {
-	lost, slow := cmdtest.WithReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing"), cmdtest.WithReason(t, codes.ResourceExhausted, "WATCH_TOO_SLOW", "slow")
+	lost, slow := cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing"), cmdtest.WithReason(codes.ResourceExhausted, "WATCH_TOO_SLOW", "slow")
 	const again = "warning: the watch may have missed changes, so the current state follows\n"
 	type stream = cmdtest.Stream[*cmdtest.RatioEvent]
 	for _, tc := range []struct {
@@ -39,7 +39,7 @@ func TestWatchesGoOn(t *testing.T) {
 		{"starts over if it was interrupted within the current state, before any output",
 			[]stream{{Events: cmdtest.PresentRatios()[:1], Err: lost}, {Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}, []string{"", ""}, again, 2},
 		{"starts over if the server has forgotten the token",
-			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Err: cmdtest.WithReason(t, codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "too old")}, {Events: append(cmdtest.PresentRatios(), cmdtest.GoneRatio())}}, []string{"", "t3", ""}, again, 3},
+			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Err: cmdtest.WithReason(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "too old")}, {Events: append(cmdtest.PresentRatios(), cmdtest.GoneRatio())}}, []string{"", "t3", ""}, again, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestWatch(t *testing.T) {
 func warnsBeforeStartingOverInEveryFormat(t *testing.T) {
 	for _, output := range []string{"json", "yaml"} {
 		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(t, codes.Unavailable, "SHUTTING_DOWN", "closing")}, {Events: cmdtest.PresentRatios()}}
+		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing")}, {Events: cmdtest.PresentRatios()}}
 		code, stdout, stderr := program.WatchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", cmdtest.Serve(t, server))
 		if code != command.ExitInterrupted || !strings.Contains(stderr, "the current state follows") || strings.Count(stdout, "ADDED") != 3 {
 			t.Errorf("-o %s: exit %d, stderr %q, stdout\n%s", output, code, stderr, stdout)
@@ -83,8 +83,8 @@ func endsIfItCannotResume(t *testing.T) {
 		name    string
 		streams []cmdtest.Stream[*cmdtest.RatioEvent]
 	}{
-		{"a watch that never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(t, codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
-		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
+		{"a watch that never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
+		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &cmdtest.Server{}

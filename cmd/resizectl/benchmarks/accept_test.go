@@ -141,7 +141,7 @@ func reportsThatNothingChanges(t *testing.T) {
 
 func failsIfAnotherChangeCameFirst(t *testing.T) {
 	server := suggesting()
-	server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+	server.Refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
 	want := "error: another change came first, so nothing was changed: n4 was changed by bob; " + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
@@ -153,7 +153,7 @@ func anImplausibleSuggestionNeedsAFlag(t *testing.T) {
 	const implausible = "n4 would be 125 times as fast as n2d for cpu"
 	for flag, want := range map[string]string{"--force": "error: ", "--allow-implausible": "warning: "} {
 		server := suggesting()
-		server.Unconfirmed = cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+		server.Unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
 		code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes", flag)...)
 		if (code == command.ExitOK) != (want == "warning: ") || !strings.HasPrefix(stderr, want+implausible) {
 			t.Errorf("%s: exit %d, stderr\n%s", flag, code, stderr)

@@ -13,7 +13,7 @@ import (
 
 // test/e2e checks the rights of real callers.
 func TestCaller(t *testing.T) {
-	refused := cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", "ann cannot do that")
+	refused := cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann cannot do that")
 	for _, tc := range []struct {
 		name   string
 		change func(*cmdtest.Server)
@@ -27,7 +27,7 @@ func TestCaller(t *testing.T) {
 		{"some pods", func(s *cmdtest.Server) { s.Summary = &workloadresizerv1.PlanSummary{Incomplete: true} }, "caller-pods", Warning, "only the pods in some namespaces"},
 		{"all pods", func(*cmdtest.Server) {}, "caller-pods", OK, "the pods in all namespaces"},
 		{"a server that is gone", func(s *cmdtest.Server) {
-			s.Err = cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
+			s.Err = cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
 		}, "caller-changes", Warning, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -244,7 +244,7 @@ func TestDemandModes(t *testing.T) {
 	has(t, creating.configuration(t.Context()), "demand-mode", OK, "new pods are sized by usage: demand.mode is initial (overrides[0] (web))")
 	has(t, of(apply, apply).configuration(t.Context()), "demand-mode", OK, "pods are resized by usage: demand.mode is apply (pods without a rule, overrides[0] (web))")
 	s := of(apply, observe)
-	s.usage, s.usageErr = nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "the server runs without sources of usage")
+	s.usage, s.usageErr = nil, cmdtest.WithReason(codes.FailedPrecondition, "USAGE_DISABLED", "the server runs without sources of usage")
 	has(t, s.configuration(t.Context()), "demand-mode", Warning, "demand.mode is apply (pods without a rule), but usage is not collected")
 	s = of(apply, observe)
 	s.usage.Sources = nil
@@ -315,8 +315,8 @@ func TestUsageSources(t *testing.T) {
 		{"storage that fails", whole, nil, Warning, "storage: ConfigMap"},
 		{"a source that fails for an unknown reason", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Sources[0].Message = "odd" }), nil, Warning, "source push: odd"},
 		{"a replica that does not collect", sources(func(r *workloadresizerv1.GetUsageStatusResponse) { r.Collecting = false }), nil, OK, "from push by the leader"},
-		{"a server without sources", nil, cmdtest.WithReason(t, codes.FailedPrecondition, "USAGE_DISABLED", "no"), OK, "is not collected"},
-		{"a caller without the right", nil, cmdtest.WithReason(t, codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not"), Warning, "not checked: ann may not"},
+		{"a server without sources", nil, cmdtest.WithReason(codes.FailedPrecondition, "USAGE_DISABLED", "no"), OK, "is not collected"},
+		{"a caller without the right", nil, cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not"), Warning, "not checked: ann may not"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := on("v1.36.3")

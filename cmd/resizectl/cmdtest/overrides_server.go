@@ -80,7 +80,7 @@ func (s *Server) UpdateOverride(ctx context.Context, req *workloadresizerv1.Upda
 // updated returns an override and its ratio with its update.
 func (s *Server) updated(update *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.Override, *workloadresizerv1.Ratio, *workloadresizerv1.OverrideDelta) {
 	to := update.GetOverride()
-	ratio := ratioIn(s.Ratios.GetRatios(), to.GetNodeType())
+	ratio := RatioIn(s.Ratios.GetRatios(), to.GetNodeType())
 	if ratio == nil {
 		ratio = &workloadresizerv1.Ratio{NodeType: to.GetNodeType()}
 	}
@@ -111,7 +111,7 @@ func (s *Server) DeleteOverride(ctx context.Context, req *workloadresizerv1.Dele
 		return nil, err
 	}
 	resp := &workloadresizerv1.DeleteOverrideResponse{Impact: s.impactOf(req.GetValidateOnly())}
-	ratio := ratioIn(s.Ratios.GetRatios(), req.GetNodeType())
+	ratio := RatioIn(s.Ratios.GetRatios(), req.GetNodeType())
 	if candidates := ratio.GetCandidates(); len(candidates) > 1 {
 		next := candidates[1]
 		resp.Ratio = &workloadresizerv1.Ratio{

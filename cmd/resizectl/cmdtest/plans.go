@@ -1,8 +1,11 @@
 package cmdtest
 
 import (
+	"context"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -96,6 +99,41 @@ func Unsteady() *workloadresizerv1.Plan {
 		{Code: "QOSClassChange"},
 	}
 	return plan
+}
+
+// Plans answers previews of one pod, and of many, which a summary ends unless it is nil.
+func Plans(summary *workloadresizerv1.PlanSummary, plans ...*workloadresizerv1.Plan) Script {
+	return Scripts(
+		On(func(req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+			for _, plan := range plans {
+				if plan.GetPod() == req.GetPod() {
+					return &workloadresizerv1.PreviewPodResponse{Plan: plan}, nil
+				}
+			}
+			return nil, status.Errorf(codes.NotFound, "there is no pod %s/%s", req.GetNamespace(), req.GetPod())
+		}),
+		OnStream(func(_ context.Context, _ *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+			for _, plan := range plans {
+				if err := send(PlanMessage(plan)); err != nil {
+					return err
+				}
+			}
+			if summary == nil {
+				return nil
+			}
+			return send(SummaryMessage(summary))
+		}),
+	)
+}
+
+// PlanMessage returns the message with a plan among others.
+func PlanMessage(plan *workloadresizerv1.Plan) *workloadresizerv1.PreviewPlansResponse {
+	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}}
+}
+
+// EachDecision answers previews of a cluster with a pod of each decision.
+func EachDecision() Script {
+	return Plans(&workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2}, Aligned(), Bare(), Web(), Unsteady())
 }
 
 // Cluster returns a server that has a pod of each decision.

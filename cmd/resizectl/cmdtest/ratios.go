@@ -1,8 +1,11 @@
 package cmdtest
 
 import (
+	"fmt"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -62,15 +65,15 @@ func fallback() *workloadresizerv1.OverrideValue {
 	return &workloadresizerv1.OverrideValue{CpuPerf: 1.1, MemoryPerf: 1}
 }
 
-// overrides returns the override of n4 in Overridden.
-func overrides() []*workloadresizerv1.Override {
+// Overrides returns the override of n4 in Overridden.
+func Overrides() []*workloadresizerv1.Override {
 	return []*workloadresizerv1.Override{
 		{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0), ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback(), Etag: "override-n4"},
 	}
 }
 
-// history returns changes by two users who disagreed, and an expiry.
-func history() []*workloadresizerv1.OverrideChange {
+// Changes returns changes of overrides by two users who disagreed, and an expiry.
+func Changes() []*workloadresizerv1.OverrideChange {
 	first := fallback()
 	second := &workloadresizerv1.OverrideValue{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback()}
 	ended := &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9, ExpireTime: timestamppb.New(Since.Add(3 * time.Hour))}
@@ -86,7 +89,65 @@ func history() []*workloadresizerv1.OverrideChange {
 	}
 }
 
+// Table answers reads of ratios and their rules, of which a page has one.
+func Table(table *workloadresizerv1.ListRatiosResponse, rules ...*workloadresizerv1.RatioRule) Script {
+	return Scripts(
+		Returns(table),
+		Pages(1, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: table.GetRevision()}),
+		On(func(req *workloadresizerv1.GetRatioRequest) (*workloadresizerv1.GetRatioResponse, error) {
+			ratios := table.GetRatios()
+			for _, rule := range rules {
+				if rule.GetName() == req.GetRule() {
+					ratios = rule.GetRatios()
+				}
+			}
+			if ratio := RatioIn(ratios, req.GetNodeType()); ratio != nil {
+				return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: table.GetRevision()}, nil
+			}
+			return nil, WithReason(codes.NotFound, "NODE_TYPE_UNKNOWN", fmt.Sprintf("node type %q has no ratio", req.GetNodeType()))
+		}),
+	)
+}
+
+// RatioIn returns a copy of the ratio of a node type; nil if there is none.
+func RatioIn(ratios []*workloadresizerv1.Ratio, nodeType string) *workloadresizerv1.Ratio {
+	for _, ratio := range ratios {
+		if ratio.GetNodeType() == nodeType {
+			return proto.CloneOf(ratio)
+		}
+	}
+	return nil
+}
+
+// Updated returns what an override is after an update, the ratio of its node type, and the change.
+func Updated(table *workloadresizerv1.ListRatiosResponse, update *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.Override, *workloadresizerv1.Ratio, *workloadresizerv1.OverrideDelta) {
+	to := update.GetOverride()
+	ratio := RatioIn(table.GetRatios(), to.GetNodeType())
+	if ratio == nil {
+		ratio = &workloadresizerv1.Ratio{NodeType: to.GetNodeType()}
+	}
+	for _, field := range update.GetUpdateMask().GetPaths() {
+		switch field {
+		case "cpu_perf":
+			ratio.CpuPerf, ratio.CpuFactor = to.GetCpuPerf(), 1/to.GetCpuPerf()
+		case "memory_perf":
+			ratio.MemoryPerf, ratio.MemoryFactor = to.GetMemoryPerf(), 1/to.GetMemoryPerf()
+		case "expire_time":
+			ratio.ExpireTime = to.GetExpireTime()
+		}
+	}
+	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(Since)}
+	ratio.Candidates, ratio.Etag = nil, "after"
+	override := &workloadresizerv1.Override{
+		NodeType: ratio.GetNodeType(), CpuPerf: &ratio.CpuPerf, MemoryPerf: &ratio.MemoryPerf, ExpireTime: ratio.GetExpireTime(),
+		Author: "ann", UpdateTime: timestamppb.New(Since), Etag: "override-after",
+	}
+	return override, ratio, &workloadresizerv1.OverrideDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.OverrideValue{
+		CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
+	}}
+}
+
 // Writable returns a server whose ratios can be changed.
 func Writable() *Server {
-	return &Server{Ratios: Overridden(), Rules: Rules(), RatioScript: RatioScript{Overrides: overrides(), Impact: Impact(), Changes: history()}}
+	return &Server{Ratios: Overridden(), Rules: Rules(), RatioScript: RatioScript{Overrides: Overrides(), Impact: Impact(), Changes: Changes()}}
 }

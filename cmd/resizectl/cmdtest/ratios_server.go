@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -71,20 +70,10 @@ func (s *Server) GetRatio(ctx context.Context, req *workloadresizerv1.GetRatioRe
 			ratios = rule.GetRatios()
 		}
 	}
-	if ratio := ratioIn(ratios, req.GetNodeType()); ratio != nil {
+	if ratio := RatioIn(ratios, req.GetNodeType()); ratio != nil {
 		return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: s.Ratios.GetRevision()}, nil
 	}
-	return nil, reasoned(codes.NotFound, "NODE_TYPE_UNKNOWN", fmt.Sprintf("node type %q has no ratio", req.GetNodeType()))
-}
-
-// ratioIn returns a copy of the ratio of a node type; nil if there is none.
-func ratioIn(ratios []*workloadresizerv1.Ratio, nodeType string) *workloadresizerv1.Ratio {
-	for _, ratio := range ratios {
-		if ratio.GetNodeType() == nodeType {
-			return proto.CloneOf(ratio)
-		}
-	}
-	return nil
+	return nil, WithReason(codes.NotFound, "NODE_TYPE_UNKNOWN", fmt.Sprintf("node type %q has no ratio", req.GetNodeType()))
 }
 
 // WatchRatios implements workloadresizerv1.RatioServiceServer.

@@ -188,12 +188,7 @@ func Nobody(t *testing.T) string {
 }
 
 // WithReason returns an error with a reason, as the server does.
-func WithReason(t *testing.T, code codes.Code, reason, message string) error {
-	t.Helper()
-	return reasoned(code, reason, message)
-}
-
-func reasoned(code codes.Code, reason, message string) error {
+func WithReason(code codes.Code, reason, message string) error {
 	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})
 	if err != nil {
 		panic(err) // It is neither OK nor too large.

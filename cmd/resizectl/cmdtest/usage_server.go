@@ -128,7 +128,7 @@ func countsFor(of *workloadresizerv1.Workload) *workloadresizerv1.Workload {
 }
 
 func usageUnknown(namespace string, workload *workloadresizerv1.Workload) error {
-	return reasoned(codes.NotFound, "USAGE_UNKNOWN", "the usage of workload "+namespace+"/"+workload.GetKind()+"/"+workload.GetName()+" is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for")
+	return WithReason(codes.NotFound, "USAGE_UNKNOWN", "the usage of workload "+namespace+"/"+workload.GetKind()+"/"+workload.GetName()+" is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for")
 }
 
 // usage returns the script; a server without one knows nothing.

@@ -172,7 +172,7 @@ func serveSecured(t *testing.T, s *cmdtest.Server, token string) (address, autho
 	check := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		if got := strings.Join(md.Get("authorization"), ""); got != "Bearer "+token {
-			return nil, cmdtest.WithReason(t, codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
+			return nil, cmdtest.WithReason(codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
 		}
 		return handle(ctx, req)
 	}

@@ -95,7 +95,7 @@ func TestFreezeRules(t *testing.T) {
 		}
 	})
 	t.Run("freezes the cluster although the state is not known", func(t *testing.T) {
-		server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.Unavailable, "FREEZE_NOT_READY", "read the freeze: refused")}
+		server := &cmdtest.Server{Err: cmdtest.WithReason(codes.Unavailable, "FREEZE_NOT_READY", "read the freeze: refused")}
 		server.Asked = func() {
 			if _, ok := server.LastRequest().(*workloadresizerv1.FreezeRequest); ok {
 				server.Err = nil

@@ -129,10 +129,10 @@ func TestRestoreRules(t *testing.T) {
 	t.Run("succeeds if the pod is deleted meanwhile", succeedsIfThePodIsDeletedMeanwhile)
 	t.Run("fails if the restore is ended meanwhile", failsIfTheRestoreIsEndedMeanwhile)
 	t.Run("waits for a replica that does not know the restore yet", func(t *testing.T) {
-		asksAgain(t, cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore"))
+		asksAgain(t, cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore"))
 	})
 	t.Run("waits for a server that counts pods for others", func(t *testing.T) {
-		asksAgain(t, cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "8 previews of many pods are already running"))
+		asksAgain(t, cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "8 previews of many pods are already running"))
 	})
 	t.Run("says on interrupt that the server continues", saysOnInterruptThatTheServerContinues)
 }
@@ -167,7 +167,7 @@ func failsIfThePodIsReplaced(t *testing.T) {
 
 // A deleted pod needs no restore, whether or not the server has forgotten its hold.
 func succeedsIfThePodIsDeletedMeanwhile(t *testing.T) {
-	notFound := cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")
+	notFound := cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")
 	for _, forgotten := range []map[string]error{nil, {"GetHold": notFound}} {
 		server := &cmdtest.Server{Progress: &workloadresizerv1.HoldProgress{Pods: 1, Pending: 1}}
 		server.Asked = func() {
@@ -186,7 +186,7 @@ func failsIfTheRestoreIsEndedMeanwhile(t *testing.T) {
 	server := restoring(ever)
 	server.Asked = func() {
 		if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
-			server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(t, codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
+			server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
 		}
 	}
 	code, stdout, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))

@@ -192,7 +192,7 @@ func TestExplain(t *testing.T) {
 		t.Run(tc.golden, func(t *testing.T) {
 			server, pod := tc.server()
 			if server.Resizing.Refused == nil && server.Resizing.Resizes == nil {
-				server.Resizing.Refused = map[string]error{"GetResize": cmdtest.WithReason(t, codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
+				server.Resizing.Refused = map[string]error{"GetResize": cmdtest.WithReason(codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
 			}
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", pod, "--server", cmdtest.Serve(t, server)}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
@@ -230,9 +230,9 @@ func refusing(t *testing.T) *cmdtest.Server {
 	t.Helper()
 	server := explained(cmdtest.Web())
 	server.Resizing.Refused = map[string]error{
-		"ListRatios": cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios"),
-		"GetResize":  cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes"),
-		"ListHolds":  cmdtest.WithReason(t, codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet"),
+		"ListRatios": cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios"),
+		"GetResize":  cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes"),
+		"ListHolds":  cmdtest.WithReason(codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet"),
 	}
 	return server
 }

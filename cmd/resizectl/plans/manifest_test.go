@@ -113,7 +113,7 @@ func plansAManifestFromStandardInput(t *testing.T) {
 }
 
 func reportsTheErrorsOfAManifest(t *testing.T) {
-	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
+	server := &cmdtest.Server{Err: cmdtest.WithReason(codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
 	address := cmdtest.Serve(t, server)
 	for _, tc := range []struct{ name, file, want string }{
 		{"a missing file", "missing.yaml", "error: read the manifest: missing.yaml does not exist: check the name of the file\n"},
@@ -150,7 +150,7 @@ func plansAManifestOffline(t *testing.T) {
 			cmdtest.Golden(t, "manifest.table", stdout)
 		})
 	}
-	refused = cmdtest.WithReason(t, codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
+	refused = cmdtest.WithReason(codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")
 	for _, tc := range []struct{ name, config, want string }{
 		{"an error of the manifest", "config.yaml", "no objects\n"},
 		{"a missing configuration", "none.yaml", "../configs/testdata/none.yaml does not exist: check the name of the file\n"},

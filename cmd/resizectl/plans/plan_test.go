@@ -130,7 +130,7 @@ func failsIfTheStreamEndsEarly(t *testing.T) {
 	}{
 		{"without a summary", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
 			"ended early, after 1 pod, so it is not complete: the stream ended without its summary; run the command again\n"},
-		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
+		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
 			"ended early, after 2 pods, so it is not complete: the server is shutting down; run the command again\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -84,7 +84,7 @@ func printsAnExplanationAgainWhenItHasChanged(t *testing.T) {
 func goesOnAfterAServerDidNotAnswer(t *testing.T) {
 	asked := 0
 	server := cmdtest.Cluster()
-	busy := cmdtest.WithReason(t, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews are already running")
+	busy := cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews are already running")
 	plans := []*workloadresizerv1.Plan{cmdtest.Aligned()}
 	server.Plans = plans
 	server.Asked = func() {
@@ -117,7 +117,7 @@ func endsAfterTheTimeout(t *testing.T) {
 }
 
 func failsIfTheFirstQuestionFails(t *testing.T) {
-	busy := cmdtest.WithReason(t, codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
+	busy := cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
 	for _, args := range [][]string{{"plan", "-w"}, {"explain", "web", "-w"}} {
 		code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Err: busy}))...)
 		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: pods are not read yet; ") {

@@ -27,7 +27,7 @@ func TestPlausible(t *testing.T) {
 
 func implausibleServer(t *testing.T) *cmdtest.Server {
 	server := cmdtest.Writable()
-	server.Unconfirmed = cmdtest.WithReason(t, codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+	server.Unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
 	return server
 }
 

@@ -150,7 +150,7 @@ func failsIfAnotherChangeCameFirst(t *testing.T) {
 		"see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		server := cmdtest.Writable()
-		server.Refused = cmdtest.WithReason(t, codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+		server.Refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
 		if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q last", args, code, stdout, stderr, want)

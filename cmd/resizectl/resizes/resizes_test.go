@@ -118,7 +118,7 @@ func explainsPartlySizedPods(t *testing.T) {
 		}
 		cmdtest.Golden(t, tc.golden, stdout)
 	}
-	server.Resizing.Refused = map[string]error{"PreviewPod": cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
+	server.Resizing.Refused = map[string]error{"PreviewPod": cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
 	code, stdout, stderr := program.Shell(t.Context(), "resizes", "get", "api-0", "--server", address)
 	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, for an unknown reason: ann may not preview plans.\n") {
 		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -146,7 +146,7 @@ func TestWatchResizes(t *testing.T) {
 		t.Run(strings.Join(append(tc.args, tc.golden), " "), func(t *testing.T) {
 			server := &cmdtest.Server{}
 			server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{
-				{Events: cmdtest.ResizeEvents(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
+				{Events: cmdtest.ResizeEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
 			}
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "watch", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {

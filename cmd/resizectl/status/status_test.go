@@ -77,7 +77,7 @@ func TestStatusRules(t *testing.T) {
 }
 
 func reportsARefusal(t *testing.T) {
-	server := &cmdtest.Server{Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
+	server := &cmdtest.Server{Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
 	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", cmdtest.Serve(t, server), "--color=always")
 	if code != command.ExitError || stdout != "" {
 		t.Errorf("exit %d, stdout %q", code, stdout)

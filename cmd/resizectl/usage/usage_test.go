@@ -227,7 +227,7 @@ func TestWatchUsage(t *testing.T) {
 		t.Run(strings.Join(append(tc.args, tc.golden), " "), func(t *testing.T) {
 			server := &cmdtest.Server{Usage: cmdtest.Used()}
 			server.Usage.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchRecommendationsResponse]{
-				{Events: cmdtest.RecommendationEvents(), Err: cmdtest.WithReason(t, codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
+				{Events: cmdtest.RecommendationEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
 			}
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "-w", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {

@@ -31,8 +31,8 @@ func TestExplain(t *testing.T) {
 		{"explain-gone.table", []string{"sts/gone", "-n", "shop"}, &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "gone"}}},
 	} {
 		t.Run(strings.Join(append([]string{"usage explain"}, tc.args...), " "), func(t *testing.T) {
-			server := &cmdtest.Server{Usage: cmdtest.Used()}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "explain", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := collected().server()
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "explain", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -50,10 +50,10 @@ func TestExplainRules(t *testing.T) {
 }
 
 func saysWhatIsWithheldFromUsage(t *testing.T) {
-	used := cmdtest.Used()
-	web := used.Explained["web"][1].Recommendation
+	used := collected()
+	web := used.explained["web"][1].Recommendation
 	explained := func() string {
-		_, stdout, _ := program.Shell(t.Context(), "usage", "explain", "deploy/web", "-c", "proxy", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		_, stdout, _ := program.Shell(t.Context(), "usage", "explain", "deploy/web", "-c", "proxy", "--server", used.serve(t))
 		return stdout
 	}
 	for _, tc := range []struct{ cpu, memory, want string }{
@@ -70,7 +70,7 @@ func saysWhatIsWithheldFromUsage(t *testing.T) {
 }
 
 func rejectsAnythingButOneWorkload(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
+	address := collected().serve(t)
 	for _, tc := range []struct {
 		want string
 		args []string

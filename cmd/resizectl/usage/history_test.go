@@ -31,8 +31,8 @@ func TestHistory(t *testing.T) {
 		{"history.table", []string{"deploy/web", "-c", "app"}, &workloadresizerv1.GetUsageHistoryRequest{Namespace: "default", Workload: webWorkload(), Container: "app"}},
 	} {
 		t.Run(strings.Join(append([]string{"usage history"}, tc.args...), " "), func(t *testing.T) {
-			server := &cmdtest.Server{Usage: cmdtest.Used()}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "history", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := collected().server()
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "history", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -50,7 +50,7 @@ func TestHistoryRules(t *testing.T) {
 }
 
 func asksWhichContainerIfThereAreSeveral(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
+	address := collected().serve(t)
 	for _, tc := range []struct {
 		want string
 		args []string

@@ -49,8 +49,8 @@ func TestSavings(t *testing.T) {
 		{"savings-cart.table", remarkOfOwner + remarkOfCart, []string{"rs/cart", "-n", "shop"}, cart("ReplicaSet")},
 	} {
 		t.Run(strings.Join(append([]string{"savings"}, tc.args...), " "), func(t *testing.T) {
-			server := &cmdtest.Server{Usage: cmdtest.Used()}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "savings", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := collected().server()
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "savings", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitOK || stderr != tc.stderr {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
 			}
@@ -64,24 +64,24 @@ func TestSavings(t *testing.T) {
 
 func TestSavingsRules(t *testing.T) {
 	t.Run("have no columns of costs without prices", func(t *testing.T) {
-		used := cmdtest.Used()
-		used.Currency = ""
-		for _, of := range used.Savings {
+		used := collected()
+		used.currency = ""
+		for _, of := range used.savings {
 			of.AuthoredCost, of.RequestedCost, of.UsedCost = nil, nil, nil
 		}
-		_, stdout, _ := program.Shell(t.Context(), "usage", "savings", "-A", "-o", "wide", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		_, stdout, _ := program.Shell(t.Context(), "usage", "savings", "-A", "-o", "wide", "--server", used.serve(t))
 		cmdtest.Golden(t, "savings-free.wide", stdout)
 	})
 	t.Run("explain nothing about pods without a workload", func(t *testing.T) {
-		used := cmdtest.Used()
-		used.Savings = used.Savings[3:]
-		_, _, stderr := program.Shell(t.Context(), "usage", "savings", "-A", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		used := collected()
+		used.savings = used.savings[3:]
+		_, _, stderr := program.Shell(t.Context(), "usage", "savings", "-A", "--server", used.serve(t))
 		if stderr != "the usage of 1 of 1 pod is unknown; none is collected of 1 pod without a workload (-)\n" {
 			t.Errorf("stderr %q", stderr)
 		}
 	})
 	t.Run("say that nothing is found", func(t *testing.T) {
-		address := cmdtest.Serve(t, &cmdtest.Server{})
+		address := cmdtest.Answering().Serve(t)
 		code, stdout, stderr := program.Shell(t.Context(), "usage", "savings", "-n", "shop", "--server", address)
 		if code != command.ExitOK || stdout != "" || stderr != "no workloads found that have pods in namespace shop\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -90,21 +90,21 @@ func TestSavingsRules(t *testing.T) {
 		cmdtest.Golden(t, "savings-none.json", stdout)
 	})
 	t.Run("fail for a workload without pods", func(t *testing.T) {
-		code, _, stderr := program.Shell(t.Context(), "usage", "savings", "deploy/gone", "-n", "shop", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()}))
+		code, _, stderr := program.Shell(t.Context(), "usage", "savings", "deploy/gone", "-n", "shop", "--server", collected().serve(t))
 		if code != command.ExitError || !strings.HasPrefix(stderr, "error: no running pods found of deployment/gone in namespace shop") {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 	})
 	t.Run("fail if an amount is not a quantity", func(t *testing.T) {
-		used := cmdtest.Used()
-		used.Savings[0].Saved.Memory = "plenty"
-		code, _, stderr := program.Shell(t.Context(), "usage", "savings", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+		used := collected()
+		used.savings[0].Saved.Memory = "plenty"
+		code, _, stderr := program.Shell(t.Context(), "usage", "savings", "--server", used.serve(t))
 		if want := "error: read the savings of deployment/web in namespace default: saved: memory: the server's amount \"plenty\" is not a quantity\n"; code != command.ExitError || stderr != want {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 	})
 	t.Run("have the cost of a sum only if that of all parts is known", func(t *testing.T) {
-		resp := &workloadresizerv1.ListSavingsResponse{Savings: cmdtest.Savings(), Currency: "USD"}
+		resp := &workloadresizerv1.ListSavingsResponse{Savings: savingsOfAll(), Currency: "USD"}
 		resp.Savings[2].RequestedCost = nil
 		all, err := savingsOf(resp)
 		if err != nil || all.total.savedCost() != nil || all.namespaces[1].savedCost() != nil || all.namespaces[0].savedCost() == nil || all.total.GetAuthoredCost() != 0.5453125 {

@@ -18,7 +18,7 @@ const sourceWarnings = "warning: source metrics.k8s.io: read usage from metrics.
 	"warning: storage: ConfigMap workload-resizer-system/workload-resizer-usage-1 cannot be read: it is damaged: replace it with a backup, or delete it\n"
 
 func TestSources(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
+	address := collected().serve(t)
 	for _, output := range append([]string{"name", "custom-columns=NAME:.name,COUNTED:.counted"}, print.Formats...) {
 		code, stdout, stderr := program.Shell(t.Context(), "usage", "sources", "--server", address, "-o", output)
 		if code != command.ExitOK || stderr != sourceWarnings {
@@ -41,8 +41,8 @@ func TestSourcesRules(t *testing.T) {
 }
 
 func saysThatHistoryIsOnlyInMemory(t *testing.T) {
-	server := &cmdtest.Server{Usage: &cmdtest.UsageScript{Sources: &workloadresizerv1.GetUsageStatusResponse{Sources: cmdtest.UsageSources().GetSources()[:1], Containers: 1}}}
-	code, stdout, stderr := program.Shell(t.Context(), "usage", "sources", "--server", cmdtest.Serve(t, server), "-o", "wide")
+	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: usageSources().GetSources()[:1], Containers: 1}))
+	code, stdout, stderr := program.Shell(t.Context(), "usage", "sources", "--server", server.Serve(t), "-o", "wide")
 	const note = "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads\n"
 	if code != command.ExitOK || stderr != note {
 		t.Errorf("exit %d, stderr %q", code, stderr)
@@ -79,8 +79,8 @@ func saysWhichSourceIsSilent(t *testing.T) {
 		}
 	}
 	status := &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{source("push", nil)}, Collecting: true}
-	server := &cmdtest.Server{Usage: &cmdtest.UsageScript{Sources: status}}
-	_, _, stderr := program.Shell(t.Context(), "usage", "sources", "--server", cmdtest.Serve(t, server))
+	server := cmdtest.Answering(cmdtest.Returns(status))
+	_, _, stderr := program.Shell(t.Context(), "usage", "sources", "--server", server.Serve(t))
 	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)\n"; stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -23,7 +22,7 @@ func TestSums(t *testing.T) {
 func many() *workloadresizerv1.ListRecommendationsResponse {
 	random := rand.New(rand.NewPCG(1, 2))
 	amounts := func() *workloadresizerv1.ResourceAmounts {
-		return cmdtest.Amounts(fmt.Sprintf("%dm", random.Int64N(1e7)), fmt.Sprint(random.Int64N(1e12)))
+		return both(fmt.Sprintf("%dm", random.Int64N(1e7)), fmt.Sprint(random.Int64N(1e12)))
 	}
 	resp := &workloadresizerv1.ListRecommendationsResponse{Currency: "USD"}
 	for namespace := range 5 {
@@ -35,7 +34,7 @@ func many() *workloadresizerv1.ListRecommendationsResponse {
 				case s.GetUnknownPods() == 0:
 					s.Compared = s.GetAuthored()
 				case s.GetUnknownPods() < pods:
-					s.Compared = cmdtest.Amounts("1m", "1")
+					s.Compared = both("1m", "1")
 				}
 				if s.GetUnknownPods() < pods {
 					s.Used, s.Recommended, s.AuthoredCost, s.RecommendedCost = amounts(), amounts(), new(random.Float64()), new(random.Float64())
@@ -125,7 +124,7 @@ func sumsSplitWhatWasAuthored(t *testing.T) {
 
 func sumsHaveNoCostIfThatOfAPartIsUnknown(t *testing.T) {
 	resp := many()
-	resp.Recommendations[len(resp.Recommendations)-1].Sums = &workloadresizerv1.UsageSums{Pods: 1, Authored: cmdtest.Amounts("1", "1Gi"), Compared: cmdtest.Amounts("1", "1Gi"), Recommended: cmdtest.Amounts("1", "1Gi")}
+	resp.Recommendations[len(resp.Recommendations)-1].Sums = &workloadresizerv1.UsageSums{Pods: 1, Authored: both("1", "1Gi"), Compared: both("1", "1Gi"), Recommended: both("1", "1Gi")}
 	all, err := reportOf(resp)
 	if err != nil {
 		t.Fatal(err)

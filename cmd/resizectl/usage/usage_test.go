@@ -62,8 +62,8 @@ func TestUsage(t *testing.T) {
 		{"usage-cart.json", "", []string{"shop/cart", "-o", "json"}, &workloadresizerv1.ListRecommendationsRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "cart"}}},
 	} {
 		t.Run(strings.Join(append([]string{"usage"}, tc.args...), " "), func(t *testing.T) {
-			server := &cmdtest.Server{Usage: cmdtest.Used()}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := collected().server()
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitOK || stderr != tc.stderr {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.stderr)
 			}
@@ -76,12 +76,12 @@ func TestUsage(t *testing.T) {
 }
 
 func TestNoUsage(t *testing.T) {
-	none, used := cmdtest.Serve(t, &cmdtest.Server{}), cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
-	twice := cmdtest.Used()
-	other := proto.CloneOf(twice.Recommendations[0])
+	none, used := cmdtest.Answering().Serve(t), collected().serve(t)
+	twice := collected()
+	other := proto.CloneOf(twice.recommendations[0])
 	other.Workload.Kind = "StatefulSet"
-	twice.Recommendations = append(twice.Recommendations, other)
-	double := cmdtest.Serve(t, &cmdtest.Server{Usage: twice})
+	twice.recommendations = append(twice.recommendations, other)
+	double := twice.serve(t)
 	for _, tc := range []struct {
 		name, server, stdout, stderr string
 		args                         []string
@@ -143,21 +143,21 @@ func rejectsWhatCannotBeCombined(t *testing.T) {
 }
 
 func failsIfASumIsNotAQuantity(t *testing.T) {
-	used := cmdtest.Used()
-	used.Recommendations[0].Sums.Used.Memory = "plenty"
-	code, stdout, stderr := program.Shell(t.Context(), "usage", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+	used := collected()
+	used.recommendations[0].Sums.Used.Memory = "plenty"
+	code, stdout, stderr := program.Shell(t.Context(), "usage", "--server", used.serve(t))
 	if want := "error: read the sums of container app of deployment/web in namespace default: used: memory: the server's amount \"plenty\" is not a quantity\n"; code != command.ExitError || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func hasNoColumnsOfCostsWithoutPrices(t *testing.T) {
-	used := cmdtest.Used()
-	used.Currency = ""
-	for _, r := range used.Recommendations {
+	used := collected()
+	used.currency = ""
+	for _, r := range used.recommendations {
 		r.Sums.AuthoredCost, r.Sums.RecommendedCost = nil, nil
 	}
-	_, stdout, _ := program.Shell(t.Context(), "usage", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used}))
+	_, stdout, _ := program.Shell(t.Context(), "usage", "--server", used.serve(t))
 	cmdtest.Golden(t, "usage-free.table", stdout)
 }
 
@@ -165,21 +165,21 @@ func namesWorkloadsOfWhichSomethingIsWithheld(t *testing.T) {
 	remark := func(names string) string {
 		return "a HorizontalPodAutoscaler compares requests of " + names + " with usage, so usage does not size them, and no savings count; \"resizectl usage explain WORKLOAD\" shows which\n"
 	}
-	used := cmdtest.Used()
+	used := collected()
 	list := func(args ...string) string {
-		_, _, stderr := program.Shell(t.Context(), append([]string{"usage", "--server", cmdtest.Serve(t, &cmdtest.Server{Usage: used})}, args...)...)
+		_, _, stderr := program.Shell(t.Context(), append([]string{"usage", "--server", used.serve(t)}, args...)...)
 		return stderr
 	}
-	used.Recommendations[0].CpuWithheldMessage, used.Recommendations[1].MemoryWithheldMessage = "scaled", "scaled"
+	used.recommendations[0].CpuWithheldMessage, used.recommendations[1].MemoryWithheldMessage = "scaled", "scaled"
 	if got, want := list("-A"), remark("default/deployment/web")+remarkAll; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := list("-A", "-o", "json"); got != "" {
 		t.Errorf("%q in a document", got)
 	}
-	used.Recommendations = nil
+	used.recommendations = nil
 	for i := range 7 {
-		used.Recommendations = append(used.Recommendations, &workloadresizerv1.Recommendation{
+		used.recommendations = append(used.recommendations, &workloadresizerv1.Recommendation{
 			Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprint("w", i)}, CpuWithheldMessage: "scaled", Sums: &workloadresizerv1.UsageSums{},
 		})
 	}
@@ -189,7 +189,7 @@ func namesWorkloadsOfWhichSomethingIsWithheld(t *testing.T) {
 }
 
 func completesWorkloadsAndCommands(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Usage: cmdtest.Used()})
+	address := collected().serve(t)
 	for _, tc := range []struct {
 		want string
 		args []string
@@ -225,11 +225,9 @@ func TestWatchUsage(t *testing.T) {
 		{"usage-watch.table", []string{"web"}, &workloadresizerv1.WatchRecommendationsRequest{Namespace: "default", Workload: webWorkload()}},
 	} {
 		t.Run(strings.Join(append(tc.args, tc.golden), " "), func(t *testing.T) {
-			server := &cmdtest.Server{Usage: cmdtest.Used()}
-			server.Usage.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchRecommendationsResponse]{
-				{Events: cmdtest.RecommendationEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
-			}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "-w", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := collected().server()
+			server.Follow(cmdtest.Watches(cmdtest.Stream[*workloadresizerv1.WatchRecommendationsResponse]{Events: recommendationEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")}))
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"usage", "-w", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}

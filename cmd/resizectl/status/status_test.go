@@ -61,9 +61,8 @@ func TestStatus(t *testing.T) {
 		{"status-ill.color", ill, []string{"--color=always"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := &cmdtest.Server{}
-			server.Resizing.Status = tc.status
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"status", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			address := cmdtest.Answering(cmdtest.Returns(tc.status)).Serve(t)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"status", "--server", address}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -77,8 +76,8 @@ func TestStatusRules(t *testing.T) {
 }
 
 func reportsARefusal(t *testing.T) {
-	server := &cmdtest.Server{Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
-	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", cmdtest.Serve(t, server), "--color=always")
+	server := &cmdtest.Fake{Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get status")}
+	code, stdout, stderr := program.Shell(t.Context(), "status", "--server", server.Serve(t), "--color=always")
 	if code != command.ExitError || stdout != "" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}

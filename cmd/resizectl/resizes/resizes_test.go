@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
@@ -14,10 +15,24 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// sizing returns a server that lists resizes in pages of two.
+func sizing(resizes ...*workloadresizerv1.Resize) *cmdtest.Fake {
+	return cmdtest.Answering(
+		cmdtest.Pages(2, &workloadresizerv1.ListResizesResponse{Resizes: resizes}),
+		cmdtest.On(func(req *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
+			for _, resize := range resizes {
+				if resize.GetPod() == req.GetPod() {
+					return &workloadresizerv1.GetResizeResponse{Resize: resize}, nil
+				}
+			}
+			return nil, status.Errorf(codes.NotFound, "there is no pod %s/%s", req.GetNamespace(), req.GetPod())
+		}),
+	)
+}
+
 func TestResizes(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Resizes = cmdtest.Resizes()
-	address := cmdtest.Serve(t, server)
+	server := sizing(cmdtest.Resizes()...)
+	address := server.Serve(t)
 	of := func(namespace string) proto.Message {
 		return &workloadresizerv1.ListResizesRequest{Namespace: namespace, PageToken: "2"}
 	}
@@ -58,10 +73,9 @@ func TestResizes(t *testing.T) {
 }
 
 func TestResizesByUsage(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Resizes = cmdtest.Resizes()
-	server.Resizing.Resizes[1].Containers[0].Demands = map[string]string{"cpu": "480m"}
-	code, stdout, stderr := program.Shell(t.Context(), "resizes", "list", "-A", "-o", "wide", "--server", cmdtest.Serve(t, server))
+	resizes := cmdtest.Resizes()
+	resizes[1].Containers[0].Demands = map[string]string{"cpu": "480m"}
+	code, stdout, stderr := program.Shell(t.Context(), "resizes", "list", "-A", "-o", "wide", "--server", sizing(resizes...).Serve(t))
 	if code != command.ExitOK || stderr != "" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
@@ -69,7 +83,7 @@ func TestResizesByUsage(t *testing.T) {
 }
 
 func TestNoResizes(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{})
+	address := sizing().Serve(t)
 	for _, tc := range []struct {
 		stderr string
 		args   []string
@@ -96,12 +110,11 @@ func TestResizesRules(t *testing.T) {
 
 // The output says which pods are partly sized, and why.
 func explainsPartlySizedPods(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0"), cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+	server := sizing(cmdtest.PartlySized("default", "api-0"), cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, ""))
 	plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "NodeCapacity", Message: "node node-1 has no room for 1Gi more"}}
-	server.Plans = []*workloadresizerv1.Plan{plan}
-	address := cmdtest.Serve(t, server)
+	server.Follow(cmdtest.Plans(nil, plan))
+	address := server.Serve(t)
 	const remark = "1 pod is partly sized; \"resizectl explain POD\" shows why\n"
 	for _, tc := range []struct {
 		golden, stderr string
@@ -118,10 +131,21 @@ func explainsPartlySizedPods(t *testing.T) {
 		}
 		cmdtest.Golden(t, tc.golden, stdout)
 	}
-	server.Resizing.Refused = map[string]error{"PreviewPod": cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")}
+	server.Follow(cmdtest.Fails("PreviewPod", cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not preview plans")))
 	code, stdout, stderr := program.Shell(t.Context(), "resizes", "get", "api-0", "--server", address)
 	if code != command.ExitOK || stderr != "" || !strings.HasSuffix(stdout, "\npartly sized, for an unknown reason: ann may not preview plans.\n") {
 		t.Errorf("without the right: exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// resizeEvents returns the events of a watch: two pods exist, then one changes, and is deleted.
+func resizeEvents() []*workloadresizerv1.WatchResizesResponse {
+	const added, modified = workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED
+	const deleted, bookmark = workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED, workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK
+	actuated := cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+	return []*workloadresizerv1.WatchResizesResponse{
+		{Type: added, Resize: cmdtest.Resizes()[0]}, {Type: added, Resize: cmdtest.Resizes()[1]}, {Type: bookmark, ResumeToken: "3"},
+		{Type: modified, Resize: actuated, ResumeToken: "4"}, {Type: deleted, Resize: actuated, ResumeToken: "5"},
 	}
 }
 
@@ -144,11 +168,10 @@ func TestWatchResizes(t *testing.T) {
 		{"resizes-watch.yaml", []string{"-o", "yaml"}, inDefault},
 	} {
 		t.Run(strings.Join(append(tc.args, tc.golden), " "), func(t *testing.T) {
-			server := &cmdtest.Server{}
-			server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{
-				{Events: cmdtest.ResizeEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more")},
-			}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "watch", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{
+				Events: resizeEvents(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "no more"),
+			}))
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"resizes", "watch", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitError || !strings.HasSuffix(stderr, " no more\n") {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -163,9 +186,8 @@ func TestWatchResizes(t *testing.T) {
 // "list --watch" is "watch".
 func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
-		server := &cmdtest.Server{}
-		server.Resizing.Watches.Next = []cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{{Events: cmdtest.ResizeEvents()}}
-		_, stdout, _ := program.WatchUntil(t, "deleted", "resizes", "list", flag, "-n", "shop", "-l", "app=api", "--server", cmdtest.Serve(t, server))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*workloadresizerv1.WatchResizesResponse]{Events: resizeEvents()}))
+		_, stdout, _ := program.WatchUntil(t, "deleted", "resizes", "list", flag, "-n", "shop", "-l", "app=api", "--server", server.Serve(t))
 		cmdtest.Golden(t, "resizes-watch.table", stdout)
 		if diff := cmp.Diff(&workloadresizerv1.WatchResizesRequest{Namespace: "shop", LabelSelector: "app=api"}, server.LastRequest(), protocmp.Transform()); diff != "" {
 			t.Errorf("wrong request (-want +got):\n%s", diff)

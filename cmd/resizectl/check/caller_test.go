@@ -14,31 +14,29 @@ import (
 // test/e2e checks the rights of real callers.
 func TestCaller(t *testing.T) {
 	refused := cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann cannot do that")
+	seeing := func(incomplete bool) *cmdtest.Fake {
+		return cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{Incomplete: incomplete}))
+	}
 	for _, tc := range []struct {
 		name   string
-		change func(*cmdtest.Server)
+		server *cmdtest.Fake
 		check  string
 		level  Level
 		text   string
 	}{
-		{"everything", func(*cmdtest.Server) {}, "caller-changes", OK, "you may set ratios, pause pods, restore pods and freeze the cluster"},
-		{"nothing", func(s *cmdtest.Server) { s.Err = refused }, "caller-changes", OK, "you may not set ratios, pause pods, restore pods or freeze the cluster"},
-		{"no pods", func(s *cmdtest.Server) { s.Err = refused }, "caller-pods", Warning, "ann cannot do that"},
-		{"some pods", func(s *cmdtest.Server) { s.Summary = &workloadresizerv1.PlanSummary{Incomplete: true} }, "caller-pods", Warning, "only the pods in some namespaces"},
-		{"all pods", func(*cmdtest.Server) {}, "caller-pods", OK, "the pods in all namespaces"},
-		{"a server that is gone", func(s *cmdtest.Server) {
-			s.Err = cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
-		}, "caller-changes", Warning, "not checked"},
+		{"everything", seeing(false), "caller-changes", OK, "you may set ratios, pause pods, restore pods and freeze the cluster"},
+		{"nothing", &cmdtest.Fake{Err: refused}, "caller-changes", OK, "you may not set ratios, pause pods, restore pods or freeze the cluster"},
+		{"no pods", &cmdtest.Fake{Err: refused}, "caller-pods", Warning, "ann cannot do that"},
+		{"some pods", seeing(true), "caller-pods", Warning, "only the pods in some namespaces"},
+		{"all pods", seeing(false), "caller-pods", OK, "the pods in all namespaces"},
+		{"a server that is gone", &cmdtest.Fake{Err: cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")}, "caller-changes", Warning, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			scripted := cmdtest.Writable()
-			scripted.Plans, scripted.Summary = nil, &workloadresizerv1.PlanSummary{}
-			tc.change(scripted)
 			root := &cobra.Command{Use: "resizectl"}
 			s := on("v1.36.3")
 			s.table = cmdtest.Ratios()
 			s.server = connect.New(root, t.Output(), "test", false)
-			if err := root.PersistentFlags().Set("server", cmdtest.Serve(t, scripted)); err != nil {
+			if err := root.PersistentFlags().Set("server", tc.server.Serve(t)); err != nil {
 				t.Fatal(err)
 			}
 			has(t, s.caller(t.Context()), tc.check, tc.level, tc.text)

@@ -282,12 +282,11 @@ func TestUnusedDemandModes(t *testing.T) {
 
 func TestQueue(t *testing.T) {
 	for later, level := range map[int64]Level{150: OK, 200: Warning, 300: Warning} {
-		scripted := &cmdtest.Server{}
-		scripted.Resizing.Status = &workloadresizerv1.GetStatusResponse{QueueLength: later}
+		server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.GetStatusResponse{QueueLength: later}))
 		root := &cobra.Command{Use: "resizectl"}
 		s := on("v1.36.3")
 		s.server = connect.New(root, io.Discard, "test", false)
-		if err := root.PersistentFlags().Set("server", cmdtest.Serve(t, scripted)); err != nil {
+		if err := root.PersistentFlags().Set("server", server.Serve(t)); err != nil {
 			t.Fatal(err)
 		}
 		s.status = &workloadresizerv1.GetStatusResponse{QueueLength: 200}
@@ -297,11 +296,22 @@ func TestQueue(t *testing.T) {
 
 func TestUsageSources(t *testing.T) {
 	sources := func(change func(*workloadresizerv1.GetUsageStatusResponse)) *workloadresizerv1.GetUsageStatusResponse {
-		resp := cmdtest.UsageSources()
+		at := func(after time.Duration) *timestamppb.Timestamp {
+			return timestamppb.New(cmdtest.Since.Add(after))
+		}
+		resp := &workloadresizerv1.GetUsageStatusResponse{
+			Sources: []*workloadresizerv1.UsageSource{
+				{Name: "push"},
+				{Name: "metrics.k8s.io", ReadTime: at(280 * time.Minute), SampleTime: at(279 * time.Minute), Message: "read usage from metrics.k8s.io: the server could not find the requested resource"},
+				{Name: "prometheus", ReadTime: at(2 * time.Hour), SampleTime: at(2 * time.Hour)},
+			},
+			Storage:    &workloadresizerv1.UsageStorage{Message: "ConfigMap workload-resizer-system/workload-resizer-usage-1 cannot be read"},
+			Collecting: true,
+		}
 		change(resp)
 		return resp
 	}
-	whole := cmdtest.UsageSources()
+	whole := sources(func(*workloadresizerv1.GetUsageStatusResponse) {})
 	for _, tc := range []struct {
 		name  string
 		usage *workloadresizerv1.GetUsageStatusResponse

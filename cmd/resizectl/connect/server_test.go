@@ -1,7 +1,6 @@
 package connect_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -28,9 +27,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 )
 
+// withRatios returns a server that has ratios.
+func withRatios() *cmdtest.Fake { return cmdtest.Answering(cmdtest.Returns(cmdtest.Ratios())) }
+
 func TestServerAddress(t *testing.T) {
-	server := &cmdtest.Server{Ratios: cmdtest.Ratios()}
-	address := cmdtest.Serve(t, server)
+	address := withRatios().Serve(t)
 	for _, tc := range []struct {
 		name, variable string
 		args           []string
@@ -99,7 +100,7 @@ func serveLocal(t *testing.T, address string) (path string) {
 }
 
 func isUsedIfNothingSelectsAServerWithANote(t *testing.T) {
-	path := serveLocal(t, cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	path := serveLocal(t, withRatios().Serve(t))
 	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list")
 	if want := "note: using your server on this machine, unix://" + path + "; --context or --service selects the server of a cluster\n"; code != command.ExitOK || stderr != want || !strings.Contains(stdout, "n4") {
 		t.Errorf("exit %d, stderr %q, want %q; stdout %s", code, stderr, want, stdout)
@@ -115,8 +116,7 @@ func isUsedIfNothingSelectsAServerWithANote(t *testing.T) {
 }
 
 func isNotUsedIfSomethingElseIsSelected(t *testing.T) {
-	local := &cmdtest.Server{Ratios: cmdtest.Ratios()}
-	serveLocal(t, cmdtest.Serve(t, local))
+	serveLocal(t, withRatios().Serve(t))
 	nobody := cmdtest.Nobody(t)
 	for _, args := range [][]string{{"--server", nobody}, {"--context", "c"}, {"--service", "a/b"}, {"--kubeconfig", "no/such"}} {
 		if code, _, stderr := program.Shell(t.Context(), append([]string{"ratios", "list"}, args...)...); code != command.ExitError || strings.Contains(stderr, "note: ") {
@@ -145,7 +145,7 @@ func mustBeBehindASocketOfTheUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // Only root can give files away.
 	}
-	path = serveLocal(t, cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	path = serveLocal(t, withRatios().Serve(t))
 	if err := os.Chown(path, 4711, 4711); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func mustBeBehindASocketOfTheUser(t *testing.T) {
 
 // serveSecured is like Serve with TLS, by a certificate for a name that is not the server's
 // address. It requires a token.
-func serveSecured(t *testing.T, s *cmdtest.Server, token string) (address, authority string) {
+func serveSecured(t *testing.T, s *cmdtest.Fake, token string) (address, authority string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -169,20 +169,20 @@ func serveSecured(t *testing.T, s *cmdtest.Server, token string) (address, autho
 		t.Fatal(err)
 	}
 	security := credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
-	check := func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-		md, _ := metadata.FromIncomingContext(ctx)
+	check := func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		md, _ := metadata.FromIncomingContext(stream.Context())
 		if got := strings.Join(md.Get("authorization"), ""); got != "Bearer "+token {
-			return nil, cmdtest.WithReason(codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
+			return cmdtest.WithReason(codes.Unauthenticated, "UNAUTHENTICATED", "there is no valid token in the call")
 		}
-		return handle(ctx, req)
+		return handle(srv, stream)
 	}
-	address = cmdtest.Serve(t, s, grpc.Creds(security), grpc.UnaryInterceptor(check))
+	address = s.Serve(t, grpc.Creds(security), grpc.StreamInterceptor(check))
 	return address, cmdtest.File(t, "ca.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func TestSecuredServer(t *testing.T) {
-	address, authority := serveSecured(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}, "secret")
-	open := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
+	address, authority := serveSecured(t, withRatios(), "secret")
+	open := withRatios().Serve(t)
 	tokenFile := cmdtest.File(t, "token", []byte("secret\n"))
 	for _, tc := range []struct {
 		name, server, token string

@@ -5,10 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
+
+// types is how errors describe the types.
+const types = "one of pod, deployment, replicaset, statefulset, daemonset, job, cronjob, replicationcontroller, or a kind as written in a manifest, such as Rollout"
 
 // Commands accept the names that they print for workloads.
 func TestPrintedNamesAreArguments(t *testing.T) {
@@ -50,20 +52,20 @@ func TestParseObject(t *testing.T) {
 		{"a type with another group", []string{"deployments.example.com/web"}, command.Object{}, "type \"deployments.example.com\" names a group, but kind and name identify a workload, without a group: use Deployment; see \"pause --help\""},
 		{"a pod with a group", []string{"pods.apps/web"}, command.Object{}, "type \"pods.apps\" names a group, but kind and name identify a workload, without a group: use Pod; see \"pause --help\""},
 		{"a third-party kind with its group", []string{"Rollout.argoproj.io/web"}, command.Object{}, "type \"Rollout.argoproj.io\" names a group, but kind and name identify a workload, without a group: use Rollout; see \"pause --help\""},
-		{"a third-party resource", []string{"rollouts.argoproj.io/web"}, command.Object{}, "unknown type \"rollouts.argoproj.io\": use " + cmdtest.Types + "; see \"pause --help\""},
-		{"an unknown type", []string{"service/web"}, command.Object{}, "unknown type \"service\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"a third-party resource", []string{"rollouts.argoproj.io/web"}, command.Object{}, "unknown type \"rollouts.argoproj.io\": use " + types + "; see \"pause --help\""},
+		{"an unknown type", []string{"service/web"}, command.Object{}, "unknown type \"service\": use " + types + "; see \"pause --help\""},
 		{"a namespace and a pod", []string{"samples/db-0"}, command.Object{Kind: "Pod", Name: "db-0", Namespace: "samples"}, ""},
 		{"a namespace, a type and a name", []string{"shop/deployment/web"}, command.Object{Kind: "Deployment", Name: "web", Namespace: "shop"}, ""},
 		{"a namespace that is called like a type", []string{"jobs/web-0"}, command.Object{Kind: "Job", Name: "web-0"}, ""},
 		{"too many parts", []string{"a/b/c/d"}, command.Object{}, "\"a/b/c/d\" is no name: name one POD, TYPE/NAME, NAMESPACE/POD or NAMESPACE/TYPE/NAME; see \"pause --help\""},
-		{"a type without pods in a namespace", []string{"shop/svc/web"}, command.Object{}, "unknown type \"svc\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"a type without pods in a namespace", []string{"shop/svc/web"}, command.Object{}, "unknown type \"svc\": use " + types + "; see \"pause --help\""},
 		{"two pods", []string{"a", "b"}, command.Object{}, "\"a\" and \"b\" are two pods: name one of them, or a workload, such as deployment/web; see \"pause --help\""},
 		{"three pods", []string{"a", "b", "c"}, command.Object{}, "a b c are too many arguments: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
 		{"two workloads", []string{"deploy/a", "deploy/b"}, command.Object{}, "deploy/a deploy/b are too many arguments: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
 		{"an empty pod", []string{""}, command.Object{}, "the name of the pod in \"\" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
 		{"an empty name", []string{"deploy/"}, command.Object{}, "the name of the deploy in \"deploy/\" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
 		{"an empty name in two words", []string{"deploy", ""}, command.Object{}, "the name of the deploy in \"deploy \" is empty: name one POD, TYPE/NAME or TYPE NAME; see \"pause --help\""},
-		{"an empty type", []string{"/web"}, command.Object{}, "unknown type \"\": use " + cmdtest.Types + "; see \"pause --help\""},
+		{"an empty type", []string{"/web"}, command.Object{}, "unknown type \"\": use " + types + "; see \"pause --help\""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := command.ParseObject(&cobra.Command{Use: "pause"}, tc.args)

@@ -43,8 +43,8 @@ func TestFreeze(t *testing.T) {
 		{"unfreeze-none.json", nil, []string{"unfreeze", "-o", "json"}, &workloadresizerv1.GetFreezeRequest{}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := &cmdtest.Server{Freezes: tc.now}
-			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, server))...)
+			server := holding{freeze: tc.now}.server()
+			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "--server", server.Serve(t))...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -57,18 +57,18 @@ func TestFreeze(t *testing.T) {
 }
 
 // answering runs a command at a terminal whose user answers no, and returns its standard error.
-func answering(t *testing.T, server *cmdtest.Server, name string) (code int, stderr string) {
+func answering(t *testing.T, server *cmdtest.Fake, name string) (code int, stderr string) {
 	t.Helper()
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, "n\n"), Out: &bytes.Buffer{}, ErrOut: &errOut}
-	code = program(t.Context(), streams, []string{name, "--server", cmdtest.Serve(t, server)})
+	code = program(t.Context(), streams, []string{name, "--server", server.Serve(t)})
 	return code, errOut.String()
 }
 
 func TestFreezeRules(t *testing.T) {
 	t.Run("asks before it changes the cluster", func(t *testing.T) {
-		for name, server := range map[string]*cmdtest.Server{"freeze": {}, "unfreeze": {Freezes: freezeByAnn()}} {
-			code, _, stderr := program.Shell(t.Context(), name, "--server", cmdtest.Serve(t, server))
+		for name, server := range map[string]*cmdtest.Fake{"freeze": holding{}.server(), "unfreeze": holding{freeze: freezeByAnn()}.server()} {
+			code, _, stderr := program.Shell(t.Context(), name, "--server", server.Serve(t))
 			if code != command.ExitError || !strings.Contains(stderr, name+" requires --yes") || len(server.Written()) > 0 {
 				t.Errorf("exit %d, stderr %q, %v written", code, stderr, server.Written())
 			}
@@ -76,11 +76,11 @@ func TestFreezeRules(t *testing.T) {
 	})
 	t.Run("shows the current state before it asks", func(t *testing.T) {
 		for name, tc := range map[string]struct {
-			server *cmdtest.Server
+			server *cmdtest.Fake
 			want   string
 		}{
-			"freeze":   {&cmdtest.Server{}, "the cluster is not frozen\nStop all writes to the pods in the cluster, restores included? [y/N] "},
-			"unfreeze": {&cmdtest.Server{Freezes: freezeByAnn()}, "the cluster is frozen since 2026-11-21T01:02:03Z, by ann: outage\nEnd the freeze, and write to the pods in the cluster again? [y/N] "},
+			"freeze":   {holding{}.server(), "the cluster is not frozen\nStop all writes to the pods in the cluster, restores included? [y/N] "},
+			"unfreeze": {holding{freeze: freezeByAnn()}.server(), "the cluster is frozen since 2026-11-21T01:02:03Z, by ann: outage\nEnd the freeze, and write to the pods in the cluster again? [y/N] "},
 		} {
 			code, stderr := answering(t, tc.server, name)
 			if code != command.ExitError || !strings.HasPrefix(stderr, tc.want) || len(tc.server.Written()) > 0 {
@@ -89,19 +89,15 @@ func TestFreezeRules(t *testing.T) {
 		}
 	})
 	t.Run("says that there is no freeze to end, without asking", func(t *testing.T) {
-		code, stdout, stderr := program.Shell(t.Context(), "unfreeze", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+		code, stdout, stderr := program.Shell(t.Context(), "unfreeze", "--server", holding{}.serve(t))
 		if code != command.ExitOK || stdout != "" || stderr != "the cluster is not frozen\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
 	})
 	t.Run("freezes the cluster although the state is not known", func(t *testing.T) {
-		server := &cmdtest.Server{Err: cmdtest.WithReason(codes.Unavailable, "FREEZE_NOT_READY", "read the freeze: refused")}
-		server.Asked = func() {
-			if _, ok := server.LastRequest().(*workloadresizerv1.FreezeRequest); ok {
-				server.Err = nil
-			}
-		}
-		code, stdout, stderr := program.Shell(t.Context(), "freeze", "--yes", "--server", cmdtest.Serve(t, server))
+		server := holding{}.server()
+		server.Follow(cmdtest.Fails("GetFreeze", cmdtest.WithReason(codes.Unavailable, "FREEZE_NOT_READY", "read the freeze: refused")))
+		code, stdout, stderr := program.Shell(t.Context(), "freeze", "--yes", "--server", server.Serve(t))
 		if code != command.ExitOK || !strings.HasPrefix(stdout, "the cluster is frozen since") || stderr != "warning: it is not known whether the cluster is frozen: read the freeze: refused\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
@@ -124,7 +120,7 @@ func TestFreezeRules(t *testing.T) {
 		}
 	})
 	t.Run("is reported with the list of holds", func(t *testing.T) {
-		code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held(), Freezes: freezeByAnn()}))
+		code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", holding{holds: cmdtest.Held(), freeze: freezeByAnn()}.serve(t))
 		if code != command.ExitOK || stdout == "" || !strings.HasPrefix(stderr, "the cluster is frozen since 2026-11-21T01:02:03Z, by ann: outage\n") {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestHolds(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held()})
+	address := holding{holds: cmdtest.Held()}.serve(t)
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", address, "-o", output)
 		if code != command.ExitOK || stderr != "" {
@@ -39,7 +39,7 @@ func TestHoldsRules(t *testing.T) {
 }
 
 func saysThatThereAreNoHolds(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", holding{}.serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing is restored, paused or degraded\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -48,8 +48,7 @@ func saysThatThereAreNoHolds(t *testing.T) {
 func showsThatARestoreIsAnEmergency(t *testing.T) {
 	emergency := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Shop, "worse", nil)
 	emergency.Emergency = true
-	server := &cmdtest.Server{Holds: []*workloadresizerv1.Hold{emergency}}
-	address := cmdtest.Serve(t, server)
+	address := holding{holds: []*workloadresizerv1.Hold{emergency}}.serve(t)
 	for args, want := range map[string]string{
 		"holds":          "emergency restore",
 		"resume -n shop": "emergency restore of namespace shop has ended\n",
@@ -62,15 +61,15 @@ func showsThatARestoreIsAnEmergency(t *testing.T) {
 }
 
 func warnsThatTheHoldsAreNotCurrent(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", cmdtest.Serve(t, &cmdtest.Server{Holds: cmdtest.Held(), Problem: "holds[0].kind:\x1b bad"}))
+	code, stdout, stderr := program.Shell(t.Context(), "holds", "--server", holding{holds: cmdtest.Held(), problem: "holds[0].kind:\x1b bad"}.serve(t))
 	if code != command.ExitOK || stdout == "" || stderr != "warning: these are the last holds that could be read: holds[0].kind:  bad\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestPause(t *testing.T) {
-	server := &cmdtest.Server{}
-	address := cmdtest.Serve(t, server)
+	server := holding{}.server()
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -103,8 +102,9 @@ func TestPause(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	server := &cmdtest.Server{Holds: cmdtest.Held(), Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 2, Aligned: 1, Skip: 1, RequestDelta: map[string]string{"cpu": "-400m"}, Codes: map[string]int64{"AlreadyAligned": 1, "NotOwned": 1}}}
-	address := cmdtest.Serve(t, server)
+	server := holding{holds: cmdtest.Held()}.server()
+	server.Follow(cmdtest.Plans(&workloadresizerv1.PlanSummary{Pods: 4, Resize: 2, Aligned: 1, Skip: 1, RequestDelta: map[string]string{"cpu": "-400m"}, Codes: map[string]int64{"AlreadyAligned": 1, "NotOwned": 1}}))
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -139,7 +139,7 @@ func TestResume(t *testing.T) {
 func last[T any](all []T) T { return all[len(all)-1] }
 
 func TestResumeOfNothing(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	code, stdout, stderr := program.Shell(t.Context(), "resume", "web", "--server", holding{}.serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "nothing to resume: there is no restore, pause or open breaker of pod default/web\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -150,27 +150,27 @@ func reportsUnexpectedResultsOnStandardError(t *testing.T) {
 	restore := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Everything, "", nil)
 	for _, tc := range []struct {
 		name   string
-		server *cmdtest.Server
+		server holding
 		args   []string
 		want   string
 	}{
-		{"a pause of no pods", &cmdtest.Server{Pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
-		{"a pause of some pods", &cmdtest.Server{Pods: &nested}, []string{"pause", "-n", "shop"}, ""},
-		{"a pause of a workload without pods", &cmdtest.Server{Pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
-		{"a pause of an empty cluster", &cmdtest.Server{Pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
-		{"a pause of restored pods", &cmdtest.Server{Wider: restore}, []string{"pause", "-n", "shop"},
+		{"a pause of no pods", holding{pods: &none}, []string{"pause", "-n", "shpo"}, "warning: namespace shpo has no pods now\n"},
+		{"a pause of some pods", holding{pods: &nested}, []string{"pause", "-n", "shop"}, ""},
+		{"a pause of a workload without pods", holding{pods: &none}, []string{"pause", "sts/cart", "-n", "shop"}, "warning: statefulset shop/cart has no pods now\n"},
+		{"a pause of an empty cluster", holding{pods: &none}, []string{"pause", "-A", "--yes"}, "warning: the cluster has no pods now\n"},
+		{"a pause of restored pods", holding{wider: restore}, []string{"pause", "-n", "shop"},
 			"the restore of every pod in the cluster takes precedence; the pause applies when it ends\n"},
-		{"a restore of no pods", &cmdtest.Server{Pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
-		{"the end of a hold on a deleted pod", &cmdtest.Server{Pods: &none, Holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
-		{"no hold of a kind to end", &cmdtest.Server{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing to resume: there is no pause of namespace shop\n"},
-		{"no open breaker to reset", &cmdtest.Server{}, []string{"resume", "-A", "--yes", "--kind", "breaker"}, "nothing to resume: there is no open breaker of every pod in the cluster\n"},
-		{"several holds inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
-		{"one hold inside the scope", &cmdtest.Server{Holds: cmdtest.Held()[:1], Nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
-		{"a hold of a wider scope", &cmdtest.Server{Holds: cmdtest.Held()[2:], Wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
+		{"a restore of no pods", holding{pods: &none}, []string{"restore", "-n", "shpo", "--wait=false"}, "warning: namespace shpo has no pods now\n"},
+		{"the end of a hold on a deleted pod", holding{pods: &none, holds: cmdtest.Held()[2:]}, []string{"resume", "cart-0", "-n", "shop"}, "warning: pod shop/cart-0 does not exist now\n"},
+		{"no hold of a kind to end", holding{}, []string{"resume", "-n", "shop", "--kind", "pause"}, "nothing to resume: there is no pause of namespace shop\n"},
+		{"no open breaker to reset", holding{}, []string{"resume", "-A", "--yes", "--kind", "breaker"}, "nothing to resume: there is no open breaker of every pod in the cluster\n"},
+		{"several holds inside the scope", holding{holds: cmdtest.Held()[:1], nested: nested}, []string{"resume", "-n", "shop"}, "2 holds inside this scope stay in effect; --nested ends them, too\n"},
+		{"one hold inside the scope", holding{holds: cmdtest.Held()[:1], nested: 1}, []string{"resume", "-A", "--yes"}, "1 hold inside this scope stays in effect; --nested ends it, too\n"},
+		{"a hold of a wider scope", holding{holds: cmdtest.Held()[2:], wider: restore}, []string{"resume", "-n", "shop", "cart-0"},
 			"these pods are still not resized: the restore of every pod in the cluster stays in effect\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", cmdtest.Serve(t, tc.server))...)
+			code, _, stderr := program.Shell(t.Context(), append(tc.args, "--server", tc.server.serve(t))...)
 			if code != command.ExitOK || stderr != tc.want {
 				t.Errorf("exit %d, stderr %q, want %q", code, stderr, tc.want)
 			}
@@ -189,8 +189,8 @@ func rejectsUnknownKinds(t *testing.T) {
 
 // A change to every pod requires confirmation, and a change to some pods requires their names.
 func neverGuessesWhichPodsToChange(t *testing.T) {
-	server := &cmdtest.Server{}
-	address := cmdtest.Serve(t, server)
+	server := holding{}.server()
+	address := server.Serve(t)
 	for _, verb := range []string{"restore", "pause", "resume"} {
 		for _, tc := range []struct {
 			name, want string
@@ -229,8 +229,8 @@ func neverGuessesWhichPodsToChange(t *testing.T) {
 
 // --dry-run works the same everywhere, and still accepts its values as a boolean flag.
 func TestDryRuns(t *testing.T) {
-	server := &cmdtest.Server{}
-	address := cmdtest.Serve(t, server)
+	server := holding{}.server()
+	address := server.Serve(t)
 	for flag, dry := range map[string]bool{
 		"--dry-run": true, "--dry-run=server": true, "--dry-run=true": true, "--dry-run=none": false, "--dry-run=false": false,
 	} {
@@ -242,8 +242,8 @@ func TestDryRuns(t *testing.T) {
 }
 
 func listsTheHoldsOfANamespace(t *testing.T) {
-	server := &cmdtest.Server{}
-	address := cmdtest.Serve(t, server)
+	server := holding{}.server()
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		args                   []string
 		namespace, wantsStderr string

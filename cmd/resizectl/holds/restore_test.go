@@ -40,27 +40,27 @@ func summaryOf(resize, skip int64) *workloadresizerv1.PlanSummary {
 
 // restoring is a server that restores web by the time it is asked for the progress the nth time; 0
 // means that it has restored it, and ever that it never does.
-func restoring(n int, others ...*workloadresizerv1.Plan) *cmdtest.Server {
-	s := &cmdtest.Server{
-		Plans: append([]*workloadresizerv1.Plan{cmdtest.Web()}, others...), Summary: summaryOf(1, int64(len(others))),
-		Progress: &workloadresizerv1.HoldProgress{Pods: int64(1 + len(others)), Pending: 1, Done: int64(len(others))},
+func restoring(n int, others ...*workloadresizerv1.Plan) *cmdtest.Fake {
+	server, pods := holding{}.server(), int64(1+len(others))
+	pending := int64(1)
+	plan := func(web *workloadresizerv1.Plan) {
+		server.Follow(cmdtest.Plans(summaryOf(pending, pods-pending), append([]*workloadresizerv1.Plan{web}, others...)...))
 	}
 	restore := func() {
-		s.Plans = append([]*workloadresizerv1.Plan{restored()}, others...)
-		s.Summary = summaryOf(0, int64(1+len(others)))
-		s.Progress = &workloadresizerv1.HoldProgress{Pods: s.Progress.GetPods(), Done: s.Progress.GetPods()}
+		pending = 0
+		plan(restored())
 	}
+	plan(cmdtest.Web())
 	if n == 0 {
 		restore()
 	}
-	s.Asked = func() {
-		if _, ok := s.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
-			if n--; n == 0 {
-				restore()
-			}
+	server.Follow(cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+		if n--; n == 0 {
+			restore()
 		}
-	}
-	return s
+		return progressed(req, pods, pending), nil
+	}))
+	return server
 }
 
 const ever = -1
@@ -69,7 +69,7 @@ func TestRestore(t *testing.T) {
 	pod := cmdtest.PodScope("default", cmdtest.Web().GetPod())
 	for _, tc := range []struct {
 		name   string
-		server *cmdtest.Server
+		server *cmdtest.Fake
 		args   []string
 		golden string
 		stderr string
@@ -90,7 +90,7 @@ func TestRestore(t *testing.T) {
 			"restore-no-wait.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: pod, Ttl: durationpb.New(time.Hour)}},
 		{"requests an emergency restore", restoring(ever), []string{"-A", "--yes", "--emergency", "--wait=false"},
 			"restore-emergency.table", "", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
-		{"warns of a server without emergency restores", &cmdtest.Server{WithoutEmergencies: true}, []string{"-A", "--yes", "--emergency", "--wait=false"},
+		{"warns of a server without emergency restores", holding{withoutEmergencies: true}.server(), []string{"-A", "--yes", "--emergency", "--wait=false"},
 			"restore-no-emergency.table", "warning: the server does not know --emergency yet, and restores these pods at its usual rate\n", command.ExitOK, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, Emergency: true}},
 		{"shows what would be restored in a dry run", restoring(ever, asCreated()), []string{"-A", "--dry-run"},
 			"restore-dry-run.table", "", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
@@ -100,7 +100,7 @@ func TestRestore(t *testing.T) {
 			"restore-dry-run.yaml", "not restored: shop/cart-0: InvalidAnnotation: original-cpu.cart is \" [31m one core\"; QOSClassChange\n", command.ExitDifferences, &workloadresizerv1.RestoreRequest{Scope: cmdtest.Everything, ValidateOnly: true}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"restore", "--server", cmdtest.Serve(t, tc.server)}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"restore", "--server", tc.server.Serve(t)}, tc.args...)...)
 			if code != tc.code || stderr != tc.stderr {
 				t.Errorf("exit %d, want %d; stderr %q, want %q", code, tc.code, stderr, tc.stderr)
 			}
@@ -140,7 +140,7 @@ func TestRestoreRules(t *testing.T) {
 // The command waits only for the pods that were named.
 func restoresAWorkload(t *testing.T) {
 	server := restoring(1)
-	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	code, _, stderr := program.Shell(t.Context(), "restore", "deploy/web", "-n", "shop", "--server", server.Serve(t))
 	if code != command.ExitOK || stderr != "deployment shop/web is restored, and is not resized again until \"resizectl resume\"\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
@@ -159,7 +159,11 @@ func restoresAWorkload(t *testing.T) {
 func failsIfThePodIsReplaced(t *testing.T) {
 	other := cmdtest.Web()
 	other.Uid = "another"
-	code, stdout, stderr := program.Shell(t.Context(), "restore", other.GetPod(), "--server", cmdtest.Serve(t, &cmdtest.Server{Plans: []*workloadresizerv1.Plan{other}}))
+	server := holding{}.server()
+	server.Follow(cmdtest.Plans(nil, other), cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+		return progressed(req, 0, 0), nil
+	}))
+	code, stdout, stderr := program.Shell(t.Context(), "restore", other.GetPod(), "--server", server.Serve(t))
 	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, "error: pod default/"+other.GetPod()+" was replaced by another pod of the same name") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -168,14 +172,15 @@ func failsIfThePodIsReplaced(t *testing.T) {
 // A deleted pod needs no restore, whether or not the server has forgotten its hold.
 func succeedsIfThePodIsDeletedMeanwhile(t *testing.T) {
 	notFound := cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")
-	for _, forgotten := range []map[string]error{nil, {"GetHold": notFound}} {
-		server := &cmdtest.Server{Progress: &workloadresizerv1.HoldProgress{Pods: 1, Pending: 1}}
-		server.Asked = func() {
-			if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
-				server.Progress, server.Resizing.Refused = &workloadresizerv1.HoldProgress{}, forgotten
+	for _, forgotten := range []error{nil, notFound} {
+		server := holding{}.server()
+		server.Follow(cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+			if forgotten != nil {
+				server.Follow(cmdtest.Fails("GetHold", forgotten))
 			}
-		}
-		code, stdout, stderr := program.Shell(t.Context(), "restore", "web", "--server", cmdtest.Serve(t, server))
+			return progressed(req, 0, 0), nil
+		}))
+		code, stdout, stderr := program.Shell(t.Context(), "restore", "web", "--server", server.Serve(t))
 		if code != command.ExitOK || stdout != "" || stderr != "pod default/web was deleted, so nothing is left to restore\n" {
 			t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 		}
@@ -184,12 +189,11 @@ func succeedsIfThePodIsDeletedMeanwhile(t *testing.T) {
 
 func failsIfTheRestoreIsEndedMeanwhile(t *testing.T) {
 	server := restoring(ever)
-	server.Asked = func() {
-		if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
-			server.Resizing.Refused = map[string]error{"GetHold": cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")}
-		}
-	}
-	code, stdout, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	server.Follow(cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+		server.Follow(cmdtest.Fails("GetHold", cmdtest.WithReason(codes.NotFound, "HOLD_NOT_FOUND", "there is no restore")))
+		return progressed(req, 1, 1), nil
+	}))
+	code, stdout, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", server.Serve(t))
 	want := "error: the restore of namespace shop has ended before all pods were restored: \"resizectl resume\" or --for ended it\n"
 	if code != command.ExitError || stdout != "" || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
@@ -199,14 +203,15 @@ func failsIfTheRestoreIsEndedMeanwhile(t *testing.T) {
 // asksAgain tests that the command asks again if it is refused for a while.
 func asksAgain(t *testing.T, refusal error) {
 	server := restoring(0)
-	server.Resizing.Refused = map[string]error{"GetHold": refusal}
 	asked := 0
-	server.Resizing.OnRefusal = func() {
-		if asked++; asked == 2 {
-			server.Resizing.Refused = nil
+	server.Follow(cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+		if asked < 2 {
+			asked++
+			return nil, refusal
 		}
-	}
-	code, _, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+		return progressed(req, 1, 0), nil
+	}))
+	code, _, stderr := program.Shell(t.Context(), "restore", "-n", "shop", "--server", server.Serve(t))
 	if code != command.ExitOK || asked != 2 {
 		t.Errorf("exit %d after %d refusals, stderr %q", code, asked, stderr)
 	}
@@ -216,12 +221,11 @@ func asksAgain(t *testing.T, refusal error) {
 func saysOnInterruptThatTheServerContinues(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := restoring(ever)
-	server.Asked = func() {
-		if _, ok := server.LastRequest().(*workloadresizerv1.GetHoldRequest); ok {
-			cancel()
-		}
-	}
-	code, stdout, stderr := program.Shell(ctx, "restore", "-n", "shop", "--server", cmdtest.Serve(t, server))
+	server.Follow(cmdtest.On(func(req *workloadresizerv1.GetHoldRequest) (*workloadresizerv1.GetHoldResponse, error) {
+		cancel()
+		return progressed(req, 1, 1), nil
+	}))
+	code, stdout, stderr := program.Shell(ctx, "restore", "-n", "shop", "--server", server.Serve(t))
 	if code != command.ExitInterrupted || stdout != "" || stderr != "the server continues to restore namespace shop\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

@@ -44,8 +44,8 @@ func endsExactlyTheHoldThatTheServersHintNames(t *testing.T) {
 			if !named {
 				t.Fatalf("%q names no command", covered)
 			}
-			server := &cmdtest.Server{}
-			args := append(strings.Fields(line), "--yes", "--server", cmdtest.Serve(t, server))
+			server := &cmdtest.Fake{}
+			args := append(strings.Fields(line), "--yes", "--server", server.Serve(t))
 			if code, _, stderr := program.Shell(t.Context(), args...); code != command.ExitOK {
 				t.Fatalf("%q: exit %d, %s", args, code, stderr)
 			}

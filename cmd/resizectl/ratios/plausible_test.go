@@ -25,9 +25,9 @@ func TestPlausible(t *testing.T) {
 	t.Run("warns of ratios that are not used", warnsOfRatiosThatAreNotUsed)
 }
 
-func implausibleServer(t *testing.T) *cmdtest.Server {
-	server := cmdtest.Writable()
-	server.Unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+func implausibleServer() *writable {
+	server := newWritable()
+	server.unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
 	return server
 }
 
@@ -50,10 +50,10 @@ func atATerminalWarnsOfAnImplausibleRatioBeforeItAsks(t *testing.T) {
 		{"y\n", command.ExitOK, 3, question},
 		{"n\n", command.ExitError, 2, question + "error: not confirmed, so nothing was changed\n"},
 	} {
-		server := implausibleServer(t)
+		server := implausibleServer()
 		var stdout, stderr bytes.Buffer
 		streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
-		code := program(t.Context(), streams, onRatios([]string{"set", "n4=125"}, "--server", cmdtest.Serve(t, server)))
+		code := program(t.Context(), streams, onRatios([]string{"set", "n4=125"}, "--server", server.Serve(t)))
 		if code != tc.code || !strings.HasPrefix(stderr.String(), "warning: "+implausible+"\n\nNODE TYPE") || !strings.HasSuffix(stderr.String(), tc.end) {
 			t.Errorf("%q: exit %d, stderr\n%s", tc.answer, code, &stderr)
 		}
@@ -77,8 +77,8 @@ func withoutATerminalAnImplausibleRatioNeedsAFlag(t *testing.T) {
 			{[]string{"--yes", "--allow-implausible"}, command.ExitOK, []bool{false, true, true}},
 			{[]string{"--dry-run=server", "--allow-implausible"}, command.ExitDifferences, []bool{false, true}},
 		} {
-			server := implausibleServer(t)
-			code, _, stderr := program.Shell(t.Context(), append(onRatios(verb, tc.flags...), "--server", cmdtest.Serve(t, server))...)
+			server := implausibleServer()
+			code, _, stderr := program.Shell(t.Context(), append(onRatios(verb, tc.flags...), "--server", server.Serve(t))...)
 			refused := stderr == "error: "+implausible+"; to make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes\n"
 			if code != tc.code || refused != (code == command.ExitError) || strings.HasPrefix(stderr, warning) == refused || !slices.Equal(allowed(server.Written()), tc.allowed) {
 				t.Errorf("%v %v: exit %d, requests that allow implausible ratios: %v, stderr\n%s", verb, tc.flags, code, allowed(server.Written()), stderr)
@@ -89,8 +89,8 @@ func withoutATerminalAnImplausibleRatioNeedsAFlag(t *testing.T) {
 
 // Another user may change a ratio between the warning and the write.
 func theFlagAllowsNothingWithoutAWarning(t *testing.T) {
-	server := cmdtest.Writable()
-	code, _, stderr := program.Shell(t.Context(), append(onRatios([]string{"set", "n4=1.2"}, "--yes", "--allow-implausible"), "--server", cmdtest.Serve(t, server))...)
+	server := newWritable()
+	code, _, stderr := program.Shell(t.Context(), append(onRatios([]string{"set", "n4=1.2"}, "--yes", "--allow-implausible"), "--server", server.Serve(t))...)
 	if code != command.ExitOK || strings.Contains(stderr, "warning") || !slices.Equal(allowed(server.Written()), []bool{false, false}) {
 		t.Errorf("exit %d, requests that allow implausible ratios: %v, stderr\n%s", code, allowed(server.Written()), stderr)
 	}
@@ -116,19 +116,19 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 }
 
 func warnsOfRatiosThatAreNotUsed(t *testing.T) {
-	server := cmdtest.Writable()
-	server.Ratios.GetRatios()[0].Implausible = "wrong"
-	rule := server.Rules[0]
+	server := newWritable()
+	server.table.GetRatios()[0].Implausible = "wrong"
+	rule := server.rules[0]
 	// A rule can have a baseline that makes a node type implausible which it does not name.
 	const second = "m9"
 	rule.Implausible = map[string]string{second: "wrong, too"}
-	first := server.Ratios.GetRatios()[0].GetNodeType()
+	first := server.table.GetRatios()[0].GetNodeType()
 	for _, tc := range []struct{ verb, want string }{
 		{"list", "warning: " + first + " is not used: wrong\n"},
 		{"list --rules", "warning: " + first + " is not used: wrong\nwarning: " + second + " is not used by " + rule.GetName() + ": wrong, too\n"},
 		{"get " + first, "warning: " + first + " is not used: wrong\n"},
 	} {
-		code, stdout, stderr := program.Shell(t.Context(), append(onRatios(strings.Fields(tc.verb)), "--server", cmdtest.Serve(t, server))...)
+		code, stdout, stderr := program.Shell(t.Context(), append(onRatios(strings.Fields(tc.verb)), "--server", server.Serve(t))...)
 		if code != command.ExitOK || stdout == "" || stderr != tc.want {
 			t.Errorf("%s: exit %d, stderr\n%s\nwant\n%s", tc.verb, code, stderr, tc.want)
 		}

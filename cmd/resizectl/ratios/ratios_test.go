@@ -13,7 +13,7 @@ import (
 )
 
 func TestRatiosList(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
+	address := cmdtest.Answering(cmdtest.Table(cmdtest.Ratios())).Serve(t)
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -45,7 +45,7 @@ func warnsOfUnhealthySources(t *testing.T) {
 		{Name: "configmap", Message: "nodeTypes.n4.cpuPerf:\n-1 is not > 0", LastGoodTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 0, time.UTC))},
 		{Name: "benchmark", Message: "connection refused"},
 	}
-	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: resp})
+	address := cmdtest.Answering(cmdtest.Table(resp)).Serve(t)
 	const want = `warning: source configmap is not healthy: nodeTypes.n4.cpuPerf: -1 is not > 0 (its state of 2026-10-01T12:30:00Z stays in effect)
 warning: source benchmark is not healthy: connection refused (no good state yet)
 `

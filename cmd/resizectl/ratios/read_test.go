@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 }
 
 func printsRatiosOfSeveralSources(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Writable())
+	address := newWritable().Serve(t)
 	for _, output := range print.Formats {
 		for name, args := range map[string][]string{
 			"ratios-overridden": {"list"}, "ratios-rules": {"list", "--rules"}, "ratios-get": {"get", "n4"}, "ratios-history": {"history"},
@@ -41,7 +41,7 @@ func printsRatiosOfSeveralSources(t *testing.T) {
 }
 
 func saysThatThereAreNoRules(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--rules", "--server", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "list", "--rules", "--server", cmdtest.Answering(cmdtest.Table(cmdtest.Ratios())).Serve(t))
 	if code != command.ExitOK || stderr != "there are no rules: the same ratios apply to every pod\n" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
@@ -49,7 +49,7 @@ func saysThatThereAreNoRules(t *testing.T) {
 }
 
 func failsForAnUnknownNodeType(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", cmdtest.Serve(t, cmdtest.Writable()))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "get", "n5", "--server", newWritable().Serve(t))
 	if code != command.ExitError || stdout != "" || stderr != "error: node type \"n5\" has no ratio; "+connect.Hints["NODE_TYPE_UNKNOWN"]+"\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -57,8 +57,8 @@ func failsForAnUnknownNodeType(t *testing.T) {
 
 func readsTheHistoryInPages(t *testing.T) {
 	const older = "there are older changes: --limit 0 lists all that are kept\n"
-	server := cmdtest.Writable()
-	address := cmdtest.Serve(t, server)
+	server := newWritable()
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		args    []string
 		numbers string
@@ -87,14 +87,14 @@ func readsTheHistoryInPages(t *testing.T) {
 }
 
 func TestHistoryOfNothing(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "history", "n4", "--server", cmdtest.Answering().Serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "no changes to overrides are kept\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func completesNodeTypes(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Writable())
+	address := newWritable().Serve(t)
 	for _, tc := range []struct {
 		name string
 		args []string

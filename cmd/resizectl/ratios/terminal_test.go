@@ -26,10 +26,10 @@ func asksForConfirmationAtATerminal(t *testing.T) {
 			{"y\n", command.ExitOK, 2, "Apply? [y/N] "},
 			{"\n", command.ExitError, 1, "Apply? [y/N] error: not confirmed, so nothing was changed\n"},
 		} {
-			server := cmdtest.Writable()
+			server := newWritable()
 			var stdout, stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: cmdtest.OpenTerminal(t).Typed(t, tc.answer), Out: &stdout, ErrOut: &stderr}
-			code := program(t.Context(), streams, onRatios(verb, "--server", cmdtest.Serve(t, server)))
+			code := program(t.Context(), streams, onRatios(verb, "--server", server.Serve(t)))
 			if code != tc.code || !strings.HasSuffix(stderr.String(), tc.stderr) || len(server.Written()) != tc.asked {
 				t.Errorf("%q %q: exit %d, %d requests, stderr\n%s", verb, tc.answer, code, len(server.Written()), &stderr)
 			}

@@ -19,9 +19,8 @@ func TestRatiosWatch(t *testing.T) {
 		{"ratios-watch.yaml", "t5", []string{"-o", "yaml"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := &cmdtest.Server{}
-			server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}
-			code, stdout, stderr := program.WatchUntil(t, tc.seen, append([]string{"ratios", "watch", "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}))
+			code, stdout, stderr := program.WatchUntil(t, tc.seen, append([]string{"ratios", "watch", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitInterrupted || stderr != "" {
 				t.Errorf("exit %d, stderr %q; want 130 and nothing", code, stderr)
 			}
@@ -37,9 +36,8 @@ func TestWatch(t *testing.T) {
 // "list --watch" is "watch".
 func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
-		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}
-		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", cmdtest.Serve(t, server))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}))
+		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", server.Serve(t))
 		cmdtest.Golden(t, "ratios-watch.table", stdout)
 	}
 }

@@ -66,8 +66,8 @@ func TestRatiosWrites(t *testing.T) {
 			&workloadresizerv1.RollbackOverridesRequest{ToChange: new(int64(0)), ExpectedNewestChange: new(int64(4))}},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
-			server := cmdtest.Writable()
-			code, stdout, stderr := program.Shell(t.Context(), onRatios(tc.args, "--server", cmdtest.Serve(t, server), "--yes")...)
+			server := newWritable()
+			code, stdout, stderr := program.Shell(t.Context(), onRatios(tc.args, "--server", server.Serve(t), "--yes")...)
 			if code != command.ExitOK {
 				t.Errorf("exit %d", code)
 			}
@@ -88,9 +88,9 @@ func TestWrite(t *testing.T) {
 }
 
 func setsRatiosForALimitedTime(t *testing.T) {
-	server := cmdtest.Writable()
+	server := newWritable()
 	begin := time.Now()
-	code, _, stderr := program.Shell(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", cmdtest.Serve(t, server))
+	code, _, stderr := program.Shell(t.Context(), "ratios", "set", "n4=1.2", "--for", "90m", "--yes", "--server", server.Serve(t))
 	if code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
@@ -103,8 +103,8 @@ func setsRatiosForALimitedTime(t *testing.T) {
 func TestRatiosDryRun(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2", "c3=1.4"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range print.Formats {
-			server := cmdtest.Writable()
-			asked := onRatios(args, "-o", output, "--server", cmdtest.Serve(t, server), "--dry-run")
+			server := newWritable()
+			asked := onRatios(args, "-o", output, "--server", server.Serve(t), "--dry-run")
 			code, stdout, stderr := program.Shell(t.Context(), asked...)
 			if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact {
 				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, cmdtest.HiddenOfImpact)
@@ -113,7 +113,7 @@ func TestRatiosDryRun(t *testing.T) {
 			if n := len(server.Written()); n != 1 {
 				t.Errorf("%q: %d requests", args, n)
 			}
-			server.Impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
+			server.impact = &workloadresizerv1.Impact{Total: &workloadresizerv1.ImpactGroup{}}
 			code, stdout, stderr = program.Shell(t.Context(), append(asked, "--dry-run=server")...)
 			if code != command.ExitOK || stderr != "" || (output == "table" || output == "wide") && !strings.HasSuffix(stdout, "\nno pod would get a different size\n") {
 				t.Errorf("%q -o %s without an impact: exit %d, stdout %q, stderr %q", args, output, code, stdout, stderr)
@@ -125,7 +125,7 @@ func TestRatiosDryRun(t *testing.T) {
 func printsWritesAsDocuments(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
 		for _, output := range []string{"json", "yaml"} {
-			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, cmdtest.Writable()), "--yes", "-o", output)...)
+			code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", newWritable().Serve(t), "--yes", "-o", output)...)
 			if code != command.ExitOK || !strings.Contains(stderr, "all pods") {
 				t.Errorf("%q -o %s: exit %d, stderr %q; want the impact", args, output, code, stderr)
 			}
@@ -136,9 +136,9 @@ func printsWritesAsDocuments(t *testing.T) {
 
 func doesNotAskForConfirmationWithoutAChange(t *testing.T) {
 	for _, args := range [][]string{{"set", "n4=1.08"}, {"delete", "c3", "--ignore-not-found"}, {"rollback", "--to", "3"}} {
-		server := cmdtest.Writable()
-		server.Unchanged = true
-		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
+		server := newWritable()
+		server.unchanged = true
+		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", server.Serve(t), "--yes")...)
 		if code != command.ExitOK || stdout != "" || stderr != "nothing to change: the overrides are already as requested\n" || len(server.Written()) != 1 {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q, %d requests", args, code, stdout, stderr, len(server.Written()))
 		}
@@ -149,9 +149,9 @@ func failsIfAnotherChangeCameFirst(t *testing.T) {
 	want := "error: another change came first, so nothing was changed: n4 was changed by bob; " +
 		"see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right\n"
 	for _, args := range [][]string{{"set", "n4=1.2"}, {"delete", "n4"}, {"rollback", "--to", "1"}} {
-		server := cmdtest.Writable()
-		server.Refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
-		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", cmdtest.Serve(t, server), "--yes")...)
+		server := newWritable()
+		server.refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+		code, stdout, stderr := program.Shell(t.Context(), onRatios(args, "--server", server.Serve(t), "--yes")...)
 		if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want %q last", args, code, stdout, stderr, want)
 		}
@@ -159,8 +159,8 @@ func failsIfAnotherChangeCameFirst(t *testing.T) {
 }
 
 func TestRatiosWriteUsage(t *testing.T) {
-	server := cmdtest.Writable()
-	address := cmdtest.Serve(t, server)
+	server := newWritable()
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		name, want string
 		args       []string

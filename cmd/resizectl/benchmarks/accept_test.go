@@ -21,8 +21,8 @@ import (
 )
 
 // accepting returns the command line that accepts a suggestion.
-func accepting(t *testing.T, server *cmdtest.Server, args ...string) []string {
-	return append([]string{"benchmark", "accept", "--server", cmdtest.Serve(t, server)}, args...)
+func accepting(t *testing.T, server *suggester, args ...string) []string {
+	return append([]string{"benchmark", "accept", "--server", server.Serve(t)}, args...)
 }
 
 // updateOfN4 returns the request that accepts the suggestion for n4.
@@ -132,7 +132,7 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 
 func reportsThatNothingChanges(t *testing.T) {
 	server := suggesting()
-	server.Unchanged = true
+	server.unchanged = true
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
 	if code != command.ExitOK || stdout != "" || stderr != "nothing to change: the overrides are already as requested\n" || len(server.Written()) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q, %d requests", code, stdout, stderr, len(server.Written()))
@@ -141,7 +141,7 @@ func reportsThatNothingChanges(t *testing.T) {
 
 func failsIfAnotherChangeCameFirst(t *testing.T) {
 	server := suggesting()
-	server.Refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
+	server.refused = cmdtest.WithReason(codes.Aborted, "ETAG_MISMATCH", "n4 was changed by bob")
 	code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes")...)
 	want := "error: another change came first, so nothing was changed: n4 was changed by bob; " + connect.Hints["ETAG_MISMATCH"] + "\n"
 	if code != command.ExitError || stdout != "" || !strings.HasSuffix(stderr, want) {
@@ -153,7 +153,7 @@ func anImplausibleSuggestionNeedsAFlag(t *testing.T) {
 	const implausible = "n4 would be 125 times as fast as n2d for cpu"
 	for flag, want := range map[string]string{"--force": "error: ", "--allow-implausible": "warning: "} {
 		server := suggesting()
-		server.Unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
+		server.unconfirmed = cmdtest.WithReason(codes.FailedPrecondition, "IMPLAUSIBLE_RATIO", implausible)
 		code, _, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--yes", flag)...)
 		if (code == command.ExitOK) != (want == "warning: ") || !strings.HasPrefix(stderr, want+implausible) {
 			t.Errorf("%s: exit %d, stderr\n%s", flag, code, stderr)
@@ -180,7 +180,7 @@ func TestAcceptReason(t *testing.T) {
 	for _, letter := range "abcdefghij" {
 		many.Parts = append(many.Parts, &workloadresizerv1.SuggestionPart{Benchmark: strings.Repeat(string(letter), longName), Ratio: 1.25, Weight: 1})
 	}
-	few := proto.CloneOf(cmdtest.Suggestions()[2])
+	few := proto.CloneOf(suggestions()[2])
 	few.Parts = few.Parts[:2]
 	first := strings.Repeat("a", longName) + " 1.25"
 	for _, tc := range []struct {

@@ -12,7 +12,7 @@ import (
 const failingFeed = "warning: feed nightly: open /feeds/nightly.json: no such file or directory (its copy of 2026-11-21T01:02:03Z stays in use)\n"
 
 func TestBenchmarkFeeds(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
+	address := suggesting().Serve(t)
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", address, "-o", output)
 		if code != command.ExitOK || stderr != failingFeed {
@@ -31,7 +31,7 @@ func TestFeeds(t *testing.T) {
 }
 
 func showsOneFeed(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.Measured()})
+	address := suggesting().Serve(t)
 	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "coremark-table", "--server", address)
 	if code != command.ExitOK || stderr != "" {
 		t.Errorf("exit %d, stderr %q", code, stderr)
@@ -48,7 +48,7 @@ func showsOneFeed(t *testing.T) {
 }
 
 func saysThatThereAreNoFeeds(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Answering().Serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "the server reads no feeds: its benchmark settings name none\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -56,10 +56,10 @@ func saysThatThereAreNoFeeds(t *testing.T) {
 
 // Users with a mistake in the settings look at the feeds, and do not find theirs.
 func warnsOfRejectedSettings(t *testing.T) {
-	server := &cmdtest.Server{Ratios: &workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
+	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.ListRatiosResponse{Sources: []*workloadresizerv1.RatioSource{
 		{Name: "configmap", Message: "is another matter"}, {Name: "benchmark", Message: "benchmarks.yaml: feeds[0].format: want samples"},
-	}}}
-	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", cmdtest.Serve(t, server))
+	}}))
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "feeds", "--server", server.Serve(t))
 	const want = "the server reads no feeds: its benchmark settings name none\n" +
 		"warning: source benchmark is not healthy: benchmarks.yaml: feeds[0].format: want samples (no good state yet)\n"
 	if code != command.ExitOK || stdout != "" || stderr != want {

@@ -27,17 +27,30 @@ const (
 )
 
 // rejecting returns a server that rejects the second of two samples.
-func rejecting() *cmdtest.Server {
-	server := &cmdtest.Server{}
-	server.Ingested = &workloadresizerv1.IngestSamplesResponse{Stored: 1, Rejected: 3, Known: 2, Old: 4, Errors: []*workloadresizerv1.SampleError{
+func rejecting() *cmdtest.Fake {
+	return cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.IngestSamplesResponse{Stored: 1, Rejected: 3, Known: 2, Old: 4, Errors: []*workloadresizerv1.SampleError{
 		{Index: 1, Id: "run-4", Code: workloadresizerv1.SampleErrorCode_SAMPLE_ERROR_CODE_NODE_UNKNOWN, Field: "node", Message: "there is no node\x1b \"node-3\""},
 		{Index: 7, Id: "run-9", Message: "is not one of the file"},
-	}}
-	return server
+	}}))
 }
 
-func importing(t *testing.T, server *cmdtest.Server, args ...string) []string {
-	return append([]string{"benchmark", "import", "--server", cmdtest.Serve(t, server)}, args...)
+// storing returns a server that stores all samples.
+func storing() *cmdtest.Fake {
+	return cmdtest.Answering(cmdtest.On(func(req *workloadresizerv1.IngestSamplesRequest) (*workloadresizerv1.IngestSamplesResponse, error) {
+		return &workloadresizerv1.IngestSamplesResponse{Stored: int64(len(req.GetSamples()))}, nil
+	}))
+}
+
+// sent returns the samples that arrived.
+func sent(server *cmdtest.Fake) (all []*workloadresizerv1.IngestSamplesRequest) {
+	for _, req := range server.Requests() {
+		all = append(all, req.(*workloadresizerv1.IngestSamplesRequest))
+	}
+	return all
+}
+
+func importing(t *testing.T, server *cmdtest.Fake, args ...string) []string {
+	return append([]string{"benchmark", "import", "--server", server.Serve(t)}, args...)
 }
 
 func TestImport(t *testing.T) {
@@ -64,14 +77,14 @@ func importsGoodFiles(t *testing.T) {
 		{"import-dry-run.table", []string{goodSamples, "--dry-run"}},
 		{"import-benchmark.table", []string{goodSamples, "--benchmark", "coremark", "--format", "samples"}},
 	} {
-		server := &cmdtest.Server{}
+		server := storing()
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, tc.args...)...)
 		if code != command.ExitOK || stderr != "" {
 			t.Errorf("%q: exit %d, stderr %q", tc.args, code, stderr)
 		}
 		cmdtest.Golden(t, tc.golden, stdout)
-		for _, sent := range server.SentSamples() {
-			if got, want := sent.GetValidateOnly(), strings.Contains(tc.golden, "dry-run"); got != want {
+		for _, req := range sent(server) {
+			if got, want := req.GetValidateOnly(), strings.Contains(tc.golden, "dry-run"); got != want {
 				t.Errorf("%q: only validated: %v", tc.args, got)
 			}
 		}
@@ -91,7 +104,7 @@ func reportsBadRows(t *testing.T) {
 }
 
 func reportsBadRowsAndRejectedSamplesSeparately(t *testing.T) {
-	server := &cmdtest.Server{}
+	server := storing()
 	if code, _, stderr := program.Shell(t.Context(), importing(t, server, badSamples)...); code != command.ExitNotImported || stderr == "" {
 		t.Errorf("bad rows: exit %d, stderr %q", code, stderr)
 	}
@@ -101,7 +114,7 @@ func reportsBadRowsAndRejectedSamplesSeparately(t *testing.T) {
 }
 
 func sendsSamplesAsTheyAre(t *testing.T) {
-	server := &cmdtest.Server{}
+	server := storing()
 	if code, _, stderr := program.Shell(t.Context(), importing(t, server, goodSamples, "--source", "team")...); code != command.ExitOK {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
@@ -115,13 +128,13 @@ func sendsSamplesAsTheyAre(t *testing.T) {
 		{Id: "table-1", InstanceType: "n2d-standard-8", Benchmark: "coremark", Score: 163856, Vcpus: 8, Threads: 8, Runs: new(int32(12)), Machine: "n2d-standard-8", MeasureTime: at(20, 12), Source: "team"},
 		{Id: "spot-1", NodeType: "n4", Benchmark: "bench-node:sha256", Score: 1200, Vcpus: 8, Threads: 1, Machine: "node-1", MeasureTime: at(21, 10), SpotCheck: true, Source: "team"},
 	}}}
-	if diff := cmp.Diff(want, server.SentSamples(), protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, sent(server), protocmp.Transform()); diff != "" {
 		t.Errorf("wrong samples (-want +got):\n%s", diff)
 	}
 }
 
 func importsStandardInput(t *testing.T) {
-	server := &cmdtest.Server{}
+	server := storing()
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(`{"id":"a","nodeType":"n4","benchmark":"coremark","score":1,"vcpus":1,"threads":2,"machine":"m","time":"2026-11-20T10:00:00Z"}`)
 	code := program(t.Context(), genericiooptions.IOStreams{In: in, Out: &stdout, ErrOut: &stderr}, importing(t, server, "-"))
@@ -132,14 +145,14 @@ func importsStandardInput(t *testing.T) {
 
 // Files that can be read are imported.
 func importsWhatCanBeRead(t *testing.T) {
-	server := &cmdtest.Server{}
+	server := storing()
 	unknown := cmdtest.File(t, "notes.txt", []byte("hello"))
 	table := cmdtest.File(t, "table.csv", []byte("VM Size"))
 	code, stdout, stderr := program.Shell(t.Context(), importing(t, server, "no-such-file", unknown, goodSamples)...)
 	want := "error: no-such-file does not exist: check the name of the file\n" +
 		"error: the content of " + unknown + " matches none of the formats, as text or compressed with gzip or xz; " +
 		"set its format with --format: perfkit, sparecores, cloud-csv, geekbench, phoronix, samples\n"
-	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(server.SentSamples()) != 1 {
+	if code != command.ExitError || !strings.Contains(stdout, goodSamples) || stderr != want || len(sent(server)) != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
 	}
 	want = "error: " + table + " is a cloud-csv table, which does not name the benchmark; set it with --benchmark, such as coremark\n"
@@ -170,7 +183,7 @@ func rejectsEmptyInput(t *testing.T) {
 		"a table without rows":        {header, header + " has no measurements as cloud-csv", []string{"--benchmark", "coremark"}},
 		"an empty file with a format": {empty, empty + " has no measurements as perfkit", []string{"--format", "perfkit"}},
 	} {
-		server := &cmdtest.Server{}
+		server := storing()
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, append([]string{tc.file}, tc.flags...)...)...)
 		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: "+tc.want) || strings.Contains(stderr, "--format") || strings.Count(stderr, "\n") != 1 || server.LastRequest() != nil {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", name, code, stdout, stderr)
@@ -193,13 +206,13 @@ func countsTheFaultsThatAreNotShown(t *testing.T) {
 // The server's parser reads the table. This test checks what the parser is given.
 func importsATable(t *testing.T) {
 	const header = "VM Size,CPU,vCPUs,NUMA Nodes,Memory(GiB),Avg Score,StdDev,StdDev%,#Runs\n"
-	server := &cmdtest.Server{}
+	server := storing()
 	table := cmdtest.File(t, "table.csv", []byte(header+"n4-standard-8,,8,1,32,177656,2180,1.66%,140\nn4-odd,,,1,32,177656,2180,1.66%,140\n"))
 	code, _, stderr := program.Shell(t.Context(), importing(t, server, table, "--benchmark", "coremark", "--vcpus", "n4-odd=4", "--source", "table")...)
 	if code != command.ExitOK || stderr != "" {
 		t.Fatalf("exit %d, stderr %q", code, stderr)
 	}
-	samples := server.SentSamples()[0].GetSamples()
+	samples := sent(server)[0].GetSamples()
 	if len(samples) != 2 {
 		t.Fatalf("sent %v", samples)
 	}
@@ -221,7 +234,7 @@ func importsTablesThatExcelSaves(t *testing.T) {
 		"Unicode text":   string(utf16le(strings.ReplaceAll(table, ";", "\t"))),
 		"UTF-16, no BOM": string(utf16le(table)[2:]),
 	} {
-		server := &cmdtest.Server{}
+		server := storing()
 		file := cmdtest.File(t, "table.csv", []byte(text))
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, server, file, "--benchmark", "coremark")...)
 		if name == "UTF-16, no BOM" {
@@ -236,7 +249,7 @@ func importsTablesThatExcelSaves(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr %q, want %q", name, code, stderr, want)
 			continue
 		}
-		samples := server.SentSamples()[0].GetSamples()
+		samples := sent(server)[0].GetSamples()
 		if len(samples) != 1 || samples[0].GetInstanceType() != "n4-standard-8" || samples[0].GetScore() != 177656.5 {
 			t.Errorf("%s: sent %v", name, samples)
 		}
@@ -256,12 +269,12 @@ func utf16le(text string) []byte {
 func notesBenchmarksThatAreNotInTheTableOfSuites(t *testing.T) {
 	table := cmdtest.File(t, "table.csv", []byte("VM Size,Avg Score\nn4-standard-8,177656\n"))
 	const note = "note: cormark is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos\n"
-	code, _, stderr := program.Shell(t.Context(), importing(t, &cmdtest.Server{}, table, table, "--benchmark", "cormark")...)
+	code, _, stderr := program.Shell(t.Context(), importing(t, storing(), table, table, "--benchmark", "cormark")...)
 	if code != command.ExitOK || stderr != note {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 	export := cmdtest.File(t, "run.json", []byte(`{"metric":"Coremark Score","value":1,"test":"coremark","labels":"|machine_type:n4-standard-8|,|num_cpus:8|,|thread_count:8|"}`))
-	code, stdout, stderr := program.Shell(t.Context(), importing(t, &cmdtest.Server{}, export, "--benchmark", "cormark")...)
+	code, stdout, stderr := program.Shell(t.Context(), importing(t, storing(), export, "--benchmark", "cormark")...)
 	if code != command.ExitError || stdout != "" || !strings.Contains(stderr, `not "cormark": one of coremark, `) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

@@ -20,7 +20,7 @@ func TestBenchmarkList(t *testing.T) {
 		{"table", cmdtest.Since.Add(-20 * 24 * time.Hour)}, {"wide", cmdtest.Since.Add(-20 * 24 * time.Hour)},
 		{"json", cmdtest.Since}, {"yaml", cmdtest.Since},
 	} {
-		address := cmdtest.Serve(t, &cmdtest.Server{BenchmarkScript: cmdtest.BenchmarkScript{Benchmarks: cmdtest.Benchmarks(tc.newest)}})
+		address := cmdtest.Answering(cmdtest.Pages(2, &workloadresizerv1.ListBenchmarksResponse{Benchmarks: measurements(tc.newest)})).Serve(t)
 		code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "--server", address, "-o", tc.output)
 		if code != command.ExitOK || stderr != "" {
 			t.Errorf("-o %s: exit %d, stderr %q", tc.output, code, stderr)
@@ -34,8 +34,8 @@ func TestList(t *testing.T) {
 }
 
 func requestsOneNodeTypeAndBenchmark(t *testing.T) {
-	server := &cmdtest.Server{}
-	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", cmdtest.Serve(t, server))
+	server := &cmdtest.Fake{}
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "list", "n4@Intel-6-207", "--benchmark", "coremark", "--server", server.Serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "no such measurements found, or they are too old\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
@@ -46,8 +46,8 @@ func requestsOneNodeTypeAndBenchmark(t *testing.T) {
 }
 
 func TestBenchmarkUsage(t *testing.T) {
-	server := &cmdtest.Server{}
-	address := cmdtest.Serve(t, server)
+	server := &cmdtest.Fake{}
+	address := server.Serve(t)
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -98,9 +98,7 @@ func TestNumbersOfBenchmarks(t *testing.T) {
 }
 
 func TestBenchmarkCompletion(t *testing.T) {
-	server := cmdtest.Writable()
-	server.BenchmarkScript = cmdtest.Measured()
-	address := cmdtest.Serve(t, server)
+	address := suggesting().Serve(t)
 	for _, tc := range []struct {
 		args []string
 		want string

@@ -12,15 +12,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// suggesting returns a server that has suggestions, and whose ratios can be changed.
-func suggesting() *cmdtest.Server {
-	server := cmdtest.Writable()
-	server.BenchmarkScript = cmdtest.Measured()
-	return server
-}
-
 func TestBenchmarkSuggest(t *testing.T) {
-	address := cmdtest.Serve(t, suggesting())
+	address := suggesting().Serve(t)
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -58,14 +51,14 @@ func TestSuggest(t *testing.T) {
 }
 
 func saysThatThereAreNoSuggestions(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Serve(t, &cmdtest.Server{}))
+	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Answering().Serve(t))
 	if code != command.ExitOK || stdout != "" || stderr != "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func TestHowToAccept(t *testing.T) {
-	good := cmdtest.Suggestions()[2]
+	good := suggestions()[2]
 	was := func(change func(*workloadresizerv1.Suggestion)) *workloadresizerv1.Suggestion {
 		s := proto.CloneOf(good)
 		change(s)
@@ -76,8 +69,8 @@ func TestHowToAccept(t *testing.T) {
 		of         *workloadresizerv1.Suggestion
 	}{
 		{"a good suggestion", "To accept it:\n  resizectl benchmark accept n4", good},
-		{"a suggestion that is held back", "It is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", cmdtest.Suggestions()[1]},
-		{"no suggestion", "There is nothing to accept.", cmdtest.Suggestions()[0]},
+		{"a suggestion that is held back", "It is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
+		{"no suggestion", "There is nothing to accept.", suggestions()[0]},
 		{"a suggestion that an override has", "It is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
 		{"a suggestion that another source has", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
 			s.Current.CpuPerf, s.Current.Provenance = s.GetCpuPerf(), &workloadresizerv1.Provenance{Source: "benchmark"}
@@ -90,7 +83,7 @@ func TestHowToAccept(t *testing.T) {
 }
 
 func showsNoIntervalForASingleScore(t *testing.T) {
-	s := cmdtest.Suggestions()[2]
+	s := suggestions()[2]
 	s.Interval = nil
 	if got := intervalText(s); got != print.Absent {
 		t.Errorf("in the table: %q", got)

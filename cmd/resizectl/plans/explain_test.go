@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -13,18 +14,64 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// explained returns a server with a pod of the fixtures, ratios that other sources
-// contradict, and nothing else.
-func explained(plan *workloadresizerv1.Plan) *cmdtest.Server {
-	server := &cmdtest.Server{Plans: []*workloadresizerv1.Plan{plan}, Ratios: cmdtest.Ratios()}
-	n4 := server.Ratios.GetRatios()[2]
+// around is a pod, and what a server knows around it.
+type around struct {
+	plan *workloadresizerv1.Plan
+	// resumed is the plan without holds, if it is another one.
+	resumed *workloadresizerv1.Plan
+	table   *workloadresizerv1.ListRatiosResponse
+	rules   []*workloadresizerv1.RatioRule
+	holds   []*workloadresizerv1.Hold
+	// resize is nil for a pod that was not sized.
+	resize *workloadresizerv1.Resize
+	// scripts replace the answers about these.
+	scripts []cmdtest.Script
+}
+
+// explained returns a pod of the fixtures, ratios that other sources contradict, and nothing else.
+func explained(plan *workloadresizerv1.Plan) *around {
+	table := cmdtest.Ratios()
+	n4 := table.GetRatios()[2]
 	n4.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", Reason: "the encoder is slower", UpdateTime: timestamppb.New(cmdtest.Since)}
 	n4.ExpireTime = timestamppb.New(cmdtest.Since.Add(24 * time.Hour))
 	n4.Candidates = []*workloadresizerv1.RatioCandidate{
 		{CpuPerf: 1.25, MemoryPerf: 1, Provenance: n4.GetProvenance()},
 		{CpuPerf: 1.08, MemoryPerf: 1, Provenance: &workloadresizerv1.Provenance{Source: "configmap"}},
 	}
+	return &around{plan: plan, resumed: plan, table: table}
+}
+
+func (a *around) server() *cmdtest.Fake {
+	previewed := cmdtest.On(func(req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
+		switch {
+		case req.GetPod() != a.plan.GetPod():
+			return nil, cmdtest.WithReason(codes.NotFound, "POD_NOT_FOUND", "there is no such pod")
+		case req.GetWhatIf().GetWithoutHolds():
+			return &workloadresizerv1.PreviewPodResponse{Plan: a.resumed}, nil
+		}
+		return &workloadresizerv1.PreviewPodResponse{Plan: a.plan}, nil
+	})
+	sized := cmdtest.On(func(req *workloadresizerv1.GetResizeRequest) (*workloadresizerv1.GetResizeResponse, error) {
+		if req.GetPod() != a.resize.GetPod() {
+			return nil, cmdtest.WithReason(codes.NotFound, "NOT_RESIZED", "the pod was not sized")
+		}
+		return &workloadresizerv1.GetResizeResponse{Resize: a.resize}, nil
+	})
+	server := cmdtest.Answering(cmdtest.Plans(nil, a.plan), previewed, cmdtest.Table(a.table, a.rules...), cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Holds: a.holds}), sized)
+	server.Follow(a.scripts...)
 	return server
+}
+
+// previews answers previews of many pods with messages.
+func previews(messages func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse) cmdtest.Script {
+	return cmdtest.OnStream(func(_ context.Context, req *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+		for _, message := range messages(req) {
+			if err := send(message); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func hold(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope) *workloadresizerv1.Hold {
@@ -33,11 +80,11 @@ func hold(kind workloadresizerv1.HoldKind, scope *workloadresizerv1.HoldScope) *
 
 func TestExplain(t *testing.T) {
 	const pause, restore = workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
-	resize := func() (*cmdtest.Server, string) { return explained(cmdtest.Web()), "web-6d4cf56db6-x2x7p" }
+	resize := func() (*around, string) { return explained(cmdtest.Web()), "web-6d4cf56db6-x2x7p" }
 
 	for _, tc := range []struct {
 		golden string
-		server func() (server *cmdtest.Server, pod string)
+		around func() (a *around, pod string)
 		args   []string
 	}{
 		{"explain-resize.table", resize, nil},
@@ -45,14 +92,14 @@ func TestExplain(t *testing.T) {
 		{"explain-resize.color", resize, []string{"--color=always"}},
 		{"explain-resize.json", resize, []string{"-o", "json"}},
 		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
-		{"explain-usage.table", func() (*cmdtest.Server, string) {
+		{"explain-usage.table", func() (*around, string) {
 			s := explained(cmdtest.Following())
 			sized := cmdtest.Sized("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 			sized.Containers[0].Demands = map[string]string{"cpu": "1", "memory": "1Gi"}
-			s.Resizing.Resizes = []*workloadresizerv1.Resize{sized}
+			s.resize = sized
 			return s, "web-6d4cf56db6-x2x7p"
 		}, nil},
-		{"explain-usage-other.table", func() (*cmdtest.Server, string) {
+		{"explain-usage-other.table", func() (*around, string) {
 			plan := cmdtest.Following()
 			app := plan.GetContainers()[0]
 			app.Current, app.Desired = cmdtest.Resources("1", "2Gi", "2", "4Gi"), cmdtest.Resources("800m", "2Gi", "1600m", "4Gi")
@@ -61,46 +108,46 @@ func TestExplain(t *testing.T) {
 			app.GetDemands()["cpu"].Message, app.GetDemands()["memory"].Message = "10 minutes of CPU known, and 24 hours needed (minHistory)", ""
 			return explained(plan), "web-6d4cf56db6-x2x7p"
 		}, nil},
-		{"explain-waiting.table", func() (*cmdtest.Server, string) {
+		{"explain-waiting.table", func() (*around, string) {
 			plan := cmdtest.Web()
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}
 			return explained(plan), "web-6d4cf56db6-x2x7p"
 		}, nil},
-		{"explain-reverted.table", func() (*cmdtest.Server, string) {
+		{"explain-reverted.table", func() (*around, string) {
 			plan := cmdtest.Aligned()
 			has := cmdtest.Resources("1", "1Gi", "", "1Gi")
 			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "app", Original: has, Current: has, Desired: has}}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Reverted", Message: "container app: cpu stays 1 instead of 800m until its desired size changes: failed and restarted 2 times since the resize (0 → 2) (Restarts)"}}
 			s := explained(plan)
-			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+			s.resize = cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 			return s, "api-0"
 		}, nil},
-		{"explain-aligned.table", func() (*cmdtest.Server, string) {
+		{"explain-aligned.table", func() (*around, string) {
 			s := explained(cmdtest.Aligned())
-			s.Resizing.Resizes = cmdtest.Resizes()[1:2]
-			s.Resizing.Resizes[0].Pod = "api-0"
+			s.resize = cmdtest.Resizes()[1]
+			s.resize.Pod = "api-0"
 			return s, "api-0"
 		}, nil},
-		{"explain-aligned.json", func() (*cmdtest.Server, string) {
+		{"explain-aligned.json", func() (*around, string) {
 			s := explained(cmdtest.Aligned())
-			s.Resizing.Resizes = cmdtest.Resizes()[:1]
-			s.Holds = []*workloadresizerv1.Hold{hold(pause, cmdtest.Everything)}
+			s.resize = cmdtest.Resizes()[0]
+			s.holds = []*workloadresizerv1.Hold{hold(pause, cmdtest.Everything)}
 			return s, "api-0"
 		}, []string{"-o", "json"}},
-		{"explain-skip.table", func() (*cmdtest.Server, string) { return explained(cmdtest.Bare()), "bare" }, nil},
-		{"explain-unknown.table", func() (*cmdtest.Server, string) {
+		{"explain-skip.table", func() (*around, string) { return explained(cmdtest.Bare()), "bare" }, nil},
+		{"explain-unknown.table", func() (*around, string) {
 			plan := cmdtest.Bare()
 			plan.NodeType, plan.NodeTypeLabel, plan.BaselineNodeType = "t2d", "cloud.google.com/machine-family", "n2d"
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "UnknownNodeType", Message: "node node-1 is of type \"t2d\", which has no ratio"}}
 			plan.Containers = cmdtest.Aligned().GetContainers()
 			return explained(plan), "bare"
 		}, nil},
-		{"explain-unscheduled.table", func() (*cmdtest.Server, string) {
+		{"explain-unscheduled.table", func() (*around, string) {
 			plan := cmdtest.Bare()
 			plan.Node, plan.Reasons = "", []*workloadresizerv1.PlanReason{{Code: "NotScheduled"}}
 			return explained(plan), "bare"
 		}, nil},
-		{"explain-kept.table", func() (*cmdtest.Server, string) {
+		{"explain-kept.table", func() (*around, string) {
 			// A vetoed resource stays, and a container without requests is not sized.
 			plan := cmdtest.Aligned()
 			kept := cmdtest.Resources("1", "1Gi", "2", "")
@@ -110,17 +157,17 @@ func TestExplain(t *testing.T) {
 			}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "RestartRequired", Message: "container app: cpu stays because its resizePolicy is RestartContainer"}}
 			s := explained(plan)
-			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")}
+			s.resize = cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 			return s, "api-0"
 		}, nil},
-		{"explain-external.table", func() (*cmdtest.Server, string) {
+		{"explain-external.table", func() (*around, string) {
 			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 			has := cmdtest.Resources("400m", "300Mi", "400m", "300Mi")
 			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("500m", "256Mi", "500m", "256Mi"), Current: has, Desired: has}}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ExternallyResized", Message: "container api: memory stays as ann set it"}}
 			return explained(plan), "api-0"
 		}, nil},
-		{"explain-part.table", func() (*cmdtest.Server, string) {
+		{"explain-part.table", func() (*around, string) {
 			// One resource is sized, one is not; the pod has no type that it is sized for.
 			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 			plan.MemoryFactor = new(2.0)
@@ -128,36 +175,36 @@ func TestExplain(t *testing.T) {
 			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("1", "2Gi", "2", "3Gi"), Current: has, Desired: has}}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "LimitRangeViolation", Message: "LimitRange most: container api: maximum memory usage per Container is 3Gi, but limit is 6Gi"}}
 			s := explained(plan)
-			s.Ratios.GetRatios()[2].MemoryPerf = 0.5
-			s.Resizing.Resizes = []*workloadresizerv1.Resize{cmdtest.PartlySized("default", "api-0")}
+			s.table.GetRatios()[2].MemoryPerf = 0.5
+			s.resize = cmdtest.PartlySized("default", "api-0")
 			return s, "api-0"
 		}, nil},
-		{"explain-failed.table", func() (*cmdtest.Server, string) {
+		{"explain-failed.table", func() (*around, string) {
 			plan := cmdtest.OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_SKIP)
 			has := cmdtest.Resources("450m", "64Mi", "", "")
 			plan.Containers = []*workloadresizerv1.ContainerPlan{{Name: "api", Original: cmdtest.Resources("500m", "64Mi", "", ""), Current: has, Desired: has}}
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "ResizeFailed", Message: "resize: an admission policy or webhook changes it: container api: cpu request is 450m instead of 400m"}}
 			return explained(plan), "api-0"
 		}, nil},
-		{"explain-rule.table", func() (*cmdtest.Server, string) {
+		{"explain-rule.table", func() (*around, string) {
 			plan := cmdtest.Unsteady()
 			plan.Rule, plan.BaselineNodeType, plan.CpuFactor = "overrides[0] (critical)", "c3", new(1.04)
 			s := explained(plan)
-			s.Ratios.Revision = "5c20"
-			s.Rules = []*workloadresizerv1.RatioRule{{
-				Name: plan.GetRule(), BaselineNodeType: "c3", Ratios: s.Ratios.GetRatios(),
+			s.table.Revision = "5c20"
+			s.rules = []*workloadresizerv1.RatioRule{{
+				Name: plan.GetRule(), BaselineNodeType: "c3", Ratios: s.table.GetRatios(),
 				Bounds: &workloadresizerv1.Bounds{Cpu: &workloadresizerv1.QuantityRange{Max: "800m"}},
 			}}
 			return s, "cart-0"
 		}, nil},
-		{"explain-held.table", func() (*cmdtest.Server, string) {
+		{"explain-held.table", func() (*around, string) {
 			// Only holds of the cluster, its namespace, its workload and itself cover the
 			// pod.
 			plan := cmdtest.Unsteady()
 			plan.Containers[0].Desired = plan.Containers[0].Original
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Restored", Message: "the pod has its originals and keeps them"}}
 			s := explained(plan)
-			s.Holds = []*workloadresizerv1.Hold{
+			s.holds = []*workloadresizerv1.Hold{
 				hold(pause, cmdtest.Everything),
 				hold(pause, cmdtest.NamespaceScope("default")),
 				hold(restore, cmdtest.Shop),
@@ -166,35 +213,32 @@ func TestExplain(t *testing.T) {
 				hold(pause, cmdtest.Carts),
 				hold(pause, cmdtest.WorkloadScope("shop", "Deployment", "web")),
 			}
-			s.Resizing.Plans = func(req *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+			s.scripts = append(s.scripts, previews(func(req *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 				pods := int64(0)
 				if req.GetNamespace() == "shop" && req.GetPod() == "cart-0" && req.GetWorkload().GetName() == "cart" {
 					pods = 1
 				}
 				return []*workloadresizerv1.PreviewPlansResponse{cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: pods})}
-			}
+			}))
 			return s, "cart-0"
 		}, []string{"-n", "shop"}},
-		{"explain-degraded.table", func() (*cmdtest.Server, string) { return degraded(), "api-0" }, nil},
-		{"explain-paused.table", func() (*cmdtest.Server, string) { return paused(), "api-0" }, nil},
-		{"explain-paused.json", func() (*cmdtest.Server, string) { return paused(), "api-0" }, []string{"-o", "json"}},
-		{"explain-source.table", func() (*cmdtest.Server, string) {
+		{"explain-degraded.table", func() (*around, string) { return degraded(), "api-0" }, nil},
+		{"explain-paused.table", func() (*around, string) { return paused(), "api-0" }, nil},
+		{"explain-paused.json", func() (*around, string) { return paused(), "api-0" }, []string{"-o", "json"}},
+		{"explain-source.table", func() (*around, string) {
 			s := explained(cmdtest.Aligned())
-			s.Ratios.Sources = []*workloadresizerv1.RatioSource{
+			s.table.Sources = []*workloadresizerv1.RatioSource{
 				{Name: "override", Healthy: true},
 				{Name: "configmap", Message: "config.yaml: line 3: cpuPerf: must be above 0", LastGoodTime: timestamppb.New(cmdtest.Since)},
 			}
 			return s, "api-0"
 		}, nil},
-		{"explain-refused.table", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, nil},
-		{"explain-refused.json", func() (*cmdtest.Server, string) { return refusing(t), "web-6d4cf56db6-x2x7p" }, []string{"-o", "json"}},
+		{"explain-refused.table", func() (*around, string) { return refusing(), "web-6d4cf56db6-x2x7p" }, nil},
+		{"explain-refused.json", func() (*around, string) { return refusing(), "web-6d4cf56db6-x2x7p" }, []string{"-o", "json"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server, pod := tc.server()
-			if server.Resizing.Refused == nil && server.Resizing.Resizes == nil {
-				server.Resizing.Refused = map[string]error{"GetResize": cmdtest.WithReason(codes.NotFound, "NOT_RESIZED", "the pod was not sized")}
-			}
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", pod, "--server", cmdtest.Serve(t, server)}, tc.args...)...)
+			around, pod := tc.around()
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"explain", pod, "--server", around.server().Serve(t)}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -203,38 +247,37 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// paused returns a server with a pod that a pause of its namespace covers.
-func paused() *cmdtest.Server {
+// paused returns a pod that a pause of its namespace covers.
+func paused() *around {
 	plan := cmdtest.Aligned()
 	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Paused", Message: "the pause of namespace default began at 2026-11-21T01:02:03Z: moving"}}
 	s := explained(plan)
-	s.Holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.NamespaceScope("default"))}
-	s.Resumed = cmdtest.Web()
+	s.holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.NamespaceScope("default"))}
+	s.resumed = cmdtest.Web()
 	return s
 }
 
-// degraded returns a server with a pod that the breaker of the cluster covers.
-func degraded() *cmdtest.Server {
+// degraded returns a pod that the breaker of the cluster covers.
+func degraded() *around {
 	plan := cmdtest.Aligned()
 	plan.Decision = workloadresizerv1.Decision_DECISION_SKIP
 	plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "Degraded", Message: "the breaker of all pods opened at 2026-11-21T01:02:03Z: moving"}}
 	s := explained(plan)
-	s.Holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_BREAKER, cmdtest.Everything)}
-	s.Resumed = cmdtest.Web()
+	s.holds = []*workloadresizerv1.Hold{hold(workloadresizerv1.HoldKind_HOLD_KIND_BREAKER, cmdtest.Everything)}
+	s.resumed = cmdtest.Web()
 	return s
 }
 
-// refusing returns a server that shows the caller only the plan.
-func refusing(t *testing.T) *cmdtest.Server {
-	t.Helper()
-	server := explained(cmdtest.Web())
-	server.Resizing.Refused = map[string]error{
-		"ListRatios": cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios"),
-		"GetResize":  cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes"),
-		"ListHolds":  cmdtest.WithReason(codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet"),
+// refusing returns a pod of which a server shows the caller only the plan.
+func refusing() *around {
+	a := explained(cmdtest.Web())
+	a.scripts = []cmdtest.Script{
+		cmdtest.Fails("ListRatios", cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not list ratios")),
+		cmdtest.Fails("GetResize", cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "ann may not get resizes")),
+		cmdtest.Fails("ListHolds", cmdtest.WithReason(codes.Unavailable, "HOLDS_NOT_READY", "the holds are not read yet")),
 	}
-	return server
+	return a
 }
 
 func TestExplainRules(t *testing.T) {
@@ -243,11 +286,9 @@ func TestExplainRules(t *testing.T) {
 }
 
 func rejectsAnythingButASinglePod(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+	address := cmdtest.Answering(cmdtest.EachDecision(), previews(func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 		return []*workloadresizerv1.PreviewPlansResponse{cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{})}
-	}
-	address := cmdtest.Serve(t, server)
+	})).Serve(t)
 	for _, tc := range []struct {
 		name, want string
 		args       []string
@@ -271,23 +312,22 @@ func rejectsAnythingButASinglePod(t *testing.T) {
 
 // As in "kubectl logs", a workload stands for one of its pods.
 func TestExplainWorkload(t *testing.T) {
-	server := cmdtest.Cluster()
-	code, stdout, stderr := program.Shell(t.Context(), "explain", "shop/deployment/web", "--server", cmdtest.Serve(t, server))
+	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
+	code, stdout, stderr := program.Shell(t.Context(), "explain", "shop/deployment/web", "--server", address)
 	if code != command.ExitOK || !strings.Contains(stdout, "default/api-0 runs on node-1") || stderr != "note: deployment/web has 4 pods, this is pod/api-0\n" {
 		t.Errorf("exit %d, stdout\n%s\nstderr %q", code, stdout, stderr)
 	}
 }
 
 func explainsOneOfThePodsWithLabels(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Resizing.Plans = func(request *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+	server := cmdtest.Answering(cmdtest.EachDecision(), previews(func(request *workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 		if request.GetLabelSelector() != "app=api" || request.GetNamespace() != "default" || request.GetWorkload() != nil {
 			t.Errorf("got %v", request)
 		}
-		plan := &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: cmdtest.Aligned()}}
+		plan := cmdtest.PlanMessage(cmdtest.Aligned())
 		return []*workloadresizerv1.PreviewPlansResponse{plan, plan, cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: 2})}
-	}
-	code, stdout, stderr := program.Shell(t.Context(), "explain", "-l", "app=api", "--server", cmdtest.Serve(t, server))
+	}))
+	code, stdout, stderr := program.Shell(t.Context(), "explain", "-l", "app=api", "--server", server.Serve(t))
 	if code != command.ExitOK || !strings.Contains(stdout, " 1. Node: default/api-0 runs on") || stderr != "note: app=api has 2 pods, this is pod/api-0\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

@@ -42,9 +42,8 @@ func TestManifestsAreJoined(t *testing.T) {
 		{"rejects an empty name", "", "error: the name of the manifest is empty; see \"resizectl plan --help\"\n", []string{""}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server := &cmdtest.Server{}
-			server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{}
-			args := []string{"plan", "--server", cmdtest.Serve(t, server)}
+			server := &cmdtest.Fake{}
+			args := []string{"plan", "--server", server.Serve(t)}
 			for _, file := range tc.files {
 				args = append(args, "-f", file)
 			}

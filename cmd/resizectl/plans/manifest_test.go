@@ -31,9 +31,8 @@ func TestManifest(t *testing.T) {
 }
 
 func plansAManifest(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Manifest = cmdtest.ManifestPlans()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.Returns(cmdtest.ManifestPlans()))
+	address := server.Serve(t)
 	file := filepath.Join(t.TempDir(), "deploy.yaml")
 	if err := os.WriteFile(file, []byte(cmdtest.ManifestText), 0o600); err != nil {
 		t.Fatal(err)
@@ -63,9 +62,8 @@ func plansAManifest(t *testing.T) {
 }
 
 func sendsTheNamespaceOfObjectsThatNameNone(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Manifest = cmdtest.ManifestPlans()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.Returns(cmdtest.ManifestPlans()))
+	address := server.Serve(t)
 	file := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
 	kubeconfig := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u, namespace: shop}}], clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: u}]}"
 	t.Setenv("KUBECONFIG", cmdtest.File(t, "kubeconfig", []byte(kubeconfig)))
@@ -98,12 +96,11 @@ func saysOnceThatUsageIsNotKnown(t *testing.T) {
 }
 
 func plansAManifestFromStandardInput(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Resizing.Manifest = &workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}
+	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}))
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(cmdtest.ManifestText), Out: &out, ErrOut: &errOut}
 	// An object that is skipped on every node type is not a difference.
-	if code := program(t.Context(), streams, []string{"plan", "-f", "-", "--server", cmdtest.Serve(t, server)}); code != command.ExitOK {
+	if code := program(t.Context(), streams, []string{"plan", "-f", "-", "--server", server.Serve(t)}); code != command.ExitOK {
 		t.Errorf("exit %d: %s", code, errOut.String())
 	}
 	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}
@@ -113,8 +110,8 @@ func plansAManifestFromStandardInput(t *testing.T) {
 }
 
 func reportsTheErrorsOfAManifest(t *testing.T) {
-	server := &cmdtest.Server{Err: cmdtest.WithReason(codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
-	address := cmdtest.Serve(t, server)
+	server := &cmdtest.Fake{Err: cmdtest.WithReason(codes.InvalidArgument, "INVALID_ARGUMENT", "no objects")}
+	address := server.Serve(t)
 	for _, tc := range []struct{ name, file, want string }{
 		{"a missing file", "missing.yaml", "error: read the manifest: missing.yaml does not exist: check the name of the file\n"},
 		{"the server's error", "manifest_test.go", "error: no objects\n"},

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -18,8 +19,8 @@ import (
 )
 
 func TestPlan(t *testing.T) {
-	server := cmdtest.Cluster()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.EachDecision())
+	address := server.Serve(t)
 	ofPod := func(namespace, pod string) proto.Message {
 		return &workloadresizerv1.PreviewPodRequest{Namespace: namespace, Pod: pod}
 	}
@@ -68,11 +69,9 @@ func TestPlanRules(t *testing.T) {
 }
 
 func showsWhereDemandComesFrom(t *testing.T) {
-	server := &cmdtest.Server{
-		Plans:   []*workloadresizerv1.Plan{cmdtest.Aligned(), cmdtest.Bare(), cmdtest.Following(), cmdtest.Unsteady()},
-		Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
-	}
-	address := cmdtest.Serve(t, server)
+	summary := &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2}
+	server := cmdtest.Answering(cmdtest.Plans(summary, cmdtest.Aligned(), cmdtest.Bare(), cmdtest.Following(), cmdtest.Unsteady()))
+	address := server.Serve(t)
 	for golden, args := range map[string][]string{
 		"plans-usage.table": {"-A"}, "plans-usage.wide": {"-A", "-o", "wide"}, "plan-usage.table": {cmdtest.Following().GetPod()},
 	} {
@@ -85,7 +84,7 @@ func showsWhereDemandComesFrom(t *testing.T) {
 }
 
 func reportsThatNoPodsWereFound(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	address := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{})).Serve(t)
 	for _, tc := range []struct {
 		golden, stderr string
 		args           []string
@@ -106,7 +105,7 @@ func reportsThatNoPodsWereFound(t *testing.T) {
 // Output that is written one plan at a time must still be one document, and the same one in
 // both formats.
 func TestPlanDocumentsParse(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Cluster())
+	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
 	var fromJSON, fromYAML any
 	_, stdout, _ := program.Shell(t.Context(), "plan", "-A", "-o", "json", "--server", address)
 	if err := json.Unmarshal([]byte(stdout), &fromJSON); err != nil {
@@ -125,16 +124,25 @@ func TestPlanDocumentsParse(t *testing.T) {
 func failsIfTheStreamEndsEarly(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		server *cmdtest.Server
+		err    error
+		plans  []*workloadresizerv1.Plan
 		stderr string
 	}{
-		{"without a summary", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
+		{"without a summary", nil, []*workloadresizerv1.Plan{cmdtest.Bare()},
 			"ended early, after 1 pod, so it is not complete: the stream ended without its summary; run the command again\n"},
-		{"with an error", &cmdtest.Server{Plans: []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()}, Err: cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down")},
+		{"with an error", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the server is shutting down"), []*workloadresizerv1.Plan{cmdtest.Bare(), cmdtest.Aligned()},
 			"ended early, after 2 pods, so it is not complete: the server is shutting down; run the command again\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			address := cmdtest.Serve(t, tc.server)
+			server := cmdtest.Answering(cmdtest.OnStream(func(_ context.Context, _ *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+				for _, plan := range tc.plans {
+					if err := send(cmdtest.PlanMessage(plan)); err != nil {
+						return err
+					}
+				}
+				return tc.err
+			}))
+			address := server.Serve(t)
 			for _, output := range print.Formats {
 				code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", output, "--server", address)
 				if want := "error: the answer from " + address + " " + tc.stderr; code != command.ExitError || stderr != want {
@@ -160,8 +168,8 @@ func failsIfTheStreamEndsEarly(t *testing.T) {
 }
 
 func asksTheAPIServerOnRequest(t *testing.T) {
-	server := cmdtest.Cluster()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.EachDecision())
+	address := server.Serve(t)
 	for _, args := range [][]string{{"plan", "api-0"}, {"plan", "-A"}} {
 		for _, serverSide := range []bool{true, false} {
 			if serverSide {

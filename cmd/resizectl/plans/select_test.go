@@ -22,8 +22,8 @@ func TestSelect(t *testing.T) {
 }
 
 func requestsTheSelectedPods(t *testing.T) {
-	server := cmdtest.Cluster()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.EachDecision())
+	address := server.Serve(t)
 	whatIf := &workloadresizerv1.WhatIf{
 		Ratios: []*workloadresizerv1.AssumedRatio{{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0)}, {NodeType: "c3", CpuPerf: new(1.3)}, {NodeType: "t2d", MemoryPerf: new(1.1)}},
 	}
@@ -66,7 +66,7 @@ func requestsTheSelectedPods(t *testing.T) {
 }
 
 func saysWhereItFoundNothing(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	address := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{})).Serve(t)
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-l", "app=web", "--node", "node-1", "--node-type", "n4", "--server", address)
 	if want := "no pods found in namespace default of deployment/web with labels app=web on node node-1 on nodes of type n4\n"; code != command.ExitOK || stderr != want {
 		t.Errorf("exit %d, stdout %q, stderr %q; want %q", code, stdout, stderr, want)
@@ -74,7 +74,7 @@ func saysWhereItFoundNothing(t *testing.T) {
 }
 
 func failsIfAWorkloadHasNoPods(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{}})
+	address := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{})).Serve(t)
 	code, _, stderr := program.Shell(t.Context(), "plan", "deploy/web", "-n", "shop", "--server", address)
 	if want := "error: no pods found in namespace shop of deployment/web: check the name and the namespace, or whether it is scaled to zero\n"; code != command.ExitError || stderr != want {
 		t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
@@ -119,12 +119,11 @@ func rejectsInvalidSelections(t *testing.T) {
 
 // Users make decisions based on the totals.
 func TestPlanTotals(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Summary = &workloadresizerv1.PlanSummary{
+	summary := &workloadresizerv1.PlanSummary{
 		Pods: 4, Resize: 1, Aligned: 1, Skip: 2, RequestDelta: map[string]string{"cpu": "-210m", "memory": "2Gi"},
 		Codes: map[string]int64{"NotOwned": 1, "InvalidAnnotation": 1, "AlreadyAligned": 3},
 	}
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(cmdtest.Plans(summary, cmdtest.Aligned(), cmdtest.Bare(), cmdtest.Web(), cmdtest.Unsteady())).Serve(t)
 	for name, args := range map[string][]string{
 		"plans-totals.table": nil,
 		"plans-totals.color": {"--color", "always"},
@@ -147,7 +146,7 @@ func TestPlanTotals(t *testing.T) {
 }
 
 func completesNodeTypesOfFlags(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Writable())
+	address := cmdtest.Answering(cmdtest.Table(cmdtest.Overridden())).Serve(t)
 	for _, tc := range []struct{ name, flag, typed, want string }{
 		{"a single node type", "--what-if-node-type", "", "c3\t1.3/1 from configmap\nn2d\t1/1 from configmap\nn4\t1.08/1 from override\n:4\n"},
 		{"the next of several", "--node-type", "n4,", "n4,c3\t1.3/1 from configmap\nn4,n2d\t1/1 from configmap\n:4\n"},

@@ -19,7 +19,7 @@ func TestTerminal(t *testing.T) {
 }
 
 func usesColorsOnTerminals(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Cluster())
+	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
 	for _, tc := range []struct {
 		name     string
 		variable map[string]string
@@ -55,16 +55,15 @@ func usesColorsOnTerminals(t *testing.T) {
 
 // A long preview shows its progress, and then removes it.
 func showsTheProgressOfLongPreviews(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
-		return []*workloadresizerv1.PreviewPlansResponse{
-			cmdtest.ProgressMessage(0, 4),
-			{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: cmdtest.Web()}},
-			cmdtest.ProgressMessage(1, 4), cmdtest.ProgressMessage(3, 4),
-			cmdtest.SummaryMessage(server.Summary),
-		}
+	progress := func(done int64) *workloadresizerv1.PreviewPlansResponse {
+		return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Progress{Progress: &workloadresizerv1.PlanProgress{Done: done, Total: 4}}}
 	}
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(previews(func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+		return []*workloadresizerv1.PreviewPlansResponse{
+			progress(0), cmdtest.PlanMessage(cmdtest.Web()), progress(1), progress(3),
+			cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2}),
+		}
+	})).Serve(t)
 	const shown = "\r\x1b[Kplanning [#######.......................]  25% of 4 pods" +
 		"\r\x1b[Kplanning [######################........]  75% of 4 pods\r\x1b[K"
 

@@ -32,21 +32,20 @@ func TestWatch(t *testing.T) {
 func changing(t *testing.T) (address string) {
 	t.Helper()
 	asked := &atomic.Int32{}
-	server := cmdtest.Cluster()
 	aligned := cmdtest.Web()
 	aligned.Decision = workloadresizerv1.Decision_DECISION_ALIGNED
-	server.Resizing.Plans = func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
+	server := cmdtest.Answering(previews(func(*workloadresizerv1.PreviewPlansRequest) []*workloadresizerv1.PreviewPlansResponse {
 		plans := []*workloadresizerv1.Plan{cmdtest.Aligned(), cmdtest.Web()}
 		if asked.Add(1) > 1 {
 			plans = []*workloadresizerv1.Plan{aligned}
 		}
 		var all []*workloadresizerv1.PreviewPlansResponse
 		for _, plan := range plans {
-			all = append(all, &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}})
+			all = append(all, cmdtest.PlanMessage(plan))
 		}
 		return append(all, cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(plans))}))
-	}
-	return cmdtest.Serve(t, server)
+	}))
+	return server.Serve(t)
 }
 
 func printsThePlansThatHaveChanged(t *testing.T) {
@@ -71,8 +70,8 @@ func printsThePlansThatHaveChanged(t *testing.T) {
 }
 
 func printsAnExplanationAgainWhenItHasChanged(t *testing.T) {
-	server := cmdtest.Cluster()
-	address := cmdtest.Serve(t, server)
+	server := cmdtest.Answering(cmdtest.EachDecision())
+	address := server.Serve(t)
 	var rounds atomic.Int32
 	server.Asked = func() { rounds.Add(1) }
 	_, stdout, stderr := program.WatchUntil(t, "Now:", "explain", "api-0", "-w", "--server", address)
@@ -83,20 +82,21 @@ func printsAnExplanationAgainWhenItHasChanged(t *testing.T) {
 
 func goesOnAfterAServerDidNotAnswer(t *testing.T) {
 	asked := 0
-	server := cmdtest.Cluster()
-	busy := cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews are already running")
-	plans := []*workloadresizerv1.Plan{cmdtest.Aligned()}
-	server.Plans = plans
-	server.Asked = func() {
-		server.Err = nil
-		if asked++; asked == 2 || asked == 3 {
-			server.Err = busy
+	server := cmdtest.Answering(cmdtest.OnStream(func(_ context.Context, _ *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+		asked++
+		plan := cmdtest.Aligned()
+		if asked > 3 {
+			plan = cmdtest.Web()
 		}
-		if asked == 4 {
-			server.Plans = []*workloadresizerv1.Plan{cmdtest.Web()}
+		if err := send(cmdtest.PlanMessage(plan)); err != nil {
+			return err
 		}
-	}
-	_, stdout, stderr := program.WatchUntil(t, "deleted", "plan", "-n", "shop", "-w", "--server", cmdtest.Serve(t, server))
+		if asked == 2 || asked == 3 {
+			return cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "4 previews are already running")
+		}
+		return send(cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: 1}))
+	}))
+	_, stdout, stderr := program.WatchUntil(t, "deleted", "plan", "-n", "shop", "-w", "--server", server.Serve(t))
 	if stderr != "warning: the watch was interrupted, retrying: 4 previews are already running\n" || !strings.Contains(stdout, "web-6d4cf56db6-x2x7p") {
 		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
 	}
@@ -119,7 +119,7 @@ func endsAfterTheTimeout(t *testing.T) {
 func failsIfTheFirstQuestionFails(t *testing.T) {
 	busy := cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")
 	for _, args := range [][]string{{"plan", "-w"}, {"explain", "web", "-w"}} {
-		code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Err: busy}))...)
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "--server", (&cmdtest.Fake{Err: busy}).Serve(t))...)
 		if code != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: pods are not read yet; ") {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
@@ -134,14 +134,13 @@ func saysWhichPodsItWaitsFor(t *testing.T) {
 		"in namespace shop with labels app=web": {"-n", "shop", "-l", "app=web", "-o", "name"},
 	} {
 		ctx, enough := context.WithCancel(t.Context())
-		server, asked := cmdtest.Cluster(), atomic.Int32{}
-		server.Plans, server.Summary = nil, &workloadresizerv1.PlanSummary{}
+		server, asked := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{})), atomic.Int32{}
 		server.Asked = func() {
 			if asked.Add(1) == 10 { // After the first answer.
 				enough()
 			}
 		}
-		_, _, stderr := program.Shell(ctx, append([]string{"plan", "-w", "--server", cmdtest.Serve(t, server)}, args...)...)
+		_, _, stderr := program.Shell(ctx, append([]string{"plan", "-w", "--server", server.Serve(t)}, args...)...)
 		if stderr != "note: no pods found yet "+want+"\n" {
 			t.Errorf("%q: stderr %q", args, stderr)
 		}
@@ -149,17 +148,17 @@ func saysWhichPodsItWaitsFor(t *testing.T) {
 }
 
 func explainsAnotherPodOfAWorkload(t *testing.T) {
-	server := cmdtest.Cluster()
 	first, second := cmdtest.Aligned(), cmdtest.Aligned()
 	first.Pod, second.Pod = "web-1", "web-2"
-	server.Plans = []*workloadresizerv1.Plan{first}
+	summary := &workloadresizerv1.PlanSummary{Pods: 1}
+	server := cmdtest.Answering(cmdtest.Plans(summary, first))
 	var rounds atomic.Int32
 	server.Asked = func() {
 		if rounds.Add(1) == 10 { // After the first explanation.
-			server.Plans = []*workloadresizerv1.Plan{second}
+			server.Follow(cmdtest.Plans(summary, second))
 		}
 	}
-	_, stdout, stderr := program.WatchUntil(t, "default/web-2 runs on", "explain", "deployment/web", "-w", "--server", cmdtest.Serve(t, server))
+	_, stdout, stderr := program.WatchUntil(t, "default/web-2 runs on", "explain", "deployment/web", "-w", "--server", server.Serve(t))
 	if stderr != "" || !strings.Contains(stdout, "default/web-1 runs on") {
 		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
 	}

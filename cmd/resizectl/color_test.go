@@ -10,9 +10,7 @@ import (
 
 // Output in colors has the same text as output without colors.
 func TestColors(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Ratios, server.Rules, server.Impact = cmdtest.Overridden(), cmdtest.Rules(), cmdtest.Impact()
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(known(), cmdtest.Table(cmdtest.Overridden(), cmdtest.Rules()...), written()).Serve(t)
 	for name, tc := range map[string]struct {
 		args []string
 		code int

@@ -140,7 +140,7 @@ func listsSharedFlagsOnlyInOptions(t *testing.T) {
 }
 
 func completesFilesOnlyWhereTheyAreExpected(t *testing.T) {
-	address := cmdtest.Serve(t, cmdtest.Writable())
+	address := cmdtest.Answering(known()).Serve(t)
 	ending := func(args ...string) string {
 		_, stdout, _ := program.Shell(t.Context(), append([]string{"__complete"}, args...)...)
 		return stdout[strings.LastIndex(stdout, ":"):]

@@ -29,9 +29,7 @@ func TestCompletions(t *testing.T) {
 }
 
 func comeFromTheServer(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Resizing.Resizes = cmdtest.Resizes()
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(known()).Serve(t)
 	got := completions(t, "resizectl", "explain", "--server", address, "")
 	if want := "api-0"; !slices.Contains(got, want) {
 		t.Errorf("got %q, want %q in it", got, want)

@@ -29,7 +29,7 @@ func TestConnection(t *testing.T) {
 func selectsTheServer(t *testing.T) {
 	kubeconfig, none := cmdtest.File(t, "config", []byte(unreachableCluster)), filepath.Join(t.TempDir(), "none")
 	undecided := cmdtest.File(t, "undecided", []byte(undecidedCluster))
-	address := cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()})
+	address := cmdtest.Answering(known()).Serve(t)
 	const throughCluster = "get ConfigMap workload-resizer-system/workload-resizer-ca"
 	for _, tc := range []struct {
 		name, program, server, kubeconfig string
@@ -68,7 +68,7 @@ func selectsTheServer(t *testing.T) {
 }
 
 func usesTheServiceAccountOfTheEnvironmentOnlyForClusters(t *testing.T) {
-	t.Setenv("RESIZECTL_SERVER", cmdtest.Serve(t, &cmdtest.Server{Ratios: cmdtest.Ratios()}))
+	t.Setenv("RESIZECTL_SERVER", cmdtest.Answering(known()).Serve(t))
 	t.Setenv("RESIZECTL_SERVICE_ACCOUNT", "nonsense")
 	t.Setenv("KUBECONFIG", cmdtest.File(t, "config", []byte(unreachableCluster)))
 	if code, _, stderr := program.Shell(t.Context(), "ratios", "list"); code != command.ExitOK {

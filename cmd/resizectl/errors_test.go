@@ -47,7 +47,7 @@ func printsServerErrorsVerbatim(t *testing.T) {
 		{"distinguishes a deadline of the server from --timeout", cmdtest.WithReason(codes.DeadlineExceeded, "TOO_SLOW", "gave up after 5s"), "error: gave up after 5s\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			address := cmdtest.Serve(t, &cmdtest.Server{Err: tc.err})
+			address := (&cmdtest.Fake{Err: tc.err}).Serve(t)
 			for _, args := range everyCall {
 				t.Run(strings.Join(args, " "), func(t *testing.T) {
 					t.Parallel()
@@ -90,7 +90,15 @@ func without(args []string) string {
 }
 
 func TestTimeout(t *testing.T) {
-	address := cmdtest.Serve(t, &cmdtest.Server{Hang: true, Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}})
+	server := &cmdtest.Fake{Hang: true}
+	server.Follow(cmdtest.OnStream(func(ctx context.Context, _ *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+		if err := send(cmdtest.PlanMessage(cmdtest.Bare())); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return status.FromContextError(ctx.Err()).Err()
+	}))
+	address := server.Serve(t)
 	want := "error: no complete answer from " + address + " within 50ms; allow more time with --timeout (0 for no limit)"
 	for _, args := range everyCall {
 		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "50ms", "--server", address)...)
@@ -101,8 +109,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func hasNoLimitWithATimeoutOfZero(t *testing.T) {
-	server := &cmdtest.Server{Ratios: cmdtest.Ratios(), Plans: []*workloadresizerv1.Plan{cmdtest.Aligned()}, Summary: &workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}}
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(known(), cmdtest.Plans(&workloadresizerv1.PlanSummary{Pods: 1, Aligned: 1}, cmdtest.Aligned())).Serve(t)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}} {
 		if code, _, stderr := program.Shell(t.Context(), append(args, "--timeout", "0", "--server", address)...); code != command.ExitOK {
 			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
@@ -113,7 +120,7 @@ func hasNoLimitWithATimeoutOfZero(t *testing.T) {
 func TestInterruptIsQuiet(t *testing.T) {
 	for _, args := range everyCall {
 		ctx, cancel := context.WithCancel(t.Context())
-		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel})
+		address := (&cmdtest.Fake{Hang: true, Asked: cancel}).Serve(t)
 		code, stdout, stderr := program.Shell(ctx, append(args, "--server", address)...)
 		if code != command.ExitInterrupted || stdout != "" || stderr != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q; want 130 and nothing", args, code, stdout, stderr)
@@ -123,11 +130,8 @@ func TestInterruptIsQuiet(t *testing.T) {
 
 // A full disk behind a redirection must not look like success.
 func failsIfTheOutputCannotBeWritten(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Ratios, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Writable().Changes
-	server.BenchmarkScript, server.Usage = cmdtest.Measured(), cmdtest.Used()
-	server.Freezes = &workloadresizerv1.Freeze{}
-	address := cmdtest.Serve(t, server)
+	frozen := cmdtest.Returns(&workloadresizerv1.GetFreezeResponse{Freeze: &workloadresizerv1.Freeze{}})
+	address := cmdtest.Answering(known(), written(), frozen).Serve(t)
 	for _, args := range [][]string{{"ratios", "list"}, {"plan", "api-0"}, {"plan"}, {"restore", "web", "--wait=false"},
 		{"restore", "-n", "shop", "--dry-run"}, {"pause", "web"}, {"resume", "web"}, {"holds"}, {"freeze", "--yes"}, {"unfreeze", "--dry-run"},
 		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},

@@ -18,13 +18,8 @@ func TestFormats(t *testing.T) {
 }
 
 func printsWhatUsersSelect(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Ratios, server.Rules, server.Holds, server.Changes = cmdtest.Ratios(), cmdtest.Rules(), cmdtest.Held(), cmdtest.Writable().Changes
-	server.BenchmarkScript, server.Usage = cmdtest.Measured(), cmdtest.Used()
-	server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Resizes(), cmdtest.ManifestPlans()
-	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.3"}
-	address := cmdtest.Serve(t, server)
-	manifest := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
+	address := cmdtest.Answering(known(), written()).Serve(t)
+	manifest := cmdtest.File(t, "deploy.yaml", []byte("kind: Deployment\n"))
 	columns := cmdtest.File(t, "columns", []byte("TYPE       CPU\n.nodeType  .cpuPerf\n"))
 	template := cmdtest.File(t, "template", []byte("{{range .ratios}}{{.nodeType}} {{end}}"))
 	marked := cmdtest.File(t, "marked", []byte("\uFEFF"+"{{range .ratios}}{{.nodeType}} {{end}}"))
@@ -76,27 +71,24 @@ func printsWhatUsersSelect(t *testing.T) {
 }
 
 func printsAListThatIsEmptyAsOne(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Plans, server.Summary = nil, &workloadresizerv1.PlanSummary{}
-	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", "jsonpath-as-json={.plans}", "--server", cmdtest.Serve(t, server))
+	server := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{}))
+	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", "jsonpath-as-json={.plans}", "--server", server.Serve(t))
 	if code != command.ExitOK || stdout != "[\n    []\n]\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
 
 func printsEventsInColumns(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}}
+	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}))
 	const want = "TYPE\nc3\nn4\nn4\n"
-	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "list", "-w", "-o", "custom-columns=TYPE:.nodeType", "--server", cmdtest.Serve(t, server))
+	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "list", "-w", "-o", "custom-columns=TYPE:.nodeType", "--server", server.Serve(t))
 	if stdout != want || stderr != "" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}
 }
 
 func rejectsTemplatesThatCannotBePrinted(t *testing.T) {
-	server := cmdtest.Writable()
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(known()).Serve(t)
 	for _, tc := range []struct {
 		want string
 		args []string

@@ -15,8 +15,7 @@ func TestHidden(t *testing.T) {
 
 // Users who cannot see pods must not conclude that no pods exist.
 func warnsOfHiddenNamespaces(t *testing.T) {
-	server := &cmdtest.Server{Summary: &workloadresizerv1.PlanSummary{Incomplete: true}}
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(written(), cmdtest.Plans(&workloadresizerv1.PlanSummary{Incomplete: true})).Serve(t)
 	const warning = "warning: pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
 	code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "--server", address)
 	if code != command.ExitOK || stdout != "0 pods: 0 to resize, 0 aligned, 0 skipped, without namespaces that you cannot see\n" || stderr != warning+"no pods found that you can see\n" {

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 func TestHints(t *testing.T) {
@@ -120,6 +121,8 @@ func failures(t *testing.T) []failure {
 
 // Errors say what to do next.
 func TestErrors(t *testing.T) {
+	usageUnknown := cmdtest.Scripts(cmdtest.Returns(&workloadresizerv1.ListRecommendationsResponse{}),
+		cmdtest.Fails("GetRecommendation", cmdtest.WithReason(codes.NotFound, "USAGE_UNKNOWN", "the usage of workload default/Deployment/web is not known: the server knows no pod of it, and nothing was measured of it in the time that history is kept for")))
 	var all strings.Builder
 	missing := maps.Clone(connect.Hints)
 	unseen := commands(t)
@@ -127,14 +130,14 @@ func TestErrors(t *testing.T) {
 		delete(unseen, name)
 	}
 	for _, failure := range failures(t) {
-		server := cmdtest.Writable()
-		server.BenchmarkScript = cmdtest.Measured()
-		if failure.method == "" {
-			server.Err = failure.err
-		} else {
-			server.Resizing.Refused = map[string]error{failure.method: failure.err}
+		server := &cmdtest.Fake{Err: failure.err}
+		if failure.err == nil || failure.method != "" {
+			server = cmdtest.Answering(known(), written(), usageUnknown)
 		}
-		args := append(failure.args, "--server", cmdtest.Serve(t, server))
+		if failure.method != "" {
+			server.Follow(cmdtest.Fails(failure.method, failure.err))
+		}
+		args := append(failure.args, "--server", server.Serve(t))
 		code, stdout, stderr := program.Shell(t.Context(), args...)
 		if code != command.ExitError || stdout != "" {
 			t.Errorf("%q: exit %d, stdout %q", args, code, stdout)

@@ -10,11 +10,8 @@ import (
 
 // Names have the form that kubectl accepts.
 func TestNames(t *testing.T) {
-	server := cmdtest.Cluster()
-	server.Ratios, server.Holds, server.Resizing.Resizes, server.Resizing.Manifest = cmdtest.Ratios(), cmdtest.Held(), cmdtest.Resizes(), cmdtest.ManifestPlans()
-	server.Usage = cmdtest.Used()
-	address := cmdtest.Serve(t, server)
-	manifest := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
+	address := cmdtest.Answering(known()).Serve(t)
+	manifest := cmdtest.File(t, "deploy.yaml", []byte("kind: Deployment\n"))
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -36,7 +33,7 @@ func TestNames(t *testing.T) {
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
 	}
-	code, stdout, _ := program.Shell(t.Context(), "ratios", "get", "n4", "-o", "name", "--server", cmdtest.Serve(t, cmdtest.Writable()))
+	code, stdout, _ := program.Shell(t.Context(), "ratios", "get", "n4", "-o", "name", "--server", address)
 	if code != command.ExitOK || stdout != "nodetype/n4\n" {
 		t.Errorf("exit %d, stdout %q", code, stdout)
 	}
@@ -47,10 +44,9 @@ func TestNamesRules(t *testing.T) {
 }
 
 func printsTheNamesOfAWatch(t *testing.T) {
-	server := &cmdtest.Server{}
-	server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}}
+	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}))
 	const want = "nodetype/c3\nnodetype/n4\nnodetype/n4\n"
-	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "watch", "-o", "name", "--server", cmdtest.Serve(t, server))
+	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "watch", "-o", "name", "--server", server.Serve(t))
 	if stdout != want || stderr != "" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}

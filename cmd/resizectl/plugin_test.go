@@ -58,9 +58,7 @@ func TestPluginRules(t *testing.T) {
 func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
-	server := cmdtest.Writable()
-	server.BenchmarkScript = cmdtest.Measured()
-	address := cmdtest.Serve(t, server)
+	address := cmdtest.Answering(known()).Serve(t)
 	code := run(t.Context(), pluginProgram, streams, []string{"benchmark", "suggest", "n4", "--server", address})
 	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept it:\n  kubectl workload-resizer --server='"+address+"' benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
@@ -69,12 +67,13 @@ func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 
 // A user of the plugin may have no program by the name resizectl.
 func namesThePluginsCommandsInRemedies(t *testing.T) {
-	server := cmdtest.Cluster()
-	plan := server.Plans[0]
+	plan := cmdtest.Aligned()
 	plan.Decision, plan.Reasons = workloadresizerv1.Decision_DECISION_SKIP, []*workloadresizerv1.PlanReason{{Code: "Frozen"}}
-	server.Freezes = &workloadresizerv1.Freeze{Reason: "outage"}
-	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Freeze: server.Freezes}
-	address := cmdtest.Serve(t, server)
+	freeze := &workloadresizerv1.Freeze{Reason: "outage"}
+	address := cmdtest.Answering(
+		cmdtest.Plans(nil, plan), cmdtest.Returns(&workloadresizerv1.GetStatusResponse{Freeze: freeze}),
+		cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Freeze: freeze}), cmdtest.Returns(&workloadresizerv1.GetFreezeResponse{Freeze: freeze}),
+	).Serve(t)
 	token := filepath.Join(t.TempDir(), "POD") // This is no placeholder.
 	if err := os.WriteFile(token, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)

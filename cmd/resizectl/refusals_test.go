@@ -51,7 +51,7 @@ func printsTheServersOwnTextForEveryRefusal(t *testing.T) {
 			if err := code.UnmarshalJSON([]byte(`"` + refused.code + `"`)); err != nil {
 				t.Fatal(err)
 			}
-			address := cmdtest.Serve(t, &cmdtest.Server{Err: cmdtest.WithReason(code, refused.reason, says)})
+			address := (&cmdtest.Fake{Err: cmdtest.WithReason(code, refused.reason, says)}).Serve(t)
 			// A call that reads, one that writes, and a stream.
 			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}, {"usage"}} {
 				exit, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)

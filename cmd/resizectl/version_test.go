@@ -14,9 +14,8 @@ func TestVersion(t *testing.T) {
 	was := build
 	build = version.Build{Version: "v1.2.3", Commit: "0123abc"}
 	t.Cleanup(func() { build = was })
-	server := &cmdtest.Server{}
-	server.Resizing.Status = &workloadresizerv1.GetStatusResponse{Version: "v1.2.0"}
-	address, none := cmdtest.Serve(t, server), cmdtest.Nobody(t)
+	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.GetStatusResponse{Version: "v1.2.0"}))
+	address, none := server.Serve(t), cmdtest.Nobody(t)
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	ours := "resizectl v1.2.3 (commit 0123abc) " + runtime.Version() + " " + platform + "\n"
 	ourYAML := "clientVersion:\n  commit: 0123abc\n  goVersion: " + runtime.Version() + "\n  platform: " + platform + "\n  version: v1.2.3\n"

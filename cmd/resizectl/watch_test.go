@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // The output of a watch is the same even if its stream is interrupted.
@@ -43,14 +44,17 @@ func TestWatchesGoOn(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			server := &cmdtest.Server{}
-			server.Watches.Next = tc.streams
-			code, stdout, stderr := program.WatchUntil(t, "deleted", "ratios", "watch", "--server", cmdtest.Serve(t, server))
+			server := cmdtest.Answering(cmdtest.Watches(tc.streams...))
+			code, stdout, stderr := program.WatchUntil(t, "deleted", "ratios", "watch", "--server", server.Serve(t))
 			if code != command.ExitInterrupted || stderr != tc.stderr || strings.Count(stdout, "EVENT") != 1 || strings.Count(stdout, "c3 ") != tc.rows {
 				t.Errorf("exit %d, stderr %q, want %q; stdout\n%s", code, stderr, tc.stderr, stdout)
 			}
-			if got := server.Watches.Tokens(); !slices.Equal(got, tc.tokens) {
-				t.Errorf("resumed from %q, want %q", got, tc.tokens)
+			var tokens []string
+			for _, req := range server.Requests() {
+				tokens = append(tokens, req.(*workloadresizerv1.WatchRatiosRequest).GetResumeToken())
+			}
+			if !slices.Equal(tokens, tc.tokens) {
+				t.Errorf("resumed from %q, want %q", tokens, tc.tokens)
 			}
 		})
 	}
@@ -69,9 +73,8 @@ func TestWatch(t *testing.T) {
 // know.
 func warnsBeforeStartingOverInEveryFormat(t *testing.T) {
 	for _, output := range []string{"json", "yaml"} {
-		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing")}, {Events: cmdtest.PresentRatios()}}
-		code, stdout, stderr := program.WatchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", cmdtest.Serve(t, server))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing")}, cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
+		code, stdout, stderr := program.WatchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", server.Serve(t))
 		if code != command.ExitInterrupted || !strings.Contains(stderr, "the current state follows") || strings.Count(stdout, "ADDED") != 3 {
 			t.Errorf("-o %s: exit %d, stderr %q, stdout\n%s", output, code, stderr, stdout)
 		}
@@ -87,10 +90,9 @@ func endsIfItCannotResume(t *testing.T) {
 		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server := &cmdtest.Server{}
 			// Reads are attempted four times.
-			server.Watches.Next = slices.Repeat(tc.streams, 4)
-			code, _, stderr := program.Shell(t.Context(), "ratios", "watch", "--server", cmdtest.Serve(t, server))
+			server := cmdtest.Answering(cmdtest.Watches(slices.Repeat(tc.streams, 4)...))
+			code, _, stderr := program.Shell(t.Context(), "ratios", "watch", "--server", server.Serve(t))
 			if code != command.ExitError || stderr != "error: not now\n" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -100,10 +102,9 @@ func endsIfItCannotResume(t *testing.T) {
 
 func failsIfTheWatchCannotBeWritten(t *testing.T) {
 	for _, output := range print.Formats {
-		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()}}
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
 		var stderr bytes.Buffer
-		code := program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}, []string{"ratios", "watch", "--server", cmdtest.Serve(t, server), "-o", output})
+		code := program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}, []string{"ratios", "watch", "--server", server.Serve(t), "-o", output})
 		if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("-o %s: exit %d, stderr %q", output, code, &stderr)
 		}
@@ -113,7 +114,7 @@ func failsIfTheWatchCannotBeWritten(t *testing.T) {
 func endsOnAnInterrupt(t *testing.T) {
 	for _, args := range [][]string{{"ratios", "watch"}, {"resizes", "watch"}, {"usage", "-w"}} {
 		ctx, cancel := context.WithCancel(t.Context())
-		if code, _, stderr := program.Shell(ctx, append(args, "--server", cmdtest.Serve(t, &cmdtest.Server{Hang: true, Asked: cancel}))...); code != command.ExitInterrupted || stderr != "" {
+		if code, _, stderr := program.Shell(ctx, append(args, "--server", (&cmdtest.Fake{Hang: true, Asked: cancel}).Serve(t))...); code != command.ExitInterrupted || stderr != "" {
 			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 		}
 	}
@@ -121,9 +122,8 @@ func endsOnAnInterrupt(t *testing.T) {
 
 func endsAfterTheTimeoutWhichIsNoError(t *testing.T) {
 	for _, args := range [][]string{{"ratios", "watch"}, {"ratios", "list", "-w"}} {
-		server := &cmdtest.Server{}
-		server.Watches.Next = []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios()}}
-		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "2s", "--server", cmdtest.Serve(t, server))...)
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
+		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "2s", "--server", server.Serve(t))...)
 		if code != command.ExitOK || !strings.Contains(stdout, "c3 ") || stderr != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
 		}
@@ -132,7 +132,7 @@ func endsAfterTheTimeoutWhichIsNoError(t *testing.T) {
 
 func failsIfTheCurrentStateTakesLongerThanTheTimeout(t *testing.T) {
 	for _, what := range []string{"ratios", "resizes"} {
-		address := cmdtest.Serve(t, &cmdtest.Server{Hang: true})
+		address := (&cmdtest.Fake{Hang: true}).Serve(t)
 		code, _, stderr := program.Shell(t.Context(), what, "watch", "--timeout", "10ms", "--server", address)
 		if want := "error: no complete answer from " + address + " within 10ms; allow more time with --timeout (0 for no limit)\n"; code != command.ExitError || stderr != want {
 			t.Errorf("%s: exit %d, stderr %q, want %q", what, code, stderr, want)

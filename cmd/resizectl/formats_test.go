@@ -79,7 +79,7 @@ func printsAListThatIsEmptyAsOne(t *testing.T) {
 }
 
 func printsEventsInColumns(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}))
+	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:4]}))
 	const want = "TYPE\nc3\nn4\nn4\n"
 	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "list", "-w", "-o", "custom-columns=TYPE:.nodeType", "--server", server.Serve(t))
 	if stdout != want || stderr != "" {

@@ -10,13 +10,22 @@ import (
 
 // known answers every read with something to print.
 func known() cmdtest.Script {
+	var changes []*workloadresizerv1.OverrideChange
+	for _, number := range []int64{4, 3, 2, 1} {
+		changes = append(changes, &workloadresizerv1.OverrideChange{Number: &number, Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "n4", To: &workloadresizerv1.OverrideValue{CpuPerf: 1.1, MemoryPerf: 1}}}})
+	}
+	resizes := []*workloadresizerv1.Resize{
+		cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, ""),
+		cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, ""),
+		cmdtest.Sized("shop", "cart-0", workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE, ""),
+	}
 	return cmdtest.Scripts(
 		cmdtest.EachDecision(),
 		cmdtest.Table(cmdtest.Ratios(), cmdtest.Rules()...),
-		cmdtest.Pages(2, &workloadresizerv1.ListOverrideChangesResponse{Changes: cmdtest.Changes()}),
+		cmdtest.Pages(2, &workloadresizerv1.ListOverrideChangesResponse{Changes: changes}),
 		cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Holds: cmdtest.Held()}),
-		cmdtest.Pages(2, &workloadresizerv1.ListResizesResponse{Resizes: cmdtest.Resizes()}),
-		cmdtest.Returns(&workloadresizerv1.GetResizeResponse{Resize: cmdtest.Resizes()[0]}),
+		cmdtest.Pages(2, &workloadresizerv1.ListResizesResponse{Resizes: resizes}),
+		cmdtest.Returns(&workloadresizerv1.GetResizeResponse{Resize: resizes[0]}),
 		cmdtest.Returns(&workloadresizerv1.GetStatusResponse{Version: "v1.2.3"}),
 		cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: []*workloadresizerv1.ManifestPlan{
 			{Kind: "Deployment", Name: "web", Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}, {Kind: "Pod", Name: "bare", Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
@@ -86,10 +95,9 @@ func knownUsage() cmdtest.Script {
 
 // written answers every write, also one that only validates, with what was changed: the ratio of n4 is 1.2.
 func written() cmdtest.Script {
-	override, ratio, delta := cmdtest.Updated(cmdtest.Overridden(), &workloadresizerv1.UpdateOverrideRequest{
-		Override: &workloadresizerv1.Override{NodeType: "n4", CpuPerf: new(1.2)}, UpdateMask: cmdtest.Mask("cpu_perf"),
-	})
-	change := &workloadresizerv1.OverrideChange{Deltas: []*workloadresizerv1.OverrideDelta{delta}}
+	override, ratio := &workloadresizerv1.Override{NodeType: "n4", CpuPerf: new(1.2)}, cmdtest.Overridden().GetRatios()[2]
+	ratio.CpuPerf, ratio.CpuFactor = 1.2, 1/1.2
+	change := &workloadresizerv1.OverrideChange{Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "n4", To: &workloadresizerv1.OverrideValue{CpuPerf: 1.2, MemoryPerf: 1}}}}
 	restore := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_RESTORE, cmdtest.Shop, "", nil)
 	pause := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.Shop, "", nil)
 	return cmdtest.Scripts(

@@ -44,7 +44,7 @@ func TestNamesRules(t *testing.T) {
 }
 
 func printsTheNamesOfAWatch(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio())}))
+	server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:4]}))
 	const want = "nodetype/c3\nnodetype/n4\nnodetype/n4\n"
 	_, stdout, stderr := program.WatchUntil(t, want, "ratios", "watch", "-o", "name", "--server", server.Serve(t))
 	if stdout != want || stderr != "" {

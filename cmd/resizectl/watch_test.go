@@ -30,17 +30,17 @@ func TestWatchesGoOn(t *testing.T) {
 		rows int
 	}{
 		{"resumes after a lost connection",
-			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
+			[]stream{{Events: cmdtest.RatioEvents()[:3], Err: lost}, {Events: cmdtest.RatioEvents()[3:]}}, []string{"", "t3"}, "", 2},
 		{"resumes if it was too slow",
-			[]stream{{Events: cmdtest.PresentRatios(), Err: slow}, {Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}, []string{"", "t3"}, "", 2},
+			[]stream{{Events: cmdtest.RatioEvents()[:3], Err: slow}, {Events: cmdtest.RatioEvents()[3:]}}, []string{"", "t3"}, "", 2},
 		{"warns if it does not resume immediately",
 			// Each attempt makes four calls.
-			slices.Concat([]stream{{Events: cmdtest.PresentRatios(), Err: lost}}, slices.Repeat([]stream{{Err: lost}}, 4), []stream{{Events: []*cmdtest.RatioEvent{cmdtest.ChangedRatio(), cmdtest.GoneRatio()}}}), []string{"", "t3", "t3", "t3", "t3", "t3"},
+			slices.Concat([]stream{{Events: cmdtest.RatioEvents()[:3], Err: lost}}, slices.Repeat([]stream{{Err: lost}}, 4), []stream{{Events: cmdtest.RatioEvents()[3:]}}), []string{"", "t3", "t3", "t3", "t3", "t3"},
 			"warning: the watch was interrupted, retrying: closing\n", 2},
 		{"starts over if it was interrupted within the current state, before any output",
-			[]stream{{Events: cmdtest.PresentRatios()[:1], Err: lost}, {Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}}, []string{"", ""}, again, 2},
+			[]stream{{Events: cmdtest.RatioEvents()[:1], Err: lost}, {Events: cmdtest.RatioEvents()}}, []string{"", ""}, again, 2},
 		{"starts over if the server has forgotten the token",
-			[]stream{{Events: cmdtest.PresentRatios(), Err: lost}, {Err: cmdtest.WithReason(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "too old")}, {Events: append(cmdtest.PresentRatios(), cmdtest.GoneRatio())}}, []string{"", "t3", ""}, again, 3},
+			[]stream{{Events: cmdtest.RatioEvents()[:3], Err: lost}, {Err: cmdtest.WithReason(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "too old")}, {Events: slices.Delete(cmdtest.RatioEvents(), 3, 4)}}, []string{"", "t3", ""}, again, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func TestWatch(t *testing.T) {
 // know.
 func warnsBeforeStartingOverInEveryFormat(t *testing.T) {
 	for _, output := range []string{"json", "yaml"} {
-		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()[:1], Err: cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing")}, cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:1], Err: cmdtest.WithReason(codes.Unavailable, "SHUTTING_DOWN", "closing")}, cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:3]}))
 		code, stdout, stderr := program.WatchUntil(t, "t3", "ratios", "watch", "-o", output, "--server", server.Serve(t))
 		if code != command.ExitInterrupted || !strings.Contains(stderr, "the current state follows") || strings.Count(stdout, "ADDED") != 3 {
 			t.Errorf("-o %s: exit %d, stderr %q, stdout\n%s", output, code, stderr, stdout)
@@ -87,7 +87,7 @@ func endsIfItCannotResume(t *testing.T) {
 		streams []cmdtest.Stream[*cmdtest.RatioEvent]
 	}{
 		{"a watch that never began", []cmdtest.Stream[*cmdtest.RatioEvent]{{Err: cmdtest.WithReason(codes.Unavailable, "RATIOS_NOT_READY", "not now")}}},
-		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.PresentRatios(), Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
+		{"a watch that is no longer allowed", []cmdtest.Stream[*cmdtest.RatioEvent]{{Events: cmdtest.RatioEvents()[:3], Err: cmdtest.WithReason(codes.PermissionDenied, "METHOD_NOT_AUTHORIZED", "not now")}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			// Reads are attempted four times.
@@ -102,7 +102,7 @@ func endsIfItCannotResume(t *testing.T) {
 
 func failsIfTheWatchCannotBeWritten(t *testing.T) {
 	for _, output := range print.Formats {
-		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:3]}))
 		var stderr bytes.Buffer
 		code := program(t.Context(), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}, []string{"ratios", "watch", "--server", server.Serve(t), "-o", output})
 		if code != command.ExitError || !strings.Contains(stderr.String(), "no space left on device") {
@@ -122,7 +122,7 @@ func endsOnAnInterrupt(t *testing.T) {
 
 func endsAfterTheTimeoutWhichIsNoError(t *testing.T) {
 	for _, args := range [][]string{{"ratios", "watch"}, {"ratios", "list", "-w"}} {
-		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.PresentRatios()}))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()[:3]}))
 		code, stdout, stderr := program.Shell(t.Context(), append(args, "--timeout", "2s", "--server", server.Serve(t))...)
 		if code != command.ExitOK || !strings.Contains(stdout, "c3 ") || stderr != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)

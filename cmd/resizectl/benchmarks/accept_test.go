@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -25,12 +26,16 @@ func accepting(t *testing.T, server *suggester, args ...string) []string {
 	return append([]string{"benchmark", "accept", "--server", server.Serve(t)}, args...)
 }
 
+const hiddenOfImpact = "warning: affected pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
+
+func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
+
 // updateOfN4 returns the request that accepts the suggestion for n4.
 func updateOfN4(reason string, change func(*workloadresizerv1.UpdateOverrideRequest)) *workloadresizerv1.UpdateOverrideRequest {
 	update := &workloadresizerv1.UpdateOverrideRequest{
 		Override:     &workloadresizerv1.Override{NodeType: "n4", CpuPerf: new(1.1234567), MemoryPerf: new(1.0)},
 		RatioEtag:    "of-n4",
-		UpdateMask:   cmdtest.Mask("cpu_perf", "memory_perf"),
+		UpdateMask:   mask("cpu_perf", "memory_perf"),
 		AllowMissing: true, AllowNewNodeType: true, Reason: reason,
 	}
 	change(update)
@@ -49,10 +54,10 @@ func TestBenchmarkAccept(t *testing.T) {
 		{"accept", []string{"n4", "--reason", "new kernel"}, updateOfN4("new kernel; "+measured, func(*workloadresizerv1.UpdateOverrideRequest) {})},
 		{"accept-until", []string{"n4", "--until", "2026-11-22T02:00:00+01:00"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateOverrideRequest) {
 			u.Override.ExpireTime = timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))
-			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
+			u.UpdateMask = mask("cpu_perf", "memory_perf", "expire_time")
 		})},
 		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateOverrideRequest) {
-			u.UpdateMask = cmdtest.Mask("cpu_perf", "memory_perf", "expire_time")
+			u.UpdateMask = mask("cpu_perf", "memory_perf", "expire_time")
 		})},
 		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateOverrideRequest) {
 			u.Override = &workloadresizerv1.Override{NodeType: "e2", CpuPerf: new(0.8), MemoryPerf: new(1.0)}
@@ -67,7 +72,11 @@ func TestBenchmarkAccept(t *testing.T) {
 			}
 			cmdtest.Golden(t, tc.golden+".table", stdout)
 			cmdtest.Golden(t, tc.golden+".preview", stderr)
-			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
+			// It is sent twice: first only to validate.
+			tc.asked.Author = connect.Author()
+			tried := proto.CloneOf(tc.asked)
+			tried.ValidateOnly = true
+			if diff := cmp.Diff([]proto.Message{tried, tc.asked}, server.Written(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong requests (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +109,7 @@ func changesNothingInADryRun(t *testing.T) {
 	for _, output := range print.Formats {
 		server := suggesting()
 		code, stdout, stderr := program.Shell(t.Context(), accepting(t, server, "n4", "--dry-run", "-o", output)...)
-		if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact || len(server.Written()) != 1 {
+		if code != command.ExitDifferences || stderr != hiddenOfImpact || len(server.Written()) != 1 {
 			t.Errorf("-o %s: exit %d, stderr %q, %d requests", output, code, stderr, len(server.Written()))
 		}
 		cmdtest.Golden(t, "accept-dry-run."+output, stdout)

@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -50,13 +51,28 @@ func suggesting() *suggester {
 			case s.refused != nil && !req.GetValidateOnly():
 				return nil, s.refused
 			}
-			override, ratio, delta := cmdtest.Updated(table, req)
-			resp := &workloadresizerv1.UpdateOverrideResponse{Override: override, Ratio: ratio}
+			to := req.GetOverride()
+			ratio := &workloadresizerv1.Ratio{
+				NodeType: to.GetNodeType(), CpuPerf: to.GetCpuPerf(), CpuFactor: 1 / to.GetCpuPerf(), MemoryPerf: to.GetMemoryPerf(), MemoryFactor: 1 / to.GetMemoryPerf(),
+				ExpireTime: to.GetExpireTime(), Provenance: &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(cmdtest.Since)}, Etag: "after",
+			}
+			if to.GetNodeType() == "n4" && !slices.Contains(req.GetUpdateMask().GetPaths(), "expire_time") {
+				ratio.ExpireTime = table.GetRatios()[2].GetExpireTime() // The override of n4 stays temporary.
+			}
+			resp := &workloadresizerv1.UpdateOverrideResponse{
+				Override: &workloadresizerv1.Override{
+					NodeType: to.GetNodeType(), CpuPerf: to.CpuPerf, MemoryPerf: to.MemoryPerf, ExpireTime: ratio.GetExpireTime(),
+					Author: "ann", UpdateTime: timestamppb.New(cmdtest.Since), Etag: "override-after",
+				},
+				Ratio: ratio,
+			}
 			if req.GetValidateOnly() {
 				resp.Impact = cmdtest.Impact()
 			}
 			if !s.unchanged {
-				resp.Change = &workloadresizerv1.OverrideChange{CreateTime: timestamppb.New(cmdtest.Since), Author: "ann", Reason: req.GetReason(), Deltas: []*workloadresizerv1.OverrideDelta{delta}}
+				resp.Change = &workloadresizerv1.OverrideChange{CreateTime: timestamppb.New(cmdtest.Since), Author: "ann", Reason: req.GetReason(), Deltas: []*workloadresizerv1.OverrideDelta{{
+					NodeType: to.GetNodeType(), To: &workloadresizerv1.OverrideValue{CpuPerf: to.GetCpuPerf(), MemoryPerf: to.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime()},
+				}}}
 				if !req.GetValidateOnly() {
 					resp.Change.Number = new(int64(5))
 				}

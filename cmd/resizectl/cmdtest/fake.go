@@ -68,6 +68,20 @@ func (f *Fake) Serve(t *testing.T, opts ...grpc.ServerOption) string {
 	return listener.Addr().String()
 }
 
+// Nobody returns an address where no server answers.
+func Nobody(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
 // Requests returns the requests that arrived, in order, without their request_id, which is random. The
 // parts of a stream of requests are one request.
 func (f *Fake) Requests() []proto.Message {

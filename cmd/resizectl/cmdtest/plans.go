@@ -47,27 +47,6 @@ func Web() *workloadresizerv1.Plan {
 	return plan
 }
 
-// Following returns a plan whose sizes follow usage: of one container, as far as usage is known.
-func Following() *workloadresizerv1.Plan {
-	const byAuthor, byUsage = workloadresizerv1.DemandSource_DEMAND_SOURCE_AUTHOR, workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
-	plan := OnN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
-	plan.Rule = "overrides[0] (web)"
-	plan.Containers = []*workloadresizerv1.ContainerPlan{
-		{
-			Name: "app", Original: Resources("1", "1Gi", "2", "2Gi"), Current: Resources("800m", "1Gi", "1600m", "2Gi"), Desired: Resources("384m", "1Gi", "768m", "2Gi"),
-			Demands: map[string]*workloadresizerv1.ResourceDemand{
-				"cpu":    {Source: byUsage, Request: "480m", Lower: "300m", Upper: "900m", Revision: "00f3a91c5e7d2b46"},
-				"memory": {Source: byUsage, Request: "900Mi", Lower: "700Mi", Upper: "3Gi", Revision: "9b1e02d7744ac05f", Message: "3 hours of memory known, and 24 hours needed (minHistory)"},
-			},
-		},
-		{
-			Name: "proxy", Original: Resources("100m", "", "", ""), Current: Resources("80m", "", "", ""), Desired: Resources("80m", "", "", ""),
-			Demands: map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: byAuthor, Request: "100m", Message: "it is not known what the container needs"}},
-		},
-	}
-	return plan
-}
-
 // Aligned returns the plan of a pod that was resized before.
 func Aligned() *workloadresizerv1.Plan {
 	plan := OnN4("default", "api-0", workloadresizerv1.Decision_DECISION_ALIGNED)
@@ -131,43 +110,34 @@ func PlanMessage(plan *workloadresizerv1.Plan) *workloadresizerv1.PreviewPlansRe
 	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Plan{Plan: plan}}
 }
 
+// SummaryMessage returns the message that ends plans.
+func SummaryMessage(summary *workloadresizerv1.PlanSummary) *workloadresizerv1.PreviewPlansResponse {
+	return &workloadresizerv1.PreviewPlansResponse{Result: &workloadresizerv1.PreviewPlansResponse_Summary{Summary: summary}}
+}
+
 // EachDecision answers previews of a cluster with a pod of each decision.
 func EachDecision() Script {
 	return Plans(&workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2}, Aligned(), Bare(), Web(), Unsteady())
 }
 
-// Cluster returns a server that has a pod of each decision.
-func Cluster() *Server {
-	return &Server{
-		Plans:   []*workloadresizerv1.Plan{Aligned(), Bare(), Web(), Unsteady()},
-		Summary: &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2},
+// Sized returns a pod that was sized for n4.
+func Sized(namespace, pod string, state workloadresizerv1.ResizeState, message string) *workloadresizerv1.Resize {
+	return &workloadresizerv1.Resize{
+		Namespace: namespace, Pod: pod, Uid: Web().GetUid(), Node: "node-1", NodeType: "n4",
+		Workload:  &workloadresizerv1.Workload{Kind: "StatefulSet", Name: "api"},
+		ApplyTime: timestamppb.New(Since.Add(time.Minute)), State: state, Message: message,
+		Containers: []*workloadresizerv1.ResizedContainer{{
+			Name:     "api",
+			Original: Resources("500m", "256Mi", "500m", "256Mi"),
+			Spec:     Resources("400m", "320Mi", "400m", "320Mi"),
+			Actual:   Resources("500m", "256Mi", "500m", "256Mi"),
+		}},
 	}
 }
 
-// Ratios returns the ratios of three node types, without overrides and rules.
-func Ratios() *workloadresizerv1.ListRatiosResponse {
-	written := &workloadresizerv1.Provenance{
-		Source: "configmap", Author: "kubectl-client-side-apply",
-		UpdateTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 5e8, time.UTC)),
-	}
-	ratio := func(nodeType string, cpu, cpuFactor float64, from *workloadresizerv1.Provenance) *workloadresizerv1.Ratio {
-		return &workloadresizerv1.Ratio{
-			NodeType: nodeType, CpuPerf: cpu, MemoryPerf: 1, CpuFactor: cpuFactor, MemoryFactor: 1, Provenance: from,
-			Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: cpu, MemoryPerf: 1, Provenance: from}},
-		}
-	}
-	baseline := ratio("n2d", 1, 1, written)
-	baseline.Baseline = true
-	return &workloadresizerv1.ListRatiosResponse{
-		Ratios: []*workloadresizerv1.Ratio{
-			ratio("c3", 1.3, 1/1.3, written), baseline, ratio("n4", 1.25, 0.8, &workloadresizerv1.Provenance{Source: "file"}),
-		},
-		BaselineNodeType: "n2d",
-		Bounds: &workloadresizerv1.Bounds{
-			Cpu:    &workloadresizerv1.QuantityRange{Min: "50m", Max: "16"},
-			Memory: &workloadresizerv1.QuantityRange{Min: "64Mi"},
-		},
-		Revision: "4b1f",
-		Sources:  []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true, LastGoodTime: written.GetUpdateTime()}},
-	}
+// PartlySized returns a pod of which only some resources were sized.
+func PartlySized(namespace, pod string) *workloadresizerv1.Resize {
+	resize := Sized(namespace, pod, workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+	resize.NodeType, resize.ApplyTime = "", nil
+	return resize
 }

@@ -5,11 +5,38 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
+
+// Ratios returns the ratios of three node types, without overrides and rules.
+func Ratios() *workloadresizerv1.ListRatiosResponse {
+	written := &workloadresizerv1.Provenance{
+		Source: "configmap", Author: "kubectl-client-side-apply",
+		UpdateTime: timestamppb.New(time.Date(2026, 10, 1, 12, 30, 0, 5e8, time.UTC)),
+	}
+	ratio := func(nodeType string, cpu, cpuFactor float64, from *workloadresizerv1.Provenance) *workloadresizerv1.Ratio {
+		return &workloadresizerv1.Ratio{
+			NodeType: nodeType, CpuPerf: cpu, MemoryPerf: 1, CpuFactor: cpuFactor, MemoryFactor: 1, Provenance: from,
+			Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: cpu, MemoryPerf: 1, Provenance: from}},
+		}
+	}
+	baseline := ratio("n2d", 1, 1, written)
+	baseline.Baseline = true
+	return &workloadresizerv1.ListRatiosResponse{
+		Ratios: []*workloadresizerv1.Ratio{
+			ratio("c3", 1.3, 1/1.3, written), baseline, ratio("n4", 1.25, 0.8, &workloadresizerv1.Provenance{Source: "file"}),
+		},
+		BaselineNodeType: "n2d",
+		Bounds: &workloadresizerv1.Bounds{
+			Cpu:    &workloadresizerv1.QuantityRange{Min: "50m", Max: "16"},
+			Memory: &workloadresizerv1.QuantityRange{Min: "64Mi"},
+		},
+		Revision: "4b1f",
+		Sources:  []*workloadresizerv1.RatioSource{{Name: "configmap", Healthy: true, LastGoodTime: written.GetUpdateTime()}},
+	}
+}
 
 func perNodeType(name string, pods int64, cpu, memory string, vetoed int64) *workloadresizerv1.ImpactGroup {
 	return &workloadresizerv1.ImpactGroup{Name: name, Pods: pods, RequestDelta: list(cpu, memory), Vetoed: vetoed}
@@ -60,35 +87,6 @@ func Rules() []*workloadresizerv1.RatioRule {
 	}
 }
 
-// fallback is the permanent override that the temporary one of n4 falls back to.
-func fallback() *workloadresizerv1.OverrideValue {
-	return &workloadresizerv1.OverrideValue{CpuPerf: 1.1, MemoryPerf: 1}
-}
-
-// Overrides returns the override of n4 in Overridden.
-func Overrides() []*workloadresizerv1.Override {
-	return []*workloadresizerv1.Override{
-		{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0), ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback(), Etag: "override-n4"},
-	}
-}
-
-// Changes returns changes of overrides by two users who disagreed, and an expiry.
-func Changes() []*workloadresizerv1.OverrideChange {
-	first := fallback()
-	second := &workloadresizerv1.OverrideValue{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(Since.Add(24 * time.Hour)), Fallback: fallback()}
-	ended := &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9, ExpireTime: timestamppb.New(Since.Add(3 * time.Hour))}
-	return []*workloadresizerv1.OverrideChange{
-		{Number: new(int64(4)), CreateTime: ended.GetExpireTime(), Expiry: true, Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "e2", From: ended}}},
-		{Number: new(int64(3)), CreateTime: timestamppb.New(Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: new(int64(1)), Deltas: []*workloadresizerv1.OverrideDelta{
-			{NodeType: "c3", From: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
-		}},
-		{Number: new(int64(2)), CreateTime: timestamppb.New(Since.Add(time.Hour)), Author: "bob", CredentialId: "JTI=4f2a", Reason: "measured\nhere", Deltas: []*workloadresizerv1.OverrideDelta{
-			{NodeType: "c3", To: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
-		}},
-		{Number: new(int64(1)), CreateTime: timestamppb.New(Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "n4", To: first}}},
-	}
-}
-
 // Table answers reads of ratios and their rules, of which a page has one.
 func Table(table *workloadresizerv1.ListRatiosResponse, rules ...*workloadresizerv1.RatioRule) Script {
 	return Scripts(
@@ -101,53 +99,28 @@ func Table(table *workloadresizerv1.ListRatiosResponse, rules ...*workloadresize
 					ratios = rule.GetRatios()
 				}
 			}
-			if ratio := RatioIn(ratios, req.GetNodeType()); ratio != nil {
-				return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: table.GetRevision()}, nil
+			for _, ratio := range ratios {
+				if ratio.GetNodeType() == req.GetNodeType() {
+					return &workloadresizerv1.GetRatioResponse{Ratio: ratio, Revision: table.GetRevision()}, nil
+				}
 			}
 			return nil, WithReason(codes.NotFound, "NODE_TYPE_UNKNOWN", fmt.Sprintf("node type %q has no ratio", req.GetNodeType()))
 		}),
 	)
 }
 
-// RatioIn returns a copy of the ratio of a node type; nil if there is none.
-func RatioIn(ratios []*workloadresizerv1.Ratio, nodeType string) *workloadresizerv1.Ratio {
-	for _, ratio := range ratios {
-		if ratio.GetNodeType() == nodeType {
-			return proto.CloneOf(ratio)
-		}
-	}
-	return nil
-}
+// RatioEvent is an event that a watch of ratios receives.
+type RatioEvent = workloadresizerv1.WatchRatiosResponse
 
-// Updated returns what an override is after an update, the ratio of its node type, and the change.
-func Updated(table *workloadresizerv1.ListRatiosResponse, update *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.Override, *workloadresizerv1.Ratio, *workloadresizerv1.OverrideDelta) {
-	to := update.GetOverride()
-	ratio := RatioIn(table.GetRatios(), to.GetNodeType())
-	if ratio == nil {
-		ratio = &workloadresizerv1.Ratio{NodeType: to.GetNodeType()}
+// RatioEvents returns the events of a watch: c3 and n4 exist, and a bookmark follows, which is the first
+// event with a token. Then n4 changes, and c3 is deleted.
+func RatioEvents() []*RatioEvent {
+	all := Overridden().GetRatios()
+	return []*RatioEvent{
+		{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, Ratio: all[0], Revision: "1"},
+		{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, Ratio: all[2], Revision: "1"},
+		{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, Revision: "1", ResumeToken: "t3"},
+		{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED, Ratio: Ratios().GetRatios()[2], Revision: "2", ResumeToken: "t4"},
+		{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED, Ratio: &workloadresizerv1.Ratio{NodeType: "c3", CpuPerf: 1.3, MemoryPerf: 1}, Revision: "3", ResumeToken: "t5"},
 	}
-	for _, field := range update.GetUpdateMask().GetPaths() {
-		switch field {
-		case "cpu_perf":
-			ratio.CpuPerf, ratio.CpuFactor = to.GetCpuPerf(), 1/to.GetCpuPerf()
-		case "memory_perf":
-			ratio.MemoryPerf, ratio.MemoryFactor = to.GetMemoryPerf(), 1/to.GetMemoryPerf()
-		case "expire_time":
-			ratio.ExpireTime = to.GetExpireTime()
-		}
-	}
-	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(Since)}
-	ratio.Candidates, ratio.Etag = nil, "after"
-	override := &workloadresizerv1.Override{
-		NodeType: ratio.GetNodeType(), CpuPerf: &ratio.CpuPerf, MemoryPerf: &ratio.MemoryPerf, ExpireTime: ratio.GetExpireTime(),
-		Author: "ann", UpdateTime: timestamppb.New(Since), Etag: "override-after",
-	}
-	return override, ratio, &workloadresizerv1.OverrideDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.OverrideValue{
-		CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
-	}}
-}
-
-// Writable returns a server whose ratios can be changed.
-func Writable() *Server {
-	return &Server{Ratios: Overridden(), Rules: Rules(), RatioScript: RatioScript{Overrides: Overrides(), Impact: Impact(), Changes: Changes()}}
 }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"sync"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -43,21 +46,21 @@ func On[Q, R proto.Message](returns func(Q) (R, error)) Script {
 // OnStream answers a method that takes Q and returns a stream of R.
 func OnStream[Q, R proto.Message](returns func(ctx context.Context, req Q, send func(R) error) error) Script {
 	var taken Q
-	return Script{methodWith("takes", taken, protoreflect.MethodDescriptor.Input): func(ctx context.Context, req proto.Message, send func(proto.Message) error) error {
+	return Script{methodWith("take", taken, protoreflect.MethodDescriptor.Input): func(ctx context.Context, req proto.Message, send func(proto.Message) error) error {
 		return returns(ctx, req.(Q), func(resp R) error { return send(resp) })
 	}}
 }
 
 // Returns answers a method always with the same message.
 func Returns(resp proto.Message) Script {
-	return Script{methodWith("returns", resp, protoreflect.MethodDescriptor.Output): func(_ context.Context, _ proto.Message, send func(proto.Message) error) error {
+	return Script{methodWith("return", resp, protoreflect.MethodDescriptor.Output): func(_ context.Context, _ proto.Message, send func(proto.Message) error) error {
 		return send(resp)
 	}}
 }
 
 // Pages answers a method with pages of a list, of at most size items.
 func Pages(size int, list proto.Message) Script {
-	return Script{methodWith("returns", list, protoreflect.MethodDescriptor.Output): func(_ context.Context, req proto.Message, send func(proto.Message) error) error {
+	return Script{methodWith("return", list, protoreflect.MethodDescriptor.Output): func(_ context.Context, req proto.Message, send func(proto.Message) error) error {
 		return send(Page(size, list, req))
 	}}
 }
@@ -67,6 +70,13 @@ func Fails(method string, err error) Script {
 	return Script{find(method, func(m protoreflect.MethodDescriptor) bool { return string(m.Name()) == method }): func(context.Context, proto.Message, func(proto.Message) error) error {
 		return err
 	}}
+}
+
+// Stream is one stream: its events, and the error that ends it; with nil, it continues until
+// the caller goes away.
+type Stream[R proto.Message] struct {
+	Events []R
+	Err    error
 }
 
 // Watches answers the calls of a watch with one stream after the other. Later calls receive nothing.
@@ -81,7 +91,7 @@ func Watches[R proto.Message](next ...Stream[R]) Script {
 		return now
 	}
 	var returned R
-	return Script{methodWith("returns", returned, protoreflect.MethodDescriptor.Output): func(ctx context.Context, _ proto.Message, send func(proto.Message) error) error {
+	return Script{methodWith("return", returned, protoreflect.MethodDescriptor.Output): func(ctx context.Context, _ proto.Message, send func(proto.Message) error) error {
 		now := take()
 		for _, event := range now.Events {
 			if err := send(event); err != nil {
@@ -93,6 +103,15 @@ func Watches[R proto.Message](next ...Stream[R]) Script {
 		}
 		return gone(ctx)
 	}}
+}
+
+// WithReason returns an error with a reason, as the server does.
+func WithReason(code codes.Code, reason, message string) error {
+	s, err := status.New(code, message).WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "workload-resizer.io"})
+	if err != nil {
+		panic(err) // It is neither OK nor too large.
+	}
+	return s.Err()
 }
 
 // Page returns the page of a list that a request asks for: the items of the first field that is a list.
@@ -126,9 +145,9 @@ func Page[R proto.Message](size int, list R, req proto.Message) R {
 }
 
 // methodWith returns the only method that takes or returns a message.
-func methodWith(does string, message proto.Message, side func(protoreflect.MethodDescriptor) protoreflect.MessageDescriptor) protoreflect.FullName {
+func methodWith(do string, message proto.Message, side func(protoreflect.MethodDescriptor) protoreflect.MessageDescriptor) protoreflect.FullName {
 	name := message.ProtoReflect().Descriptor().FullName()
-	return find(fmt.Sprint("that ", does, " ", name), func(m protoreflect.MethodDescriptor) bool { return side(m).FullName() == name })
+	return find(fmt.Sprint("that ", do, " ", name), func(m protoreflect.MethodDescriptor) bool { return side(m).FullName() == name })
 }
 
 // find returns the only method of the API that matches.

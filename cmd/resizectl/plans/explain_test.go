@@ -93,14 +93,14 @@ func TestExplain(t *testing.T) {
 		{"explain-resize.json", resize, []string{"-o", "json"}},
 		{"explain-resize.yaml", resize, []string{"-o", "yaml"}},
 		{"explain-usage.table", func() (*around, string) {
-			s := explained(cmdtest.Following())
+			s := explained(following())
 			sized := cmdtest.Sized("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 			sized.Containers[0].Demands = map[string]string{"cpu": "1", "memory": "1Gi"}
 			s.resize = sized
 			return s, "web-6d4cf56db6-x2x7p"
 		}, nil},
 		{"explain-usage-other.table", func() (*around, string) {
-			plan := cmdtest.Following()
+			plan := following()
 			app := plan.GetContainers()[0]
 			app.Current, app.Desired = cmdtest.Resources("1", "2Gi", "2", "4Gi"), cmdtest.Resources("800m", "2Gi", "1600m", "4Gi")
 			proxy := plan.GetContainers()[1]
@@ -124,13 +124,13 @@ func TestExplain(t *testing.T) {
 		}, nil},
 		{"explain-aligned.table", func() (*around, string) {
 			s := explained(cmdtest.Aligned())
-			s.resize = cmdtest.Resizes()[1]
-			s.resize.Pod = "api-0"
+			s.resize = cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "Node didn't have enough resource: memory")
 			return s, "api-0"
 		}, nil},
 		{"explain-aligned.json", func() (*around, string) {
 			s := explained(cmdtest.Aligned())
-			s.resize = cmdtest.Resizes()[0]
+			s.resize = cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+			s.resize.Workload, s.resize.Containers[0].Actual = nil, nil
 			s.holds = []*workloadresizerv1.Hold{hold(pause, cmdtest.Everything)}
 			return s, "api-0"
 		}, []string{"-o", "json"}},

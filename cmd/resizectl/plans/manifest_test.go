@@ -21,6 +21,26 @@ import (
 
 const manifestNotes = "warning: pod/bare: a pod without a controller is never resized\nnot planned, because these kinds have no pods, or none that are known: Service web, ConfigMap web\n"
 
+const manifestText = "kind: Deployment\n"
+
+// manifestPlans returns the plans of a Deployment, and of a pod without a controller.
+func manifestPlans() *workloadresizerv1.PreviewManifestResponse {
+	of := func(plan *workloadresizerv1.Plan, nodeType string) *workloadresizerv1.Plan {
+		plan.Pod, plan.Node, plan.NodeType = "web", "", nodeType
+		return plan
+	}
+	onBaseline := of(cmdtest.Web(), "n2d")
+	onBaseline.Decision, onBaseline.CpuFactor = workloadresizerv1.Decision_DECISION_ALIGNED, new(1.0)
+	onBaseline.Reasons = []*workloadresizerv1.PlanReason{{Code: "AlreadyAligned", Message: "the pod has the size for node type n2d"}}
+	return &workloadresizerv1.PreviewManifestResponse{
+		Objects: []*workloadresizerv1.ManifestPlan{
+			{Kind: "Deployment", Namespace: "shop", Name: "web", Plans: []*workloadresizerv1.Plan{onBaseline, of(cmdtest.Web(), "n4")}},
+			{Kind: "Pod", Name: "bare", Warnings: []string{"a pod without a controller is never resized"}, Plans: []*workloadresizerv1.Plan{of(cmdtest.Bare(), "n4")}},
+		},
+		Ignored: []string{"Service web", "ConfigMap web"},
+	}
+}
+
 func TestManifest(t *testing.T) {
 	t.Run("plans a manifest", plansAManifest)
 	t.Run("says once that usage is not known", saysOnceThatUsageIsNotKnown)
@@ -31,10 +51,10 @@ func TestManifest(t *testing.T) {
 }
 
 func plansAManifest(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.Returns(cmdtest.ManifestPlans()))
+	server := cmdtest.Answering(cmdtest.Returns(manifestPlans()))
 	address := server.Serve(t)
 	file := filepath.Join(t.TempDir(), "deploy.yaml")
-	if err := os.WriteFile(file, []byte(cmdtest.ManifestText), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(manifestText), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -42,11 +62,11 @@ func plansAManifest(t *testing.T) {
 		args           []string
 		asked          *workloadresizerv1.PreviewManifestRequest
 	}{
-		{"manifest.table", manifestNotes, nil, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
-		{"manifest.wide", manifestNotes, []string{"-o", "wide", "--node-type", "n4,c3"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText, NodeTypes: []string{"n4", "c3"}}},
-		{"manifest.color", manifestNotes, []string{"--color=always"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
-		{"manifest.json", "", []string{"-o", "json", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText, WhatIf: &workloadresizerv1.WhatIf{BaselineNodeType: "n4"}}},
-		{"manifest.yaml", "", []string{"-o", "yaml"}, &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}},
+		{"manifest.table", manifestNotes, nil, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+		{"manifest.wide", manifestNotes, []string{"-o", "wide", "--node-type", "n4,c3"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, NodeTypes: []string{"n4", "c3"}}},
+		{"manifest.color", manifestNotes, []string{"--color=always"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
+		{"manifest.json", "", []string{"-o", "json", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText, WhatIf: &workloadresizerv1.WhatIf{BaselineNodeType: "n4"}}},
+		{"manifest.yaml", "", []string{"-o", "yaml"}, &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "-f", file, "--server", address}, tc.args...)...)
@@ -62,9 +82,9 @@ func plansAManifest(t *testing.T) {
 }
 
 func sendsTheNamespaceOfObjectsThatNameNone(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.Returns(cmdtest.ManifestPlans()))
+	server := cmdtest.Answering(cmdtest.Returns(manifestPlans()))
 	address := server.Serve(t)
-	file := cmdtest.File(t, "deploy.yaml", []byte(cmdtest.ManifestText))
+	file := cmdtest.File(t, "deploy.yaml", []byte(manifestText))
 	kubeconfig := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u, namespace: shop}}], clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: u}]}"
 	t.Setenv("KUBECONFIG", cmdtest.File(t, "kubeconfig", []byte(kubeconfig)))
 	for want, args := range map[string][]string{"shop": nil, "else": {"-n", "else"}} {
@@ -96,14 +116,14 @@ func saysOnceThatUsageIsNotKnown(t *testing.T) {
 }
 
 func plansAManifestFromStandardInput(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: cmdtest.ManifestPlans().GetObjects()[1:]}))
+	server := cmdtest.Answering(cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: manifestPlans().GetObjects()[1:]}))
 	var out, errOut bytes.Buffer
-	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(cmdtest.ManifestText), Out: &out, ErrOut: &errOut}
+	streams := genericiooptions.IOStreams{In: bytes.NewBufferString(manifestText), Out: &out, ErrOut: &errOut}
 	// An object that is skipped on every node type is not a difference.
 	if code := program(t.Context(), streams, []string{"plan", "-f", "-", "--server", server.Serve(t)}); code != command.ExitOK {
 		t.Errorf("exit %d: %s", code, errOut.String())
 	}
-	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: cmdtest.ManifestText}
+	asked := &workloadresizerv1.PreviewManifestRequest{Manifest: manifestText}
 	if diff := cmp.Diff(asked, server.LastRequest(), protocmp.Transform()); diff != "" {
 		t.Errorf("wrong request (-want +got):\n%s", diff)
 	}
@@ -133,7 +153,7 @@ func plansAManifestOffline(t *testing.T) {
 	t.Cleanup(func() { planOffline = real })
 	planOffline = func(_ context.Context, configuration []byte, _ []schema.GroupResource, _ *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
 		with = string(configuration)
-		return cmdtest.ManifestPlans(), refused
+		return manifestPlans(), refused
 	}
 	plan := func(config string) (int, string, string) {
 		return program.Shell(t.Context(), "plan", "-f", "manifest_test.go", "--config", filepath.Join("..", "configs", "testdata", config))

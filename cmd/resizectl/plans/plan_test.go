@@ -68,12 +68,33 @@ func TestPlanRules(t *testing.T) {
 	t.Run("asks the API server on request", asksTheAPIServerOnRequest)
 }
 
+// following returns a plan whose sizes follow usage: of one container, as far as usage is known.
+func following() *workloadresizerv1.Plan {
+	const byAuthor, byUsage = workloadresizerv1.DemandSource_DEMAND_SOURCE_AUTHOR, workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
+	plan := cmdtest.OnN4("default", "web-6d4cf56db6-x2x7p", workloadresizerv1.Decision_DECISION_RESIZE)
+	plan.Rule = "overrides[0] (web)"
+	plan.Containers = []*workloadresizerv1.ContainerPlan{
+		{
+			Name: "app", Original: cmdtest.Resources("1", "1Gi", "2", "2Gi"), Current: cmdtest.Resources("800m", "1Gi", "1600m", "2Gi"), Desired: cmdtest.Resources("384m", "1Gi", "768m", "2Gi"),
+			Demands: map[string]*workloadresizerv1.ResourceDemand{
+				"cpu":    {Source: byUsage, Request: "480m", Lower: "300m", Upper: "900m", Revision: "00f3a91c5e7d2b46"},
+				"memory": {Source: byUsage, Request: "900Mi", Lower: "700Mi", Upper: "3Gi", Revision: "9b1e02d7744ac05f", Message: "3 hours of memory known, and 24 hours needed (minHistory)"},
+			},
+		},
+		{
+			Name: "proxy", Original: cmdtest.Resources("100m", "", "", ""), Current: cmdtest.Resources("80m", "", "", ""), Desired: cmdtest.Resources("80m", "", "", ""),
+			Demands: map[string]*workloadresizerv1.ResourceDemand{"cpu": {Source: byAuthor, Request: "100m", Message: "it is not known what the container needs"}},
+		},
+	}
+	return plan
+}
+
 func showsWhereDemandComesFrom(t *testing.T) {
 	summary := &workloadresizerv1.PlanSummary{Pods: 4, Resize: 1, Aligned: 1, Skip: 2}
-	server := cmdtest.Answering(cmdtest.Plans(summary, cmdtest.Aligned(), cmdtest.Bare(), cmdtest.Following(), cmdtest.Unsteady()))
+	server := cmdtest.Answering(cmdtest.Plans(summary, cmdtest.Aligned(), cmdtest.Bare(), following(), cmdtest.Unsteady()))
 	address := server.Serve(t)
 	for golden, args := range map[string][]string{
-		"plans-usage.table": {"-A"}, "plans-usage.wide": {"-A", "-o", "wide"}, "plan-usage.table": {cmdtest.Following().GetPod()},
+		"plans-usage.table": {"-A"}, "plans-usage.wide": {"-A", "-o", "wide"}, "plan-usage.table": {following().GetPod()},
 	} {
 		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, args...)...)
 		if code != command.ExitDifferences || stderr != "" {

@@ -19,7 +19,7 @@ func TestRatiosWatch(t *testing.T) {
 		{"ratios-watch.yaml", "t5", []string{"-o", "yaml"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}))
+			server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()}))
 			code, stdout, stderr := program.WatchUntil(t, tc.seen, append([]string{"ratios", "watch", "--server", server.Serve(t)}, tc.args...)...)
 			if code != command.ExitInterrupted || stderr != "" {
 				t.Errorf("exit %d, stderr %q; want 130 and nothing", code, stderr)
@@ -36,7 +36,7 @@ func TestWatch(t *testing.T) {
 // "list --watch" is "watch".
 func watchesWithListWatch(t *testing.T) {
 	for _, flag := range []string{"-w", "--watch"} {
-		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: append(cmdtest.PresentRatios(), cmdtest.ChangedRatio(), cmdtest.GoneRatio())}))
+		server := cmdtest.Answering(cmdtest.Watches(cmdtest.Stream[*cmdtest.RatioEvent]{Events: cmdtest.RatioEvents()}))
 		_, stdout, _ := program.WatchUntil(t, "deleted", "ratios", "list", flag, "--server", server.Serve(t))
 		cmdtest.Golden(t, "ratios-watch.table", stdout)
 	}

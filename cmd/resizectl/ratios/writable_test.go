@@ -29,8 +29,8 @@ func newWritable() *writable {
 	w := &writable{table: cmdtest.Overridden(), rules: cmdtest.Rules(), impact: cmdtest.Impact()}
 	w.Fake = cmdtest.Answering(
 		cmdtest.Table(w.table, w.rules...),
-		cmdtest.Pages(1, &workloadresizerv1.ListOverridesResponse{Overrides: cmdtest.Overrides()}),
-		cmdtest.Pages(2, &workloadresizerv1.ListOverrideChangesResponse{Changes: cmdtest.Changes()}),
+		cmdtest.Pages(1, &workloadresizerv1.ListOverridesResponse{Overrides: overrides()}),
+		cmdtest.Pages(2, &workloadresizerv1.ListOverrideChangesResponse{Changes: history()}),
 		writing(w, w.update), writing(w, w.delete), writing(w, w.rollback),
 	)
 	return w
@@ -75,16 +75,44 @@ func (w *writable) update(req *batch) *workloadresizerv1.BatchUpdateOverridesRes
 	resp := &workloadresizerv1.BatchUpdateOverridesResponse{}
 	var deltas []*workloadresizerv1.OverrideDelta
 	for _, update := range req.GetRequests() {
-		override, ratio, delta := cmdtest.Updated(w.table, update)
+		override, ratio, delta := updated(w.table, update)
 		resp.Overrides, resp.Ratios, deltas = append(resp.Overrides, override), append(resp.Ratios, ratio), append(deltas, delta)
 	}
 	resp.Impact, resp.Change = w.result(req, deltas...)
 	return resp
 }
 
+// updated returns what an override is after an update, the ratio of its node type, and the change.
+func updated(table *workloadresizerv1.ListRatiosResponse, update *workloadresizerv1.UpdateOverrideRequest) (*workloadresizerv1.Override, *workloadresizerv1.Ratio, *workloadresizerv1.OverrideDelta) {
+	to := update.GetOverride()
+	ratio := ratioIn(table.GetRatios(), to.GetNodeType())
+	if ratio == nil {
+		ratio = &workloadresizerv1.Ratio{NodeType: to.GetNodeType()}
+	}
+	for _, field := range update.GetUpdateMask().GetPaths() {
+		switch field {
+		case "cpu_perf":
+			ratio.CpuPerf, ratio.CpuFactor = to.GetCpuPerf(), 1/to.GetCpuPerf()
+		case "memory_perf":
+			ratio.MemoryPerf, ratio.MemoryFactor = to.GetMemoryPerf(), 1/to.GetMemoryPerf()
+		case "expire_time":
+			ratio.ExpireTime = to.GetExpireTime()
+		}
+	}
+	ratio.Provenance = &workloadresizerv1.Provenance{Source: "override", Author: "ann", UpdateTime: timestamppb.New(cmdtest.Since)}
+	ratio.Candidates, ratio.Etag = nil, "after"
+	override := &workloadresizerv1.Override{
+		NodeType: ratio.GetNodeType(), CpuPerf: &ratio.CpuPerf, MemoryPerf: &ratio.MemoryPerf, ExpireTime: ratio.GetExpireTime(),
+		Author: "ann", UpdateTime: timestamppb.New(cmdtest.Since), Etag: "override-after",
+	}
+	return override, ratio, &workloadresizerv1.OverrideDelta{NodeType: ratio.GetNodeType(), To: &workloadresizerv1.OverrideValue{
+		CpuPerf: ratio.GetCpuPerf(), MemoryPerf: ratio.GetMemoryPerf(), ExpireTime: ratio.GetExpireTime(),
+	}}
+}
+
 func (w *writable) delete(req *workloadresizerv1.DeleteOverrideRequest) *workloadresizerv1.DeleteOverrideResponse {
 	resp := &workloadresizerv1.DeleteOverrideResponse{}
-	ratio := cmdtest.RatioIn(w.table.GetRatios(), req.GetNodeType())
+	ratio := ratioIn(w.table.GetRatios(), req.GetNodeType())
 	if candidates := ratio.GetCandidates(); len(candidates) > 1 {
 		next := candidates[1]
 		resp.Ratio = &ratioOf{
@@ -112,4 +140,43 @@ func (w *writable) rollback(req *workloadresizerv1.RollbackOverridesRequest) *wo
 		resp.Change.RollbackTo = req.ToChange
 	}
 	return resp
+}
+
+// fallback is the permanent override that the temporary one of n4 falls back to.
+func fallback() *workloadresizerv1.OverrideValue {
+	return &workloadresizerv1.OverrideValue{CpuPerf: 1.1, MemoryPerf: 1}
+}
+
+// overrides returns the override of n4 in cmdtest.Overridden.
+func overrides() []*workloadresizerv1.Override {
+	return []*workloadresizerv1.Override{
+		{NodeType: "n4", CpuPerf: new(1.08), MemoryPerf: new(1.0), ExpireTime: timestamppb.New(cmdtest.Since.Add(24 * time.Hour)), Fallback: fallback(), Etag: "override-n4"},
+	}
+}
+
+// history returns changes of overrides by two users who disagreed, and an expiry.
+func history() []*workloadresizerv1.OverrideChange {
+	first := fallback()
+	second := &workloadresizerv1.OverrideValue{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(cmdtest.Since.Add(24 * time.Hour)), Fallback: fallback()}
+	ended := &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9, ExpireTime: timestamppb.New(cmdtest.Since.Add(3 * time.Hour))}
+	return []*workloadresizerv1.OverrideChange{
+		{Number: new(int64(4)), CreateTime: ended.GetExpireTime(), Expiry: true, Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "e2", From: ended}}},
+		{Number: new(int64(3)), CreateTime: timestamppb.New(cmdtest.Since.Add(2 * time.Hour)), Author: "ann", RollbackTo: new(int64(1)), Deltas: []*workloadresizerv1.OverrideDelta{
+			{NodeType: "c3", From: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: second, To: first},
+		}},
+		{Number: new(int64(2)), CreateTime: timestamppb.New(cmdtest.Since.Add(time.Hour)), Author: "bob", CredentialId: "JTI=4f2a", Reason: "measured\nhere", Deltas: []*workloadresizerv1.OverrideDelta{
+			{NodeType: "c3", To: &workloadresizerv1.OverrideValue{CpuPerf: 1.4, MemoryPerf: 0.9}}, {NodeType: "n4", From: first, To: second},
+		}},
+		{Number: new(int64(1)), CreateTime: timestamppb.New(cmdtest.Since), Author: "ann", Reason: "as measured", Deltas: []*workloadresizerv1.OverrideDelta{{NodeType: "n4", To: first}}},
+	}
+}
+
+// ratioIn returns a copy of the ratio of a node type; nil if there is none.
+func ratioIn(ratios []*workloadresizerv1.Ratio, nodeType string) *workloadresizerv1.Ratio {
+	for _, ratio := range ratios {
+		if ratio.GetNodeType() == nodeType {
+			return proto.CloneOf(ratio)
+		}
+	}
+	return nil
 }

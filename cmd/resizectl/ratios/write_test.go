@@ -9,12 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -31,6 +34,21 @@ func onRatios(verb []string, flags ...string) []string {
 	return slices.Concat([]string{"ratios"}, verb, flags)
 }
 
+// hiddenOfImpact is the warning about what the scripted server's impact leaves out.
+const hiddenOfImpact = "warning: affected pods in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces\n"
+
+// mask names the fields to change.
+func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
+
+// tried returns a request as it is sent first, to validate only, and then for real.
+func tried(req proto.Message) []proto.Message {
+	fields := req.ProtoReflect().Descriptor().Fields()
+	req.ProtoReflect().Set(fields.ByName("author"), protoreflect.ValueOfString(connect.Author()))
+	first := proto.Clone(req)
+	first.ProtoReflect().Set(fields.ByName("validate_only"), protoreflect.ValueOfBool(true))
+	return []proto.Message{first, req}
+}
+
 // The write matches what was shown: the dry run and the write are the same except for
 // validate_only, and have the etags that were read.
 func TestRatiosWrites(t *testing.T) {
@@ -40,22 +58,22 @@ func TestRatiosWrites(t *testing.T) {
 		asked  proto.Message
 	}{
 		{"ratios-set", []string{"set", "n4", "--cpu", "1.2", "--reason", "as measured"},
-			&batch{Reason: "as measured", Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf"), AllowMissing: true}}}},
+			&batch{Reason: "as measured", Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: mask("cpu_perf"), AllowMissing: true}}}},
 		{"ratios-set-both", []string{"set", "n4", "--cpu", "1.2", "--memory", "0.9"},
-			&batch{Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2), MemoryPerf: new(0.9)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
+			&batch{Requests: []*updateOf{{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2), MemoryPerf: new(0.9)}, RatioEtag: "before", UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true}}}},
 		{"ratios-set-several", []string{"set", "n4=1.2", "c3=0.98/1.1", "n2d=/1.5"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: cmdtest.Mask("cpu_perf"), AllowMissing: true},
-			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(0.98), MemoryPerf: new(1.1)}, RatioEtag: "none-c3", UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true},
-			{Override: &overrideOf{NodeType: "n2d", MemoryPerf: new(1.5)}, RatioEtag: "none-n2d", UpdateMask: cmdtest.Mask("memory_perf"), AllowMissing: true},
+			{Override: &overrideOf{NodeType: "n4", CpuPerf: new(1.2)}, RatioEtag: "before", UpdateMask: mask("cpu_perf"), AllowMissing: true},
+			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(0.98), MemoryPerf: new(1.1)}, RatioEtag: "none-c3", UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true},
+			{Override: &overrideOf{NodeType: "n2d", MemoryPerf: new(1.5)}, RatioEtag: "none-n2d", UpdateMask: mask("memory_perf"), AllowMissing: true},
 		}}},
 		{"ratios-set-new", []string{"set", "n5=1.5/1.25", "--create"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n5", CpuPerf: new(1.5), MemoryPerf: new(1.25)}, RatioEtag: client.NoEtag, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
+			{Override: &overrideOf{NodeType: "n5", CpuPerf: new(1.5), MemoryPerf: new(1.25)}, RatioEtag: client.NoEtag, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-model", []string{"set", "n4@Intel-6-79=0.9/1", "--create"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n4@Intel-6-79", CpuPerf: new(0.9), MemoryPerf: new(1.0)}, RatioEtag: client.NoEtag, UpdateMask: cmdtest.Mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
+			{Override: &overrideOf{NodeType: "n4@Intel-6-79", CpuPerf: new(0.9), MemoryPerf: new(1.0)}, RatioEtag: client.NoEtag, UpdateMask: mask("cpu_perf", "memory_perf"), AllowMissing: true, AllowNewNodeType: true}}}},
 		{"ratios-set-until", []string{"set", "c3=1.2", "--until", "2026-11-22T02:00:00+01:00"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(1.2), ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, RatioEtag: "none-c3", UpdateMask: cmdtest.Mask("cpu_perf", "expire_time"), AllowMissing: true}}}},
+			{Override: &overrideOf{NodeType: "c3", CpuPerf: new(1.2), ExpireTime: timestamppb.New(time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC))}, RatioEtag: "none-c3", UpdateMask: mask("cpu_perf", "expire_time"), AllowMissing: true}}}},
 		{"ratios-set-never", []string{"set", "n4", "--until", "never", "--etag", "mine"}, &batch{Requests: []*updateOf{
-			{Override: &overrideOf{NodeType: "n4"}, RatioEtag: "mine", UpdateMask: cmdtest.Mask("expire_time"), AllowMissing: true}}}},
+			{Override: &overrideOf{NodeType: "n4"}, RatioEtag: "mine", UpdateMask: mask("expire_time"), AllowMissing: true}}}},
 		{"ratios-delete", []string{"delete", "n4", "--reason", "as configured"},
 			&workloadresizerv1.DeleteOverrideRequest{NodeType: "n4", RatioEtag: "before", Reason: "as configured"}},
 		{"ratios-delete-last", []string{"delete", "c3", "--ignore-not-found", "--etag", "mine"},
@@ -73,7 +91,7 @@ func TestRatiosWrites(t *testing.T) {
 			}
 			cmdtest.Golden(t, tc.golden+".table", stdout)
 			cmdtest.Golden(t, tc.golden+".preview", stderr)
-			if diff := cmp.Diff(cmdtest.Tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
+			if diff := cmp.Diff(tried(tc.asked), server.Written(), protocmp.Transform()); diff != "" {
 				t.Errorf("wrong requests (-want +got):\n%s", diff)
 			}
 		})
@@ -106,8 +124,8 @@ func TestRatiosDryRun(t *testing.T) {
 			server := newWritable()
 			asked := onRatios(args, "-o", output, "--server", server.Serve(t), "--dry-run")
 			code, stdout, stderr := program.Shell(t.Context(), asked...)
-			if code != command.ExitDifferences || stderr != cmdtest.HiddenOfImpact {
-				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, cmdtest.HiddenOfImpact)
+			if code != command.ExitDifferences || stderr != hiddenOfImpact {
+				t.Errorf("%q -o %s: exit %d, stderr %q; want 1 and %q", args, output, code, stderr, hiddenOfImpact)
 			}
 			cmdtest.Golden(t, "ratios-"+args[0]+"-dry-run."+output, stdout)
 			if n := len(server.Written()); n != 1 {

@@ -15,6 +15,18 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
+// oneOfEach returns one resize of each kind: done, waiting, and impossible.
+func oneOfEach() []*workloadresizerv1.Resize {
+	whole := cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
+	whole.Workload = nil
+	whole.Containers[0].Actual = nil
+	return []*workloadresizerv1.Resize{
+		whole,
+		cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "Node didn't have enough resource: memory"),
+		cmdtest.Sized("shop", "cart-0", workloadresizerv1.ResizeState_RESIZE_STATE_INFEASIBLE, "Node didn't have enough capacity: memory,\x1b[31m requested: 1"),
+	}
+}
+
 // sizing returns a server that lists resizes in pages of two.
 func sizing(resizes ...*workloadresizerv1.Resize) *cmdtest.Fake {
 	return cmdtest.Answering(
@@ -31,7 +43,7 @@ func sizing(resizes ...*workloadresizerv1.Resize) *cmdtest.Fake {
 }
 
 func TestResizes(t *testing.T) {
-	server := sizing(cmdtest.Resizes()...)
+	server := sizing(oneOfEach()...)
 	address := server.Serve(t)
 	of := func(namespace string) proto.Message {
 		return &workloadresizerv1.ListResizesRequest{Namespace: namespace, PageToken: "2"}
@@ -73,7 +85,7 @@ func TestResizes(t *testing.T) {
 }
 
 func TestResizesByUsage(t *testing.T) {
-	resizes := cmdtest.Resizes()
+	resizes := oneOfEach()
 	resizes[1].Containers[0].Demands = map[string]string{"cpu": "480m"}
 	code, stdout, stderr := program.Shell(t.Context(), "resizes", "list", "-A", "-o", "wide", "--server", sizing(resizes...).Serve(t))
 	if code != command.ExitOK || stderr != "" {
@@ -144,7 +156,7 @@ func resizeEvents() []*workloadresizerv1.WatchResizesResponse {
 	const deleted, bookmark = workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_DELETED, workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK
 	actuated := cmdtest.Sized("default", "api-1", workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "")
 	return []*workloadresizerv1.WatchResizesResponse{
-		{Type: added, Resize: cmdtest.Resizes()[0]}, {Type: added, Resize: cmdtest.Resizes()[1]}, {Type: bookmark, ResumeToken: "3"},
+		{Type: added, Resize: oneOfEach()[0]}, {Type: added, Resize: oneOfEach()[1]}, {Type: bookmark, ResumeToken: "3"},
 		{Type: modified, Resize: actuated, ResumeToken: "4"}, {Type: deleted, Resize: actuated, ResumeToken: "5"},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"sync"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -81,18 +80,14 @@ type Stream[R proto.Message] struct {
 
 // Watches answers the calls of a watch with one stream after the other. Later calls receive nothing.
 func Watches[R proto.Message](next ...Stream[R]) Script {
-	var mu sync.Mutex
-	take := func() (now Stream[R]) {
-		mu.Lock()
-		defer mu.Unlock()
-		if len(next) > 0 {
-			now, next = next[0], next[1:]
-		}
-		return now
+	streams := make(chan Stream[R], len(next))
+	for _, stream := range next {
+		streams <- stream
 	}
+	close(streams)
 	var returned R
 	return Script{methodWith("return", returned, protoreflect.MethodDescriptor.Output): func(ctx context.Context, _ proto.Message, send func(proto.Message) error) error {
-		now := take()
+		now := <-streams
 		for _, event := range now.Events {
 			if err := send(event); err != nil {
 				return err

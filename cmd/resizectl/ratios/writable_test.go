@@ -15,7 +15,7 @@ type writable struct {
 	*cmdtest.Fake
 	table *workloadresizerv1.ListRatiosResponse
 	rules []*workloadresizerv1.RatioRule
-	// impact is that of dry runs.
+	// impact is what dry runs return.
 	impact *workloadresizerv1.Impact
 	// unchanged makes writes change nothing.
 	unchanged bool
@@ -154,7 +154,7 @@ func overrides() []*workloadresizerv1.Override {
 	}
 }
 
-// history returns changes of overrides by two users who disagreed, and an expiry.
+// history returns changes to overrides by two users who disagreed, and an expiry.
 func history() []*workloadresizerv1.OverrideChange {
 	first := fallback()
 	second := &workloadresizerv1.OverrideValue{CpuPerf: 1.08, MemoryPerf: 1, ExpireTime: timestamppb.New(cmdtest.Since.Add(24 * time.Hour)), Fallback: fallback()}

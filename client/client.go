@@ -38,6 +38,7 @@ type Client struct {
 	status     workloadresizerv1.StatusServiceClient
 	benchmarks workloadresizerv1.BenchmarkServiceClient
 	usage      workloadresizerv1.UsageServiceClient
+	explain    workloadresizerv1.ExplainServiceClient
 }
 
 // Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
@@ -117,6 +118,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		status:     workloadresizerv1.NewStatusServiceClient(conn),
 		benchmarks: workloadresizerv1.NewBenchmarkServiceClient(conn),
 		usage:      workloadresizerv1.NewUsageServiceClient(conn),
+		explain:    workloadresizerv1.NewExplainServiceClient(conn),
 	}, nil
 }
 

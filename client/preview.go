@@ -81,6 +81,12 @@ func (c *Client) PreviewPod(ctx context.Context, namespace, pod string, opts ...
 	return resp.GetPlan(), nil
 }
 
+// ExplainPod returns all that explains the size of one pod, of the same moment.
+func (c *Client) ExplainPod(ctx context.Context, request *workloadresizerv1.ExplainPodRequest) (*workloadresizerv1.Explanation, error) {
+	resp, err := c.explain.ExplainPod(ctx, request)
+	return resp.GetExplanation(), err
+}
+
 // PreviewManifest returns the sizes that the pods of a manifest would get on each node
 // type. Nothing in the manifest has to exist in the cluster.
 func (c *Client) PreviewManifest(ctx context.Context, manifest string, opts ...PreviewOption) (*workloadresizerv1.PreviewManifestResponse, error) {

@@ -5,6 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
+	"github.com/workload-resizer/workload-resizer/server/explain"
 	"github.com/workload-resizer/workload-resizer/server/holds"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/overrides"
@@ -34,6 +35,7 @@ func (s *Server) register() {
 		workloadresizerv1.RegisterBenchmarkServiceServer(to, workloadresizerv1.UnimplementedBenchmarkServiceServer{})
 		workloadresizerv1.RegisterResizeServiceServer(to, workloadresizerv1.UnimplementedResizeServiceServer{})
 		workloadresizerv1.RegisterUsageServiceServer(to, workloadresizerv1.UnimplementedUsageServiceServer{})
+		workloadresizerv1.RegisterExplainServiceServer(to, workloadresizerv1.UnimplementedExplainServiceServer{})
 	} else {
 		s.registerOfCluster(to)
 	}
@@ -56,6 +58,7 @@ func (s *Server) registerOfCluster(to registrar) {
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
 	}).Register(to)
+	explain.New(explain.Config{Reconciler: config.Reconciler, Ratios: s.ratios, Viewer: config.Access, Rights: config.Access}).Register(to)
 	s.resizes = resizes.New(resizes.Config{Reconciler: config.Reconciler, Viewer: config.Access, Watches: s.watches})
 	s.resizes.Register(to)
 	s.usage = usageservice.New(usageservice.Config{

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -76,25 +77,34 @@ func ordered(holds []Hold) []Hold {
 // kind, the most specific scope takes precedence. The cost does not depend on the number of holds, and Of allocates
 // nothing.
 func (t *Table) Of(namespace, pod string, uid types.UID, workloads ...workload.Workload) (Hold, bool) {
-	if t == nil || len(t.holds) == 0 {
-		return Hold{}, false
-	}
-	for _, kind := range kinds {
-		if h, ok := t.at(Scope{Namespace: namespace, Pod: pod, UID: uid}, kind); ok && pod != "" {
-			return h, true
-		}
-		for _, workload := range workloads {
-			if h, ok := t.at(Scope{Namespace: namespace, Workload: workload}, kind); ok {
-				return h, true
-			}
-		}
-		for _, scope := range [...]Scope{{Namespace: namespace}, {}} {
-			if h, ok := t.at(scope, kind); ok {
-				return h, true
-			}
-		}
+	for h := range t.Covering(namespace, pod, uid, workloads...) {
+		return h, true
 	}
 	return Hold{}, false
+}
+
+// Covering yields all holds that cover a pod, in the order of their precedence, as for Of.
+func (t *Table) Covering(namespace, pod string, uid types.UID, workloads ...workload.Workload) iter.Seq[Hold] {
+	return func(yield func(Hold) bool) {
+		if t == nil || len(t.holds) == 0 {
+			return
+		}
+		for _, kind := range kinds {
+			if h, ok := t.at(Scope{Namespace: namespace, Pod: pod, UID: uid}, kind); ok && pod != "" && !yield(h) {
+				return
+			}
+			for _, workload := range workloads {
+				if h, ok := t.at(Scope{Namespace: namespace, Workload: workload}, kind); ok && !yield(h) {
+					return
+				}
+			}
+			for _, scope := range [...]Scope{{Namespace: namespace}, {}} {
+				if h, ok := t.at(scope, kind); ok && !yield(h) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Emergencies returns the number of emergency restores in effect.

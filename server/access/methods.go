@@ -73,6 +73,8 @@ var methods = map[string]Method{
 	pb.PlanService_PreviewPlans_FullMethodName:    namespaced("list", "plans"),
 	pb.PlanService_PreviewManifest_FullMethodName: clusterless(cluster("create", "plans")),
 
+	pb.ExplainService_ExplainPod_FullMethodName: namespaced("get", "plans"),
+
 	pb.ResizeService_ListResizes_FullMethodName:  namespaced("list", "resizes"),
 	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
 	pb.ResizeService_WatchResizes_FullMethodName: namespaced("watch", "resizes"),

@@ -39,7 +39,7 @@ func (s *Service) GetHold(ctx context.Context, request *workloadresizerv1.GetHol
 	if err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.GetHoldResponse{Hold: message(h), Progress: progress}, nil
+	return &workloadresizerv1.GetHoldResponse{Hold: Message(h), Progress: progress}, nil
 }
 
 // named returns the hold of a scope without a UID. Of the holds of pods with the same name, it

@@ -42,7 +42,7 @@ func (s *Service) ListHolds(ctx context.Context, request *workloadresizerv1.List
 	response := &workloadresizerv1.ListHoldsResponse{Freeze: translate.Freeze(table.Freeze())}
 	response.Holds, response.NextPageToken = paging.Fill(page, func(yield func(string, *workloadresizerv1.Hold) bool) {
 		for _, h := range holds {
-			if place := placeOf(h); place > page.After && !yield(place, message(h)) {
+			if place := placeOf(h); place > page.After && !yield(place, Message(h)) {
 				return
 			}
 		}

@@ -9,12 +9,13 @@ import (
 func messages(holds []hold.Hold) []*workloadresizerv1.Hold {
 	all := make([]*workloadresizerv1.Hold, len(holds))
 	for i, h := range holds {
-		all[i] = message(h)
+		all[i] = Message(h)
 	}
 	return all
 }
 
-func message(h hold.Hold) *workloadresizerv1.Hold {
+// Message returns the message of a hold.
+func Message(h hold.Hold) *workloadresizerv1.Hold {
 	kind := workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
 	for message, known := range kinds {
 		if known == h.Kind {

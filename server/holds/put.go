@@ -21,7 +21,7 @@ func (s *Service) Restore(ctx context.Context, request *workloadresizerv1.Restor
 	if err != nil {
 		return nil, err
 	}
-	return &workloadresizerv1.RestoreResponse{Hold: message(h), Pods: s.count(h.Scope)}, nil
+	return &workloadresizerv1.RestoreResponse{Hold: Message(h), Pods: s.count(h.Scope)}, nil
 }
 
 // Pause implements workloadresizerv1.HoldServiceServer.
@@ -30,10 +30,10 @@ func (s *Service) Pause(ctx context.Context, request *workloadresizerv1.PauseReq
 	if err != nil {
 		return nil, err
 	}
-	response := &workloadresizerv1.PauseResponse{Hold: message(h), Pods: s.count(h.Scope)}
+	response := &workloadresizerv1.PauseResponse{Hold: Message(h), Pods: s.count(h.Scope)}
 	if table, err := s.config.Store.Ready(); err == nil {
 		if over, ok := table.Over(h.Scope, s.workloads(h.Scope)...); ok {
-			response.OverruledBy = message(over)
+			response.OverruledBy = Message(over)
 		}
 	}
 	return response, nil

@@ -46,7 +46,7 @@ func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeR
 	released := reviewed.seen(ended.Holds)
 	response := &workloadresizerv1.ResumeResponse{Released: messages(released[:min(len(released), mostReleased)]), Nested: int64(ended.Nested), Pods: s.count(scope)}
 	if ended.Wider != nil {
-		response.StillHeldBy = message(*ended.Wider)
+		response.StillHeldBy = Message(*ended.Wider)
 	}
 	return response, nil
 }

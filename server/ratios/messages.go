@@ -21,7 +21,7 @@ func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	}
 	for _, nodeType := range slices.Sorted(maps.Keys(rule.Ratios)) {
 		entry, _ := p.Lookup(nodeType)
-		m.Ratios = append(m.Ratios, ratio(p.Baseline, entry))
+		m.Ratios = append(m.Ratios, Message(p.Baseline, entry))
 	}
 	for _, nodeType := range p.NodeTypes() {
 		entry, _ := p.Lookup(nodeType)
@@ -39,7 +39,8 @@ func ratioRule(globals, p *ratios.Profile) *workloadresizerv1.RatioRule {
 	return m
 }
 
-func ratio(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
+// Message returns the ratio of a node type, where requests are written for the baseline. It has no etag.
+func Message(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 	r := &workloadresizerv1.Ratio{
 		NodeType:     entry.NodeType,
 		CpuPerf:      entry.Ratio.CPUPerf,
@@ -63,7 +64,8 @@ func provenance(p ratios.Provenance) *workloadresizerv1.Provenance {
 	return &workloadresizerv1.Provenance{Source: p.Source, UpdateTime: values.Timestamp(p.UpdateTime), Author: p.Author, CredentialId: p.CredentialID, Reason: p.Reason}
 }
 
-func bounds(b policy.Bounds) *workloadresizerv1.Bounds {
+// Bounds returns the message of bounds.
+func Bounds(b policy.Bounds) *workloadresizerv1.Bounds {
 	return &workloadresizerv1.Bounds{
 		Cpu:    quantityRange(b.CPU, sizing.CPUText),
 		Memory: quantityRange(b.Memory, sizing.MemoryText),

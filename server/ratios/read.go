@@ -29,7 +29,7 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 	}
 	response := &workloadresizerv1.ListRatiosResponse{
 		BaselineNodeType: table.Baseline,
-		Bounds:           bounds(table.Bounds),
+		Bounds:           Bounds(table.Bounds),
 		Revision:         table.Revision,
 		DemandMode:       values.DemandMode(&table.Profiles()[0].Demand),
 		UnusedDemandMode: values.UnusedDemandMode(&table.Profiles()[0].Demand),
@@ -43,6 +43,12 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 			}
 		}
 	})
+	response.Sources = s.Sources()
+	return response, nil
+}
+
+// Sources returns the sources of ratios.
+func (s *Service) Sources() (all []*workloadresizerv1.RatioSource) {
 	for _, source := range s.config.Store.Sources() {
 		told := &workloadresizerv1.RatioSource{Name: source.Name, Healthy: source.Err == nil, LastGoodTime: values.Timestamp(source.LastGood)}
 		if source.Err != nil {
@@ -50,9 +56,9 @@ func (s *Service) ListRatios(_ context.Context, request *workloadresizerv1.ListR
 		} else if err := s.missing(source.Name); err != nil {
 			told.Message = err.Error()
 		}
-		response.Sources = append(response.Sources, told)
+		all = append(all, told)
 	}
-	return response, nil
+	return all
 }
 
 // ListRatioRules implements workloadresizerv1.RatioServiceServer.
@@ -130,7 +136,7 @@ func ratioInRule(table *ratios.Table, rule, nodeType string) (*workloadresizerv1
 	if !ok {
 		return nil, nodeTypeUnknown(nodeType)
 	}
-	return &workloadresizerv1.GetRatioResponse{Ratio: ratio(rules[at].Baseline, entry), Revision: table.Revision}, nil
+	return &workloadresizerv1.GetRatioResponse{Ratio: Message(rules[at].Baseline, entry), Revision: table.Revision}, nil
 }
 
 // nodeTypeUnknown returns the error for a node type that is not in the table.

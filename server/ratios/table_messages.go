@@ -55,7 +55,7 @@ func (m *tableMessages) ratio(table *ratios.Table, nodeType string) *workloadres
 	if !ok {
 		return nil
 	}
-	r := ratio(table.Baseline, entry)
+	r := Message(table.Baseline, entry)
 	r.Etag = m.etag(table, nodeType)
 	return r
 }

@@ -42,7 +42,7 @@ func (s *Service) ListResizes(ctx context.Context, request *workloadresizerv1.Li
 			if err = cmp.Or(ctx.Err(), failed); err != nil {
 				return
 			}
-			if inState(r, request.GetStates()) && !yield(r.Pod.String(), message(r)) {
+			if inState(r, request.GetStates()) && !yield(r.Pod.String(), Message(r)) {
 				return
 			}
 		}
@@ -66,7 +66,7 @@ func (s *Service) GetResize(ctx context.Context, request *workloadresizerv1.GetR
 	if err != nil {
 		return nil, translate.Error(err)
 	}
-	return &workloadresizerv1.GetResizeResponse{Resize: message(r)}, nil
+	return &workloadresizerv1.GetResizeResponse{Resize: Message(r)}, nil
 }
 
 // podOf returns the pod with a name as in page tokens.

@@ -10,7 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
-func message(r *query.Resized) *workloadresizerv1.Resize {
+// Message returns the message of a resize.
+func Message(r *query.Resized) *workloadresizerv1.Resize {
 	m := &workloadresizerv1.Resize{
 		Namespace: r.Pod.Namespace, Pod: r.Pod.Name, Uid: string(r.UID), Node: r.Node, NodeType: r.NodeType,
 		ApplyTime: values.Timestamp(r.Applied), State: states[r.State], Message: r.Message,

@@ -51,7 +51,7 @@ func (s *Service) WatchResizes(request *workloadresizerv1.WatchResizesRequest, s
 		if visible, err := view.Visible(r.Pod.Namespace); err != nil || len(visible) == 0 {
 			return nil, err
 		}
-		return &workloadresizerv1.WatchResizesResponse{Type: streams.EventType(kind), Resize: message(r), ResumeToken: token}, nil
+		return &workloadresizerv1.WatchResizesResponse{Type: streams.EventType(kind), Resize: Message(r), ResumeToken: token}, nil
 	}
 	return w.Run(ctx, request.GetResumeToken())
 }

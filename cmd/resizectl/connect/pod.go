@@ -35,10 +35,22 @@ func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *comma
 	case workload != nil:
 		name = print.WorkloadName(workload)
 	}
-	if pods > 1 {
-		if _, err := fmt.Fprintf(errOut, "note: %s has %s, this is %s\n", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen))); err != nil {
-			return "", err
-		}
+	return chosen, note(errOut, name, chosen, pods)
+}
+
+// NoteOf says which of several pods of a workload, or with labels, a command is about.
+func NoteOf(errOut io.Writer, p *command.Pod, chosen string, pods int64) error {
+	name := p.Labels
+	if workload := p.Workload(); workload != nil {
+		name = print.WorkloadName(workload)
 	}
-	return chosen, nil
+	return note(errOut, name, chosen, pods)
+}
+
+func note(errOut io.Writer, name, chosen string, pods int64) error {
+	if pods <= 1 {
+		return nil
+	}
+	_, err := fmt.Fprintf(errOut, "note: %s has %s, this is %s\n", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen)))
+	return err
 }

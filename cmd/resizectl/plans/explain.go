@@ -11,6 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type explainOptions struct {
@@ -35,15 +36,15 @@ The steps are
 
   - the node type of the pod's node, and the label that sets it
   - the rule and the ratio that apply, and where they come from
-  - the arithmetic for each resource of each container
+  - for each resource of each container, what its author wrote, and each step from there
+    to its size
   - the reasons against a resize
   - the holds on the pod
   - what was done to the pod, and what happens next, with and without the holds
   - what you can do about each reason
 
 If you are not allowed to see the facts of a step, that step says so, and the
-others are complete. -o json and -o yaml print the plan, the ratios and their sources,
-the bounds, the resize, the holds and the plan without them as in the API; "unknown"
+others are complete. -o json and -o yaml print all of them as in the API, of the same moment; "unknown"
 says why any of them is missing. -o wide is the same as table.
 
 With --watch, the explanation follows again whenever it has changed. ` + connect.PollHelp,
@@ -72,28 +73,33 @@ func (o *explainOptions) run(ctx context.Context) error {
 
 // show explains the pod on an output.
 func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.Output) error {
-	known, err := o.findOut(ctx, c)
+	explanation, err := o.ask(ctx, c)
 	if err != nil {
 		return err
 	}
 	if to.Format.IsDocument() {
-		return printExplanation(to, known)
+		return to.Document(explanation)
 	}
-	return printSteps(to, known)
+	return printSteps(to, factsOf(explanation))
 }
 
-// findOut returns the facts of the pod. A workload, or labels, stand for the same pod until that is
-// gone, as in a rollout.
-func (o *explainOptions) findOut(ctx context.Context, c *client.Client) (*facts, error) {
+// ask asks for the explanation. A workload, or labels, stand for the same pod until that is gone, as in a rollout.
+func (o *explainOptions) ask(ctx context.Context, c *client.Client) (*workloadresizerv1.Explanation, error) {
+	request := &workloadresizerv1.ExplainPodRequest{Namespace: o.pod.Namespace, Pod: o.chosen}
 	if o.chosen != "" {
-		known, err := findOut(ctx, c, o.pod.Namespace, o.chosen)
-		if o.pod.Named() || status.Code(err) != codes.NotFound {
-			return known, err
+		explanation, err := c.ExplainPod(ctx, request)
+		if status.Code(err) != codes.NotFound {
+			return explanation, err
 		}
 	}
-	var err error
-	if o.chosen, err = connect.ChoosePod(ctx, c, o.ErrOut, &o.pod); err != nil {
-		return nil, err
+	request.Pod, request.Workload, request.LabelSelector = o.pod.Name, o.pod.Workload(), o.pod.Labels
+	if !o.pod.Named() {
+		request.Pod = ""
 	}
-	return findOut(ctx, c, o.pod.Namespace, o.chosen)
+	explanation, err := c.ExplainPod(ctx, request)
+	if err != nil || o.pod.Named() {
+		return explanation, err
+	}
+	o.chosen = explanation.GetPlan().GetPod()
+	return explanation, connect.NoteOf(o.ErrOut, &o.pod, o.chosen, explanation.GetPods())
 }

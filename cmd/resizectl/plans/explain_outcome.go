@@ -10,14 +10,14 @@ import (
 )
 
 func (f *facts) holdsStep() string {
-	if f.holdsErr != nil {
-		return "Holds: unknown: " + whyUnknown(f.holdsErr)
+	if why := f.unknown("holds"); why != "" {
+		return "Holds: unknown: " + why
 	}
 	var told []string
-	if f.freeze != nil {
-		told = append(told, print.Freeze(f.freeze))
+	if f.GetFreeze() != nil {
+		told = append(told, print.Freeze(f.GetFreeze()))
 	}
-	for _, hold := range f.holds {
+	for _, hold := range f.GetHolds() {
 		told = append(told, holdText(hold))
 	}
 	if len(told) == 0 {
@@ -49,25 +49,25 @@ func heldText(scope *workloadresizerv1.HoldScope) string {
 }
 
 func (f *facts) doneStep(p print.Painter) string {
-	switch {
-	case f.resizeErr != nil:
-		return "Done: unknown: " + whyUnknown(f.resizeErr)
-	case f.resize == nil && f.because("Restored"):
+	switch why := f.unknown("resize"); {
+	case why != "":
+		return "Done: unknown: " + why
+	case f.GetResize() == nil && f.because("Restored"):
 		return "Done: the pod has no changes by workload-resizer."
-	case f.resize == nil:
+	case f.GetResize() == nil:
 		return "Done: the pod has not been sized yet."
 	}
-	state := resizes.State(f.resize.GetState())
-	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.resize.GetNodeType()), print.Timestamp(f.resize.GetApplyTime()))
-	if resizes.Partly(f.resize) {
+	state := resizes.State(f.GetResize().GetState())
+	did := fmt.Sprintf("the pod was sized for %s at %s", print.OneLine(f.GetResize().GetNodeType()), print.Timestamp(f.GetResize().GetApplyTime()))
+	if resizes.Partly(f.GetResize()) {
 		did = "the pod is partly sized, and the rest " + resizes.RestText(f.plan)
 	}
-	if demands := resizes.Demands(f.resize); demands != "" {
+	if demands := resizes.Demands(f.GetResize()); demands != "" {
 		did += ", by usage: " + demands
 	}
 	text := fmt.Sprintf("Done: %s; state on the node: %s", did, p.Paint(state.Style, state.Text))
-	if f.resize.GetMessage() != "" {
-		text += ": " + print.OneLine(f.resize.GetMessage())
+	if f.GetResize().GetMessage() != "" {
+		text += ": " + print.OneLine(f.GetResize().GetMessage())
 	}
 	return text + "."
 }
@@ -77,7 +77,7 @@ func (f *facts) nowStep(p print.Painter) string {
 	case workloadresizerv1.Decision_DECISION_RESIZE:
 		return "Now: the pod will be resized: " + strings.Join(changes(p, f.plan), ", ") + "."
 	case workloadresizerv1.Decision_DECISION_ALIGNED:
-		if f.resize != nil && f.resize.GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
+		if f.GetResize() != nil && f.GetResize().GetState() != workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED {
 			return "Now: nothing to write, the pod requests its desired size; the node still has to apply it."
 		}
 		if stays := resizes.WhyStays(f.plan); stays != "" {
@@ -96,20 +96,20 @@ func (f *facts) nowStep(p print.Painter) string {
 // resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
 func (f *facts) resumedStep(p print.Painter) string {
 	var told []string
-	for _, reason := range f.resumed.GetReasons() {
+	for _, reason := range f.GetPlanWithoutHolds().GetReasons() {
 		told = append(told, print.Reason(reason))
 	}
 	switch {
-	case f.resumed == nil:
+	case f.GetPlanWithoutHolds() == nil:
 		return ""
-	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
+	case f.GetPlanWithoutHolds().GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE:
 		// A resize may have made the pod worse, and a pause prevents the revert.
-		text := "Without holds: the pod would be resized: " + strings.Join(changes(p, f.resumed), ", ")
+		text := "Without holds: the pod would be resized: " + strings.Join(changes(p, f.GetPlanWithoutHolds()), ", ")
 		if len(told) > 0 {
 			text += " (" + strings.Join(told, "; ") + ")"
 		}
 		return text + "."
-	case f.resumed.GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED:
+	case f.GetPlanWithoutHolds().GetDecision() == workloadresizerv1.Decision_DECISION_ALIGNED:
 		return "Without holds: nothing would change, the pod has the size that it would get."
 	}
 	return "Without holds: the pod would be skipped: " + strings.Join(told, "; ") + "."

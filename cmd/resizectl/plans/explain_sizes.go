@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// containerStep explains the sizes of a container. The sizes are the plan's: nothing is
-// computed here.
+// containerStep explains the sizes of a container.
 func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPlan) string {
 	var parts []string
 	for _, name := range resourceNames {
@@ -30,114 +26,84 @@ func (f *facts) containerStep(p print.Painter, c *workloadresizerv1.ContainerPla
 	return fmt.Sprintf("%s %s: %s.", what, print.OneLine(c.GetName()), strings.Join(parts, "; "))
 }
 
-// resourceText explains one resource, independently of the others.
+// resourceText explains one resource: what its author wrote, each step from there that changes it, and the size that it gets, e.g.
+// "cpu 1, limit 2 → 800m, limit 1600m (scale: × 0.8)".
 func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan, name string) string {
 	original, current, desired := amountOf(c.GetOriginal(), name), amountOf(c.GetCurrent(), name), amountOf(c.GetDesired(), name)
-	switch {
-	case original.request == "" && current.request == "":
+	if original.request == "" && current.request == "" {
 		return ""
-	case !f.worked():
-		return fmt.Sprintf("%s stays %s", name, current)
-	case original.request == "":
-		return fmt.Sprintf("%s stays %s: its original is unknown", name, current)
-	case f.restored():
-		return name + " " + restoredText(original, current, desired)
 	}
-	demand := c.GetDemands()[name]
-	if byUsage(demand) {
-		return name + " " + f.usageText(p, name, demand, original, current, desired)
+	size, text := original, name+" "+original.String()
+	if original.request == "" {
+		size, text = current, fmt.Sprintf("%s %s, whose original is unknown", name, current)
 	}
-	why := print.OneLine(demand.GetMessage())
-	by, bounds := f.scale(name)
-	switch comes := (arithmetic{original, by, bounds, roundings[name]}); {
-	case why == "":
-		return name + " " + f.sizedText(p, name, original, current, desired)
-	case desired == current && !comes.toRequest(desired) && !f.boundsUnknown():
-		return fmt.Sprintf("%s stays %s: %s", name, current, why)
+	for _, step := range f.GetSteps() {
+		if step.GetContainer() != c.GetName() || step.GetResource() != name {
+			continue
+		}
+		if to := (amount{step.GetRequest(), step.GetLimit()}); to != size || step.GetCause() != workloadresizerv1.SizeCause_SIZE_CAUSE_KEPT {
+			text += fmt.Sprintf(" → %s (%s: %s)", p.Paint(print.ChangeStyle(size.request, to.request), to.String()), print.OneLine(step.GetStage()), f.causeText(c, name, step))
+			size = to
+		}
 	}
-	return fmt.Sprintf("%s %s (%s)", name, f.sizedText(p, name, original, current, desired), why)
+	if desired != size {
+		text += " → " + desired.String() + ", for one of the reasons below"
+	}
+	if current != desired {
+		text += ", and it has " + current.String() + " now"
+	}
+	return text
 }
 
-// restoredText returns e.g. "1, limit 2, as its author wrote it".
-func restoredText(original, current, desired amount) string {
+// causeText says why a step gives a resource its size.
+func (f *facts) causeText(c *workloadresizerv1.ContainerPlan, name string, step *workloadresizerv1.SizeStep) string {
+	by, bounds := f.scale(name)
 	var text string
-	switch desired {
-	case original:
-		text = desired.String() + ", as its author wrote it"
-	case current:
-		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
-	default:
-		text = fmt.Sprintf("%s (original: %s)", desired, original.beside(current))
+	switch step.GetCause() {
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_RATIO:
+		text = "× " + print.Factor(by)
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_DEMAND:
+		text = fmt.Sprintf("%s from usage × %s", print.Demand(name, c.GetDemands()[name].GetRequest()), print.Factor(by))
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_ADOPTION:
+		return "set by " + print.OneLine(step.GetMessage()) + ", and adopted"
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_NODE:
+		text = "the node refuses the size that it has"
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_RESTORE:
+		text = "as its author wrote it"
+	case workloadresizerv1.SizeCause_SIZE_CAUSE_KEPT:
+		text = "stays"
 	}
-	return text + hasNow(current, desired)
+	if message := print.OneLine(step.GetMessage()); message != "" {
+		text = strings.TrimPrefix(text+", "+message, ", ")
+	}
+	if step.GetClamped() {
+		text += ", clamped"
+		if bounds != nil {
+			text += " to the bounds " + print.Range(bounds)
+		}
+	}
+	return text
 }
 
-// sizedText returns e.g. "1 × 0.8 → 800m (bounds: 50m to 16), limit 2 → 1600m".
-func (f *facts) sizedText(p print.Painter, name string, original, current, desired amount) string {
-	by, bounds := f.scale(name)
-	comes := arithmetic{original, by, bounds, roundings[name]}
-	stays := f.stays() && !f.boundsUnknown()
-	switch {
-	case stays && desired == current && !comes.toRequest(desired):
-		return fmt.Sprintf("stays %s, for one of the reasons below (original: %s)", current, original.beside(current))
-	case f.because("ResizeInfeasible", "ResizeError") && desired != current && !comes.toRequest(desired):
-		return fmt.Sprintf("reverts to %s%s", desired, hasNow(current, desired))
-	case name == "cpu" && f.because(string(contract.StartupBoost)) && !comes.toRequest(desired) && !f.boundsUnknown():
-		return fmt.Sprintf("%s, while the pod starts (%s × %s after that)%s", desired, original.request, print.Factor(by), hasNow(current, desired))
+// scale returns the factor and the bounds of a resource.
+func (f *facts) scale(name string) (by float64, bounds *workloadresizerv1.QuantityRange) {
+	if name == "memory" {
+		return f.plan.GetMemoryFactor(), f.GetBounds().GetMemory()
 	}
-	text := fmt.Sprintf("%s × %s → %s", original.request, print.Factor(by), p.Paint(print.ChangeStyle(original.request, desired.request), desired.request))
-	if bounds != nil {
-		text += fmt.Sprintf(" (bounds: %s%s)", print.Range(bounds), atEnd(desired.request, bounds))
-	}
-	switch limit := print.Change(original.limit, desired.limit); {
-	case desired.limit == "":
-	case original.limit == "":
-		text += fmt.Sprintf(", limit stays %s: its original is unknown", desired.limit)
-	case stays && desired.limit == current.limit && !comes.toLimit(desired):
-		text += fmt.Sprintf(", limit stays %s, for one of the reasons below (original: %s)", desired.limit, original.limit)
-	default:
-		text += ", limit " + p.Paint(limit.Style, limit.Text)
-	}
-	return text + hasNow(current, desired)
+	return f.plan.GetCpuFactor(), f.GetBounds().GetCpu()
 }
 
-func hasNow(current, desired amount) string {
-	if current.request == desired.request {
-		return ""
-	}
-	return fmt.Sprintf(", and it has %s now", print.OrAbsent(current.request))
+// amount is the request and the limit of one resource, as quantities; empty if there is none.
+type amount struct{ request, limit string }
+
+func amountOf(r *workloadresizerv1.Resources, name string) amount {
+	return amount{r.GetRequests()[name], r.GetLimits()[name]}
 }
 
-// worked reports whether the sizes were computed. For a pod that is skipped because of what
-// it is, they were not.
-func (f *facts) worked() bool {
-	if f.plan.GetDecision() != workloadresizerv1.Decision_DECISION_SKIP {
-		return true
+// String returns e.g. "1Gi, limit 2Gi".
+func (a amount) String() string {
+	if a.limit == "" {
+		return print.OrAbsent(a.request)
 	}
-	return f.because("Restored") || f.stays()
-}
-
-// boundsUnknown reports whether a bound took effect that the caller may not see.
-func (f *facts) boundsUnknown() bool {
-	return (f.ratiosErr != nil || f.otherRevision) && f.because("BoundsClamped")
-}
-
-// atEnd returns a note if a size is at an end of the bounds.
-func atEnd(size string, bounds *workloadresizerv1.QuantityRange) string {
-	switch {
-	case sameQuantity(size, bounds.GetMin()):
-		return ", at the minimum"
-	case sameQuantity(size, bounds.GetMax()):
-		return ", at the maximum"
-	}
-	return ""
-}
-
-func sameQuantity(a, b string) bool {
-	x, err := resource.ParseQuantity(a)
-	if err != nil {
-		return false
-	}
-	y, err := resource.ParseQuantity(b)
-	return err == nil && x.Cmp(y) == 0
+	return print.OrAbsent(a.request) + ", limit " + a.limit
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -62,24 +61,21 @@ func (f *facts) baselineStep() string {
 func (f *facts) ratioStep() string {
 	nodeType := print.OneLine(f.plan.GetNodeType())
 	switch {
-	case f.ratiosErr != nil:
-		return "Ratio: its source is unknown: " + whyUnknown(f.ratiosErr)
+	case f.unknown("ratio") != "":
+		return "Ratio: its source is unknown: " + f.unknown("ratio")
 	case nodeType == "":
 		return "Ratio: there is none without a node type."
-	case f.ratio == nil:
+	case f.GetRatio() == nil:
 		return fmt.Sprintf("Ratio: no source has one for %s.", nodeType)
 	}
-	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, from %s.", nodeType, print.Perf(f.ratio.GetCpuPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Provenance(f.ratio.GetProvenance()))
-	if end := f.ratio.GetExpireTime(); end != nil {
+	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, from %s.", nodeType, print.Perf(f.GetRatio().GetCpuPerf()), print.Perf(f.GetRatio().GetMemoryPerf()), print.Provenance(f.GetRatio().GetProvenance()))
+	if end := f.GetRatio().GetExpireTime(); end != nil {
 		text += " It expires at " + print.Timestamp(end) + "."
 	}
-	for i, other := range f.ratio.GetCandidates() {
+	for i, other := range f.GetRatio().GetCandidates() {
 		if i > 0 {
 			text += fmt.Sprintf(" It overrides cpu %s and memory %s from %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
 		}
-	}
-	if f.otherRevision {
-		text += " The ratios have changed since the plan was made: run the command again."
 	}
 	return text
 }
@@ -88,7 +84,7 @@ func (f *facts) ratioStep() string {
 // the user misses.
 func (f *facts) sourceSteps(p print.Painter) []string {
 	var steps []string
-	for _, source := range f.sources {
+	for _, source := range f.GetSources() {
 		if !source.GetHealthy() {
 			steps = append(steps, "Sources: "+p.Paint(print.Red, print.SourceProblem(source))+".")
 		}
@@ -101,12 +97,12 @@ func (f *facts) factorStep() string {
 	if cpu == 0 && memory == 0 {
 		return "Factor: there is none without a ratio."
 	}
-	if f.ratio == nil || f.baseline == nil || f.otherRevision {
+	if f.GetRatio() == nil || f.GetBaseline() == nil {
 		return fmt.Sprintf("Factor: cpu %s, memory %s.", print.Factor(cpu), print.Factor(memory))
 	}
 	return fmt.Sprintf("Factor: baseline / node: cpu %s / %s = %s, memory %s / %s = %s.",
-		print.Perf(f.baseline.GetCpuPerf()), print.Perf(f.ratio.GetCpuPerf()), print.Factor(cpu),
-		print.Perf(f.baseline.GetMemoryPerf()), print.Perf(f.ratio.GetMemoryPerf()), print.Factor(memory))
+		print.Perf(f.GetBaseline().GetCpuPerf()), print.Perf(f.GetRatio().GetCpuPerf()), print.Factor(cpu),
+		print.Perf(f.GetBaseline().GetMemoryPerf()), print.Perf(f.GetRatio().GetMemoryPerf()), print.Factor(memory))
 }
 
 func (f *facts) objectionsStep() string {
@@ -120,5 +116,10 @@ func (f *facts) objectionsStep() string {
 	return "Reasons: " + strings.Join(told, "; ") + "."
 }
 
-// whyUnknown returns the text of an error, to complete a step whose facts could not be read.
-func whyUnknown(err error) string { return print.OneLine(connect.MessageOf(err)) + "." }
+// whyUnknown returns an error message as the end of a step; empty if there is none.
+func whyUnknown(message string) string {
+	if message == "" {
+		return ""
+	}
+	return print.OneLine(message) + "."
+}

@@ -27,6 +27,7 @@ var retriedMethods = []string{
 	workloadresizerv1.PlanService_PreviewPod_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPlans_FullMethodName,
 	workloadresizerv1.PlanService_PreviewManifest_FullMethodName,
+	workloadresizerv1.ExplainService_ExplainPod_FullMethodName,
 	workloadresizerv1.ResizeService_ListResizes_FullMethodName,
 	workloadresizerv1.ResizeService_GetResize_FullMethodName,
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,

@@ -213,8 +213,11 @@ var leastRole = map[string]int{
 	"/workloadresizer.v1.PlanService/PreviewPlans":    viewer,
 	"/workloadresizer.v1.PlanService/PreviewManifest": viewer,
 
-	"/workloadresizer.v1.ResizeService/ListResizes":  viewer,
-	"/workloadresizer.v1.ResizeService/GetResize":    viewer,
+	"/workloadresizer.v1.ResizeService/ListResizes": viewer,
+	"/workloadresizer.v1.ResizeService/GetResize":   viewer,
+
+	"/workloadresizer.v1.ExplainService/ExplainPod": viewer,
+
 	"/workloadresizer.v1.ResizeService/WatchResizes": viewer,
 
 	"/workloadresizer.v1.StatusService/GetStatus": viewer,

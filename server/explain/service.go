@@ -89,7 +89,7 @@ func selection(request *workloadresizerv1.ExplainPodRequest) (of query.Selection
 		of.Labels, err = translate.Selector(text)
 	}
 	if subjects != 1 {
-		return of, rpcerror.BadField("pod", "set exactly one of pod, workload and label_selector")
+		return of, rpcerror.BadField("pod", "is one way to say which pod: set exactly one of pod, workload and label_selector")
 	}
 	return of, err
 }

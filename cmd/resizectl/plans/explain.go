@@ -44,8 +44,8 @@ The steps are
   - what you can do about each reason
 
 If you are not allowed to see the facts of a step, that step says so, and the
-others are complete. -o json and -o yaml print all of them as in the API, of the same moment; "unknown"
-says why any of them is missing. -o wide is the same as table.
+others are complete. -o json and -o yaml print all of them as in the API; "unknown" says
+why any of them is missing. -o wide is the same as table.
 
 With --watch, the explanation follows again whenever it has changed. ` + connect.PollHelp,
 		Example: `  # Explain why a pod requests 800m

@@ -80,7 +80,6 @@ func namesThePluginsCommandsInRemedies(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"explain", plan.GetPod(), "-n", plan.GetNamespace()},
-		{"explain", plan.GetPod(), "-n", plan.GetNamespace(), "-o", "json"},
 		{"status"},
 	} {
 		var out, errOut bytes.Buffer

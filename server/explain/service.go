@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -98,7 +99,7 @@ func selection(request *workloadresizerv1.ExplainPodRequest) (of query.Selection
 func noPods(request *workloadresizerv1.ExplainPodRequest) string {
 	if w := request.GetWorkload(); w != nil {
 		// Workloads are known only by their pods.
-		return fmt.Sprintf("no pods found in namespace %s of %s %s: check the name and the namespace, or whether it is scaled to zero", request.GetNamespace(), w.GetKind(), w.GetName())
+		return fmt.Sprintf("no pods found in namespace %s of %s/%s: check the name and the namespace, or whether it is scaled to zero", request.GetNamespace(), strings.ToLower(w.GetKind()), w.GetName())
 	}
 	return fmt.Sprintf("no pods found in namespace %s with labels %s: check the labels and the namespace", request.GetNamespace(), request.GetLabelSelector())
 }

@@ -82,7 +82,13 @@ func Unsteady() *workloadresizerv1.Plan {
 
 // Plans answers previews of one pod, and of many, which a summary ends unless it is nil.
 func Plans(summary *workloadresizerv1.PlanSummary, plans ...*workloadresizerv1.Plan) Script {
+	explained := make([]*workloadresizerv1.Explanation, len(plans))
+	for i, plan := range plans {
+		explained[i] = Explained(plan)
+		explained[i].Pods = int64(len(plans))
+	}
 	return Scripts(
+		Explains(explained...),
 		On(func(req *workloadresizerv1.PreviewPodRequest) (*workloadresizerv1.PreviewPodResponse, error) {
 			for _, plan := range plans {
 				if plan.GetPod() == req.GetPod() {

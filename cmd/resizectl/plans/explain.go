@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -97,8 +98,13 @@ func (o *explainOptions) ask(ctx context.Context, c *client.Client) (*workloadre
 		request.Pod = ""
 	}
 	explanation, err := c.ExplainPod(ctx, request)
-	if err != nil || o.pod.Named() {
+	switch {
+	case o.pod.Named():
 		return explanation, err
+	case client.Reason(err) == "POD_NOT_FOUND":
+		return nil, errors.New(connect.MessageOf(err)) // It is no pod whose name could be wrong.
+	case err != nil:
+		return nil, err
 	}
 	o.chosen = explanation.GetPlan().GetPod()
 	return explanation, connect.NoteOf(o.ErrOut, &o.pod, o.chosen, explanation.GetPods())

@@ -33,7 +33,7 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 	if original.request == "" && current.request == "" {
 		return ""
 	}
-	size, text := original, name+" "+original.String()
+	size, text, steps := original, name+" "+original.String(), 0
 	if original.request == "" {
 		size, text = current, fmt.Sprintf("%s %s, whose original is unknown", name, current)
 	}
@@ -41,12 +41,22 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 		if step.GetContainer() != c.GetName() || step.GetResource() != name {
 			continue
 		}
-		if to := (amount{step.GetRequest(), step.GetLimit()}); to != size || step.GetCause() != workloadresizerv1.SizeCause_SIZE_CAUSE_KEPT {
-			text += fmt.Sprintf(" → %s (%s: %s)", p.Paint(print.ChangeStyle(size.request, to.request), to.String()), print.OneLine(step.GetStage()), f.causeText(c, name, step))
-			size = to
+		steps++
+		to := amount{step.GetRequest(), step.GetLimit()}
+		if to != size {
+			text += " → " + p.Paint(print.ChangeStyle(size.request, to.request), to.String())
+		} else if step.GetCause() == workloadresizerv1.SizeCause_SIZE_CAUSE_KEPT {
+			continue
 		}
+		text += fmt.Sprintf(" (%s: %s)", print.OneLine(step.GetStage()), f.causeText(c, name, step))
+		size = to
 	}
-	if desired != size {
+	switch {
+	case steps == 0 && desired == current && current != original && original.request != "":
+		return fmt.Sprintf("%s stays %s (original: %s)", name, current, original)
+	case steps == 0 && desired == current:
+		return strings.Replace(text, name, name+" stays", 1)
+	case desired != size:
 		text += " → " + desired.String() + ", for one of the reasons below"
 	}
 	if current != desired {

@@ -8,8 +8,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// Explained returns the explanation of a plan: each size comes from one step, and each reason has its remedy. The ratios are those of
-// Ratios.
+// Explained returns the explanation of a plan, with the ratios of Ratios: each size comes from one step, and each reason has its
+// remedy.
 func Explained(plan *workloadresizerv1.Plan) *workloadresizerv1.Explanation {
 	e := &workloadresizerv1.Explanation{Pods: 1, Plan: plan, Bounds: Ratios().GetBounds(), Sources: Ratios().GetSources()}
 	for _, r := range Ratios().GetRatios() {
@@ -44,7 +44,7 @@ func Step(container, resource, stage, request, limit string, cause workloadresiz
 	return &workloadresizerv1.SizeStep{Container: container, Resource: resource, Stage: stage, Request: request, Limit: limit, Cause: cause}
 }
 
-// Explains answers with the explanation of the pod that a request names, or else of the first one.
+// Explains answers with the explanation of the pod that a request names. If it names none, it is the first one.
 func Explains(all ...*workloadresizerv1.Explanation) Script {
 	return On(func(req *workloadresizerv1.ExplainPodRequest) (*workloadresizerv1.ExplainPodResponse, error) {
 		for _, e := range all {

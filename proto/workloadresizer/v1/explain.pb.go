@@ -32,9 +32,9 @@ const (
 	SizeCause_SIZE_CAUSE_UNSPECIFIED SizeCause = 0
 	// It keeps the size that it has.
 	SizeCause_SIZE_CAUSE_KEPT SizeCause = 1
-	// What its author wrote is scaled for the node.
+	// The amount that its author wrote is scaled for the node.
 	SizeCause_SIZE_CAUSE_RATIO SizeCause = 2
-	// What it needs according to usage is scaled for the node.
+	// The need that usage shows is scaled for the node.
 	SizeCause_SIZE_CAUSE_DEMAND SizeCause = 3
 	// Its cpu is boosted because the pod starts, or no longer is.
 	SizeCause_SIZE_CAUSE_BOOST SizeCause = 4
@@ -227,7 +227,7 @@ type Explanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of pods that the request selects. The explained one is the first by name.
 	Pods int64 `protobuf:"varint,1,opt,name=pods,proto3" json:"pods,omitempty"`
-	// What the reconciler would do with the pod now, and why.
+	// The plan of the reconciler for the pod now, and the reasons for it.
 	Plan *Plan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
 	// The steps that led to the sizes of the plan, in their order. The last step of a resource
 	// of a container led to its desired size, unless the pod keeps its sizes after all.
@@ -253,7 +253,7 @@ type Explanation struct {
 	// When the pod is planned again at the latest even if nothing changes, because time alone
 	// may change its plan; absent if time changes nothing.
 	ReplanTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=replan_time,json=replanTime,proto3" json:"replan_time,omitempty"`
-	// What to do about each reason of the plan, in the order of the reasons.
+	// The remedy for each reason of the plan, in the order of the reasons.
 	Remedies []*Remedy `protobuf:"bytes,13,rep,name=remedies,proto3" json:"remedies,omitempty"`
 	// Why a part is missing although it may exist, by the name of its field.
 	Unknown       map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -498,12 +498,12 @@ func (x *SizeStep) GetMessage() string {
 	return ""
 }
 
-// What to do about a reason.
+// The remedy for a reason.
 type Remedy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The reason, for example "UnknownNodeType".
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// What to do, in human-readable form, with commands in backticks.
+	// The remedy in human-readable form, with commands in backticks.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// The first command of the message, one argument per item, for example ["resizectl",
 	// "resume", "-n", "shop"]; empty if it has none.

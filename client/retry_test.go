@@ -19,7 +19,7 @@ func TestRetry(t *testing.T) {
 // request_id.
 func retriesAllReadsAndTheWritesThatHaveARequestID(t *testing.T) {
 	repeatable := func(method protoreflect.MethodDescriptor) bool {
-		reads := slices.ContainsFunc([]string{"List", "Get", "Preview", "Watch"}, func(verb string) bool { return strings.HasPrefix(string(method.Name()), verb) })
+		reads := slices.ContainsFunc([]string{"List", "Get", "Preview", "Explain", "Watch"}, func(verb string) bool { return strings.HasPrefix(string(method.Name()), verb) })
 		return reads || method.Input().Fields().ByName("request_id") != nil
 	}
 	methods := 0

@@ -416,7 +416,7 @@ func (s *raisedBy) ends(seconds int, cpu podtest.Amounts, annotationFirst bool) 
 // takeOver makes a manager the owner of amounts of app, as a resize does.
 func takeOver(p *corev1.Pod, manager string, seconds int, which ...contract.Original) {
 	for i := range p.ManagedFields {
-		fields := string(p.ManagedFields[i].FieldsV1.Raw)
+		fields := p.ManagedFields[i].FieldsV1.GetRawString()
 		for _, w := range which {
 			list := map[contract.Original]string{contract.CPURequest: `"f:requests":{".":{},"f:cpu":{}`, contract.CPULimit: `"f:limits":{".":{},"f:cpu":{}`}[w]
 			fields = strings.ReplaceAll(fields, list, strings.TrimSuffix(list, `,"f:cpu":{}`))

@@ -168,7 +168,11 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 			if last := d.last(i, m); last != nil {
 				kept = kept || last.Cause == ByDemand || last.Cause == ByBoost
 			}
-			switch amount := d.meets(c, m); {
+			size := *m.Of(&c.Desired)
+			if d.creating {
+				size = d.withoutItsBoost(i, m)
+			}
+			switch amount := d.meets(c, m, size); {
 			case amount != 0:
 				is.Amounts[m.Index] = amount
 			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
@@ -194,13 +198,19 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 // author wrote, scaled for the node.
 func (d *draft) follows(i int, m *sizing.Measure) bool {
 	c := &d.Containers[i]
-	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
-	if m == sizing.CPU && to == d.parts[i].boost {
-		to = d.beforeBoost(i).To
-	}
+	to, has := d.withoutItsBoost(i, m), *m.Of(&c.Current)
 	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
 	authored, _ := n.On(m, d.factor(m), d.guaranteed())
 	return to != has && to != authored
+}
+
+// withoutItsBoost returns the desired size of a resource, or what it would be without the boost that it gets.
+func (d *draft) withoutItsBoost(i int, m *sizing.Measure) sizing.Amount {
+	to := *m.Of(&d.Containers[i].Desired)
+	if m == sizing.CPU && to == d.parts[i].boost {
+		return d.beforeBoost(i).To
+	}
+	return to
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -376,6 +377,17 @@ type raisedBy struct {
 	*starting
 }
 
+// raisedWith returns a pod that starts, with the annotation of kube-startup-cpu-boost or of a VerticalPodAutoscaler, which
+// their webhooks wrote: admission has no field manager.
+func raisedWith(t testing.TB, of *corev1.Pod, nodeType string, table *ratios.Table, boost, vpa string) *raisedBy {
+	s := &raisedBy{starts(t, of, nodeType, table)}
+	s.pod.Annotations = map[string]string{"vpaCpuStartupBoost/app": vpa}
+	if boost != "" {
+		s.pod.Labels, s.pod.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: boost}
+	}
+	return s
+}
+
 const startupCPUBoost = "autoscaling.x-k8s.io/startup-cpu-boost"
 
 // ends lowers cpu as that controller does. Either the amounts or the annotation may be first, and the pod is settled in between.
@@ -451,16 +463,16 @@ func TestRaised(t *testing.T) {
 		{name: "to another size than before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "according to an annotation that somebody wrote later", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
 			change: podtest.ManagedBy(podtest.Managed("kubectl", "", 5, startupCPUBoost)), after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+		{name: "according to an annotation that somebody wrote later in the name of its creator", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
+			change: func(p *corev1.Pod) {
+				before := p.DeepCopy()
+				delete(before.Annotations, startupCPUBoost)
+				p.ManagedFields = owning(before, p, "kube-controller-manager", "", 5)
+			}, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "without a record of the size before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: "{}", after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			of := podtest.Pod(tc.size)
-			if tc.boost != "" {
-				of.Labels, of.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: tc.boost}
-			} else {
-				of.Annotations = map[string]string{"vpaCpuStartupBoost/app": tc.vpa}
-			}
-			s := &raisedBy{starts(t, of, tc.node, startingBy(t, boostOnly(times(3)), "guard.enabled"))}
+			s := raisedWith(t, podtest.Pod(tc.size), tc.node, startingBy(t, boostOnly(times(3)), "guard.enabled"), tc.boost, tc.vpa)
 			s.change = func(s *Snapshot) {
 				if tc.vpa != "" {
 					s.VPA = &safety.VPA{Name: "spring", Boosts: true}

@@ -42,7 +42,8 @@ func (d *draft) annotateOriginals(step Step) Action {
 		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
 			amount, adopted, m := c.Original.Amount(which), c.Current.Amount(which), sizing.MeasureOf(which)
-			if original, lowered := has.of.Raised(which); lowered != 0 {
+			original, lowered := has.of.Raised(which)
+			if lowered != 0 {
 				amount, adopted = original, lowered
 			}
 			if amount != 0 && has.takesOver&^has.unannotated&(1<<which) != 0 {
@@ -54,7 +55,9 @@ func (d *draft) annotateOriginals(step Step) Action {
 			set(which.Key(c.Name), ourWords(m, amount, has.of.TextOf(which)))
 			if has.adopts&(1<<which) != 0 {
 				set(which.AdoptedKey(c.Name), ourWords(m, adopted, has.of.AdoptedTextOf(which)))
-				a.stamps = []string{contract.AdoptedAt}
+				if lowered == 0 {
+					a.stamps = []string{contract.AdoptedAt}
+				}
 			}
 		}
 	}
@@ -111,7 +114,7 @@ func (d *draft) notAdopted() map[string]*string {
 		adopted := has.standings[sizing.CPU.Index].Adopted | has.standings[sizing.Memory.Index].Adopted
 		for _, which := range contract.Originals {
 			outdated := has.outdated&^has.adopts&(1<<which) != 0
-			if taken := adopted&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
+			if taken := (adopted|has.of.Returned)&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
 				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}

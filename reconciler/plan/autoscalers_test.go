@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
@@ -500,6 +501,47 @@ func TestRaised(t *testing.T) {
 			s.change = func(s *Snapshot) { s.Restore = true }
 			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"})) {
 				t.Errorf("it has %s after a restore", s.has())
+			}
+		})
+	}
+}
+
+// After the boost of a VerticalPodAutoscaler, which sets memory back, too, usage and ratios size the pod as any other.
+func TestRaisedIsSizedByUsageThen(t *testing.T) {
+	const vpa = `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`
+	for nodeType, want := range map[string][2]podtest.Amounts{ // while it starts, and then
+		"n2d": {{"2", "4", "1Gi", "2Gi"}, {"200m", "400m", "1Gi", "2Gi"}},
+		"n4":  {{"2", "4", "1Gi", "2Gi"}, {"160m", "320m", "1Gi", "2Gi"}},
+		"big": {{"2", "4", "512Mi", "1Gi"}, {"100m", "200m", "512Mi", "1Gi"}},
+	} {
+		t.Run(nodeType, func(t *testing.T) {
+			s := raisedWith(t, podtest.Pod(podtest.Amounts{"2", "4", "1Gi", "2Gi"}), nodeType, startingBy(t, policy.Settings{}, "guard.enabled"), "", vpa)
+			demand := showing()
+			demand.resized = need.Resized{}
+			shows := demand.needs["app"]
+			shows.CPU.Target, shows.CPU.Lower, shows.CPU.Upper, shows.Memory = 200, 190, 210, need.Recommendation{Rules: shows.Memory.Rules}
+			s.demand, s.seconds = demand, 10
+			s.change = func(s *Snapshot) { s.VPA = &safety.VPA{Name: "spring", Boosts: true} }
+			if plan := s.settle(); s.has() != podtest.SizesOf(podtest.Pod(want[0])) {
+				t.Errorf("while it starts, it has %s: %s", s.has(), told(plan))
+			}
+			before := s.pod
+			s.seconds, s.pod = 30, s.pod.DeepCopy()
+			s.pod.Spec.Containers[0].Resources = podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"}).Spec.Containers[0].Resources
+			s.pod.Status.ContainerStatuses[0].Resources = s.pod.Spec.Containers[0].Resources.DeepCopy()
+			s.pod.ManagedFields = owning(before, s.pod, "vpa-updater", contract.ResizeSubresource, 30)
+			s.settle()
+			delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
+			s.settle()
+			s.seconds = 100 * 3600 // What was sized before waits before it is lowered.
+			s.settle()
+			if plan := s.plan(); !slices.Equal(sizesOf(s.pod), sizesOf(podtest.Pod(want[1]))) || plan.Pending() || plan.Reasons[0].Code != contract.AlreadyAligned {
+				t.Errorf("then, it has %s: %s; %v", s.has(), told(plan), s.pod.Annotations)
+			}
+			for key := range s.pod.Annotations {
+				if strings.HasPrefix(key, contract.AdoptedPrefix) {
+					t.Errorf("it still has %s", key)
+				}
 			}
 		})
 	}

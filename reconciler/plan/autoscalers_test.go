@@ -460,6 +460,7 @@ func TestRaised(t *testing.T) {
 		{name: "kube-startup-cpu-boost, next to memory that is resized", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "big", boost: boost, after: podtest.Amounts{"250m", "500m", "512Mi", "1Gi"}, reason: contract.AlreadyAligned},
 		{name: "a VerticalPodAutoscaler", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
 		{name: "a VerticalPodAutoscaler of requests alone", size: podtest.Amounts{"900m", "1", "1Gi", "2Gi"}, then: request, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
+		{name: "a VerticalPodAutoscaler of a pod that requests nothing else", size: podtest.Amounts{"2", "4", "", ""}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m"},"limits":{"cpu":"1"}}`, after: podtest.Amounts{"400m", "800m", "", ""}, reason: contract.AlreadyAligned},
 		{name: "on the baseline", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n2d", boost: boost, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.AlreadyAligned},
 		{name: "to another size than before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "according to an annotation that somebody wrote later", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
@@ -499,7 +500,7 @@ func TestRaised(t *testing.T) {
 				return
 			}
 			s.change = func(s *Snapshot) { s.Restore = true }
-			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"})) {
+			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", tc.size[2], tc.size[3]})) {
 				t.Errorf("it has %s after a restore", s.has())
 			}
 		})

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -545,5 +547,154 @@ func TestRaisedIsSizedByUsageThen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// randomlyRaised is a pod of which another controller has raised the cpu of some containers, by random parts.
+type randomlyRaised struct {
+	*starting
+	a       arbitrary
+	created *corev1.Pod
+	vpa     bool
+	// was has the resources of the containers that it will set back.
+	was map[string]corev1.ResourceRequirements
+}
+
+func (s *randomlyRaised) raises() (raised bool) {
+	s.was = map[string]corev1.ResourceRequirements{}
+	annotations, requests, limits := map[string]string{}, map[string]string{}, map[string]string{}
+	for i := range s.pod.Spec.Containers {
+		c, by := &s.pod.Spec.Containers[i], 2+s.a.Int64N(3)
+		before, to := *c.Resources.DeepCopy(), sizing.FromResources(c.Resources).CPU
+		request, limit := s.a.oneIn(2) || classOf(s.created) == corev1.PodQOSGuaranteed, !s.a.oneIn(4)
+		if to.Request == 0 || !request && !limit || s.a.oneIn(4) {
+			continue
+		}
+		if limit || to.Limit == 0 {
+			to.Limit *= by
+		}
+		if request {
+			to.Request = min(to.Request*by, max(to.Limit, to.Request))
+		}
+		s.was[c.Name] = before
+		c.Resources.Requests[corev1.ResourceCPU], requests[c.Name] = *resource.NewMilliQuantity(to.Request, resource.DecimalSI), before.Requests.Cpu().String()
+		if to.Limit != 0 {
+			c.Resources.Limits[corev1.ResourceCPU], limits[c.Name] = *resource.NewMilliQuantity(to.Limit, resource.DecimalSI), before.Limits.Cpu().String()
+		}
+		if to.Limit != 0 && !s.vpa && classOf(s.created) == corev1.PodQOSBurstable && s.a.oneIn(3) {
+			delete(c.Resources.Limits, corev1.ResourceCPU)
+		}
+		text, err := json.Marshal(map[string]corev1.ResourceList{"requests": before.Requests, "limits": before.Limits})
+		if err != nil {
+			s.Fatal(err)
+		}
+		annotations["vpaCpuStartupBoost/"+c.Name] = string(text)
+	}
+	s.pod.Annotations = annotations
+	if !s.vpa {
+		text, err := json.Marshal(map[string]any{"state": "Active", "initCPURequests": requests, "initCPULimits": limits})
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.pod.Labels, s.pod.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: string(text)}
+	}
+	s.applies()
+	return len(s.was) > 0 && classOf(s.pod) == classOf(s.created)
+}
+
+// applies lets the node make the sizes of the pod.
+func (s *randomlyRaised) applies() {
+	for i := range s.pod.Status.ContainerStatuses {
+		s.pod.Status.ContainerStatuses[i].Resources = s.pod.Spec.Containers[i].Resources.DeepCopy()
+	}
+}
+
+// partly does what is planned, or a part of it: the process may end.
+func (s *randomlyRaised) partly() {
+	if plan := s.plan(); plan.Pending() {
+		s.pod = partly(s, s.a, s.pod, plan, s.seconds)
+		s.applies()
+	}
+}
+
+// setsBack lowers cpu, as the other controller does. A VerticalPodAutoscaler sets memory back, too.
+func (s *randomlyRaised) setsBack() {
+	before := s.pod
+	s.pod = s.pod.DeepCopy()
+	for i := range s.pod.Spec.Containers {
+		c := &s.pod.Spec.Containers[i]
+		was, raised := s.was[c.Name]
+		switch {
+		case !raised:
+		case s.vpa:
+			c.Resources = *was.DeepCopy()
+		default:
+			c.Resources.Requests[corev1.ResourceCPU] = was.Requests[corev1.ResourceCPU]
+			if limit, ok := was.Limits[corev1.ResourceCPU]; ok {
+				limits := corev1.ResourceList{}
+				maps.Copy(limits, c.Resources.Limits)
+				limits[corev1.ResourceCPU], c.Resources.Limits = limit, limits
+			}
+		}
+	}
+	s.pod.ManagedFields = owning(before, s.pod, "booster", contract.ResizeSubresource, s.seconds)
+	s.applies()
+}
+
+// After the boost of another controller, a pod has what it would have without: compared with a pod that never had one.
+func TestRaisedLives(t *testing.T) {
+	const lives = 600
+	raised := 0
+	for seed := range lives {
+		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 103))}
+		settings := policy.Settings{}
+		if a.oneIn(3) {
+			settings.Bounds = policy.Bounds{CPU: a.bounds(4000), Memory: a.bounds(4 << 30)}
+		}
+		created, nodeType, table := a.smallPod(), at(a, "n2d", "n4", "big", "fast", "slow"), startingBy(t, settings, "guard.enabled")
+		twin := starts(t, created.DeepCopy(), nodeType, table)
+		s := &randomlyRaised{starting: starts(t, created.DeepCopy(), nodeType, table), a: a, created: created, vpa: a.oneIn(2)}
+		s.planner.External = at(a, LeaveExternal, LeaveExternal, AdoptExternal, OverrideExternal)
+		s.change = func(snapshot *Snapshot) {
+			if s.vpa {
+				snapshot.VPA = &safety.VPA{Name: "spring", Boosts: true}
+			}
+		}
+		if !s.raises() {
+			continue
+		}
+		raised++
+		for range a.IntN(4) {
+			s.seconds += 1 + a.IntN(20)
+			s.partly()
+		}
+		s.settle()
+		s.seconds += 10
+		s.setsBack()
+		if a.oneIn(2) {
+			s.partly()
+		}
+		s.pod = s.pod.DeepCopy()
+		s.pod.Labels = nil
+		maps.DeleteFunc(s.pod.Annotations, func(key, _ string) bool { return !contract.Ours(key) })
+		s.settle()
+		for _, second := range []int{s.seconds, 1000} {
+			s.seconds, twin.seconds = second, second
+			s.settle()
+			twin.settle()
+		}
+		if !slices.Equal(sizesOf(s.pod), sizesOf(twin.pod)) || s.plan().Pending() {
+			t.Errorf("seed %d: on %s (%s), it has %s in the end, and without a boost %s: %s; %v", seed, nodeType, s.planner.External, s.has(), twin.has(), told(s.plan()), s.pod.Annotations)
+		}
+		s.change = func(s *Snapshot) { s.Restore = true }
+		if s.settle(); !slices.Equal(sizesOf(s.pod), sizesOf(created)) {
+			t.Errorf("seed %d: on %s (%s), it has %s after a restore, and had %s", seed, nodeType, s.planner.External, s.has(), podtest.SizesOf(created))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if raised < lives/3 {
+		t.Errorf("of %d pods, the cpu of %d is raised", lives, raised)
 	}
 }

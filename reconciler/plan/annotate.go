@@ -183,6 +183,9 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 			case d.creating && n.Recommended != nil && d.follows(i, m):
 				// There may have been room for a part of it, or only the limit follows it.
 				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
+				if size != *m.Of(&c.Desired) { // Nothing else tells later what it had without its boost.
+					is.Amounts[m.Index] = d.factor(m).Inverse().Up(size.Request)
+				}
 			}
 		}
 		if is.Amounts != [2]int64{} {

@@ -464,7 +464,7 @@ func TestRaised(t *testing.T) {
 		{name: "a VerticalPodAutoscaler of requests alone", size: podtest.Amounts{"900m", "1", "1Gi", "2Gi"}, then: request, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
 		{name: "a VerticalPodAutoscaler of a pod that requests nothing else", size: podtest.Amounts{"2", "4", "", ""}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m"},"limits":{"cpu":"1"}}`, after: podtest.Amounts{"400m", "800m", "", ""}, reason: contract.AlreadyAligned},
 		{name: "on the baseline", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n2d", boost: boost, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.AlreadyAligned},
-		{name: "to another size than before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+		{name: "to a different size than before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "according to an annotation that somebody wrote later", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
 			change: podtest.ManagedBy(podtest.Managed("kubectl", "", 5, startupCPUBoost)), after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "according to an annotation that somebody wrote later in the name of its creator", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
@@ -536,7 +536,7 @@ func TestRaisedIsSizedByUsageThen(t *testing.T) {
 			s.settle()
 			delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
 			s.settle()
-			s.seconds = 100 * 3600 // What was sized before waits before it is lowered.
+			s.seconds = 100 * 3600 // A pod that was sized before waits before it is lowered.
 			s.settle()
 			if plan := s.plan(); !slices.Equal(sizesOf(s.pod), sizesOf(podtest.Pod(want[1]))) || plan.Pending() || plan.Reasons[0].Code != contract.AlreadyAligned {
 				t.Errorf("then, it has %s: %s; %v", s.has(), told(plan), s.pod.Annotations)

@@ -58,7 +58,7 @@ func (b *beforeBoost) of(which contract.Original, container string) string {
 // raisers are the controllers that raised cpu of a pod while it was being created, and lower it when the pod has started.
 type raisers struct {
 	annotations map[string]string
-	// vpa means that there are records of a VerticalPodAutoscaler.
+	// vpa means that a VerticalPodAutoscaler recorded anything.
 	vpa bool
 	beforeBoost
 }
@@ -108,14 +108,15 @@ func (r *raisers) ofVPA(container string, which contract.Original) int64 {
 type raised struct{ original, lowered int64 }
 
 // Raised returns what the author wrote of an amount that another controller raised while the pod was being created, and to what
-// that controller sets it when the pod has started; zeros for others. Memory counts if it has another size by then.
+// that controller sets it when the pod has started; zeros for others. Memory counts if it has a different size by then.
 func (c *Container) Raised(which contract.Original) (original, lowered int64) {
 	of := c.rarely().raised[which]
 	return of.original, of.lowered
 }
 
-// raised determines the original of cpu that another controller raised while the pod was being created, if it did. What it will
-// be lowered to is recorded as adopted while that can be known, since nothing else shows later that it is what the author wrote.
+// raised determines the original of cpu that another controller raised while the pod was being created, if it did. The
+// amount that it will be lowered to is recorded as adopted while that can be known: nothing else shows later that it is what the
+// author wrote.
 func (o *originals) raised(c *Container, i int, which contract.Original, current int64) (p part, ok bool) {
 	adopted, recorded := o.adopted(c, i, which)
 	lowered, by := o.raisers.before(c.Name(), which)

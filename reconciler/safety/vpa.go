@@ -70,7 +70,7 @@ func PolicyFor[P any](container string, all []P, name func(*P) string) (found P)
 }
 
 // activeVPA vetoes a resize if an autoscaler sizes all that the pod requests. The planner leaves out what it
-// sizes of other pods. What it only raises while containers start must be recorded.
+// sizes of other pods. The planner must also record what it raises only while containers start.
 func activeVPA(s Snapshot) string {
 	if s.VPA == nil {
 		return ""

@@ -550,6 +550,53 @@ func TestRaisedIsSizedByUsageThen(t *testing.T) {
 	}
 }
 
+// The webhook of a VerticalPodAutoscaler raises cpu before or after the server sizes a pod at its creation.
+func TestRaisedAtCreation(t *testing.T) {
+	boosts := func(s *Snapshot) { s.VPA = &safety.VPA{Name: "spring", Boosts: true} }
+	annotate := func(s *starting, was podtest.Amounts) {
+		s.pod = s.pod.DeepCopy()
+		if s.pod.Annotations == nil {
+			s.pod.Annotations = map[string]string{}
+		}
+		s.pod.Annotations["vpaCpuStartupBoost/app"] = fmt.Sprintf(`{"requests":{"cpu":%q,"memory":%q},"limits":{"cpu":%q,"memory":%q}}`, was[0], was[2], was[1], was[3])
+	}
+	authored, sized := podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, podtest.Amounts{"250m", "500m", "512Mi", "1Gi"}
+	set := func(s *starting, to podtest.Amounts) {
+		s.pod.Spec.Containers[0].Resources = to.Requirements()
+		s.pod.Status.ContainerStatuses[0].Resources = s.pod.Spec.Containers[0].Resources.DeepCopy()
+	}
+	for _, first := range []bool{true, false} {
+		before := map[bool]podtest.Amounts{true: authored, false: sized}[first]
+		s := starts(t, podtest.Pod(authored), "big", startingBy(t, policy.Settings{}, "guard.enabled"))
+		if first {
+			set(s, podtest.Amounts{"2", "4", "1Gi", "2Gi"})
+			annotate(s, before)
+			s.creates("big", boosts)
+		} else {
+			s.creates("big")
+			set(s, podtest.Amounts{"2", "4", "512Mi", "1Gi"})
+		}
+		annotate(s, before)
+		s.change, s.seconds = boosts, 10
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"2", "4", "512Mi", "1Gi"})) {
+			t.Errorf("raised first: %t: while it starts, it has %s", first, s.has())
+		}
+		raised := s.pod
+		s.pod, s.seconds = s.pod.DeepCopy(), 30
+		set(s, before)
+		s.pod.ManagedFields = owning(raised, s.pod, "vpa-updater", contract.ResizeSubresource, 30)
+		s.settle()
+		delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(sized)) || s.plan().Reasons[0].Code != contract.AlreadyAligned {
+			t.Errorf("raised first: %t: then, it has %s: %s", first, s.has(), told(s.plan()))
+		}
+		s.change = func(s *Snapshot) { s.Restore = true }
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(authored)) {
+			t.Errorf("raised first: %t: after a restore, it has %s", first, s.has())
+		}
+	}
+}
+
 // randomlyRaised is a pod of which another controller has raised the cpu of some containers, by random parts.
 type randomlyRaised struct {
 	*starting

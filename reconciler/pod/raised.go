@@ -152,7 +152,8 @@ func (o *originals) raises(c *Container, i int, which contract.Original, of rais
 	there, _ := which.In(o.annotations, c.Name())
 	known, _ := sizing.MeasureOf(which).Parse(there)
 	adopted, recorded := o.adopted(c, i, which)
-	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != of.lowered || known != of.original || writer != contract.FieldManager {
+	// An original that only the creator or admission wrote has no other writer, and the same text would give it none.
+	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != of.lowered || known != of.original || writer != "" && writer != contract.FieldManager {
 		c.Raises |= 1 << which
 		c.note(which, writer, there)
 		if !recorded {

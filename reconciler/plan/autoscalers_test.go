@@ -645,6 +645,11 @@ func (s *randomlyRaised) raises() (raised bool) {
 		}
 		s.pod.Labels, s.pod.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: string(text)}
 	}
+	if s.a.oneIn(3) { // A policy records originals.
+		for name, was := range s.was {
+			s.pod.Annotations[contract.CPURequest.Key(name)] = was.Requests.Cpu().String()
+		}
+	}
 	s.applies()
 	return len(s.was) > 0 && classOf(s.pod) == classOf(s.created)
 }

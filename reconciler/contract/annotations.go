@@ -25,7 +25,8 @@ const (
 	// AppliedAt is the time of that resize, in RFC 3339.
 	AppliedAt = Prefix + "applied-at"
 	// AdoptedAt is the time when a size that another actor set was last adopted
-	// (--externally-resized=adopt), in RFC 3339. It is informational: no code reads it.
+	// (--externally-resized=adopt), in RFC 3339. Only a pod that has it has adopted any size: an adopted amount may also be
+	// what a controller that raised cpu while the pod was being created sets it back to.
 	AdoptedAt = Prefix + "adopted-at"
 	// OriginalsBy names the field managers, separated by commas, whose originals are
 	// trusted: they resized the pod before us, which our resize hides in managedFields.

@@ -52,6 +52,9 @@ func (s *Sizer) Size(object *corev1.Pod, namespace string, request types.UID) Si
 	asked := object.DeepCopy()
 	asked.Namespace = namespace
 	keys := s.Keys()
+	if raises(asked, keys, now) {
+		return Sized{Why: "another controller raises the cpu that the server gave it"}
+	}
 	// The API server asks again if other webhooks have changed the pod since: the pod is then planned from what its author,
 	// or they, wrote.
 	authored(asked, keys, now)

@@ -192,6 +192,16 @@ func TestSizeAgain(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a webhook raised the cpu of a pod that starts", func(t *testing.T) {
+		raised := annotated(scale(first, "2400m", "4800m"), "vpaCpuStartupBoost/app", `{"requests":{"cpu":"800m","memory":"1Gi"},"limits":{"cpu":"1600m","memory":"2Gi"}}`)
+		if got := s.Size(raised, "shop", ""); got.Pod != nil {
+			t.Errorf("it is changed: %v", got.Pod)
+		}
+		request, lowered := pod.FromProven(made(raised, "b"), s.Keys()).Containers[0].Raised(contract.CPURequest)
+		if request != 1000 || lowered != 800 {
+			t.Errorf("it is lowered to %d, of %d", lowered, request)
+		}
+	})
 	t.Run("it is removed again if the pod stays as it is", func(t *testing.T) {
 		unsized := first.DeepCopy()
 		unsized.Spec.NodeSelector = nil

@@ -39,14 +39,10 @@ func containers(of *corev1.Pod) map[string]*corev1.Container {
 // authored gives a pod what its author wrote: the sizes that the server gave it when it was asked before, unless somebody
 // has changed them since, and no record that describes another pod. Originals stay that say what the spec says.
 func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
-	if text, ok := of.Annotations[contract.CreatedSizes]; ok {
-		if made, err := keys.Open(seal.SubjectOf(&of.ObjectMeta, of.Namespace), text, now); err == nil {
-			all := containers(of)
-			for _, sizes := range pod.ParseAppliedSizes(made.Sizes) {
-				if c := all[sizes.Name]; c != nil {
-					takeBack(c, &sizes)
-				}
-			}
+	all := containers(of)
+	for _, sizes := range given(of, keys, now) {
+		if c := all[sizes.Name]; c != nil {
+			takeBack(c, &sizes)
 		}
 	}
 	written := map[string]string{}
@@ -61,6 +57,39 @@ func authored(of *corev1.Pod, keys *seal.Ring, now time.Time) {
 	maps.DeleteFunc(of.Annotations, func(key, text string) bool {
 		return contract.Ours(key) && (!contract.IsOriginal(key) || !equal(written[key], text))
 	})
+}
+
+// given returns the sizes that the server gave a pod when it was asked before; none if nothing proves that.
+func given(of *corev1.Pod, keys *seal.Ring, now time.Time) pod.AppliedSizes {
+	text, ok := of.Annotations[contract.CreatedSizes]
+	if !ok {
+		return nil
+	}
+	made, err := keys.Open(seal.SubjectOf(&of.ObjectMeta, of.Namespace), text, now)
+	if err != nil {
+		return nil
+	}
+	return pod.ParseAppliedSizes(made.Sizes)
+}
+
+// raises reports whether another controller has raised cpu that the server gave a pod before, and will lower it to that. Only
+// the record of the server says what its author wrote, so it must stay as it is.
+func raises(of *corev1.Pod, keys *seal.Ring, now time.Time) bool {
+	sizes := given(of, keys, now)
+	if sizes == nil {
+		return false
+	}
+	read := pod.BeingCreated(of, "", now)
+	for i := range read.Containers {
+		c := &read.Containers[i]
+		was, _ := sizes.Of(c.Name(), i)
+		for _, which := range [...]contract.Original{contract.CPURequest, contract.CPULimit} {
+			if _, lowered := c.Raised(which); lowered != 0 && lowered == was.To.Amount(which) && lowered != was.From.Amount(which) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takeBack gives a container what it had before the server gave it these sizes.

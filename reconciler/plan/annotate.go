@@ -42,7 +42,8 @@ func (d *draft) annotateOriginals(step Step) Action {
 		c, has := &d.Containers[i], &d.parts[i]
 		for _, which := range contract.Originals {
 			amount, adopted, m := c.Original.Amount(which), c.Current.Amount(which), sizing.MeasureOf(which)
-			if original, lowered := has.of.Raised(which); lowered != 0 {
+			original, lowered := has.of.Raised(which)
+			if lowered != 0 {
 				amount, adopted = original, lowered
 			}
 			if amount != 0 && has.takesOver&^has.unannotated&(1<<which) != 0 {
@@ -54,7 +55,9 @@ func (d *draft) annotateOriginals(step Step) Action {
 			set(which.Key(c.Name), ourWords(m, amount, has.of.TextOf(which)))
 			if has.adopts&(1<<which) != 0 {
 				set(which.AdoptedKey(c.Name), ourWords(m, adopted, has.of.AdoptedTextOf(which)))
-				a.stamps = []string{contract.AdoptedAt}
+				if lowered == 0 {
+					a.stamps = []string{contract.AdoptedAt}
+				}
 			}
 		}
 	}
@@ -111,7 +114,7 @@ func (d *draft) notAdopted() map[string]*string {
 		adopted := has.standings[sizing.CPU.Index].Adopted | has.standings[sizing.Memory.Index].Adopted
 		for _, which := range contract.Originals {
 			outdated := has.outdated&^has.adopts&(1<<which) != 0
-			if taken := adopted&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
+			if taken := (adopted|has.of.Returned)&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
 				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}
@@ -168,7 +171,11 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 			if last := d.last(i, m); last != nil {
 				kept = kept || last.Cause == ByDemand || last.Cause == ByBoost
 			}
-			switch amount := d.meets(c, m); {
+			size := *m.Of(&c.Desired)
+			if d.creating {
+				size = d.withoutItsBoost(i, m)
+			}
+			switch amount := d.meets(c, m, size); {
 			case amount != 0:
 				is.Amounts[m.Index] = amount
 			case kept && d.keepsDemand(), stays && (c.Unmeasured[m.Index] && n.Withheld == "" || n.Recommended != nil):
@@ -176,6 +183,9 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 			case d.creating && n.Recommended != nil && d.follows(i, m):
 				// There may have been room for a part of it, or only the limit follows it.
 				is.Amounts[m.Index] = n.Request(m, d.guaranteed())
+				if size != *m.Of(&c.Desired) { // Nothing else tells later what it had without its boost.
+					is.Amounts[m.Index] = d.factor(m).Inverse().Up(size.Request)
+				}
 			}
 		}
 		if is.Amounts != [2]int64{} {
@@ -194,13 +204,19 @@ func (d *draft) annotateDemand(annotations map[string]*string) {
 // author wrote, scaled for the node.
 func (d *draft) follows(i int, m *sizing.Measure) bool {
 	c := &d.Containers[i]
-	to, has := *m.Of(&c.Desired), *m.Of(&c.Current)
-	if m == sizing.CPU && to == d.parts[i].boost {
-		to = d.beforeBoost(i).To
-	}
+	to, has := d.withoutItsBoost(i, m), *m.Of(&c.Current)
 	n := need.Need{Authored: c.Needs[m.Index].Authored, Bounds: c.Needs[m.Index].Bounds}
 	authored, _ := n.On(m, d.factor(m), d.guaranteed())
 	return to != has && to != authored
+}
+
+// withoutItsBoost returns the desired size of a resource, or what it would be without the boost that it gets.
+func (d *draft) withoutItsBoost(i int, m *sizing.Measure) sizing.Amount {
+	to := *m.Of(&d.Containers[i].Desired)
+	if m == sizing.CPU && to == d.parts[i].boost {
+		return d.beforeBoost(i).To
+	}
+	return to
 }
 
 // lacksDemand reports whether the annotations still say what the containers need according to usage, although the sizes of the

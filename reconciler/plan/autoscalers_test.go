@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -376,6 +380,17 @@ type raisedBy struct {
 	*starting
 }
 
+// raisedWith returns a pod that starts, with the annotation of kube-startup-cpu-boost or of a VerticalPodAutoscaler, which
+// their webhooks wrote: admission has no field manager.
+func raisedWith(t testing.TB, of *corev1.Pod, nodeType string, table *ratios.Table, boost, vpa string) *raisedBy {
+	s := &raisedBy{starts(t, of, nodeType, table)}
+	s.pod.Annotations = map[string]string{"vpaCpuStartupBoost/app": vpa}
+	if boost != "" {
+		s.pod.Labels, s.pod.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: boost}
+	}
+	return s
+}
+
 const startupCPUBoost = "autoscaling.x-k8s.io/startup-cpu-boost"
 
 // ends lowers cpu as that controller does. Either the amounts or the annotation may be first, and the pod is settled in between.
@@ -447,20 +462,21 @@ func TestRaised(t *testing.T) {
 		{name: "kube-startup-cpu-boost, next to memory that is resized", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "big", boost: boost, after: podtest.Amounts{"250m", "500m", "512Mi", "1Gi"}, reason: contract.AlreadyAligned},
 		{name: "a VerticalPodAutoscaler", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
 		{name: "a VerticalPodAutoscaler of requests alone", size: podtest.Amounts{"900m", "1", "1Gi", "2Gi"}, then: request, node: "n4", vpa: `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`, after: limited, reason: contract.AlreadyAligned},
+		{name: "a VerticalPodAutoscaler of a pod that requests nothing else", size: podtest.Amounts{"2", "4", "", ""}, then: both, node: "n4", vpa: `{"requests":{"cpu":"500m"},"limits":{"cpu":"1"}}`, after: podtest.Amounts{"400m", "800m", "", ""}, reason: contract.AlreadyAligned},
 		{name: "on the baseline", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n2d", boost: boost, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.AlreadyAligned},
 		{name: "to a size that is not the one before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: podtest.Amounts{"600m", "1", "", ""}, node: "n4", boost: boost, after: podtest.Amounts{"600m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "according to an annotation that somebody wrote later", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
 			change: podtest.ManagedBy(podtest.Managed("kubectl", "", 5, startupCPUBoost)), after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
+		{name: "according to an annotation that somebody wrote later in the name of its creator", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", boost: boost,
+			change: func(p *corev1.Pod) {
+				before := p.DeepCopy()
+				delete(before.Annotations, startupCPUBoost)
+				p.ManagedFields = owning(before, p, "kube-controller-manager", "", 5)
+			}, after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 		{name: "without a record of the size before", size: podtest.Amounts{"2", "4", "1Gi", "2Gi"}, then: both, node: "n4", vpa: "{}", after: podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, reason: contract.ExternallyResized},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			of := podtest.Pod(tc.size)
-			if tc.boost != "" {
-				of.Labels, of.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: tc.boost}
-			} else {
-				of.Annotations = map[string]string{"vpaCpuStartupBoost/app": tc.vpa}
-			}
-			s := &raisedBy{starts(t, of, tc.node, startingBy(t, boostOnly(times(3)), "guard.enabled"))}
+			s := raisedWith(t, podtest.Pod(tc.size), tc.node, startingBy(t, boostOnly(times(3)), "guard.enabled"), tc.boost, tc.vpa)
 			s.change = func(s *Snapshot) {
 				if tc.vpa != "" {
 					s.VPA = &safety.VPA{Name: "spring", Boosts: true}
@@ -486,9 +502,251 @@ func TestRaised(t *testing.T) {
 				return
 			}
 			s.change = func(s *Snapshot) { s.Restore = true }
-			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"})) {
+			if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"500m", "1", tc.size[2], tc.size[3]})) {
 				t.Errorf("it has %s after a restore", s.has())
 			}
 		})
+	}
+}
+
+// After the boost of a VerticalPodAutoscaler, which sets memory back, too, usage and ratios size the pod as any other.
+func TestRaisedIsSizedByUsageThen(t *testing.T) {
+	const vpa = `{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"2Gi"}}`
+	for nodeType, want := range map[string][2]podtest.Amounts{ // while it starts, and then
+		"n2d": {{"2", "4", "1Gi", "2Gi"}, {"200m", "400m", "1Gi", "2Gi"}},
+		"n4":  {{"2", "4", "1Gi", "2Gi"}, {"160m", "320m", "1Gi", "2Gi"}},
+		"big": {{"2", "4", "512Mi", "1Gi"}, {"100m", "200m", "512Mi", "1Gi"}},
+	} {
+		t.Run(nodeType, func(t *testing.T) {
+			s := raisedWith(t, podtest.Pod(podtest.Amounts{"2", "4", "1Gi", "2Gi"}), nodeType, startingBy(t, policy.Settings{}, "guard.enabled"), "", vpa)
+			demand := showing()
+			demand.resized = need.Resized{}
+			shows := demand.needs["app"]
+			shows.CPU.Target, shows.CPU.Lower, shows.CPU.Upper, shows.Memory = 200, 190, 210, need.Recommendation{Rules: shows.Memory.Rules}
+			s.demand, s.seconds = demand, 10
+			s.change = func(s *Snapshot) { s.VPA = &safety.VPA{Name: "spring", Boosts: true} }
+			if plan := s.settle(); s.has() != podtest.SizesOf(podtest.Pod(want[0])) {
+				t.Errorf("while it starts, it has %s: %s", s.has(), told(plan))
+			}
+			before := s.pod
+			s.seconds, s.pod = 30, s.pod.DeepCopy()
+			s.pod.Spec.Containers[0].Resources = podtest.Pod(podtest.Amounts{"500m", "1", "1Gi", "2Gi"}).Spec.Containers[0].Resources
+			s.pod.Status.ContainerStatuses[0].Resources = s.pod.Spec.Containers[0].Resources.DeepCopy()
+			s.pod.ManagedFields = owning(before, s.pod, "vpa-updater", contract.ResizeSubresource, 30)
+			s.settle()
+			delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
+			s.settle()
+			s.seconds = 100 * 3600 // A pod that was sized before waits before it is lowered.
+			s.settle()
+			if plan := s.plan(); !slices.Equal(sizesOf(s.pod), sizesOf(podtest.Pod(want[1]))) || plan.Pending() || plan.Reasons[0].Code != contract.AlreadyAligned {
+				t.Errorf("then, it has %s: %s; %v", s.has(), told(plan), s.pod.Annotations)
+			}
+			for key := range s.pod.Annotations {
+				if strings.HasPrefix(key, contract.AdoptedPrefix) {
+					t.Errorf("it still has %s", key)
+				}
+			}
+		})
+	}
+}
+
+// The webhook of a VerticalPodAutoscaler raises cpu before or after the server sizes a pod at its creation.
+func TestRaisedAtCreation(t *testing.T) {
+	boosts := func(s *Snapshot) { s.VPA = &safety.VPA{Name: "spring", Boosts: true} }
+	annotate := func(s *starting, was podtest.Amounts) {
+		s.pod = s.pod.DeepCopy()
+		if s.pod.Annotations == nil {
+			s.pod.Annotations = map[string]string{}
+		}
+		s.pod.Annotations["vpaCpuStartupBoost/app"] = fmt.Sprintf(`{"requests":{"cpu":%q,"memory":%q},"limits":{"cpu":%q,"memory":%q}}`, was[0], was[2], was[1], was[3])
+	}
+	authored, sized := podtest.Amounts{"500m", "1", "1Gi", "2Gi"}, podtest.Amounts{"250m", "500m", "512Mi", "1Gi"}
+	set := func(s *starting, to podtest.Amounts) {
+		s.pod.Spec.Containers[0].Resources = to.Requirements()
+		s.pod.Status.ContainerStatuses[0].Resources = s.pod.Spec.Containers[0].Resources.DeepCopy()
+	}
+	for _, first := range []bool{true, false} {
+		before := map[bool]podtest.Amounts{true: authored, false: sized}[first]
+		s := starts(t, podtest.Pod(authored), "big", startingBy(t, policy.Settings{}, "guard.enabled"))
+		if first {
+			set(s, podtest.Amounts{"2", "4", "1Gi", "2Gi"})
+			annotate(s, before)
+			s.creates("big", boosts)
+		} else {
+			s.creates("big")
+			set(s, podtest.Amounts{"2", "4", "512Mi", "1Gi"})
+		}
+		annotate(s, before)
+		s.change, s.seconds = boosts, 10
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(podtest.Amounts{"2", "4", "512Mi", "1Gi"})) {
+			t.Errorf("raised first: %t: while it starts, it has %s", first, s.has())
+		}
+		raised := s.pod
+		s.pod, s.seconds = s.pod.DeepCopy(), 30
+		set(s, before)
+		s.pod.ManagedFields = owning(raised, s.pod, "vpa-updater", contract.ResizeSubresource, 30)
+		s.settle()
+		delete(s.pod.Annotations, "vpaCpuStartupBoost/app")
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(sized)) || s.plan().Reasons[0].Code != contract.AlreadyAligned {
+			t.Errorf("raised first: %t: then, it has %s: %s", first, s.has(), told(s.plan()))
+		}
+		s.change = func(s *Snapshot) { s.Restore = true }
+		if s.settle(); s.has() != podtest.SizesOf(podtest.Pod(authored)) {
+			t.Errorf("raised first: %t: after a restore, it has %s", first, s.has())
+		}
+	}
+}
+
+// randomlyRaised is a pod of which another controller has raised the cpu of some containers, by random parts.
+type randomlyRaised struct {
+	*starting
+	a       arbitrary
+	created *corev1.Pod
+	vpa     bool
+	// was has the resources of the containers that it will set back.
+	was map[string]corev1.ResourceRequirements
+}
+
+func (s *randomlyRaised) raises() (raised bool) {
+	s.was = map[string]corev1.ResourceRequirements{}
+	annotations, requests, limits := map[string]string{}, map[string]string{}, map[string]string{}
+	for i := range s.pod.Spec.Containers {
+		c, by := &s.pod.Spec.Containers[i], 2+s.a.Int64N(3)
+		before, to := *c.Resources.DeepCopy(), sizing.FromResources(c.Resources).CPU
+		request, limit := s.a.oneIn(2) || classOf(s.created) == corev1.PodQOSGuaranteed, !s.a.oneIn(4)
+		if to.Request == 0 || !request && !limit || s.a.oneIn(4) {
+			continue
+		}
+		if limit || to.Limit == 0 {
+			to.Limit *= by
+		}
+		if request {
+			to.Request = min(to.Request*by, max(to.Limit, to.Request))
+		}
+		s.was[c.Name] = before
+		c.Resources.Requests[corev1.ResourceCPU], requests[c.Name] = *resource.NewMilliQuantity(to.Request, resource.DecimalSI), before.Requests.Cpu().String()
+		if to.Limit != 0 {
+			c.Resources.Limits[corev1.ResourceCPU], limits[c.Name] = *resource.NewMilliQuantity(to.Limit, resource.DecimalSI), before.Limits.Cpu().String()
+		}
+		if to.Limit != 0 && !s.vpa && classOf(s.created) == corev1.PodQOSBurstable && s.a.oneIn(3) {
+			delete(c.Resources.Limits, corev1.ResourceCPU)
+		}
+		text, err := json.Marshal(map[string]corev1.ResourceList{"requests": before.Requests, "limits": before.Limits})
+		if err != nil {
+			s.Fatal(err)
+		}
+		annotations["vpaCpuStartupBoost/"+c.Name] = string(text)
+	}
+	s.pod.Annotations = annotations
+	if !s.vpa {
+		text, err := json.Marshal(map[string]any{"state": "Active", "initCPURequests": requests, "initCPULimits": limits})
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.pod.Labels, s.pod.Annotations = map[string]string{startupCPUBoost: "spring"}, map[string]string{startupCPUBoost: string(text)}
+	}
+	if s.a.oneIn(3) { // A policy records originals.
+		for name, was := range s.was {
+			s.pod.Annotations[contract.CPURequest.Key(name)] = was.Requests.Cpu().String()
+		}
+	}
+	s.applies()
+	return len(s.was) > 0 && classOf(s.pod) == classOf(s.created)
+}
+
+// applies lets the node make the sizes of the pod.
+func (s *randomlyRaised) applies() {
+	for i := range s.pod.Status.ContainerStatuses {
+		s.pod.Status.ContainerStatuses[i].Resources = s.pod.Spec.Containers[i].Resources.DeepCopy()
+	}
+}
+
+// partly does what is planned, or a part of it: the process may end.
+func (s *randomlyRaised) partly() {
+	if plan := s.plan(); plan.Pending() {
+		s.pod = partly(s, s.a, s.pod, plan, s.seconds)
+		s.applies()
+	}
+}
+
+// setsBack lowers cpu, as the other controller does. A VerticalPodAutoscaler sets memory back, too.
+func (s *randomlyRaised) setsBack() {
+	before := s.pod
+	s.pod = s.pod.DeepCopy()
+	for i := range s.pod.Spec.Containers {
+		c := &s.pod.Spec.Containers[i]
+		was, raised := s.was[c.Name]
+		switch {
+		case !raised:
+		case s.vpa:
+			c.Resources = *was.DeepCopy()
+		default:
+			c.Resources.Requests[corev1.ResourceCPU] = was.Requests[corev1.ResourceCPU]
+			if limit, ok := was.Limits[corev1.ResourceCPU]; ok {
+				limits := corev1.ResourceList{}
+				maps.Copy(limits, c.Resources.Limits)
+				limits[corev1.ResourceCPU], c.Resources.Limits = limit, limits
+			}
+		}
+	}
+	s.pod.ManagedFields = owning(before, s.pod, "booster", contract.ResizeSubresource, s.seconds)
+	s.applies()
+}
+
+// After the boost of another controller, a pod has what it would have without: compared with a pod that never had one.
+func TestRaisedLives(t *testing.T) {
+	const lives = 600
+	raised := 0
+	for seed := range lives {
+		a := arbitrary{rand.New(rand.NewPCG(uint64(seed), 103))}
+		settings := policy.Settings{}
+		if a.oneIn(3) {
+			settings.Bounds = policy.Bounds{CPU: a.bounds(4000), Memory: a.bounds(4 << 30)}
+		}
+		created, nodeType, table := a.smallPod(), at(a, "n2d", "n4", "big", "fast", "slow"), startingBy(t, settings, "guard.enabled")
+		twin := starts(t, created.DeepCopy(), nodeType, table)
+		s := &randomlyRaised{starting: starts(t, created.DeepCopy(), nodeType, table), a: a, created: created, vpa: a.oneIn(2)}
+		s.planner.External = at(a, LeaveExternal, LeaveExternal, AdoptExternal, OverrideExternal)
+		s.change = func(snapshot *Snapshot) {
+			if s.vpa {
+				snapshot.VPA = &safety.VPA{Name: "spring", Boosts: true}
+			}
+		}
+		if !s.raises() {
+			continue
+		}
+		raised++
+		for range a.IntN(4) {
+			s.seconds += 1 + a.IntN(20)
+			s.partly()
+		}
+		s.settle()
+		s.seconds += 10
+		s.setsBack()
+		if a.oneIn(2) {
+			s.partly()
+		}
+		s.pod = s.pod.DeepCopy()
+		s.pod.Labels = nil
+		maps.DeleteFunc(s.pod.Annotations, func(key, _ string) bool { return !contract.Ours(key) })
+		s.settle()
+		for _, second := range []int{s.seconds, 1000} {
+			s.seconds, twin.seconds = second, second
+			s.settle()
+			twin.settle()
+		}
+		if !slices.Equal(sizesOf(s.pod), sizesOf(twin.pod)) || s.plan().Pending() {
+			t.Errorf("seed %d: on %s (%s), it has %s in the end, and without a boost %s: %s; %v", seed, nodeType, s.planner.External, s.has(), twin.has(), told(s.plan()), s.pod.Annotations)
+		}
+		s.change = func(s *Snapshot) { s.Restore = true }
+		if s.settle(); !slices.Equal(sizesOf(s.pod), sizesOf(created)) {
+			t.Errorf("seed %d: on %s (%s), it has %s after a restore, and had %s", seed, nodeType, s.planner.External, s.has(), podtest.SizesOf(created))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if raised < lives/3 {
+		t.Errorf("of %d pods, the cpu of %d is raised", lives, raised)
 	}
 }

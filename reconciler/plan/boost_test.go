@@ -670,6 +670,12 @@ func TestBoostAtCreation(t *testing.T) {
 		{"whose limit stays", policy.Settings{Startup: policy.Startup{CPU: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n2d", func(d *shown) {
 			d.needs["app"].CPU.Rules.Limits.CPU = need.Keep
 		}, nil, size("1500m", "3"), size("1500m", "3"), size("500m", "2")},
+		{"of which too little is known, next to a bound", policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 600}}, Startup: policy.Startup{CPULimit: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n2d", func(d *shown) {
+			d.needs["app"].CPU.Rules.Limits.CPU, d.needs["app"].CPU.Keeps = need.Keep, "too little is known"
+		}, nil, size("600m", "6"), size("600m", "6"), size("600m", "2")},
+		{"which needs as much here as its author wrote for the baseline", policy.Settings{Startup: policy.Startup{CPU: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n4", func(d *shown) {
+			d.needs["app"].CPU.Rules.Limits.CPU, d.needs["app"].CPU.Target = need.Keep, 1250
+		}, nil, size("3", "6"), size("3", "6"), size("1", "2")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, shows := starts(t, podtest.Pod(amounts), tc.node, startingBy(t, tc.settings)), cpuOnly()

@@ -187,6 +187,9 @@ func (d *draft) asCreated(i int) sizing.Amount {
 		factor = entry.CPUFactor
 	}
 	size, _ := d.given(i, m).On(m, factor, d.guaranteed())
+	if had := d.present(i, m); size.Request == had.Request {
+		return had // A limit changes only with its request.
+	}
 	return size
 }
 
@@ -263,12 +266,12 @@ func (p *Plan) Demand(container int, m *sizing.Measure) (request, lower, upper i
 	return n.Request(m, p.guaranteed()), lower, upper
 }
 
-// meets returns the request that a resource needs according to usage, in units of the baseline, if that is what its desired
-// size is scaled from; otherwise 0.
-func (p *Plan) meets(c *ContainerPlan, m *sizing.Measure) int64 {
+// meets returns the request that a resource needs according to usage, in units of the baseline, if that is what a size is
+// scaled from; otherwise 0.
+func (p *Plan) meets(c *ContainerPlan, m *sizing.Measure, size sizing.Amount) int64 {
 	n := &c.Needs[m.Index]
 	if f := p.factor(m); n.Recommended != nil && f.Den != 0 {
-		if to, _ := n.On(m, f, p.guaranteed()); to.Request == m.Of(&c.Desired).Request {
+		if to, _ := n.On(m, f, p.guaranteed()); to.Request == size.Request {
 			return n.Request(m, p.guaranteed())
 		}
 	}
@@ -284,7 +287,7 @@ func (p *Plan) Demands() string {
 			if c.Causes[m.Index] != ByDemand {
 				continue
 			}
-			what, amount := m.Name, p.meets(c, m)
+			what, amount := m.Name, p.meets(c, m, *m.Of(&c.Desired))
 			if has, to := m.Of(&c.Current), m.Of(&c.Desired); has.Request == to.Request {
 				what, amount = p.limitFrom(c, m)
 			}

@@ -21,8 +21,8 @@ type Container struct {
 	// original. Unannotated: it must be written to the pod. TakesOver: another manager wrote
 	// it, and the reconciler must become its owner. Outdated: it is recorded as adopted,
 	// but that record no longer applies. Raises: another controller raised it while the pod
-	// was being created (Raised), and that must be recorded.
-	Unannotated, TakesOver, Outdated, Raises uint8
+	// was being created (Raised), and that must be recorded. Returned: it set it back since.
+	Unannotated, TakesOver, Outdated, Raises, Returned uint8
 
 	kind     kind
 	facts    facts
@@ -103,8 +103,8 @@ type seldom struct {
 	// of adopted amounts that do not count as adopted by the reconciler. Both are indexed
 	// by contract.Original.
 	texts, adopted [len(contract.Originals)]string
-	// raised are the amounts of cpu that another controller raised, by contract.Original.
-	raised [2]raised
+	// raised are the amounts that another controller raised, by contract.Original.
+	raised [len(contract.Originals)]raised
 }
 
 var nothingSeldom seldom

@@ -165,9 +165,10 @@ func (h *history) writerOf(i int, which contract.Original) (manager string, coul
 	return manager, could
 }
 
-// raisedAtCreation reports whether nobody has written since the pod was created that another controller raises cpu.
+// raisedAtCreation reports whether only admission can have written that another controller raises cpu: that has no manager. The
+// creator is no exception, since others may later write in its name.
 func (h *history) raisedAtCreation() bool {
-	return h.created && !slices.ContainsFunc(h.entries, func(e entry) bool { return e.is(raising) && !e.is(creation) })
+	return h.created && !slices.ContainsFunc(h.entries, func(e entry) bool { return e.is(raising) })
 }
 
 // adopted reports whether we recorded an amount of the i-th container as adopted.

@@ -80,7 +80,10 @@ func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	default:
 		found.Adopted = request.Adopted | limit.Adopted
 	}
-	*standing = found.Standing
+	if *standing = found.Standing; r == sizing.Memory && standing.Ours() {
+		o.setBack(c, i, r.Request, current.Request, original.Request)
+		o.setBack(c, i, r.Limit, current.Limit, original.Limit)
+	}
 	if found.why != "" || found.manager != "" {
 		c.alter().why[r.Index], c.alter().manager[r.Index] = found.why, found.manager
 	}
@@ -137,9 +140,13 @@ func (o *originals) part(c *Container, i int, which contract.Original, current i
 	adopted := uint8(0)
 	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
 		amount, _ := r.Parse(text) // 0 if it cannot be parsed; current is never 0.
-		if by == another && o.history.adopted(i, which) && amount == current {
+		switch _, adopts := o.annotations[contract.AdoptedAt]; {
+		case by == another && o.history.adopted(i, which) && amount == current && adopts:
 			by, adopted = us, 1<<which
-		} else {
+		case by == another && o.history.adopted(i, which) && amount == current:
+			by = us
+			c.Returned |= 1 << which
+		default:
 			c.Outdated |= 1 << which
 			c.alter().adopted[which] = text
 		}

@@ -77,10 +77,10 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 			want           sizing.Amount
 			claim          Claim
 			set, adopted   uint8
-			// unannotated, takesOver and outdated are the fields of the container.
-			unannotated, takesOver, outdated uint8
-			ours                             bool
-			why, by, ignored, predecessor    string
+			// unannotated, takesOver, outdated and returned are the fields of the container.
+			unannotated, takesOver, outdated, returned uint8
+			ours                                       bool
+			why, by, ignored, predecessor              string
 		}{
 			{name: "as created, the original is the spec", entries: entries{podtest.AsMade}, want: as(resource.smallIs, resource.largeIs), unannotated: both},
 			{name: "as created, and we recorded it", entries: entries{podtest.AsMade, wrote(us, requestKey, limitKey)}, texts: texts{"request": small, "limit": large},
@@ -135,6 +135,8 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 				texts: texts{"request": large, "limit": double, "adopted limit": large}, want: as(resource.largeIs, resource.doubleIs), adopted: bits(limit), ours: true},
 			{name: "adopted request and limit", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
 				texts: texts{"request": large, "limit": double, "adopted request": small, "adopted limit": large}, want: as(resource.largeIs, resource.doubleIs), adopted: both},
+			{name: "a request and a limit that were set back", entries: entries{podtest.AsMade, resize(they, request, limit), wrote(us, requestKey, limitKey, request.AdoptedKey("app"), limit.AdoptedKey("app"))},
+				texts: texts{"request": large, "limit": double, "adopted request": small, "adopted limit": large}, want: as(resource.largeIs, resource.doubleIs), returned: both},
 			{name: "adopted request, and the limit was added later", entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
 				texts: texts{"request": large, "adopted request": small}, claim: LimitStays, want: as(resource.largeIs, 0), adopted: bits(request), ours: true},
 			{name: "adopted request, and the limit is equal", limit: small, entries: entries{podtest.AsMade, resize(they, request), resize(us, limit), wrote(us, requestKey, request.AdoptedKey("app"))},
@@ -176,6 +178,9 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 						"by": contract.OriginalsBy, alreadySized: contract.AppliedInstanceType,
 					}[which]] = text
 				}
+				if tc.adopted != 0 {
+					p.Annotations[contract.AdoptedAt] = "2026-11-21T00:00:00Z"
+				}
 				p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "other"})
 				c := &From(p).Containers[0]
 
@@ -185,9 +190,9 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 				if got, want := resource.standing(c), (Standing{tc.claim, tc.set, tc.adopted}); got != want || got.Ours() != (tc.claim == Scales || tc.claim == LimitStays) {
 					t.Errorf("standing %+v, want %+v", got, want)
 				}
-				if c.Unannotated != tc.unannotated || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Resized() != tc.ours {
-					t.Errorf("unannotated %b, adopted %b, outdated %b, resized %t; want %b, %b, %b, %t", c.Unannotated, c.TakesOver, c.Outdated, c.Resized(),
-						tc.unannotated, tc.takesOver, tc.outdated, tc.ours)
+				if c.Unannotated != tc.unannotated || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Returned != tc.returned || c.Resized() != tc.ours {
+					t.Errorf("unannotated %b, adopted %b, outdated %b, set back %b, resized %t; want %b, %b, %b, %b, %t", c.Unannotated, c.TakesOver, c.Outdated, c.Returned, c.Resized(),
+						tc.unannotated, tc.takesOver, tc.outdated, tc.returned, tc.ours)
 				}
 				for which, text := range map[contract.Original]string{request: tc.texts["request"], limit: tc.texts["limit"]} {
 					if tc.takesOver&(1<<which) == 0 && !strings.Contains(tc.why, which.Key("app")+": it was written by") {

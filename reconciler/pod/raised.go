@@ -58,7 +58,7 @@ func (b *beforeBoost) of(which contract.Original, container string) string {
 // raisers are the controllers that raised cpu of a pod while it was being created, and lower it when the pod has started.
 type raisers struct {
 	annotations map[string]string
-	// vpa means that there are records of a VerticalPodAutoscaler.
+	// vpa means that a VerticalPodAutoscaler recorded anything.
 	vpa bool
 	beforeBoost
 }
@@ -85,38 +85,40 @@ func (r *raisers) before(container string, which contract.Original) (amount int6
 		amount, _ = sizing.ParseCPU(text) // 0 if it cannot be read.
 		return amount, "kube-startup-cpu-boost"
 	}
-	var before struct{ Requests, Limits struct{ CPU string } }
-	if !r.vpa || json.Unmarshal([]byte(r.annotations[vpaStartupBoost+container]), &before) != nil {
-		return 0, ""
+	return r.ofVPA(container, which), "a VerticalPodAutoscaler"
+}
+
+// ofVPA returns what a VerticalPodAutoscaler gives an amount of a container when it ends its boost of cpu, which is what the
+// amount was before; 0 if there is none. It sets memory, too.
+func (r *raisers) ofVPA(container string, which contract.Original) int64 {
+	if r == nil || !r.vpa {
+		return 0
 	}
-	text := before.Requests.CPU
-	if which == contract.CPULimit {
-		text = before.Limits.CPU
+	var before struct{ Requests, Limits struct{ CPU, Memory string } }
+	if json.Unmarshal([]byte(r.annotations[vpaStartupBoost+container]), &before) != nil {
+		return 0
 	}
-	amount, _ = sizing.ParseCPU(text)
-	return amount, "a VerticalPodAutoscaler"
+	text := [...]string{before.Requests.CPU, before.Limits.CPU, before.Requests.Memory, before.Limits.Memory}[which]
+	amount, _ := sizing.MeasureOf(which).Parse(text) // 0 if it cannot be read.
+	return amount
 }
 
 // raised is an amount that another controller raised while the pod was being created: what its author wrote, and what that
-// controller lowers it to when the pod has started.
+// controller sets it to when the pod has started.
 type raised struct{ original, lowered int64 }
 
 // Raised returns what the author wrote of an amount that another controller raised while the pod was being created, and to what
-// that controller lowers it when the pod has started; zeros for others.
+// that controller sets it when the pod has started; zeros for others. Memory counts if it has a different size by then.
 func (c *Container) Raised(which contract.Original) (original, lowered int64) {
-	if which != contract.CPURequest && which != contract.CPULimit {
-		return 0, 0
-	}
 	of := c.rarely().raised[which]
 	return of.original, of.lowered
 }
 
-// raised determines the original of cpu that another controller raised while the pod was being created, if it did. What it will
-// be lowered to is recorded as adopted while that can be known, since nothing else shows later that it is what the author wrote.
+// raised determines the original of cpu that another controller raised while the pod was being created, if it did. The
+// amount that it will be lowered to is recorded as adopted while that can be known: nothing else shows later that it is what the
+// author wrote.
 func (o *originals) raised(c *Container, i int, which contract.Original, current int64) (p part, ok bool) {
-	text, recorded := which.AdoptedIn(o.annotations, c.Name())
-	adopted, _ := sizing.ParseCPU(text)
-	recorded = recorded && adopted != 0 && o.history.adopted(i, which)
+	adopted, recorded := o.adopted(c, i, which)
 	lowered, by := o.raisers.before(c.Name(), which)
 	original := lowered
 	switch {
@@ -133,15 +135,37 @@ func (o *originals) raised(c *Container, i int, which contract.Original, current
 	default:
 		return part{}, false
 	}
-	c.alter().raised[which] = raised{original, lowered}
+	o.raises(c, i, which, raised{original, lowered})
+	return part{original: original, finding: finding{Standing: Standing{Claim: Theirs}, manager: by}}, true
+}
+
+// adopted returns the amount that we recorded as adopted, if we did.
+func (o *originals) adopted(c *Container, i int, which contract.Original) (amount int64, recorded bool) {
+	text, _ := which.AdoptedIn(o.annotations, c.Name())
+	amount, _ = sizing.MeasureOf(which).Parse(text) // 0 if it is missing or cannot be read.
+	return amount, amount != 0 && o.history.adopted(i, which)
+}
+
+// raises notes what the author wrote of an amount, and what another controller will set it to, and whether that must be recorded.
+func (o *originals) raises(c *Container, i int, which contract.Original, of raised) {
+	c.alter().raised[which] = of
 	there, _ := which.In(o.annotations, c.Name())
-	known, _ := sizing.ParseCPU(there)
-	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != lowered || known != original || writer != contract.FieldManager {
+	known, _ := sizing.MeasureOf(which).Parse(there)
+	adopted, recorded := o.adopted(c, i, which)
+	// An original that only the creator or admission wrote has no other writer, and the same text would give it none.
+	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != of.lowered || known != of.original || writer != "" && writer != contract.FieldManager {
 		c.Raises |= 1 << which
 		c.note(which, writer, there)
 		if !recorded {
-			c.alter().adopted[which] = text
+			c.alter().adopted[which], _ = which.AdoptedIn(o.annotations, c.Name())
 		}
 	}
-	return part{original: original, finding: finding{Standing: Standing{Claim: Theirs}, manager: by}}, true
+}
+
+// setBack notes an amount of memory that a VerticalPodAutoscaler will set back when it ends its boost of cpu.
+func (o *originals) setBack(c *Container, i int, which contract.Original, current, original int64) {
+	if to := o.raisers.ofVPA(c.Name(), which); to != 0 && to != current && original != 0 {
+		o.raises(c, i, which, raised{original, to})
+		c.Outdated &^= 1 << which
+	}
 }

@@ -36,9 +36,11 @@ func (v *VPA) Sizes(of *pod.Pod, container string, m *sizing.Measure) bool {
 	if v == nil {
 		return false
 	}
-	if m == sizing.CPU && v.Boosting(of, container) {
-		return true
-	}
+	return m == sizing.CPU && v.Boosting(of, container) || v.keepsSizing(container, m)
+}
+
+// keepsSizing reports whether the autoscaler sizes a resource of a container for good, and not only while the container starts.
+func (v *VPA) keepsSizing(container string, m *sizing.Measure) bool {
 	policy := v.policy(container)
 	return v.Active && !policy.Off && (policy.Resources == nil || slices.Contains(policy.Resources, m.Name))
 }
@@ -68,7 +70,7 @@ func PolicyFor[P any](container string, all []P, name func(*P) string) (found P)
 }
 
 // activeVPA vetoes a resize if an autoscaler sizes all that the pod requests. The planner leaves out what it
-// sizes of other pods.
+// sizes of other pods. The planner must also record what it raises only while containers start.
 func activeVPA(s Snapshot) string {
 	if s.VPA == nil {
 		return ""
@@ -76,7 +78,7 @@ func activeVPA(s Snapshot) string {
 	for i := range s.Pod.Containers {
 		c := &s.Pod.Containers[i]
 		for _, m := range sizing.Measures {
-			if !c.Init() && m.Of(&c.Spec).Request != 0 && !s.VPA.Sizes(s.Pod, c.Name(), m) {
+			if !c.Init() && m.Of(&c.Spec).Request != 0 && !s.VPA.keepsSizing(c.Name(), m) {
 				return ""
 			}
 		}

@@ -50,8 +50,8 @@ func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) 
 	if s := &values.Startup; own.Sets("startup.afterReady", "startup.atMost") && s.AfterReady >= s.AtMost {
 		f.Add(path+"startup", "afterReady %s is not shorter than atMost %s, which ends every boost: set both", keys.DurationText(s.AfterReady), keys.DurationText(s.AtMost))
 	}
-	if path != "" && own.Sets("startup") && !all.Sets("startup.cpu") {
-		f.Add(path+"startup", "cpu must be set, here or for all pods: without it, nothing is boosted")
+	if path != "" && own.Sets("startup") && !all.Sets("startup.cpu", "startup.cpuLimit") {
+		f.Add(path+"startup", "cpu or cpuLimit must be set, here or for all pods: without them, nothing is boosted")
 	}
 }
 

@@ -27,6 +27,7 @@ overrides:
 - {name: more, match: {namespace: more}, startup: {cpu: +500m}}
 - {name: none, match: {namespace: none}, startup: {cpu: 1x}}
 - {name: limits, match: {namespace: limits}, startup: {cpu: 1x, cpuLimit: +500m}}
+- {name: alone, match: {namespace: alone}, startup: {cpuLimit: +500m}}
 `
 		three, none := sizing.Boost{Factor: sizing.Factor{Num: 3000, Den: 1000}}, sizing.Boost{Factor: sizing.Factor{Num: 1000, Den: 1000}}
 		for namespace, want := range map[string]policy.Startup{
@@ -35,6 +36,7 @@ overrides:
 			"more":  {CPU: sizing.Boost{More: 500}, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 			"none":  {CPU: none, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 
+			"alone":  {CPU: three, CPULimit: sizing.Boost{More: 500}, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 			"limits": {CPU: none, CPULimit: sizing.Boost{More: 500}, AfterReady: 10 * time.Second, AtMost: 5 * time.Minute},
 		} {
 			if got := profile(t, text, ratiotest.Subject{In: namespace}).Startup; got != want || got.Boosts() != (namespace != "none") {

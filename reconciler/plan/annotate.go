@@ -114,7 +114,7 @@ func (d *draft) notAdopted() map[string]*string {
 		adopted := has.standings[sizing.CPU.Index].Adopted | has.standings[sizing.Memory.Index].Adopted
 		for _, which := range contract.Originals {
 			outdated := has.outdated&^has.adopts&(1<<which) != 0
-			if taken := (adopted|has.of.Returned)&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
+			if taken := (adopted|has.of.Returned())&(1<<which) != 0 && c.Desired.Amount(which) != c.Current.Amount(which); outdated || taken {
 				annotations[which.AdoptedKey(c.Name)] = nil
 			}
 		}

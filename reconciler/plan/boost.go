@@ -38,7 +38,7 @@ func (p *Planner) boost(d *draft, s *Snapshot) *verdict {
 	for i := range d.Containers {
 		c, of, m := &d.Containers[i], &d.parts[i], sizing.CPU
 		standing, settled := of.standings[m.Index], c.Desired.CPU
-		if !of.boosted && !may || !standing.Ours() || standing.Adopted|of.of.Returned != 0 || c.Current.CPU.Request == 0 {
+		if !of.boosted && !may || !standing.Ours() || standing.Adopted|of.of.Returned() != 0 || c.Current.CPU.Request == 0 {
 			continue
 		}
 		to, clamped, needs := settled, false, &c.Needs[m.Index]

@@ -202,7 +202,7 @@ func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unannotated, has.takesOver, has.outdated = of.Unannotated, of.TakesOver, of.Outdated
 	if !s.Creating {
-		has.unannotated, has.adopts = has.unannotated|of.Raises, of.Raises
+		has.unannotated, has.adopts = has.unannotated|of.Raises(), of.Raises()
 	}
 	if d.FollowsUsage {
 		d.recommend(c, of, s, p.External)

@@ -20,9 +20,8 @@ type Container struct {
 	// Unannotated, TakesOver and Outdated have a bit (1 << contract.Original) for each
 	// original. Unannotated: it must be written to the pod. TakesOver: another manager wrote
 	// it, and the reconciler must become its owner. Outdated: it is recorded as adopted,
-	// but that record no longer applies. Raises: another controller raised it while the pod
-	// was being created (Raised), and that must be recorded. Returned: it set it back since.
-	Unannotated, TakesOver, Outdated, Raises, Returned uint8
+	// but that record no longer applies.
+	Unannotated, TakesOver, Outdated uint8
 
 	kind     kind
 	facts    facts
@@ -105,6 +104,8 @@ type seldom struct {
 	texts, adopted [len(contract.Originals)]string
 	// raised are the amounts that another controller raised, by contract.Original.
 	raised [len(contract.Originals)]raised
+	// raises and returned are the results of these methods.
+	raises, returned uint8
 }
 
 var nothingSeldom seldom

@@ -2,6 +2,7 @@ package pod
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,14 +24,20 @@ type originals struct {
 	made *admitted
 	// raisers are the controllers that raise cpu until the pod has started; nil if there are none.
 	raisers *raisers
+	// adopts means that the pod records adopted amounts.
+	adopts bool
 }
 
 func newOriginals(meta *metav1.ObjectMeta, h *history, made *admitted) *originals {
 	_, applied := meta.Annotations[contract.AppliedInstanceType]
-	return &originals{
+	o := &originals{
 		annotations: meta.Annotations, history: h, sized: applied || h.anybody || h.cut, made: made,
 		raisers: raisersOf(meta.Labels, meta.Annotations, h),
 	}
+	for key := range meta.Annotations {
+		o.adopts = o.adopts || strings.HasPrefix(key, contract.AdoptedPrefix)
+	}
+	return o
 }
 
 // fill finds the originals of the i-th container.
@@ -53,7 +60,7 @@ func (o *originals) amount(c *Container, i int, r *sizing.Measure) {
 	switch {
 	case current.Limit != 0:
 		limit = o.part(c, i, r.Limit, current.Limit, r)
-	case r == sizing.CPU:
+	case r == sizing.CPU && o.raisers != nil:
 		o.raised(c, i, r.Limit, 0) // It may be raised by being removed.
 	}
 	*original = sizing.Amount{Request: request.original, Limit: limit.original}
@@ -126,26 +133,34 @@ func lost(format string, args ...any) finding {
 	return finding{Standing: Standing{Claim: Lost}, why: fmt.Sprintf(format, args...)}
 }
 
+// adoptedText returns the record of an adopted amount. Most pods have none.
+func (o *originals) adoptedText(c *Container, which contract.Original) (text string, ok bool) {
+	if !o.adopts {
+		return "", false
+	}
+	return which.AdoptedIn(o.annotations, c.Name())
+}
+
 // part determines the original of one amount.
 func (o *originals) part(c *Container, i int, which contract.Original, current int64, r *sizing.Measure) part {
 	by, manager := o.history.setterOf(i, which)
 	if by == us || by == predecessor {
 		c.facts |= resized
 	}
-	if r == sizing.CPU && by == author && o.made.doubt == "" {
+	if r == sizing.CPU && by == author && o.made.doubt == "" && (o.adopts || o.raisers != nil) {
 		if p, ok := o.raised(c, i, which, current); ok {
 			return p
 		}
 	}
 	adopted := uint8(0)
-	if text, ok := which.AdoptedIn(o.annotations, c.Name()); ok {
+	if text, ok := o.adoptedText(c, which); ok {
 		amount, _ := r.Parse(text) // 0 if it cannot be parsed; current is never 0.
 		switch _, adopts := o.annotations[contract.AdoptedAt]; {
 		case by == another && o.history.adopted(i, which) && amount == current && adopts:
 			by, adopted = us, 1<<which
 		case by == another && o.history.adopted(i, which) && amount == current:
 			by = us
-			c.Returned |= 1 << which
+			c.alter().returned |= 1 << which
 		default:
 			c.Outdated |= 1 << which
 			c.alter().adopted[which] = text

@@ -190,8 +190,8 @@ func determinesTheOriginalsOfEachResource(t *testing.T) {
 				if got, want := resource.standing(c), (Standing{tc.claim, tc.set, tc.adopted}); got != want || got.Ours() != (tc.claim == Scales || tc.claim == LimitStays) {
 					t.Errorf("standing %+v, want %+v", got, want)
 				}
-				if c.Unannotated != tc.unannotated || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Returned != tc.returned || c.Resized() != tc.ours {
-					t.Errorf("unannotated %b, adopted %b, outdated %b, set back %b, resized %t; want %b, %b, %b, %b, %t", c.Unannotated, c.TakesOver, c.Outdated, c.Returned, c.Resized(),
+				if c.Unannotated != tc.unannotated || c.TakesOver != tc.takesOver || c.Outdated != tc.outdated || c.Returned() != tc.returned || c.Resized() != tc.ours {
+					t.Errorf("unannotated %b, adopted %b, outdated %b, set back %b, resized %t; want %b, %b, %b, %b, %t", c.Unannotated, c.TakesOver, c.Outdated, c.Returned(), c.Resized(),
 						tc.unannotated, tc.takesOver, tc.outdated, tc.returned, tc.ours)
 				}
 				for which, text := range map[contract.Original]string{request: tc.texts["request"], limit: tc.texts["limit"]} {

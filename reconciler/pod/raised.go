@@ -114,6 +114,12 @@ func (c *Container) Raised(which contract.Original) (original, lowered int64) {
 	return of.original, of.lowered
 }
 
+// Raises has a bit (1 << contract.Original) for each amount that another controller raised, and of which that must be recorded.
+func (c *Container) Raises() uint8 { return c.rarely().raises }
+
+// Returned has a bit (1 << contract.Original) for each amount that this controller has set back since.
+func (c *Container) Returned() uint8 { return c.rarely().returned }
+
 // raised determines the original of cpu that another controller raised while the pod was being created, if it did. The
 // amount that it will be lowered to is recorded as adopted while that can be known: nothing else shows later that it is what the
 // author wrote.
@@ -141,7 +147,7 @@ func (o *originals) raised(c *Container, i int, which contract.Original, current
 
 // adopted returns the amount that we recorded as adopted, if we did.
 func (o *originals) adopted(c *Container, i int, which contract.Original) (amount int64, recorded bool) {
-	text, _ := which.AdoptedIn(o.annotations, c.Name())
+	text, _ := o.adoptedText(c, which)
 	amount, _ = sizing.MeasureOf(which).Parse(text) // 0 if it is missing or cannot be read.
 	return amount, amount != 0 && o.history.adopted(i, which)
 }
@@ -154,10 +160,10 @@ func (o *originals) raises(c *Container, i int, which contract.Original, of rais
 	adopted, recorded := o.adopted(c, i, which)
 	// An original that only the creator or admission wrote has no other writer, and the same text would give it none.
 	if writer, _ := o.history.writerOf(i, which); !recorded || adopted != of.lowered || known != of.original || writer != "" && writer != contract.FieldManager {
-		c.Raises |= 1 << which
+		c.alter().raises |= 1 << which
 		c.note(which, writer, there)
 		if !recorded {
-			c.alter().adopted[which], _ = which.AdoptedIn(o.annotations, c.Name())
+			c.alter().adopted[which], _ = o.adoptedText(c, which)
 		}
 	}
 }

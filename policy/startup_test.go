@@ -77,7 +77,7 @@ overrides:
 	})
 	t.Run("a rule without cpu boosts nothing", func(t *testing.T) {
 		for text, fault := range map[string]string{
-			"overrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]":                                     "overrides[0].startup: cpu must be set, here or for all pods",
+			"overrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]":                                     "overrides[0].startup: cpu or cpuLimit must be set, here or for all pods",
 			"startup: {cpu: 2x, afterReady: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]": "overrides[0].startup: afterReady 1m is not shorter than atMost 1m",
 			"startup: {atMost: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {cpu: 2x}}]":                 "",
 		} {

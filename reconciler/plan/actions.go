@@ -148,9 +148,9 @@ func (p *Plan) Actions() []Action {
 
 // Creation returns what a pod that is being created gets together with its sizes: the annotations that a resize to them
 // would leave, and the record of the sizes before and after, in the form of pod.AppliedSizes. It is empty unless the plan
-// changes sizes.
+// changes sizes, or keeps them because usage shows the same.
 func (p *Plan) Creation(now time.Time) (annotations map[string]string, sizes, demand string) {
-	if p.Decision != Resize || p.Kind != Sizes {
+	if p.Kind != Sizes || p.Decision != Resize && (p.made == nil || !p.made.keepsAuthored()) {
 		return nil, "", ""
 	}
 	annotations = map[string]string{}
@@ -292,7 +292,7 @@ func (d *draft) annotateCreation(annotations map[string]*string) {
 // annotateSizes adds the annotation that records what the plan changes, if it or an earlier plan
 // resized the pod.
 func (d *draft) annotateSizes(annotations map[string]*string) {
-	if d.Decision != Resize && !d.sized {
+	if d.Decision != Resize && !d.sized && !d.keepsAuthored() {
 		return
 	}
 	applied := d.appliedSizes(current)

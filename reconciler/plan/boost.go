@@ -179,6 +179,21 @@ func (d *draft) beforeBoost(i int) Derived {
 // getsDemandOnce reports whether the pod is being created with the sizes that usage shows, and keeps these while it runs.
 func (d *draft) getsDemandOnce() bool { return d.creating && d.rule.profile.Usage() == policy.Initial }
 
+// keepsAuthored reports whether the pod is being created with what its author wrote because usage shows just that, and keeps it
+// while it runs. If that were not recorded, it would be scaled for the node where it lands.
+func (d *draft) keepsAuthored() bool {
+	if !d.getsDemandOnce() {
+		return false
+	}
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		if d.meets(c, sizing.CPU, c.Desired.CPU) != 0 || d.meets(c, sizing.Memory, c.Desired.Memory) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // hidesDemand reports whether a boost hides that the pod gets the cpu that usage shows, and keeps it while it runs. Only its
 // creation decides whether it is one of those that try that size.
 func (d *draft) hidesDemand(i int, m *sizing.Measure) bool {

@@ -673,6 +673,9 @@ func TestBoostAtCreation(t *testing.T) {
 		{"of which too little is known, next to a bound", policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 600}}, Startup: policy.Startup{CPULimit: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n2d", func(d *shown) {
 			d.needs["app"].CPU.Rules.Limits.CPU, d.needs["app"].CPU.Keeps = need.Keep, "too little is known"
 		}, nil, size("600m", "6"), size("600m", "6"), size("600m", "2")},
+		{"which needs as much as its author wrote, without a boost", policy.Settings{Bounds: policy.Bounds{CPU: sizing.Range{Max: 1000}}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial}}, "n4", func(d *shown) {
+			d.needs["app"].CPU.Target = 2000
+		}, nil, size("1", "2"), size("1", "2"), size("1", "2")},
 		{"which needs as much here as its author wrote for the baseline", policy.Settings{Startup: policy.Startup{CPU: times(3)}, Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Initial, CPU: policy.ResourceDemand{Limit: "keep"}}}, "n4", func(d *shown) {
 			d.needs["app"].CPU.Rules.Limits.CPU, d.needs["app"].CPU.Target = need.Keep, 1250
 		}, nil, size("3", "6"), size("3", "6"), size("1", "2")},

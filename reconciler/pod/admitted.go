@@ -34,8 +34,11 @@ func admittedOf(object *corev1.Pod, keys *seal.Ring) (c admitted) {
 	return c
 }
 
-// changes reports whether any size was changed.
-func (c *admitted) changes() bool {
+// decides reports whether any size was changed, or kept because usage showed the same.
+func (c *admitted) decides() bool {
+	if c.Demand != "" {
+		return true
+	}
 	for i := range c.sizes {
 		if c.sizes[i].From != c.sizes[i].To {
 			return true

@@ -70,7 +70,7 @@ func from(object *corev1.Pod, h *history, made *admitted) *Pod {
 	if h.annotatesSizes && h.annotatesDemand {
 		p.appliedDemand = handleOf(strings.ToValidUTF8(meta.Annotations[contract.AppliedDemand], "\uFFFD"))
 	}
-	if made.changes() && h.ours == never {
+	if made.decides() && h.ours == never {
 		// Before its containers started, nothing showed how they fare.
 		at := max(secondsOf(made.At), p.createdAt+int64(p.startedAfter))
 		p.resizedAt, p.appliedAt, p.appliedSizes, p.appliedDemand = at, at, handleOf(made.Sizes), handleOf(made.Demand)

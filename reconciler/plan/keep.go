@@ -54,14 +54,14 @@ func (d *draft) claim(of *claimed) {
 // separately for each resource of a container: a change to memory says nothing about cpu or about other containers.
 func (p *Planner) keepOthers(d *draft, s *Snapshot) *verdict {
 	v := d.says()
-	found, lost := d.keep, []Reason(nil)
+	found, lost, boost := d.keep, []Reason(nil), s.Pod.StartupCPUBoost()
 	for i := range d.Containers {
 		for _, m := range sizing.Measures {
 			switch claim := d.parts[i].standings[m.Index].Claim; {
 			case s.VPA.Sizes(s.Pod, d.Containers[i].Name, m):
 				v.leaveTo(d, i, m, "VerticalPodAutoscaler "+s.VPA.Name, m == sizing.CPU && s.VPA.Boosting(s.Pod, d.Containers[i].Name))
-			case m == sizing.CPU && s.Pod.StartupCPUBoost(d.Containers[i].Name) != "":
-				v.leaveTo(d, i, m, "StartupCPUBoost "+s.Pod.StartupCPUBoost(d.Containers[i].Name), true)
+			case m == sizing.CPU && boost.Raises(d.Containers[i].Name):
+				v.leaveTo(d, i, m, "StartupCPUBoost "+boost.Name, true)
 			case claim == pod.Theirs:
 				found.left = p.resolve(d, v, i, m) || found.left
 			case claim == pod.Lost:

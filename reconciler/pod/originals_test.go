@@ -241,8 +241,8 @@ func TestStartupCPUBoost(t *testing.T) {
 				p.Annotations = map[string]string{startupCPUBoost: tc.annotation}
 			}
 			of := From(p)
-			if got := of.StartupCPUBoost("app"); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
+			if got := of.StartupCPUBoost(); got.Raises("app") != (tc.want != "") || tc.want != "" && got.Name != tc.want {
+				t.Errorf("got %+v, want %q", got, tc.want)
 			}
 			if _, lowered := of.Containers[0].Raised(contract.CPURequest); lowered != 0 && tc.want == "" {
 				t.Errorf("it is lowered to %d", lowered)

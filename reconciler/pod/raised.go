@@ -17,15 +17,25 @@ const (
 	vpaStartupBoost = "vpaCpuStartupBoost/"
 )
 
-// StartupCPUBoost returns the name of the StartupCPUBoost that raises the cpu of a container while the pod starts, so that it is
-// not what its author wrote; empty if there is none.
-func (p *Pod) StartupCPUBoost(container string) string {
-	name, _ := p.Label(startupCPUBoost)
-	text, _ := p.Annotation(startupCPUBoost)
-	if before := beforeStartupCPUBoost(name, text); before.of(contract.CPURequest, container) == "" && before.of(contract.CPULimit, container) == "" {
-		return ""
+// StartupCPUBoost is a StartupCPUBoost that raises the cpu of containers while a pod starts.
+type StartupCPUBoost struct {
+	Name   string
+	before beforeBoost
+}
+
+// StartupCPUBoost returns the StartupCPUBoost of the pod; it raises nothing if there is none. It parses the annotation.
+func (p *Pod) StartupCPUBoost() StartupCPUBoost {
+	name, ok := p.Label(startupCPUBoost)
+	if !ok { // Most pods have none.
+		return StartupCPUBoost{}
 	}
-	return name
+	text, _ := p.Annotation(startupCPUBoost)
+	return StartupCPUBoost{name, beforeStartupCPUBoost(name, text)}
+}
+
+// Raises reports whether it raises the cpu of a container, which is then not what its author wrote.
+func (b *StartupCPUBoost) Raises(container string) bool {
+	return b.before.of(contract.CPURequest, container) != "" || b.before.of(contract.CPULimit, container) != ""
 }
 
 // VPABoosts reports whether a VerticalPodAutoscaler has raised the cpu of a container while the pod starts.

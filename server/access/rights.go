@@ -53,6 +53,12 @@ func (r Right) Role() string {
 	return "workload-resizer-editor"
 }
 
+// Rights checks what callers may do. An Access implements it.
+type Rights interface {
+	// Require returns an error if the caller of ctx does not have the right in the namespace, or if this is not known.
+	Require(ctx context.Context, right Right, namespace string) error
+}
+
 // attributes identify a right of a caller. An empty namespace stands for all namespaces.
 type attributes struct {
 	who                              [sha256.Size]byte

@@ -30,7 +30,7 @@ func (m may) Require(_ context.Context, right access.Right, _ string) error {
 }
 
 // explains starts an ExplainService for the namespaces shop and bank, with some holds.
-func explains(t *testing.T, viewer access.Viewer, rights Rights, holds ...hold.Hold) workloadresizerv1.ExplainServiceClient {
+func explains(t *testing.T, viewer access.Viewer, rights access.Rights, holds ...hold.Hold) workloadresizerv1.ExplainServiceClient {
 	t.Helper()
 	pods, nodes := servertest.ShopPods()
 	p := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: func(c *reconciler.Config) {

@@ -31,12 +31,7 @@ type Config struct {
 	Ratios *ratioservice.Service
 	// Viewer determines what callers can see, and Rights what they may do; an access.Access implements both.
 	Viewer access.Viewer
-	Rights Rights
-}
-
-// Rights checks what callers may do. It returns an error if the caller does not have the right, or if this is not known.
-type Rights interface {
-	Require(ctx context.Context, right access.Right, namespace string) error
+	Rights access.Rights
 }
 
 // Service explains the sizes of pods.
@@ -130,8 +125,10 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 	if e.Resized != nil && sees(access.Right{Verb: "get", Resource: "resizes"}, e.Plan.Pod.Namespace, "resize") {
 		out.Resize = resizes.Message(e.Resized)
 	}
-	if sees(access.Right{Verb: "get", Resource: "ratios"}, "", "ratio", "baseline", "bounds", "sources") {
+	if sees(access.Right{Verb: "list", Resource: "ratios"}, "", "bounds", "sources") {
 		out.Bounds, out.Sources = ratioservice.Bounds(e.Profile.Bounds), s.config.Ratios.Sources()
+	}
+	if sees(access.Right{Verb: "get", Resource: "ratios"}, "", "ratio", "baseline") {
 		out.Ratio, out.Baseline = ratio(e.Profile, e.Plan.NodeType), ratio(e.Profile, e.Profile.Baseline)
 	}
 	out.Remedies = remedies(e, out.GetSources())

@@ -23,7 +23,7 @@ type Config struct {
 	// Viewer determines what callers can see, and Rights what they may do; an access.Access
 	// implements both.
 	Viewer access.Viewer
-	Rights Rights
+	Rights access.Rights
 	// Slots are for the progress of holds, which needs a plan of each pod. They are separate from
 	// the slots of previews: these must not keep anybody from waiting for a restore.
 	Slots *limits.Slots
@@ -42,12 +42,6 @@ type Pods interface {
 	// requires; the UID selects one pod.
 	PauseProgress(context.Context, query.Selection, types.UID) (query.Progress, error)
 	RestoreProgress(context.Context, query.Selection, types.UID) (query.Progress, error)
-}
-
-// Rights checks what callers may do. It returns an error if the caller does not have the
-// right, or if this is not known.
-type Rights interface {
-	Require(ctx context.Context, right access.Right, namespace string) error
 }
 
 // Service creates, lists and ends holds.

@@ -19,8 +19,8 @@ import (
 )
 
 // Fake is a server with every method that the descriptors of the API have. It answers each method by
-// the script of a test, and remembers its requests. A method without a script returns an empty message,
-// as a server does that knows nothing; if it is a stream, it is not implemented.
+// the script of a test, and remembers its requests. A method without a script returns an empty message;
+// if it is a stream, it is not implemented.
 type Fake struct {
 	// Err, if set, ends the calls of methods without a script, and Hang makes them wait until the
 	// caller goes away.

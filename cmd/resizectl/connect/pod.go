@@ -25,31 +25,24 @@ func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *comma
 			chosen = plan.GetPod()
 		}
 	}
-	name := p.Labels
 	switch workload := p.Workload(); {
 	case workload != nil && pods == 0:
 		// The server knows workloads only by their pods.
 		return "", fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace, or whether it is scaled to zero", p.Namespace, print.WorkloadName(workload))
 	case pods == 0:
 		return "", fmt.Errorf("no pods found in namespace %s with labels %s: check the labels and the namespace", p.Namespace, p.Labels)
-	case workload != nil:
-		name = print.WorkloadName(workload)
 	}
-	return chosen, note(errOut, name, chosen, pods)
+	return chosen, NoteOf(errOut, p, chosen, pods)
 }
 
 // NoteOf says which of several pods of a workload, or with labels, a command is about.
 func NoteOf(errOut io.Writer, p *command.Pod, chosen string, pods int64) error {
+	if pods <= 1 {
+		return nil
+	}
 	name := p.Labels
 	if workload := p.Workload(); workload != nil {
 		name = print.WorkloadName(workload)
-	}
-	return note(errOut, name, chosen, pods)
-}
-
-func note(errOut io.Writer, name, chosen string, pods int64) error {
-	if pods <= 1 {
-		return nil
 	}
 	_, err := fmt.Fprintf(errOut, "note: %s has %s, this is %s\n", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen)))
 	return err

@@ -53,14 +53,17 @@ func (f *facts) resourceText(p print.Painter, c *workloadresizerv1.ContainerPlan
 	}
 	switch {
 	case steps == 0 && desired == current && current != original && original.request != "":
-		return fmt.Sprintf("%s stays %s (original: %s)", name, current, original)
+		text = fmt.Sprintf("%s stays %s (original: %s)", name, current, original)
 	case steps == 0 && desired == current:
-		return strings.Replace(text, name, name+" stays", 1)
+		text = strings.Replace(text, name, name+" stays", 1)
 	case desired != size:
 		text += " → " + desired.String() + ", for one of the reasons below"
 	}
 	if current != desired {
 		text += ", and it has " + current.String() + " now"
+	}
+	if why := print.OneLine(c.GetDemands()[name].GetMessage()); why != "" {
+		text += ", and does not follow usage now: " + why
 	}
 	return text
 }

@@ -7,27 +7,24 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type feedsOptions struct {
-	print.Output
-	server *connect.Connection
-	name   string
-}
-
 func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &feedsOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "feeds [NAME]",
-		Short: "Show the feeds that the server reads, and what is wrong with them",
-		Long: `Show the feeds that the server reads, and what is wrong with them.
+	name := ""
+	return objects.List[*workloadresizerv1.Feed, *workloadresizerv1.Feed]{
+		Verb: objects.Verb{
+			Use:   "feeds [NAME]",
+			Short: "Show the feeds that the server reads, and what is wrong with them",
+			Long: `Show the feeds that the server reads, and what is wrong with them.
 
 ROWS, SAMPLES, SKIPPED and BAD describe the copy that was READ last. If a feed
 cannot be read, that copy stays in use, and a warning appears on standard error.
@@ -38,70 +35,57 @@ sample. SKIPPED rows are valid, but do not measure a node's speed. The documents
 
 Every replica of the server reads the feeds by itself. The output comes from the
 replica that answers.`,
-		Example: `  # Show the state of all feeds
+			Example: `  # Show the state of all feeds
   resizectl benchmark feeds
 
   # Show what is wrong with one feed
   resizectl benchmark feeds coremark-table`,
-		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeFeeds(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if o.name = args[0]; o.name == "" {
-					return command.UsageErrorf(cmd, "the name of the feed is empty; omit it for all of them")
-				}
-			}
-			return o.run(cmd.Context())
+			Args:     command.Args(cobra.MaximumNArgs(1)),
+			Complete: completeFeeds(server),
+			Steps:    []command.Step{command.Name(&name, "the name of the feed is empty; omit it for all of them")},
 		},
-	}
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+		Kind: feedKind,
+		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Feed], error) {
+			resp, err := feedsOf(ctx, c, name)
+			if err != nil {
+				return nil, err
+			}
+			return &objects.Answer[*workloadresizerv1.Feed]{
+				Objects: resp.GetFeeds(), Document: []proto.Message{resp}, Empty: "the server reads no feeds: its benchmark settings name none",
+				Below: func(o *print.Output) error {
+					if !o.Wide() && name == "" {
+						return nil
+					}
+					return printFeedFaults(o.Out, resp.GetFeeds())
+				},
+				Remark: func(o *print.Output) error {
+					return errors.Join(warnOfFeeds(o, resp.GetFeeds()), warnOfSettings(ctx, c, o))
+				},
+			}, nil
+		},
+	}.Command(out, server)
 }
 
-func (o *feedsOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp := &workloadresizerv1.ListFeedsResponse{}
-		for feed, err := range c.ListFeeds(ctx) {
-			if err != nil {
-				return err
-			}
+// feedsOf returns the feeds, or only the one with a name.
+func feedsOf(ctx context.Context, c *client.Client, name string) (*workloadresizerv1.ListFeedsResponse, error) {
+	resp := &workloadresizerv1.ListFeedsResponse{}
+	for feed, err := range c.ListFeeds(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || feed.GetName() == name {
 			resp.Feeds = append(resp.Feeds, feed)
 		}
-		if o.name != "" {
-			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })
-			if len(resp.GetFeeds()) == 0 {
-				return fmt.Errorf("the server reads no feed %q; \"resizectl benchmark feeds\" lists the feeds that it reads", o.name)
-			}
-		}
-		if err := o.print(resp); err != nil {
-			return err
-		}
-		return errors.Join(o.warn(resp.GetFeeds()), o.warnOfSettings(ctx, c))
-	})
-}
-
-func (o *feedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if err := print.Sort(o.SortBy, resp.GetFeeds()); err != nil {
-		return err
 	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(resp)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, feedName, resp.GetFeeds()...)
+	if name != "" && len(resp.GetFeeds()) == 0 {
+		return nil, fmt.Errorf("the server reads no feed %q; \"resizectl benchmark feeds\" lists the feeds that it reads", name)
 	}
-	if err := o.Table(feedsTable(&o.Output, resp.GetFeeds())); err != nil {
-		return err
-	}
-	if !o.Wide() && o.name == "" {
-		return nil
-	}
-	return printFeedFaults(o.Out, resp.GetFeeds())
+	return resp, nil
 }
 
 // warnOfSettings warns that the feeds may not be the configured ones: if settings are
 // rejected, the last good settings stay in effect, or none.
-func (o *feedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
+func warnOfSettings(ctx context.Context, c *client.Client, o *print.Output) error {
 	if resp, err := c.ListRatios(ctx); err == nil {
 		return ratios.WarnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 	}
@@ -109,12 +93,8 @@ func (o *feedsOptions) warnOfSettings(ctx context.Context, c *client.Client) err
 	return nil
 }
 
-// warn warns of feeds that cannot be read, and what is used instead.
-func (o *feedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
-	if len(feeds) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its benchmark settings name none")
-		return err
-	}
+// warnOfFeeds warns of feeds that cannot be read, and what is used instead.
+func warnOfFeeds(o *print.Output, feeds []*workloadresizerv1.Feed) error {
 	for _, feed := range feeds {
 		if feed.GetMessage() == "" {
 			continue

@@ -5,26 +5,23 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type suggestOptions struct {
-	print.Output
-	server   *connect.Connection
-	nodeType string
-}
-
 func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &suggestOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "suggest [NODE_TYPE]",
-		Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
-		Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
+	nodeType := ""
+	return objects.List[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion]{
+		Verb: objects.Verb{
+			Use:   "suggest [NODE_TYPE]",
+			Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
+			Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
 
 CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
 INTERVAL is the interval around SUGGESTED, with the confidence that the server's
@@ -40,7 +37,7 @@ toward.
 
 With a NODE_TYPE, everything known about it follows: the result of each benchmark,
 its CPU models, and what accepting the suggestion would mean for the pods.`,
-		Example: `  # Show what the benchmarks suggest
+			Example: `  # Show what the benchmarks suggest
   resizectl benchmark suggest
 
   # Show the reasons for a suggestion, and what it would mean for the pods
@@ -48,62 +45,35 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 
   # Show the same for the machines with one CPU model
   resizectl benchmark suggest e2@Intel-6-79`,
-		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeSuggestions(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return o.list(cmd.Context())
-			}
-			if o.nodeType = args[0]; o.nodeType == "" {
-				return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
-			}
-			return o.show(cmd.Context())
+			Args:     command.Args(cobra.MaximumNArgs(1)),
+			Complete: completeSuggestions(server),
+			Steps:    []command.Step{command.Name(&nodeType, "the node type is empty; omit it for all of them")},
 		},
-	}
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+		Kind: suggestionKind,
+		Fetch: func(ctx context.Context, c *client.Client, o *print.Output) (*objects.Answer[*workloadresizerv1.Suggestion], error) {
+			if nodeType != "" {
+				return suggestionFor(ctx, c, nodeType)
+			}
+			resp, err := c.ListSuggestions(ctx)
+			return &objects.Answer[*workloadresizerv1.Suggestion]{
+				Objects: resp.GetSuggestions(), Document: []proto.Message{resp},
+				Empty: o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"),
+			}, err
+		},
+	}.Command(out, server)
 }
 
-func (o *suggestOptions) list(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListSuggestions(ctx)
-		if err != nil {
+// suggestionFor returns the suggestion for a node type as text, and how to accept it.
+func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*objects.Answer[*workloadresizerv1.Suggestion], error) {
+	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+	return &objects.Answer[*workloadresizerv1.Suggestion]{
+		Objects: []*workloadresizerv1.Suggestion{resp.GetSuggestion()}, Document: []proto.Message{resp},
+		Text: func(o *print.Output) error {
+			if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
 			return err
-		}
-		if err := print.Sort(o.SortBy, resp.GetSuggestions()); err != nil {
-			return err
-		}
-		if o.Format.IsDocument() {
-			return o.Document(resp)
-		}
-		if len(resp.GetSuggestions()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"))
-			return err
-		}
-		if o.Format.IsListing() {
-			return print.Listing(&o.Output, suggestionName, resp.GetSuggestions()...)
-		}
-		return o.Table(suggestionsTable(&o.Output, resp.GetSuggestions()))
-	})
-}
-
-// show prints the suggestion for the node type, and how to accept it.
-func (o *suggestOptions) show(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
-		if err != nil {
-			return err
-		}
-		switch {
-		case o.Format.IsDocument():
-			return o.Document(resp)
-		case o.Format.IsListing():
-			return print.Listing(&o.Output, suggestionName, resp.GetSuggestion())
-		}
-		if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
-		return err
-	})
+		},
+	}, err
 }

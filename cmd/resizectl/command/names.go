@@ -31,3 +31,17 @@ func CheckSelector(cmd *cobra.Command, selector string) error {
 	}
 	return UsageErrorf(cmd, "--selector %q is not a label selector, such as app=web,tier!=cache: %w", selector, err)
 }
+
+// Name is a step that stores the argument, if there is one. An empty name is an error that says so: a script
+// passes one if a variable is not set.
+func Name(to *string, empty string) Step {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if *to = args[0]; *to == "" {
+			return UsageErrorf(cmd, "%s", empty)
+		}
+		return nil
+	}
+}

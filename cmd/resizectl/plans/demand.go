@@ -5,26 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // resourceNames are the names of the resources, in the order in which they are shown.
 var resourceNames = []string{"cpu", "memory"}
-
-// demandColumns follow the other columns if any rule applies usage.
-var demandColumns = []metav1.TableColumnDefinition{print.Column("Demand"), print.WideColumn("CPU Demand"), print.WideColumn("Memory Demand")}
-
-// demandCells returns the cells of one container, in the order of demandColumns.
-func demandCells(container *workloadresizerv1.ContainerPlan) []any {
-	cells := []any{demandText(container)}
-	for _, name := range resourceNames {
-		cells = append(cells, print.Demand(name, container.GetDemands()[name].GetRequest()))
-	}
-	return cells
-}
 
 // demandText says where the demand of a container comes from: for all of its resources, or for one.
 func demandText(container *workloadresizerv1.ContainerPlan) string {

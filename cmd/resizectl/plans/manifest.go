@@ -144,7 +144,7 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 	case o.Format.IsListing():
 		return print.Listing(&o.Output, manifestName, response.GetObjects()...)
 	}
-	if err := o.Table(manifestTable(response)); err != nil {
+	if err := o.Table(manifestKind.Table(response.GetObjects()...)); err != nil {
 		return err
 	}
 	if err := printManifestTotals(o.Out, o.Painter(), response); err != nil {

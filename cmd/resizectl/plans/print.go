@@ -62,8 +62,6 @@ type Printer interface {
 	Summary(*workloadresizerv1.PlanSummary) error
 }
 
-func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }
-
 // NewPrinter returns a printer of plans to w; withNamespace adds a column with the namespace to a
 // table.
 func NewPrinter(w io.Writer, o *print.Output, withNamespace bool) Printer {
@@ -85,7 +83,7 @@ func newPrinter(w io.Writer, o *print.Output, withNamespace bool) Printer {
 	case o.Format.IsListing():
 		return &plansList{lister: print.NewLister(w, o, planName), names: o.Format == print.FormatName}
 	}
-	return newPlansTable(w, o, withNamespace)
+	return &plansTable{w: w, output: o, kind: planKind(withNamespace)}
 }
 
 // sortedPlans keeps the plans until it knows their order.

@@ -9,10 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -31,9 +29,7 @@ type planWatch struct {
 
 // watchPlans prints the plans, and then those that have changed.
 func (o *planOptions) watchPlans(ctx context.Context) error {
-	rowsOf := func(plan *workloadresizerv1.Plan) []metav1.TableRow { return planRows(plan, o.allNamespaces) }
-	printer := print.NewEventPrinter(&o.Output, columnsOf(o.allNamespaces), rowsOf, planName)
-	w := &planWatch{print: printer.Print}
+	w := &planWatch{print: planKind(o.allNamespaces).Events(&o.Output).Print}
 	return o.server.Poll(ctx, func(ctx context.Context, c *client.Client) error {
 		plans, err := o.planned(ctx, c)
 		if err != nil {

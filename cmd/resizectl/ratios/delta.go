@@ -1,9 +1,12 @@
 package ratios
 
 import (
+	"fmt"
+
 	"google.golang.org/protobuf/types/known/timestamppb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -45,26 +48,43 @@ func deltaLine(d *workloadresizerv1.OverrideDelta) string {
 	return Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo()))
 }
 
-var deltaColumns = []metav1.TableColumnDefinition{
-	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("Until"),
+// delta is what a row is about: how a change changed the override of one node type.
+type delta struct {
+	of *workloadresizerv1.OverrideChange
+	*workloadresizerv1.OverrideDelta
 }
 
-// deltaCells returns the cells of deltaColumns.
-func deltaCells(d *workloadresizerv1.OverrideDelta) []any {
-	cpu := func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetCpuPerf()) }
-	memory := func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetMemoryPerf()) }
-	until := func(o *workloadresizerv1.OverrideValue) string { return endText(o.GetExpireTime(), o.GetFallback()) }
-	return []any{print.OneLine(d.GetNodeType()), overrideChange(d, cpu), overrideChange(d, memory), overrideChange(d, until)}
+func deltasOf(change *workloadresizerv1.OverrideChange) []delta {
+	rows := make([]delta, len(change.GetDeltas()))
+	for i, d := range change.GetDeltas() {
+		rows[i] = delta{change, d}
+	}
+	return rows
 }
 
-func overrideChange(d *workloadresizerv1.OverrideDelta, text func(*workloadresizerv1.OverrideValue) string) string {
+// deltaKind describes changes by what they did to overrides.
+var deltaKind = objects.Kind[*workloadresizerv1.OverrideChange, delta]{
+	Name: func(change *workloadresizerv1.OverrideChange) string {
+		return fmt.Sprintf("change/%d", change.GetNumber())
+	},
+	Rows: deltasOf,
+	Columns: []objects.Column[delta]{
+		objects.Cell("Node Type", func(d delta) any { return print.OneLine(d.GetNodeType()) }),
+		changed("CPU", func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetCpuPerf()) }),
+		changed("Memory", func(o *workloadresizerv1.OverrideValue) string { return print.Perf(o.GetMemoryPerf()) }),
+		changed("Until", func(o *workloadresizerv1.OverrideValue) string { return endText(o.GetExpireTime(), o.GetFallback()) }),
+	},
+}
+
+// changed returns a column with a value of an override before and after.
+func changed(header string, text func(*workloadresizerv1.OverrideValue) string) objects.Column[delta] {
 	side := func(o *workloadresizerv1.OverrideValue) string {
 		if o == nil {
 			return print.Absent
 		}
 		return text(o)
 	}
-	return Shifted(side(d.GetFrom()), side(d.GetTo()))
+	return objects.Cell(header, func(d delta) any { return Shifted(side(d.GetFrom()), side(d.GetTo())) })
 }
 
 // factorText returns a factor of a ratio, unless its node type is not used.

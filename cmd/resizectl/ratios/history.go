@@ -3,13 +3,15 @@ package ratios
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -20,19 +22,19 @@ const (
 	historyPage = 1000
 )
 
-type historyOptions struct {
-	print.Output
-	server   *connect.Connection
+// historyQuery selects the changes to list.
+type historyQuery struct {
 	nodeType string
 	limit    int
 }
 
 func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &historyOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "history [NODE_TYPE]",
-		Short: "List the changes to overrides, newest first",
-		Long: `List the changes to overrides, newest first: who made them, when and why, and the
+	h := &historyQuery{}
+	return objects.List[*workloadresizerv1.OverrideChange, delta]{
+		Verb: objects.Verb{
+			Use:   "history [NODE_TYPE]",
+			Short: "List the changes to overrides, newest first",
+			Long: `List the changes to overrides, newest first: who made them, when and why, and the
 values before and after.
 
 There is one row per change and node type. CPU and MEMORY are the values of the
@@ -40,106 +42,90 @@ override; "-" means no override. UNTIL is when it expires, and the permanent ove
 that then takes effect again, if there is one. When an override expires, that is a
 change without an author, whose REASON is expired. "resizectl ratios rollback" takes the
 number of a change.`,
-		Example: `  # Show the latest changes, and the reasons for them
+			Example: `  # Show the latest changes, and the reasons for them
   resizectl ratios history
 
   # Show the whole history of n4
   resizectl ratios history n4 --limit 0 -o wide`,
-		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
-		RunE:              command.Steps(o.run, o.complete),
-	}
-	cmd.Flags().IntVar(&o.limit, "limit", defaultHistory, "maximum number of changes to list; 0 for all that are kept")
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+			Args:     command.Args(cobra.MaximumNArgs(1)),
+			Complete: connect.CompleteNodeTypes(server, 1),
+			Flags: func(cmd *cobra.Command) {
+				cmd.Flags().IntVar(&h.limit, "limit", defaultHistory, "maximum number of changes to list; 0 for all that are kept")
+			},
+			Steps: []command.Step{command.Name(&h.nodeType, "the node type is empty; omit it for all of them"), h.validate},
+		},
+		Kind:  changeKind,
+		Fetch: h.fetch,
+	}.Command(out, server)
 }
 
-func (o *historyOptions) complete(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		if o.nodeType = args[0]; o.nodeType == "" {
-			return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
-		}
-	}
-	if o.limit < 0 {
-		return command.UsageErrorf(cmd, "--limit %d is negative; use 0 for no limit", o.limit)
+func (h *historyQuery) validate(cmd *cobra.Command, _ []string) error {
+	if h.limit < 0 {
+		return command.UsageErrorf(cmd, "--limit %d is negative; use 0 for no limit", h.limit)
 	}
 	return nil
 }
 
-func (o *historyOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		all, err := o.fetch(ctx, c)
-		if err != nil {
+func (h *historyQuery) fetch(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.OverrideChange], error) {
+	all, err := h.pages(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &objects.Answer[*workloadresizerv1.OverrideChange]{
+		Objects: all.GetChanges(), Document: []proto.Message{all}, Empty: "no changes to overrides are kept",
+		Remark: func(o *print.Output) error {
+			if len(all.GetChanges()) == 0 || all.GetNextPageToken() == "" {
+				return nil
+			}
+			_, err := fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
 			return err
-		}
-		if err := o.print(all); err != nil {
-			return err
-		}
-		switch {
-		case len(all.GetChanges()) == 0:
-			_, err = fmt.Fprintln(o.ErrOut, "no changes to overrides are kept")
-		case all.GetNextPageToken() != "":
-			_, err = fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
-		}
-		return err
-	})
+		},
+	}, nil
 }
 
-// fetch reads pages until there are enough changes. The token of the answer is empty if
-// there are no older changes.
-func (o *historyOptions) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListOverrideChangesResponse, error) {
+// pages reads pages until there are enough changes. The token of the answer is empty if there are no
+// older changes.
+func (h *historyQuery) pages(ctx context.Context, c *client.Client) (*workloadresizerv1.ListOverrideChangesResponse, error) {
 	all := &workloadresizerv1.ListOverrideChangesResponse{}
 	for {
 		size := historyPage
-		if o.limit > 0 {
-			size = min(size, o.limit-len(all.GetChanges()))
+		if h.limit > 0 {
+			size = min(size, h.limit-len(all.GetChanges()))
 		}
 		page, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{
-			NodeType: o.nodeType, PageSize: int32(size), PageToken: all.GetNextPageToken(),
+			NodeType: h.nodeType, PageSize: int32(size), PageToken: all.GetNextPageToken(),
 		})
 		if err != nil {
 			return nil, err
 		}
 		all.Changes = append(all.Changes, page.GetChanges()...)
 		all.NextPageToken = page.GetNextPageToken()
-		if all.NextPageToken == "" || o.limit > 0 && len(all.Changes) >= o.limit {
+		if all.NextPageToken == "" || h.limit > 0 && len(all.Changes) >= h.limit {
 			return all, nil
 		}
 	}
 }
 
-var historyColumns = append(append([]metav1.TableColumnDefinition{
-	print.Column("Change"), print.Column("Age"), print.Column("Author"),
-}, deltaColumns...), print.Column("Reason"), print.WideColumn("Time"), print.WideColumn("Rollback To"), print.WideColumn("Credential"))
-
-// changeName returns what -o name prints.
-func changeName(change *workloadresizerv1.OverrideChange) string {
-	return fmt.Sprintf("change/%d", change.GetNumber())
+func changeKind(o *print.Output) objects.Kind[*workloadresizerv1.OverrideChange, delta] {
+	kind := deltaKind
+	kind.Columns = slices.Concat([]objects.Column[delta]{
+		objects.Cell("Change", func(d delta) any { return fmt.Sprint(d.of.GetNumber()) }),
+		objects.Cell("Age", func(d delta) any { return o.Age(d.of.GetCreateTime()) }),
+		objects.Text("Author", func(d delta) string { return d.of.GetAuthor() }),
+	}, deltaKind.Columns, []objects.Column[delta]{
+		objects.Cell("Reason", func(d delta) any { return reasonText(d.of) }),
+		objects.Cell("Time", func(d delta) any { return print.Timestamp(d.of.GetCreateTime()) }).Wide(),
+		objects.Cell("Rollback To", func(d delta) any { return rollbackTo(d.of) }).Wide(),
+		objects.Text("Credential", func(d delta) string { return d.of.GetCredentialId() }).Wide(),
+	})
+	return kind
 }
 
-func (o *historyOptions) print(all *workloadresizerv1.ListOverrideChangesResponse) error {
-	changes := all.GetChanges()
-	if err := print.Sort(o.SortBy, changes); err != nil {
-		return err
+func rollbackTo(change *workloadresizerv1.OverrideChange) string {
+	if change.RollbackTo == nil {
+		return print.Absent
 	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(all)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, changeName, changes...)
-	}
-	table := &metav1.Table{ColumnDefinitions: historyColumns}
-	for _, change := range changes {
-		back := print.Absent
-		if change.RollbackTo != nil {
-			back = fmt.Sprint(change.GetRollbackTo())
-		}
-		for _, delta := range change.GetDeltas() {
-			cells := append([]any{fmt.Sprint(change.GetNumber()), o.Age(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor()))}, deltaCells(delta)...)
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: append(cells, reasonText(change), print.Timestamp(change.GetCreateTime()), back, print.OrAbsent(print.OneLine(change.GetCredentialId())))})
-		}
-	}
-	return o.Table(table)
+	return fmt.Sprint(change.GetRollbackTo())
 }
 
 // reasonText returns why a change was made.

@@ -110,7 +110,7 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
 		}
 	}
-	if cells := ratioRow(&print.Output{}, unused, nil).Cells; cells[3] != "not used" || cells[4] != "not used" {
+	if cells := ratioKind(&print.Output{}, nil).Table(unused).Rows[0].Cells; cells[3] != "not used" || cells[4] != "not used" {
 		t.Errorf("got %v", cells)
 	}
 }

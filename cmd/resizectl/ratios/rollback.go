@@ -79,9 +79,5 @@ func (o *rollbackOptions) Send(ctx context.Context, c *client.Client, validateOn
 }
 
 func (o *rollbackOptions) Table(answer Answer) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: deltaColumns}
-	for _, delta := range answer.GetChange().GetDeltas() {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: deltaCells(delta)})
-	}
-	return table
+	return deltaKind.Table(answer.GetChange())
 }

@@ -1,6 +1,8 @@
 package ratios
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -10,6 +12,18 @@ import (
 var ruleColumns = []metav1.TableColumnDefinition{
 	print.Column("Rule"), print.Column("Baseline"), print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
 	print.WideColumn("CPU Bounds"), print.WideColumn("Memory Bounds"), print.WideColumn("Max Speed Ratio"),
+}
+
+// printRules prints the rules below the ratios.
+func printRules(o *print.Output, rules []*workloadresizerv1.RatioRule) error {
+	if len(rules) == 0 {
+		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same ratios apply to every pod")
+		return err
+	}
+	if _, err := fmt.Fprintln(o.Out); err != nil {
+		return err
+	}
+	return o.Table(rulesTable(rules))
 }
 
 // rulesTable shows what rules set, in the order in which they are tried: a row per rule and node

@@ -5,25 +5,22 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type sourcesOptions struct {
-	print.Output
-	server *connect.Connection
-}
-
 func newSourcesCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &sourcesOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "sources",
-		Short: "Show where usage comes from, how recent it is, and where history is stored",
-		Long: `Show where usage comes from, how recent it is, and where history is stored.
+	collecting := false
+	return objects.List[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource]{
+		Verb: objects.Verb{
+			Use:   "sources",
+			Short: "Show where usage comes from, how recent it is, and where history is stored",
+			Long: `Show where usage comes from, how recent it is, and where history is stored.
 
 The first source is preferred: while it delivers, the others stand by. AGE is how long ago
 the end of the time is that was read, and NEWEST how old the newest sample is. COUNTED and
@@ -45,48 +42,33 @@ sources, and the output comes from the replica that answers. If that is not the 
 knows only what the leader has stored.
 
 -o wide also shows where the first read begins, and the ConfigMaps that store history.`,
-		Example: `  # Show whether usage is collected
+			Example: `  # Show whether usage is collected
   resizectl usage sources
 
   # Show the ConfigMaps that store history
   resizectl usage sources -o wide`,
-		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.run),
-	}
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+		},
+		Kind: func(o *print.Output) objects.Kind[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource] {
+			return sourceKind(o, collecting)
+		},
+		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.UsageSource], error) {
+			resp, err := c.GetUsageStatus(ctx)
+			collecting = resp.GetCollecting()
+			return &objects.Answer[*workloadresizerv1.UsageSource]{
+				Objects: resp.GetSources(), Document: []proto.Message{resp},
+				Below:  func(o *print.Output) error { return printStorage(o, resp) },
+				Remark: func(o *print.Output) error { return warnOfUsage(o, resp) },
+			}, err
+		},
+	}.Command(out, server)
 }
 
-func (o *sourcesOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.GetUsageStatus(ctx)
-		if err != nil {
-			return err
-		}
-		if err := o.print(resp); err != nil {
-			return err
-		}
-		return o.warn(resp)
-	})
-}
-
-func (o *sourcesOptions) print(resp *workloadresizerv1.GetUsageStatusResponse) error {
-	if err := print.Sort(o.SortBy, resp.GetSources()); err != nil {
-		return err
-	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(resp)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, sourceName, resp.GetSources()...)
-	}
-	if err := o.Table(sourcesTable(&o.Output, resp)); err != nil {
-		return err
-	}
+// printStorage prints where history is stored.
+func printStorage(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) error {
 	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	if err := print.Lines(o.Out, 10, storageLines(&o.Output, resp)); err != nil {
+	if err := print.Lines(o.Out, 10, storageLines(o, resp)); err != nil {
 		return err
 	}
 	if !o.Wide() || len(resp.GetStorage().GetShards()) == 0 {
@@ -95,11 +77,11 @@ func (o *sourcesOptions) print(resp *workloadresizerv1.GetUsageStatusResponse) e
 	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return o.Table(shardsTable(&o.Output, resp.GetStorage().GetShards()))
+	return o.Table(shardsTable(o, resp.GetStorage().GetShards()))
 }
 
-// warn says what is wrong, and what to do about it.
-func (o *sourcesOptions) warn(resp *workloadresizerv1.GetUsageStatusResponse) error {
+// warnOfUsage says what is wrong, and what to do about it.
+func warnOfUsage(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) error {
 	if !resp.GetCollecting() {
 		if _, err := fmt.Fprintln(o.ErrOut, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads"); err != nil {
 			return err

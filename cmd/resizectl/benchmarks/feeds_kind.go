@@ -1,33 +1,31 @@
 package benchmarks
 
 import (
-	"fmt"
 	"io"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-var feedColumns = []metav1.TableColumnDefinition{
-	print.Column("Name"), print.Column("Format"), print.Column("State"), print.Column("Rows"), print.Column("Samples"), print.Column("Skipped"), print.Column("Bad"), print.Column("Read"),
-	print.WideColumn("Tried"), print.WideColumn("Location"),
-}
-
-// feedName returns what -o name prints.
-func feedName(feed *workloadresizerv1.Feed) string { return "feed/" + feed.GetName() }
-
-func feedsTable(o *print.Output, feeds []*workloadresizerv1.Feed) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: feedColumns}
-	for _, feed := range feeds {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			print.OneLine(feed.GetName()), print.OneLine(feed.GetFormat()), feedState(feed),
-			fmt.Sprint(feed.GetRows()), fmt.Sprint(feed.GetSamples()), fmt.Sprint(feed.GetSkipped()), fmt.Sprint(feed.GetBad()),
-			o.Age(feed.GetLastSuccessTime()), o.Age(feed.GetLastTryTime()), print.OrAbsent(print.OneLine(feed.GetLocation())),
-		}})
+func feedKind(o *print.Output) objects.Kind[*workloadresizerv1.Feed, *workloadresizerv1.Feed] {
+	type feed = *workloadresizerv1.Feed
+	return objects.Kind[feed, feed]{
+		Name: func(f feed) string { return "feed/" + f.GetName() },
+		Rows: objects.Itself[feed],
+		Columns: []objects.Column[feed]{
+			objects.Text("Name", feed.GetName),
+			objects.Text("Format", feed.GetFormat),
+			objects.Cell("State", func(f feed) any { return feedState(f) }),
+			objects.Count("Rows", feed.GetRows),
+			objects.Count("Samples", feed.GetSamples),
+			objects.Count("Skipped", feed.GetSkipped),
+			objects.Count("Bad", feed.GetBad),
+			objects.Cell("Read", func(f feed) any { return o.Age(f.GetLastSuccessTime()) }),
+			objects.Cell("Tried", func(f feed) any { return o.Age(f.GetLastTryTime()) }).Wide(),
+			objects.Text("Location", feed.GetLocation).Wide(),
+		},
 	}
-	return table
 }
 
 // feedState returns, as a word, whether a feed needs attention.

@@ -8,27 +8,31 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// sourceName returns what -o name prints.
-func sourceName(source *workloadresizerv1.UsageSource) string { return "source/" + source.GetName() }
-
-func sourcesTable(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) *metav1.Table {
-	t := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		print.Column("Source"), print.Column("State"), print.Column("Interval"), print.Column("Age"), print.Column("Newest"),
-		print.Column("Counted"), print.Column("Rejected"), print.Column("Waiting"), print.Column("Backfill"),
-		print.WideColumn("Read Until"), print.WideColumn("Backfill From"),
-	}}
-	for _, s := range resp.GetSources() {
-		t.Rows = append(t.Rows, metav1.TableRow{Cells: []any{
-			print.OneLine(s.GetName()), sourceState(s, resp.GetCollecting()), intervalText(s), o.Age(s.GetReadTime()), o.Age(s.GetSampleTime()),
-			fmt.Sprint(s.GetCounted()), fmt.Sprint(s.GetRejected()), fmt.Sprint(s.GetWaiting()), backfillText(s),
-			print.Timestamp(s.GetReadTime()), print.Timestamp(s.GetBackfillBeginTime()),
-		}})
+// sourceKind describes sources; collecting means that the replica that answers reads them.
+func sourceKind(o *print.Output, collecting bool) objects.Kind[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource] {
+	type source = *workloadresizerv1.UsageSource
+	return objects.Kind[source, source]{
+		Name: func(s source) string { return "source/" + s.GetName() },
+		Rows: objects.Itself[source],
+		Columns: []objects.Column[source]{
+			objects.Text("Source", source.GetName),
+			objects.Cell("State", func(s source) any { return sourceState(s, collecting) }),
+			objects.Cell("Interval", func(s source) any { return intervalText(s) }),
+			objects.Cell("Age", func(s source) any { return o.Age(s.GetReadTime()) }),
+			objects.Cell("Newest", func(s source) any { return o.Age(s.GetSampleTime()) }),
+			objects.Count("Counted", source.GetCounted),
+			objects.Count("Rejected", source.GetRejected),
+			objects.Count("Waiting", source.GetWaiting),
+			objects.Cell("Backfill", func(s source) any { return backfillText(s) }),
+			objects.Cell("Read Until", func(s source) any { return print.Timestamp(s.GetReadTime()) }).Wide(),
+			objects.Cell("Backfill From", func(s source) any { return print.Timestamp(s.GetBackfillBeginTime()) }).Wide(),
+		},
 	}
-	return t
 }
 
 // silence is how old the newest sample may be when a source is read. After this time, the server lets the

@@ -1,38 +1,39 @@
 package benchmarks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-var suggestionColumns = []metav1.TableColumnDefinition{
-	print.Column("Node Type"), print.Column("Current"), print.Column("Suggested"), print.Column("Interval"), print.Column("Change"),
-	print.Column("Samples"), print.Column("Machines"), print.Column("Benchmarks"), print.Column("Mode"), print.Column("Held Back"),
-	print.WideColumn("Source"), print.WideColumn("Ratio"), print.WideColumn("One Thread"), print.WideColumn("All Threads"), print.WideColumn("Applied"), print.WideColumn("Newest"),
-}
-
-// suggestionName returns what -o name prints.
-func suggestionName(s *workloadresizerv1.Suggestion) string { return "nodetype/" + s.GetNodeType() }
-
-func suggestionsTable(o *print.Output, suggestions []*workloadresizerv1.Suggestion) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: suggestionColumns}
-	for _, s := range suggestions {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			print.OneLine(s.GetNodeType()), currentPerf(s), print.Factor(s.GetCpuPerf()), intervalText(s),
-			changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()),
-			fmt.Sprint(s.GetSamples()), fmt.Sprint(s.GetMachines()), fmt.Sprint(len(countedParts(s))),
-			modeText(s.GetMode()), holdCodes(s),
-			print.OrAbsent(print.OneLine(s.GetCurrent().GetProvenance().GetSource())), print.Factor(s.GetRatio()), print.Factor(s.GetEnds().GetOneThread()), print.Factor(s.GetEnds().GetAllThreads()), appliedText(s.GetProgress()), o.Age(s.GetNewestTime()),
-		}})
+func suggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion] {
+	type suggestion = *workloadresizerv1.Suggestion
+	return objects.Kind[suggestion, suggestion]{
+		Name: func(s suggestion) string { return "nodetype/" + s.GetNodeType() },
+		Rows: objects.Itself[suggestion],
+		Columns: []objects.Column[suggestion]{
+			objects.Text("Node Type", suggestion.GetNodeType),
+			objects.Cell("Current", func(s suggestion) any { return currentPerf(s) }),
+			objects.Cell("Suggested", func(s suggestion) any { return print.Factor(s.GetCpuPerf()) }),
+			objects.Cell("Interval", func(s suggestion) any { return intervalText(s) }),
+			objects.Cell("Change", func(s suggestion) any { return changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()) }),
+			objects.Count("Samples", suggestion.GetSamples),
+			objects.Count("Machines", suggestion.GetMachines),
+			objects.Count("Benchmarks", func(s suggestion) int64 { return int64(len(countedParts(s))) }),
+			objects.Cell("Mode", func(s suggestion) any { return modeText(s.GetMode()) }),
+			objects.Cell("Held Back", func(s suggestion) any { return holdCodes(s) }),
+			objects.Text("Source", func(s suggestion) string { return s.GetCurrent().GetProvenance().GetSource() }).Wide(),
+			objects.Cell("Ratio", func(s suggestion) any { return print.Factor(s.GetRatio()) }).Wide(),
+			objects.Cell("One Thread", func(s suggestion) any { return print.Factor(s.GetEnds().GetOneThread()) }).Wide(),
+			objects.Cell("All Threads", func(s suggestion) any { return print.Factor(s.GetEnds().GetAllThreads()) }).Wide(),
+			objects.Cell("Applied", func(s suggestion) any { return appliedText(s.GetProgress()) }).Wide(),
+			objects.Cell("Newest", func(s suggestion) any { return o.Age(s.GetNewestTime()) }).Wide(),
+		},
 	}
-	return table
 }
 
 // currentPerf returns the CPU performance in effect.

@@ -1,0 +1,124 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// Kind describes objects of the API. A row is about an R: an object, or one of its parts.
+type Kind[M proto.Message, R any] struct {
+	// Name returns what -o name prints; nil if the objects have no names.
+	Name func(M) string
+	// Rows returns what the rows of an object are about.
+	Rows    func(M) []R
+	Columns []Column[R]
+	// Dim reports whether a row needs no attention; nil if all do.
+	Dim func(R) bool
+}
+
+// Column is a column of a table.
+type Column[R any] struct {
+	header  string
+	cell    func(R) any
+	wide    bool
+	ifAny   bool
+	roomFor string
+}
+
+// Cell returns a column whose cells are texts, or a print.Cell each.
+func Cell[R any](header string, of func(R) any) Column[R] { return Column[R]{header: header, cell: of} }
+
+// Text returns a column whose cells are what users or clusters named or wrote.
+func Text[R any](header string, of func(R) string) Column[R] {
+	return Cell(header, func(r R) any { return print.OrAbsent(print.OneLine(of(r))) })
+}
+
+// Count returns a column of numbers.
+func Count[R any](header string, of func(R) int64) Column[R] {
+	return Cell(header, func(r R) any { return strconv.FormatInt(of(r), 10) })
+}
+
+// Wide makes it a column of -o wide.
+func (c Column[R]) Wide() Column[R] {
+	c.wide = true
+	return c
+}
+
+// IfAny makes it a column of lists in which any of its cells says something.
+func (c Column[R]) IfAny() Column[R] {
+	c.ifAny = true
+	return c
+}
+
+// RoomFor makes room for a text that may follow in a watch. The rows of a list are known.
+func (c Column[R]) RoomFor(text string) Column[R] {
+	c.roomFor = text
+	return c
+}
+
+// Pick returns the columns with these headers, in this order.
+func Pick[R any](columns []Column[R], headers ...string) []Column[R] {
+	picked := make([]Column[R], len(headers))
+	for i, header := range headers {
+		picked[i] = columns[slices.IndexFunc(columns, func(c Column[R]) bool { return c.header == header })]
+	}
+	return picked
+}
+
+// Itself returns the rows of objects that have one each.
+func Itself[M any](m M) []M { return []M{m} }
+
+// Table returns the rows of objects as a table.
+func (k Kind[M, R]) Table(all ...M) *metav1.Table {
+	var of []R
+	for _, m := range all {
+		of = append(of, k.Rows(m)...)
+	}
+	k.Columns = slices.DeleteFunc(slices.Clone(k.Columns), func(c Column[R]) bool {
+		return c.ifAny && !slices.ContainsFunc(of, func(r R) bool { return c.cell(r) != print.Absent })
+	})
+	table := &metav1.Table{ColumnDefinitions: make([]metav1.TableColumnDefinition, len(k.Columns)), Rows: k.cells(of)}
+	for i, c := range k.Columns {
+		table.ColumnDefinitions[i] = c.definition(c.header)
+	}
+	return table
+}
+
+// Events returns a printer of events, whose columns have room for what may follow.
+func (k Kind[M, R]) Events(o *print.Output) *print.EventPrinter[M] {
+	k.Columns = slices.DeleteFunc(slices.Clone(k.Columns), func(c Column[R]) bool { return c.ifAny })
+	columns := make([]metav1.TableColumnDefinition, len(k.Columns))
+	for i, c := range k.Columns {
+		columns[i] = c.definition(fmt.Sprintf("%-*s", len(c.roomFor), c.header))
+	}
+	rowsOf := func(m M) []metav1.TableRow { return k.cells(k.Rows(m)) }
+	return print.NewEventPrinter(o, columns, rowsOf, k.Name)
+}
+
+func (c Column[R]) definition(header string) metav1.TableColumnDefinition {
+	if c.wide {
+		return print.WideColumn(header)
+	}
+	return print.Column(header)
+}
+
+func (k Kind[M, R]) cells(of []R) []metav1.TableRow {
+	rows := make([]metav1.TableRow, len(of))
+	for i, r := range of {
+		dim := k.Dim != nil && k.Dim(r)
+		for _, c := range k.Columns {
+			cell := c.cell(r)
+			if dim {
+				cell = print.Cell{Text: fmt.Sprint(cell), Style: print.Dim}
+			}
+			rows[i].Cells = append(rows[i].Cells, cell)
+		}
+	}
+	return rows
+}

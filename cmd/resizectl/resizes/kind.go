@@ -1,0 +1,84 @@
+package resizes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// container is what a row is about: a container of a pod that was sized. A pod without containers has a row, too.
+type container struct {
+	*workloadresizerv1.Resize
+	*workloadresizerv1.ResizedContainer
+}
+
+func containersOf(resize *workloadresizerv1.Resize) []container {
+	if len(resize.GetContainers()) == 0 {
+		return []container{{Resize: resize}}
+	}
+	rows := make([]container, len(resize.GetContainers()))
+	for i, c := range resize.GetContainers() {
+		rows[i] = container{resize, c}
+	}
+	return rows
+}
+
+// kind describes resizes; withNamespace adds a column with the namespace.
+func kind(o *print.Output, withNamespace bool) objects.Kind[*workloadresizerv1.Resize, container] {
+	change := func(header string, of func(*workloadresizerv1.Resources) map[string]string, name string) objects.Column[container] {
+		return objects.Cell(header, func(c container) any { return print.Change(of(c.GetOriginal())[name], of(c.GetSpec())[name]) })
+	}
+	demand := func(header, name string) objects.Column[container] {
+		return objects.Cell(header, func(c container) any { return print.Demand(name, c.GetDemands()[name]) }).Wide().IfAny()
+	}
+	requests, limits := (*workloadresizerv1.Resources).GetRequests, (*workloadresizerv1.Resources).GetLimits
+	columns := []objects.Column[container]{
+		objects.Text("Pod", container.GetPod),
+		objects.Text("Container", container.GetName),
+		objects.Text("Type", container.GetNodeType),
+		objects.Cell("State", func(c container) any { return State(c.GetState()) }).RoomFor("in-progress"),
+		change("CPU", requests, "cpu"),
+		change("Memory", requests, "memory"),
+		objects.Cell("Age", func(c container) any { return sizedText(o, c.Resize) }),
+		objects.Text("Node", container.GetNode).Wide(),
+		objects.Text("Workload", func(c container) string { return workloadName(c.Resize) }).Wide(),
+		change("CPU Limit", limits, "cpu").Wide(),
+		change("Memory Limit", limits, "memory").Wide(),
+		objects.Cell("Actual CPU", func(c container) any { return print.Asked(c.GetActual(), "cpu") }).Wide(),
+		objects.Cell("Actual Memory", func(c container) any { return print.Asked(c.GetActual(), "memory") }).Wide(),
+		objects.Text("Message", container.GetMessage).Wide(),
+		demand("CPU Demand", "cpu"),
+		demand("Memory Demand", "memory"),
+	}
+	if withNamespace {
+		columns = slices.Insert(columns, 0, objects.Text("Namespace", container.GetNamespace))
+	}
+	return objects.Kind[*workloadresizerv1.Resize, container]{
+		Name: func(r *workloadresizerv1.Resize) string { return print.PodName(r.GetPod()) },
+		Rows: containersOf, Columns: columns,
+	}
+}
+
+func workloadName(resize *workloadresizerv1.Resize) string {
+	if resize.GetWorkload() == nil {
+		return ""
+	}
+	return print.WorkloadName(resize.GetWorkload())
+}
+
+// Demands returns what the containers of a pod needed according to usage when it was sized, e.g. "app cpu 480m"; empty if
+// all of its sizes follow from its originals.
+func Demands(resize *workloadresizerv1.Resize) string {
+	var told []string
+	for _, container := range resize.GetContainers() {
+		for _, name := range []string{"cpu", "memory"} {
+			if amount := container.GetDemands()[name]; amount != "" {
+				told = append(told, print.OneLine(container.GetName()+" "+name+" "+print.Demand(name, amount)))
+			}
+		}
+	}
+	return strings.Join(told, ", ")
+}

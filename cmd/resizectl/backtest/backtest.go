@@ -118,15 +118,19 @@ func (o *options) run(cmd *cobra.Command) error {
 		return err
 	}
 	var rows []backtest.Row
-	for _, policy := range policies {
+	line := print.NewProgress(o.ErrOut)
+	defer line.Clear()
+	for i, policy := range policies {
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
+		line.Of("replaying", int64(i), int64(len(policies)), fmt.Sprintf("%d policies", len(policies)))
 		rows = append(rows, backtest.Run(machines, policy, settings).Summary(o.prices)...)
 	}
 	if len(rows) == 0 || rows[0].MachineDays == 0 {
 		return fmt.Errorf("no machine has more than %d days of usage: policies learn from them, so they do not count", settings.Warmup/(24*time.Hour))
 	}
+	line.Clear()
 	// The replay may have taken long: a plot that cannot be written must not lose the table.
 	if err := o.printRows(rows); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (in *input) readPrometheus(ctx context.Context, warnings io.Writer) ([]*tra
 	config := prometheus.Config{
 		Address: in.prometheus, Tenant: in.tenant, Selector: in.selector, Credentials: in.credentials,
 		Progress: func(answered, queries int) {
-			line.Show(fmt.Sprintf("reading %s: %d of %d queries are answered", reads, answered, queries))
+			line.Of("reading "+reads+":", int64(answered), int64(queries), fmt.Sprintf("%d queries", queries))
 		},
 	}
 	in.kept = keptOf(config)

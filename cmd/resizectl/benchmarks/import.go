@@ -123,6 +123,7 @@ func (o *importOptions) run(ctx context.Context) error {
 	var all []*imported
 	var unread []error
 	noted := suite.Listed(o.benchmark)
+	line := print.NewProgress(o.ErrOut)
 	failed := o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
 		for _, file := range o.files {
 			done, samples, err := o.read(ctx, file)
@@ -130,7 +131,7 @@ func (o *importOptions) run(ctx context.Context) error {
 				unread = append(unread, err)
 				continue
 			}
-			if err := done.send(ctx, c, samples, o.dryRun.On()); err != nil {
+			if err := done.send(ctx, c, samples, o.dryRun.On(), line); err != nil {
 				return err
 			}
 			all = append(all, done)

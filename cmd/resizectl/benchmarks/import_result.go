@@ -44,11 +44,14 @@ type importFault struct {
 }
 
 // send sends the samples to be stored or, with validateOnly, to be checked.
-func (i *imported) send(ctx context.Context, c *client.Client, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool) error {
+func (i *imported) send(ctx context.Context, c *client.Client, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool, line *print.Progress) error {
 	if len(samples) == 0 {
 		return nil
 	}
-	resp, err := c.IngestSamples(ctx, samples, validateOnly)
+	resp, err := c.IngestSamples(ctx, samples, validateOnly, func(sent, total int64) {
+		line.Of("importing "+print.OneLine(i.File)+":", sent, total, print.CountOf(total, "sample"))
+	})
+	line.Clear()
 	if err != nil {
 		return err
 	}

@@ -196,7 +196,10 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
+	line := print.NewProgress(o.ErrOut)
+	line.Show("reading the manifests in " + print.OneLine(o.dir))
 	made, err := o.make(workloads)
+	line.Clear()
 	if err != nil {
 		return err
 	}

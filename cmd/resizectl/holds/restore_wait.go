@@ -68,7 +68,8 @@ func (o *restoreOptions) awaitProgress(ctx context.Context, c *client.Client, ho
 			return nil
 		case err == nil:
 			known = true
-			line.Show(fmt.Sprintf("restoring: %d of %s left", response.GetProgress().GetPending(), print.CountOf(response.GetProgress().GetPods(), "pod")))
+			pods := response.GetProgress().GetPods()
+			line.Of("restoring", pods-response.GetProgress().GetPending(), pods, print.CountOf(pods, "pod"))
 		case known && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return nil
 		case client.Reason(err) == "TOO_MANY_PREVIEWS":

@@ -93,6 +93,14 @@ func (f *facts) nowStep(p print.Painter) string {
 	return "Now: " + print.Decision(f.plan.GetDecision()) + "."
 }
 
+// again says until when the plan stays if nothing changes; empty if time does not change it.
+func (f *facts) again() string {
+	if f.GetReplanTime() == nil {
+		return ""
+	}
+	return " Time alone may change this: the pod is planned again by " + print.Timestamp(f.GetReplanTime()) + "."
+}
+
 // resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
 func (f *facts) resumedStep(p print.Painter) string {
 	var told []string

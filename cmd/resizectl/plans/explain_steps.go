@@ -19,17 +19,12 @@ func printSteps(o *print.Output, f *facts) error {
 	for _, container := range f.plan.GetContainers() {
 		steps = append(steps, f.containerStep(p, container))
 	}
-	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p))
+	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p)+f.again())
 	if resumed := f.resumedStep(p); resumed != "" {
 		steps = append(steps, resumed)
 	}
 	steps = append(steps, f.remedySteps(o)...)
-	for i, step := range steps {
-		if _, err := fmt.Fprintf(o.Out, "%2d. %s\n", i+1, step); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.Steps(steps)
 }
 
 func (f *facts) nodeStep() string {

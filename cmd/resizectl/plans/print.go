@@ -22,7 +22,8 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 	line := o.progressLine()
 	defer line.Clear()
 	printer := NewPrinter(out, &o.Output, o.allNamespaces)
-	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(line.Planning))...)
+	planned := func(done, total int64) { line.Of("planning", done, total, print.CountOf(total, "pod")) }
+	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(planned))...)
 	for plan, err := range stream.All() {
 		if err != nil {
 			return nil, err

@@ -39,11 +39,11 @@ func (p *Progress) Show(line string) {
 	}
 }
 
-// Planning shows how many plans have arrived. It is silent at the beginning: most answers
-// are complete before the second progress message, and a bar would only flicker.
-func (p *Progress) Planning(done, total int64) {
+// Of shows how much is done of something, such as "12 pods". It is silent at the beginning: most answers
+// are complete before anything is done, and a bar would only flicker.
+func (p *Progress) Of(doing string, done, total int64, something string) {
 	if done > 0 {
-		p.Show(fmt.Sprintf("planning %s of %s", bar(done, total), CountOf(total, "pod")))
+		p.Show(fmt.Sprintf("%s %s of %s", doing, bar(done, total), something))
 	}
 }
 

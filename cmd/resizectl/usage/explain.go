@@ -129,10 +129,8 @@ func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse
 		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s%s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), of, o.namespace, pods); err != nil {
 			return err
 		}
-		for i, step := range steps {
-			if _, err := fmt.Fprintf(o.Out, "%2d. %s\n", i+1, step); err != nil {
-				return err
-			}
+		if err := o.Steps(steps); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -340,7 +340,7 @@ test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limi
 	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send, or that are stored.
-FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
+FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzPreAuthenticate server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 )
 
 // numbered returns the names of namespaces.
@@ -39,7 +41,21 @@ func onlyIn(namespace string, took time.Duration) func(context.Context, *authori
 	}
 }
 
-func TestSights(t *testing.T) {
+// mayReview checks that no reviews for an origin are in progress: as many as are allowed may begin.
+func mayReview(t *testing.T, reviewing *fair.Queue, origin string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // Nothing may wait.
+	for n := range reviewsPerOrigin {
+		leave, err := reviewing.Enter(ctx, fair.Turn{Key: fair.Key{Origin: origin}})
+		if err != nil {
+			t.Fatalf("after all reviews ended, only %d more may begin", n)
+		}
+		defer leave()
+	}
+}
+
+func TestVisibility(t *testing.T) {
 	t.Run("reviews the namespaces of a list at most eight at a time per caller", reviewsTheNamespacesOfAListAtMostEightAtATimePerCaller)
 	t.Run("a list that is cut off continues with the next one", aListThatIsCutOffContinuesWithTheNextOne)
 	t.Run("decisions of a list that was cut off expire", decisionsOfAListThatWasCutOffExpire)
@@ -71,7 +87,7 @@ func reviewsTheNamespacesOfAListAtMostEightAtATimePerCaller(t *testing.T) {
 				done <- visible
 			}()
 		}
-		// Another caller has turns of its own.
+		// Another caller has reviews of its own.
 		time.Sleep(1500 * time.Millisecond)
 		began := time.Now()
 		if sees, err := a.View(NewContext(t.Context(), Caller{Name: "ben"})).Sees("00007"); err != nil || !sees || time.Since(began) != 2*time.Second {
@@ -86,12 +102,10 @@ func reviewsTheNamespacesOfAListAtMostEightAtATimePerCaller(t *testing.T) {
 		if got := asked.rightsAsked.Load(); got != 1+80+2 {
 			t.Errorf("%d reviews", got)
 		}
-		if most.Load() > turnsPerOrigin+1 { // One is ben's.
+		if most.Load() > reviewsPerOrigin+1 { // One is ben's.
 			t.Errorf("%d reviews at a time", most.Load())
 		}
-		if len(a.sights.turns.origins) > 0 {
-			t.Errorf("turns remain: %v", a.sights.turns.origins)
-		}
+		mayReview(t, a.visibility.reviewing, "ann")
 	})
 }
 
@@ -141,7 +155,7 @@ func decisionsOfAListThatWasCutOffExpire(t *testing.T) {
 		t.Fatal(visible, err)
 	}
 	id := identityOf(ctx)
-	a.sights.continueSoon(id, clock.Now())
+	a.visibility.continueSoon(id, clock.Now())
 	asked.rights = deny
 	var seen time.Duration
 	for passed := time.Duration(0); passed < 10*time.Minute; passed += 30 * time.Second {
@@ -152,7 +166,7 @@ func decisionsOfAListThatWasCutOffExpire(t *testing.T) {
 		if len(visible) > 0 {
 			seen = passed
 		}
-		a.sights.continueSoon(id, clock.Now())
+		a.visibility.continueSoon(id, clock.Now())
 		clock.SetTime(clock.Now().Add(30 * time.Second))
 	}
 	if seen == 0 || seen > continuedFor+continueWithin {
@@ -205,9 +219,10 @@ func theReviewsOfAListEndWithIt(t *testing.T) {
 		_, err := a.View(ctx).Visible(numbered(100)...)
 		checkError(t, err, codes.Canceled, "")
 		synctest.Wait()
-		if len(a.sights.turns.origins) > 0 || asked.rightsAsked.Load() != 1+turnsPerOrigin {
-			t.Errorf("%d reviews, turns %v", asked.rightsAsked.Load(), a.sights.turns.origins)
+		if asked.rightsAsked.Load() != 1+reviewsPerOrigin {
+			t.Errorf("%d reviews", asked.rightsAsked.Load())
 		}
+		mayReview(t, a.visibility.reviewing, "ann")
 	})
 }
 

@@ -19,13 +19,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-func TestStrangers(t *testing.T) {
-	t.Run("see nothing of a ConfigMap's content", strangersSeeNothingOfAConfigMapsContent)
+func TestUnauthenticatedCallers(t *testing.T) {
+	t.Run("see nothing of a ConfigMap's content", theySeeNothingOfAConfigMapsContent)
 }
 
-// strangersSeeNothingOfAConfigMapsContent writes a secret where the messages about invalid
+// theySeeNothingOfAConfigMapsContent writes a secret where the messages about invalid
 // content quote it, into each ConfigMap that the server reads.
-func strangersSeeNothingOfAConfigMapsContent(t *testing.T) {
+func theySeeNothingOfAConfigMapsContent(t *testing.T) {
 	const secret, good = "hunter2", "baselineNodeType: n4\nnodeTypes: { n4: { cpuPerf: 1, memPerf: 1 } }\n"
 	cluster := localcluster.ForTest(t, "").Config()
 	client := kubernetes.NewForConfigOrDie(cluster)

@@ -8,6 +8,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 )
 
 // mostExemptMetadata is how much metadata a call that needs no credentials may have, in bytes:
@@ -45,57 +47,57 @@ func (h *hashed) Value(key any) any {
 	return h.Context.Value(key)
 }
 
-// Glance judges a call by its headers, before its request has arrived and without asking the
+// PreAuthenticate judges a call by its headers, before its request has arrived and without asking the
 // API server: it must not block. It returns the caller, if that is known: by a
 // certificate, by a token that was recently good or that the cluster has signed, or because it
 // is a program on this machine. It returns an error if no caller could be let in like this. The
 // caller is identified later with the context that it returns, which has what was computed.
-func (a *Access) Glance(ctx context.Context, method string) (_ context.Context, who Who, err error) {
+func (a *Access) PreAuthenticate(ctx context.Context, method string) (_ context.Context, who fair.Key, err error) {
 	if methods[method].Exempt {
-		return ctx, Who{}, checkMetadata(ctx)
+		return ctx, fair.Key{}, checkMetadata(ctx)
 	}
 	from, ok := peer.FromContext(ctx)
 	if !ok {
-		return ctx, Who{}, missing()
+		return ctx, fair.Key{}, missing()
 	}
 	info, encrypted := from.AuthInfo.(credentials.TLSInfo)
 	if encrypted && len(info.State.VerifiedChains) > 0 {
 		id, err := a.fromCertificate(info.State.VerifiedChains[0][0])
 		if err != nil {
-			return ctx, Who{}, err
+			return ctx, fair.Key{}, err
 		}
-		return ctx, id.Who(), nil
+		return ctx, id.who, nil
 	}
 	token, err := tokenOf(ctx)
 	switch {
 	case err != nil:
-		return ctx, Who{}, err
+		return ctx, fair.Key{}, err
 	case token != "":
 		h := &hashed{ctx, hashOf(token)}
-		who, err = a.glanceToken(token, h.hash)
+		who, err = a.preAuthenticateToken(token, h.hash)
 		return h, who, err
 	case a.isLocal(from):
-		return ctx, local.Who(), nil
+		return ctx, local.who, nil
 	}
-	return ctx, Who{}, missing()
+	return ctx, fair.Key{}, missing()
 }
 
-func (a *Access) glanceToken(token string, hash [sha256.Size]byte) (Who, error) {
+func (a *Access) preAuthenticateToken(token string, hash [sha256.Size]byte) (fair.Key, error) {
 	if v, ok := a.identities.Get(hash); ok {
 		if err := v.(verdict).err; err != nil {
-			return Who{}, err
+			return fair.Key{}, err
 		}
-		return v.(verdict).id.Who(), nil
+		return v.(verdict).id.who, nil
 	}
 	if who, ok := a.proven.Get(hash); ok {
-		return who.(Who), nil
+		return who.(fair.Key), nil
 	}
 	signed, err := a.config.Issuer.check(token, a.config.Audiences, a.config.Clock.Now())
 	switch {
 	case err != nil:
-		return Who{}, a.badToken(err.Error())
+		return fair.Key{}, a.badToken(err.Error())
 	case signed == nil:
-		return Who{}, nil
+		return fair.Key{}, nil
 	}
 	return signed.Who(), nil
 }

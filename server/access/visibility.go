@@ -11,12 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 )
 
 const (
-	// sightsSize is how many decisions are cached: enough for several callers in a cluster
+	// visibilitySize is how many decisions are cached: enough for several callers in a cluster
 	// with thousands of namespaces.
-	sightsSize = 65536
+	visibilitySize = 65536
 	// continuedFor is how long the decisions of a list that was cut off count for the next
 	// one, and continueWithin how soon it must follow. Otherwise, in a cluster with enough
 	// namespaces, decisions would expire as fast as new ones are made, and no list would ever
@@ -43,42 +45,43 @@ var (
 	many = purpose{unseenFor: time.Minute, timeout: 4 * reviewTimeout, list: true}
 )
 
-// sight is whether a caller may get pods in a namespace, and when the API server said so.
-type sight struct {
+// decision is whether a caller may get pods in a namespace, and when the API server said so.
+type decision struct {
 	sees bool
 	at   time.Time
 }
 
-// sights knows in which namespaces callers may get pods. It is safe for concurrent use.
-type sights struct {
+// visibility knows in which namespaces callers may get pods. It is safe for concurrent use.
+type visibility struct {
 	clock clock.PassiveClock
 	// reviews is nil for a standalone server.
 	reviews authorizationclient.SubjectAccessReviewInterface
-	turns   turns
+	// reviewing has the reviews in progress.
+	reviewing *fair.Queue
 
 	mu sync.Mutex
-	// pending has the reviews in progress.
+	// pending has the questions that are being asked, and those that wait for their turn.
 	pending map[attributes]chan struct{}
 
-	// decisions has sights by attributes.
+	// decisions are by attributes.
 	decisions *cache.LRUExpireCache
 	// continued has the time from which decisions count for the next list of a caller whose
 	// last one was cut off, by the hash of the identity.
 	continued *cache.LRUExpireCache
 }
 
-func newSights(clock clock.PassiveClock, reviews authorizationclient.SubjectAccessReviewInterface) *sights {
-	return &sights{
-		clock: clock, reviews: reviews, pending: map[attributes]chan struct{}{},
-		decisions: cache.NewLRUExpireCacheWithClock(sightsSize, clock), continued: cache.NewLRUExpireCacheWithClock(cacheSize, clock),
+func newVisibility(clock clock.PassiveClock, reviews authorizationclient.SubjectAccessReviewInterface) *visibility {
+	return &visibility{
+		clock: clock, reviews: reviews, reviewing: fair.NewQueue(0, reviewsPerOrigin), pending: map[attributes]chan struct{}{},
+		decisions: cache.NewLRUExpireCacheWithClock(visibilitySize, clock), continued: cache.NewLRUExpireCacheWithClock(cacheSize, clock),
 	}
 }
 
-// look reports whether a caller may get pods in a namespace. Concurrent calls with the same
+// sees reports whether a caller may get pods in a namespace. Concurrent calls with the same
 // question share an answer. But unlike those of rights, a review ends with the call that makes
-// it, so that a caller never has more of them in progress than its turns; the next call that
+// it, so that a caller never has more of them in progress than it may; the next call that
 // waits for it then makes its own.
-func (s *sights) look(ctx context.Context, id *identity, namespace string, of purpose) (bool, error) {
+func (s *visibility) sees(ctx context.Context, id *identity, namespace string, of purpose) (bool, error) {
 	if id.Name == "" {
 		return false, nil
 	}
@@ -109,7 +112,7 @@ func (s *sights) look(ctx context.Context, id *identity, namespace string, of pu
 
 // begin reports whether the caller of begin must make a review, and then call end. Otherwise
 // another call makes it, until ended is closed.
-func (s *sights) begin(what attributes) (ended <-chan struct{}, first bool) {
+func (s *visibility) begin(what attributes) (ended <-chan struct{}, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ended, ok := s.pending[what]; ok {
@@ -119,15 +122,15 @@ func (s *sights) begin(what attributes) (ended <-chan struct{}, first bool) {
 	return nil, true
 }
 
-func (s *sights) end(what attributes) {
+func (s *visibility) end(what attributes) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.pending[what])
 	delete(s.pending, what)
 }
 
-func (s *sights) review(ctx context.Context, id *identity, what attributes, of purpose) (bool, error) {
-	leave, err := s.turns.take(ctx, id.Who().Origin)
+func (s *visibility) review(ctx context.Context, id *identity, what attributes, of purpose) (bool, error) {
+	leave, err := s.reviewing.Enter(ctx, fair.Turn{Key: id.who})
 	if err != nil {
 		return false, err
 	}
@@ -138,49 +141,49 @@ func (s *sights) review(ctx context.Context, id *identity, what attributes, of p
 	if err != nil {
 		return false, err
 	}
-	s.decisions.Add(what, sight{sees, s.clock.Now()}, continuedFor+continueWithin)
+	s.decisions.Add(what, decision{sees, s.clock.Now()}, continuedFor+continueWithin)
 	return sees, nil
 }
 
 // decided returns a decision that is not too old.
-func (s *sights) decided(what attributes, of purpose) (sees, ok bool) {
+func (s *visibility) decided(what attributes, of purpose) (sees, ok bool) {
 	found, ok := s.decisions.Get(what)
 	if !ok {
 		return false, false
 	}
-	decision, now := found.(sight), s.clock.Now()
+	known, now := found.(decision), s.clock.Now()
 	most := of.unseenFor
-	if decision.sees {
+	if known.sees {
 		most = remembered
 	}
-	if now.Sub(decision.at) <= most {
-		return decision.sees, true
+	if now.Sub(known.at) <= most {
+		return known.sees, true
 	}
 	if !of.list {
 		return false, false
 	}
 	since, ok := s.continued.Get(what.who)
-	return decision.sees, ok && !decision.at.Before(since.(time.Time))
+	return known.sees, ok && !known.at.Before(since.(time.Time))
 }
 
 // continueSoon makes the decisions of a list count for the next one, because it was cut off.
-func (s *sights) continueSoon(id *identity, began time.Time) {
+func (s *visibility) continueSoon(id *identity, began time.Time) {
 	if since, ok := s.continued.Get(id.hash); ok && s.clock.Since(since.(time.Time)) < continuedFor {
 		began = since.(time.Time)
 	}
 	s.continued.Add(id.hash, began, continueWithin)
 }
 
-// lookAll returns what look does for each of the namespaces, for lists, in the same order. If
-// a review panics, the caller of lookAll panics.
-func (s *sights) lookAll(ctx context.Context, id *identity, namespaces []string) ([]bool, error) {
+// seesEach returns what sees does for each of the namespaces, for lists, in the same order. If
+// a review panics, the caller of seesEach panics.
+func (s *visibility) seesEach(ctx context.Context, id *identity, namespaces []string) ([]bool, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	sees := make([]bool, len(namespaces))
 	var next atomic.Int64
-	var looking sync.WaitGroup
-	for range min(len(namespaces), turnsPerOrigin) {
-		looking.Go(func() {
+	var reviewing sync.WaitGroup
+	for range min(len(namespaces), reviewsPerOrigin) {
+		reviewing.Go(func() {
 			defer func() {
 				// Nothing recovers in this goroutine, so a panic would end the process.
 				if cause := recover(); cause != nil {
@@ -189,13 +192,13 @@ func (s *sights) lookAll(ctx context.Context, id *identity, namespaces []string)
 			}()
 			for i := next.Add(1) - 1; i < int64(len(namespaces)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				var err error
-				if sees[i], err = s.look(ctx, id, namespaces[i], many); err != nil {
+				if sees[i], err = s.sees(ctx, id, namespaces[i], many); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
-	looking.Wait()
+	reviewing.Wait()
 	err := context.Cause(ctx)
 	if p := (*panicked)(nil); errors.As(err, &p) {
 		panic(p)

@@ -23,7 +23,7 @@ var (
 // flood makes calls with made-up tokens until one is not reviewed.
 func flood(t *testing.T, a *Access, name string, address net.Addr) (asked int, err error) {
 	t.Helper()
-	for asked = range 10 * newBurst {
+	for asked = range 10 * fromNetwork.Most {
 		_, err := a.authenticate(from(t.Context(), address, fmt.Sprint(name, asked)))
 		if status.Code(err) == codes.ResourceExhausted {
 			return asked, err
@@ -50,7 +50,7 @@ func separate(t *testing.T) (a *Access, first, renewals *answers, pass func(time
 	return a, first, renewals, func(d time.Duration) { clock.SetTime(clock.Now().Add(d)) }
 }
 
-func TestNewcomers(t *testing.T) {
+func TestReviews(t *testing.T) {
 	t.Run("limits bad tokens by the address that they come from", limitsBadTokensByTheAddressThatTheyComeFrom)
 	t.Run("a refused token learns which limit, and what to do", aRefusedTokenLearnsWhichLimitAndWhatToDo)
 	t.Run("a token that was good does not wait behind a flood", aTokenThatWasGoodDoesNotWaitBehindAFlood)
@@ -60,8 +60,8 @@ func TestNewcomers(t *testing.T) {
 func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	a, first, _, pass := separate(t)
 	asked, err := flood(t, a, "a", here)
-	if asked != opaqueBurst || first.tokensAsked.Load() != opaqueBurst {
-		t.Errorf("%d were reviewed, want %d", asked, opaqueBurst)
+	if asked != unsigned.Most || first.tokensAsked.Load() != int64(unsigned.Most) {
+		t.Errorf("%d were reviewed, want %d", asked, unsigned.Most)
 	}
 	checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 	retry := false
@@ -76,12 +76,12 @@ func limitsBadTokensByTheAddressThatTheyComeFrom(t *testing.T) {
 	if _, err := a.authenticate(from(t.Context(), there, "good one")); err != nil {
 		t.Errorf("another address: %v", err)
 	}
-	if place(from(t.Context(), counted{here}, "")) != place(from(t.Context(), here, "")) {
-		t.Error("the address of a counted connection is another place")
+	if networkOf(from(t.Context(), counted{here}, "")) != networkOf(from(t.Context(), here, "")) {
+		t.Error("the address of a counted connection is another network")
 	}
 	pass(time.Second)
-	if asked, _ := flood(t, a, "b", here); asked != opaquePerSecond {
-		t.Errorf("%d more were reviewed in a second, want %d", asked, opaquePerSecond)
+	if asked, _ := flood(t, a, "b", here); asked != int(unsigned.PerSecond) {
+		t.Errorf("%d more were reviewed in a second, want %d", asked, int(unsigned.PerSecond))
 	}
 }
 
@@ -101,8 +101,8 @@ func aRefusedTokenLearnsWhichLimitAndWhatToDo(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			a, _, _, _ := separate(t)
 			var err error
-			for n := 0; err == nil && n <= newBurst; n++ {
-				err = a.admit(Place(here), tc.signed(n))
+			for n := 0; err == nil && n <= fromNetwork.Most; n++ {
+				err = a.admit(Network(here), tc.signed(n))
 			}
 			checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 			if !strings.Contains(err.Error(), tc.want) {
@@ -154,25 +154,25 @@ func aTokenThatIsNoLongerGoodHasNoPriority(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
+func TestNetwork(t *testing.T) {
 	tcp := func(address string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(address), Port: 1} }
 	for name, tc := range map[string]struct {
 		address net.Addr
 		want    string
 	}{
-		"an IPv4 address is one place":                            {tcp("10.1.2.3"), "10.1.2.3/32"},
-		"an IPv4 address mapped to IPv6 is the same place":        {tcp("::ffff:10.1.2.3"), "10.1.2.3/32"},
-		"an IPv6 network is one place":                            {tcp("2001:db8::1:2:3:4"), "2001:db8::/64"},
-		"a link-local network is one place":                       {&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "eth0"}, "fe80::/64"},
-		"a Unix socket shares a place with all others":            {&net.UnixAddr{Name: "@"}, "invalid Prefix"},
-		"a call without an origin shares a place with all others": {nil, "invalid Prefix"},
+		"an IPv4 address is one":                              {tcp("10.1.2.3"), "10.1.2.3/32"},
+		"an IPv4 address mapped to IPv6 is the same":          {tcp("::ffff:10.1.2.3"), "10.1.2.3/32"},
+		"an IPv6 network is one":                              {tcp("2001:db8::1:2:3:4"), "2001:db8::/64"},
+		"a link-local network is one":                         {&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "eth0"}, "fe80::/64"},
+		"a Unix socket shares one with all others":            {&net.UnixAddr{Name: "@"}, "invalid Prefix"},
+		"a call without an origin shares one with all others": {nil, "invalid Prefix"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			if tc.address != nil {
 				ctx = peer.NewContext(ctx, &peer.Peer{Addr: tc.address})
 			}
-			if got := place(ctx).String(); got != tc.want {
+			if got := networkOf(ctx).String(); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})

@@ -32,7 +32,7 @@ type Guard struct {
 	// DisruptionBudgets means that a pod gets a smaller size only while its PodDisruptionBudgets allow a
 	// disruption.
 	DisruptionBudgets bool
-	// Breaker means that reverts stop the resizing of the workload, or of the cluster, if there are too many.
+	// Breaker means that too many reverts stop the resizing of the workload, of the namespace or of the cluster.
 	Breaker bool
 	// Throttling is the share of the periods of the CPU limit in which a container may be throttled, and
 	// CPUPressure and MemoryPressure are the shares of the time in which a task may wait for the

@@ -495,13 +495,13 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 	$(TOOL) buf generate
 	$(call api_descriptors,server/reflection/api.binpb)
 	$(call api_reference,docs/api.md)
-	go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings -run Reference -update
+	go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./test/monitoring -run Reference -update
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
 .PHONY: pictures
 pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
-	$(GO_TEST) -count=1 ./test/pictures -run '^TestPictures$$' -update
+	$(GO_TEST) -count=1 ./test/pictures -run '^Test(Pictures|Requests)$$' -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -582,7 +582,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts ./test/monitoring -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

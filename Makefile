@@ -492,7 +492,7 @@ test-cgroups-agent: build bin/kernel ## Run the usage agent on a Linux kernel in
 
 # The packages whose tests write parts of docs/reference: one at a time, since they share pages.
 REFERENCES := ./agent/usage ./cmd/resizectl ./cmd/workload-resizer ./policy ./ratios/benchmark/estimate ./ratios/benchmark/feed ./ratios/benchmark/settings ./ratios/config \
-  ./ratios/nodetype ./reconciler/contract ./reconciler/hold ./reconciler/manifest ./reconciler/sizing ./reconciler/workload ./server/access ./server/selfsigned
+  ./ratios/nodetype ./reconciler/contract ./reconciler/hold ./reconciler/manifest ./reconciler/sizing ./reconciler/workload ./server/access ./server/selfsigned ./test/monitoring
 
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.
@@ -506,7 +506,7 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 
 .PHONY: pictures
 pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
-	$(GO_TEST) -count=1 ./test/pictures -run '^TestPictures$$' -update
+	$(GO_TEST) -count=1 ./test/pictures -run '^Test(Pictures|Requests)$$' -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -587,7 +587,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts ./test/monitoring -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

@@ -71,7 +71,7 @@ var reasons = []Info{
 		Reason: ResizeFailed, Severity: Warning, Traits: Traits{Stays: true},
 		Meaning: "The API server rejected a write, stored different sizes, or the write failed, as the message says. It is retried with backoff, up to an hour if an admission policy or webhook denies it, and after a day if one changes it.",
 		Remedy:  "read the message, and change the admission policy or webhook that it names, or exempt the service account of the server; a new ratio, a change to the desired size or a new leader is tried immediately",
-		See:     "docs/operations.md#workloadresizerresizesfailing",
+		See:     "docs/reference/alerts.md#workloadresizerresizesfailing",
 	},
 	{
 		Reason: ResizeUnsupported, Severity: Warning,
@@ -93,7 +93,7 @@ var reasons = []Info{
 		Reason: RevertBlocked, Severity: Warning, Traits: Traits{Stays: true, Waits: OnNode, Restless: true},
 		Meaning: "A resize made the pod worse, as the message says, and cannot be reverted now, usually because its node no longer has room. It is retried when that may have changed.",
 		Remedy:  "make room on node NODE, or delete the pod so that it starts elsewhere with its original requests: `kubectl delete pod POD -n NAMESPACE`",
-		See:     "docs/operations.md#workloadresizerrevertblocked",
+		See:     "docs/reference/alerts.md#workloadresizerrevertblocked",
 	},
 	{
 		Reason: ResizeActuated, Severity: Silent,
@@ -186,7 +186,7 @@ var reasons = []Info{
 		Reason: UnknownNodeType, Severity: Warning,
 		Meaning: "The node's type has no ratio.",
 		Remedy:  "add the node type to config.yaml, or run `resizectl ratios set TYPE=CPU/MEMORY --create`; CPU and MEMORY are how fast it is, as in `resizectl ratios list`: 1.25 if the baseline has 1 and it is 1.25 times as fast",
-		See:     "docs/operations.md#workloadresizerunknownnodetypes",
+		See:     "docs/reference/alerts.md#workloadresizerunknownnodetypes",
 	},
 	{
 		Reason: ImplausibleRatio, Severity: Warning,
@@ -302,7 +302,7 @@ var reasons = []Info{
 		Reason: HPAUtilization, Severity: Silent,
 		Meaning: "A HorizontalPodAutoscaler scales the workload by utilization, a percentage of the requests: utilization rises after a decrease and falls after an increase. Usage does not size a resource that it measures.",
 		Remedy:  "nothing, or let the HorizontalPodAutoscaler scale by an average value instead",
-		See:     "docs/usage.md#next-to-a-horizontalpodautoscaler",
+		See:     "docs/design/usage.md#next-to-a-horizontalpodautoscaler",
 	},
 	{
 		Reason: DemandExceedsNodes, Severity: Normal,

@@ -1,6 +1,8 @@
 package monitoring
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +16,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-const runbooks = "https://github.com/workload-resizer/workload-resizer/blob/main/docs/operations.md#"
+var update = flag.Bool("update", false, "update what the reference says of each alert")
+
+const runbooks = "https://github.com/workload-resizer/workload-resizer/blob/main/docs/reference/alerts.md#"
 
 // alert is an alerting rule.
 type alert struct {
@@ -117,10 +121,10 @@ func eachAlertHasTestsInWhichItFiresAndDoesNotFire(t *testing.T) {
 }
 
 func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
-	_, guide := file(t, "docs", "operations.md")
+	_, guide := file(t, "docs", "reference", "alerts.md")
 	var sections []string
 	for line := range strings.Lines(string(guide)) {
-		if title, ok := strings.CutPrefix(line, "### "); ok && strings.HasPrefix(title, "WorkloadResizer") {
+		if title, ok := strings.CutPrefix(line, "## "); ok && strings.HasPrefix(title, "WorkloadResizer") {
 			sections = append(sections, strings.TrimSpace(title))
 		}
 	}
@@ -138,15 +142,77 @@ func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
 			t.Errorf("%s has the runbook %s, want %s", a.Alert, a.Annotations["runbook_url"], want)
 		}
 		if !slices.Contains(sections, a.Alert) {
-			t.Errorf("docs/operations.md has no section %s", a.Alert)
-		}
-		if !strings.Contains(string(guide), "["+strings.TrimPrefix(a.Alert, "WorkloadResizer")+"](#"+strings.ToLower(a.Alert)+")") {
-			t.Errorf("the table of docs/operations.md has no link to %s", a.Alert)
+			t.Errorf("docs/reference/alerts.md has no section %s", a.Alert)
 		}
 	}
 	for _, section := range sections {
 		if !slices.ContainsFunc(alerts(t), func(a alert) bool { return a.Alert == section }) {
-			t.Errorf("docs/operations.md has a section %s, which is not an alert", section)
+			t.Errorf("docs/reference/alerts.md has a section %s, which is not an alert", section)
 		}
 	}
+}
+
+// TestReference compares what the reference says of each alert with the rules.
+func TestReference(t *testing.T) {
+	path, content := file(t, "docs", "reference", "alerts.md")
+	want := string(content)
+	table, sections := described(alerts(t))
+	sections["alerts"] = table
+	for name, text := range sections {
+		var found bool
+		if want, found = between(want, name, text); !found {
+			t.Errorf("%s has no place for %s", path, name)
+		}
+	}
+	if want == string(content) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is out of date: run make generate", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// described returns the table of alerts, and what the section of each alert begins with.
+func described(all []alert) (table string, sections map[string]string) {
+	var rows strings.Builder
+	rows.WriteString("| Alert | Severity | After | Says |\n|---|---|---|---|\n")
+	sections = map[string]string{}
+	for _, a := range all {
+		fmt.Fprintf(&rows, "| [%s](#%s) | %s | %s | %s |\n", a.Alert, strings.ToLower(a.Alert), a.Labels["severity"], a.For, a.Annotations["summary"])
+		sections[a.Alert] += fmt.Sprintf("*%s%s, after %s.* %s\n\n", strings.ToUpper(a.Labels["severity"][:1]), a.Labels["severity"][1:], a.For, plain(a.Annotations["description"]))
+	}
+	for name, text := range sections {
+		sections[name] = strings.TrimSuffix(text, "\n")
+	}
+	return rows.String(), sections
+}
+
+var (
+	label = regexp.MustCompile(`\{\{ \$labels\.(\w+) \}\}`)
+	value = regexp.MustCompile(`\{\{ \$value(?: \| (\w+))? \}\}`)
+)
+
+// plain replaces what Prometheus fills in with words that stand for it.
+func plain(description string) string {
+	description = label.ReplaceAllStringFunc(description, func(found string) string { return "`" + strings.ToUpper(label.FindStringSubmatch(found)[1]) + "`" })
+	return value.ReplaceAllStringFunc(description, func(found string) string {
+		if value.FindStringSubmatch(found)[1] == "humanizePercentage" {
+			return "`N`%"
+		}
+		return "`N`"
+	})
+}
+
+// between replaces the generated text of that name in a page.
+func between(page, name, text string) (replaced string, found bool) {
+	begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
+	before, rest, found := strings.Cut(page, begin)
+	if !found {
+		return page, false
+	}
+	_, after, found := strings.Cut(rest, end)
+	return before + begin + text + end + after, found
 }

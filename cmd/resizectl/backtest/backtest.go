@@ -61,7 +61,7 @@ The policies are
 
 ` + describe(own(unchanged(), nil)) + `
 Flags such as --margin change the options of "default", or of "follow" with
---limit-follows. The result is the policy "changed". docs/usage.md explains the rules
+--limit-follows. The result is the policy "changed". docs/design/usage.md explains the rules
 of a replay and the columns.
 
 This needs no server.`,

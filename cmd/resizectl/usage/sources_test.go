@@ -99,7 +99,7 @@ func showsNoProgressOfAFirstReadThatIsDone(t *testing.T) {
 
 func knowsWhatToDoAboutWhatIsWrong(t *testing.T) {
 	for _, tc := range []struct{ source, message, remedy string }{
-		{"metrics.k8s.io", "list the metrics of namespace shop: pods.metrics.k8s.io is forbidden: User cannot list", "apply the manifests of this version again: they give the server its rights (docs/install.md#2-the-server)"},
+		{"metrics.k8s.io", "list the metrics of namespace shop: pods.metrics.k8s.io is forbidden: User cannot list", "apply the manifests of this version again: they give the server its rights (docs/tasks/install.md)"},
 		{"metrics.k8s.io", "the server is currently unable to handle the request (get pods.metrics.k8s.io)", "see why metrics-server does not answer: kubectl describe apiservice v1beta1.metrics.k8s.io"},
 		{"prometheus", "query x: Post http://prometheus:9090: dial tcp: lookup prometheus: no such host", "check --usage-prometheus-url of the server"},
 		{"prometheus", "query x: client error: 401", "check the password in --usage-prometheus-url of the server, or its --usage-prometheus-token-file"},

@@ -561,7 +561,7 @@ verify-proto:
 	$(call api_descriptors,"$$fresh/api.binpb"); \
 	cmp server/reflection/api.binpb "$$fresh/api.binpb" || { echo "server/reflection/api.binpb is out of date, run make generate"; exit 1; }; \
 	$(call api_reference,"$$fresh/api.md"); \
-	diff -u docs/reference/api.md "$$fresh/api.md" || { echo "docs/api.md is out of date, run make generate"; exit 1; }; \
+	diff -u docs/reference/api.md "$$fresh/api.md" || { echo "docs/reference/api.md is out of date, run make generate"; exit 1; }; \
 	for file in $$(cd "$$fresh" && find proto usage -name '*.pb.go'); do \
 	  git ls-files --error-unmatch "$$file" >/dev/null || { echo "generated code is missing, run make generate"; exit 1; }; \
 	done

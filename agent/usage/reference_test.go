@@ -10,7 +10,7 @@ func TestReference(t *testing.T) {
 	names := map[string]string{"CPU": "CPU", "Memory": "memory", "Charged": "charged memory", "Throttled": "throttling",
 		"CPUPressure": "pressure on cpu", "MemoryPressure": "pressure on memory", "LimitEvents": "events of the memory limit"}
 	var rows [][]string
-	for _, field := range docpage.Comments(t, "usage.go") {
+	for _, field := range docpage.Fields(t, "usage.go") {
 		if name := names[field.Name]; name != "" {
 			rows = append(rows, []string{name, field.Text})
 		}

@@ -152,10 +152,10 @@ func freezes(t *testing.T, s *stored) {
 }
 
 func TestFreezeCommand(t *testing.T) {
-	const page = "docs/reference/holds.md"
+	const page = "docs/tasks/freeze.md"
 	documented := docpage.Read(t, page)
 	for _, command := range []string{FreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze), UnfreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze)} {
-		if !strings.Contains(documented, "\n"+command+"\n") {
+		if !strings.Contains(documented, "\n    "+command+"\n") {
 			t.Errorf("%s does not have the line\n%s", page, command)
 		}
 	}

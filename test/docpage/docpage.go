@@ -137,40 +137,56 @@ func Anchor(heading string) string {
 // Comment is a constant or a field, and what its comment says.
 type Comment struct{ Name, Text string }
 
-// Comments returns the constants and the fields of structs in a Go file in the package of the test whose comments begin
-// with their names. The text lacks the name and the word after it, as in "Skip is …" or "Throttled means that …".
+// Comments returns the constants of a Go file in the package of the test whose comments begin with their names. The
+// text lacks the name and the word after it, as in "Skip is …" or "Throttled means that …".
 func Comments(t testing.TB, file string) []Comment {
+	t.Helper()
+	return comments(t, file, func(n ast.Node) (names []*ast.Ident, doc *ast.CommentGroup, inside bool) {
+		switch n := n.(type) {
+		case *ast.GenDecl:
+			return nil, nil, n.Tok == token.CONST
+		case *ast.ValueSpec:
+			return n.Names, n.Doc, false
+		}
+		return nil, nil, true
+	})
+}
+
+// Fields is like Comments, for the fields of structs.
+func Fields(t testing.TB, file string) []Comment {
+	t.Helper()
+	return comments(t, file, func(n ast.Node) (names []*ast.Ident, doc *ast.CommentGroup, inside bool) {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return nil, nil, false
+		case *ast.Field:
+			return n.Names, n.Doc, false
+		}
+		return nil, nil, true
+	})
+}
+
+// comments returns what commented returns for the declarations of a file. If it returns true, those inside count, too.
+func comments(t testing.TB, file string, commented func(ast.Node) ([]*ast.Ident, *ast.CommentGroup, bool)) (all []Comment) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []Comment
-	add := func(names []*ast.Ident, doc *ast.CommentGroup) {
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		names, doc, inside := commented(n)
 		if len(names) == 0 {
-			return
+			return inside
 		}
 		text, found := strings.CutPrefix(strings.Join(strings.Fields(doc.Text()), " "), names[0].Name)
 		if !found {
-			return
+			return inside
 		}
 		for _, verb := range []string{" is ", " means that ", ": "} {
 			text = strings.TrimPrefix(text, verb)
 		}
 		all = append(all, Comment{names[0].Name, strings.TrimSuffix(text, ".")})
-	}
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncDecl:
-			return false
-		case *ast.GenDecl:
-			return n.Tok == token.CONST || n.Tok == token.TYPE
-		case *ast.ValueSpec:
-			add(n.Names, n.Doc)
-		case *ast.Field:
-			add(n.Names, n.Doc)
-		}
-		return true
+		return inside
 	})
 	return all
 }

@@ -87,7 +87,7 @@ func roleTable(t *testing.T) string {
 		}
 		rows = append(rows, []string{"`" + role.Name + "`", strings.TrimSpace(strings.Join(says, " "))})
 	}
-	return docpage.Table([]string{"ClusterRole", "What it does"}, rows...)
+	return docpage.Table([]string{"ClusterRole", "Meaning"}, rows...)
 }
 
 // connectTable lists what users need to reach a server.
@@ -171,7 +171,7 @@ func remedyTable() string {
 		}
 		rows = append(rows, []string{"`" + string(info.Reason) + "`", info.Meaning, info.Remedy + more})
 	}
-	return docpage.Table([]string{"Reason", "Meaning", "What to do"}, rows...)
+	return docpage.Table([]string{"Reason", "Meaning", "Remedy"}, rows...)
 }
 
 func errorTable() string {

@@ -65,7 +65,7 @@ func Section(t testing.TB, page, heading string) string {
 	return section
 }
 
-// Blocks returns the code blocks of a language in a text.
+// Blocks returns the code blocks of a language in the text.
 func Blocks(text, language string) []string {
 	var all []string
 	for _, block := range regexp.MustCompile("(?sm)^```"+language+"\n(.*?)^```").FindAllStringSubmatch(text, -1) {

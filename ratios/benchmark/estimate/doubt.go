@@ -11,7 +11,7 @@ type Code string
 
 // The reasons why an estimate is held back.
 const (
-	// TooFewSamples means that there are too few samples per benchmark, of the node type or of the baseline.
+	// TooFewSamples means that a benchmark has too few samples, of the node type or of the baseline.
 	TooFewSamples Code = "TooFewSamples"
 	// TooFewMachines means that the samples are from too few machines.
 	TooFewMachines Code = "TooFewMachines"

@@ -49,7 +49,7 @@ func matchesTheCode(t *testing.T) {
 		text, language := example(t, format)
 		parts["example of "+string(format)] = "```" + language + "\n" + text + "```\n"
 	}
-	parts["formats"] = docpage.Table([]string{"Format", "What it is"}, formats...)
+	parts["formats"] = docpage.Table([]string{"Format", "Content"}, formats...)
 	parts["limits of feeds"] = docpage.Table([]string{"Of", "Limit"},
 		[]string{"a feed, as it is sent", "64 MiB"},
 		[]string{"a feed, decompressed", fmt.Sprintf("%d GiB, with %d MiB of memory for a block of xz", maxText>>30, maxDictionary>>20)},

@@ -148,7 +148,7 @@ func hasNoMoreWordsByHandThanItMayHave(t *testing.T) {
 // fence is the begin of a block of code, with the name of its language, which pictures lack.
 var fence = regexp.MustCompile("(?m)^ *```(.*)$")
 
-// blocks returns the languages of the blocks of code in a text.
+// blocks returns the languages of the blocks of code in part of a page.
 func blocks(text string) (languages []string) {
 	for n, found := range fence.FindAllStringSubmatch(text, -1) {
 		if n%2 == 0 {

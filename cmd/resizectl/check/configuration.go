@@ -49,7 +49,7 @@ func (s *subject) demandModes() (found []Result) {
 	switch initial := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL); {
 	case initial == "":
 	case !s.status.GetSizesAtCreation():
-		found = append(found, warning(check, "apply the component size-at-creation (docs/reference.md#sizes-at-creation), or set demand.mode to apply or observe",
+		found = append(found, warning(check, "apply the component size-at-creation (docs/reference/sizes.md#at-creation), or set demand.mode to apply or observe",
 			"demand.mode is initial (%s), but the server does not size pods at their creation: pods get the sizes that follow from what their authors wrote", initial))
 	default:
 		found = append(found, ok(check, "new pods are sized by usage: demand.mode is initial (%s)", initial))

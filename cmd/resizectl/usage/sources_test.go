@@ -81,7 +81,7 @@ func saysWhichSourceIsSilent(t *testing.T) {
 	status := &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{source("push", nil)}, Collecting: true}
 	server := cmdtest.Answering(cmdtest.Returns(status))
 	_, _, stderr := program.Shell(t.Context(), "usage", "sources", "--server", server.Serve(t))
-	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)\n"; stderr != want {
+	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference/node-agents.md#usage)\n"; stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
 }

@@ -299,7 +299,7 @@ test-clusters:
 
 .PHONY: test-vpa
 test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace, if either has changed. Takes a minute.
-	@test/unless-passed "test/bench/vpa $(TRACE) $$(go list -C test/bench/vpa -deps -test -f '{{if and .Module (eq .Module.Path "github.com/workload-resizer/workload-resizer")}}{{.Dir}}{{end}}' ./... | sed 's|^$(CURDIR)/||' | sort -u | tr '\n' ' ')" \
+	@test/unless-passed "test/bench/vpa docs/design/usage.md $(TRACE) $$(go list -C test/bench/vpa -deps -test -f '{{if and .Module (eq .Module.Path "github.com/workload-resizer/workload-resizer")}}{{.Dir}}{{end}}' ./... | sed 's|^$(CURDIR)/||' | sort -u | tr '\n' ' ')" \
 	  $(MAKE) --no-print-directory test-vpas
 
 .PHONY: test-vpas

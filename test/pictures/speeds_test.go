@@ -43,7 +43,7 @@ func TestRequests(t *testing.T) {
 		desired, _ := sizing.CPU.Scale(sizing.Amount{Request: 1000}, entry.CPUFactor, profile.Bounds.CPU)
 		speeds = append(speeds, speed{nodeType.name, 1000, desired.Request, nodeType.as})
 	}
-	image := requests("What a pod that requests 1 core gets", speeds)
+	image := requests("Requests of a pod on three node types", speeds)
 	for _, want := range []string{"n2d", "1000m", "800m  × 1 / 1.25", "769m  × 1 / 1.3"} {
 		if !strings.Contains("\n"+strings.Join(texts(t, image), "\n")+"\n", "\n"+want) {
 			t.Errorf("no %q in the picture", want)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -119,6 +120,15 @@ func Table(columns []string, rows ...[]string) string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// Count returns a number with a comma between thousands.
+func Count(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // Anchor returns the anchor of a heading, as GitHub makes it.

@@ -55,7 +55,7 @@ func matchesTheCode(t *testing.T) {
 		[]string{"a feed, decompressed", fmt.Sprintf("%d GiB, with %d MiB of memory for a block of xz", maxText>>30, maxDictionary>>20)},
 		[]string{"a document of `geekbench` or `phoronix`", fmt.Sprintf("%d MiB", maxDocument>>20)},
 		[]string{"a line", fmt.Sprintf("%d MiB, and %d bytes for a name in it", maxRow>>20, maxName)},
-		[]string{"samples that are kept of a feed", fmt.Sprintf("%d,000, and %d of an instance type, CPU model, benchmark and version", maxSamples/1000, maxPerKey)},
+		[]string{"samples that are kept of a feed", fmt.Sprintf("%s, and %d of an instance type, CPU model, benchmark and version", docpage.Count(maxSamples), maxPerKey)},
 	)
 	docpage.Generated(t, reference, parts)
 }

@@ -236,7 +236,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: ActiveVPA, Severity: Normal, Traits: Traits{Stays: true, Part: true},
-		Meaning: "A VerticalPodAutoscaler sizes the same workload, or the resources in the message, and the two would conflict. One that only boosts the start sizes cpu until the boost ends, as does kube-startup-cpu-boost.",
+		Meaning: "A VerticalPodAutoscaler sizes the same workload, or the resources in the message, and the two would conflict. It does not size containers whose policy there has `mode: Off`, nor resources that `controlledResources` lacks. One that only boosts the start sizes cpu until the boost ends, as does kube-startup-cpu-boost.",
 		Remedy:  "nothing, or remove the VerticalPodAutoscaler, change its update mode to `Off` or `Initial`, or limit its `controlledResources`",
 	},
 	{

@@ -24,7 +24,8 @@ const (
 	SpareCores Format = "sparecores"
 	// CloudCSV is a table as a cloud provider publishes it, as CSV or Markdown, a row per VM size. Only `VM Size` and `Avg
 	// Score` are required, and `benchmark` of the feed. Commas, semicolons or tabs separate the columns, as the header or a
-	// first line such as `sep=;` shows. With semicolons or tabs, numbers may have a decimal comma.
+	// first line such as `sep=;` shows. With semicolons or tabs, numbers may have a decimal comma;
+	// `131,477` then has two meanings, so the row is invalid.
 	CloudCSV Format = "cloud-csv"
 	// Geekbench is what Geekbench 6 writes with `--export-json`: the tests of one machine. Unless it is one of AWS, name its
 	// type (`instanceType` of the feed, `--instance-type`).

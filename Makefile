@@ -587,7 +587,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts ./test/monitoring -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test $(REFERENCES) ./test/docpage ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

@@ -1,7 +1,6 @@
 package monitoring
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,10 +12,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
-
-var update = flag.Bool("update", false, "update what the reference says of each alert")
 
 const runbooks = "https://github.com/workload-resizer/workload-resizer/blob/main/docs/reference/alerts.md#"
 
@@ -154,40 +152,23 @@ func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
 
 // TestReference compares what the reference says of each alert with the rules.
 func TestReference(t *testing.T) {
-	path, content := file(t, "docs", "reference", "alerts.md")
-	want := string(content)
-	table, sections := described(alerts(t))
-	sections["alerts"] = table
-	for name, text := range sections {
-		var found bool
-		if want, found = between(want, name, text); !found {
-			t.Errorf("%s has no place for %s", path, name)
-		}
-	}
-	if want == string(content) {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s is out of date: run make generate", path)
-	}
-	if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	docpage.Generated(t, "docs/reference/alerts.md", described(alerts(t)))
 }
 
 // described returns the table of alerts, and what the section of each alert begins with.
-func described(all []alert) (table string, sections map[string]string) {
-	var rows strings.Builder
-	rows.WriteString("| Alert | Severity | After | Says |\n|---|---|---|---|\n")
-	sections = map[string]string{}
+func described(all []alert) map[string]string {
+	var rows [][]string
+	parts := map[string]string{}
 	for _, a := range all {
-		fmt.Fprintf(&rows, "| [%s](#%s) | %s | %s | %s |\n", a.Alert, strings.ToLower(a.Alert), a.Labels["severity"], a.For, a.Annotations["summary"])
-		sections[a.Alert] += fmt.Sprintf("*%s%s, after %s.* %s\n\n", strings.ToUpper(a.Labels["severity"][:1]), a.Labels["severity"][1:], a.For, plain(a.Annotations["description"]))
+		rows = append(rows, []string{"[" + a.Alert + "](#" + strings.ToLower(a.Alert) + ")", a.Labels["severity"], a.For, a.Annotations["summary"]})
+		if parts[a.Alert] != "" {
+			parts[a.Alert] += "\n"
+		}
+		severity := a.Labels["severity"]
+		parts[a.Alert] += fmt.Sprintf("*%s%s, after %s.* %s\n", strings.ToUpper(severity[:1]), severity[1:], a.For, plain(a.Annotations["description"]))
 	}
-	for name, text := range sections {
-		sections[name] = strings.TrimSuffix(text, "\n")
-	}
-	return rows.String(), sections
+	parts["alerts"] = docpage.Table([]string{"Alert", "Severity", "After", "Says"}, rows...)
+	return parts
 }
 
 var (
@@ -204,15 +185,4 @@ func plain(description string) string {
 		}
 		return "`N`"
 	})
-}
-
-// between replaces the generated text of that name in a page.
-func between(page, name, text string) (replaced string, found bool) {
-	begin, end := "<!-- generated: "+name+" -->\n", "<!-- end -->"
-	before, rest, found := strings.Cut(page, begin)
-	if !found {
-		return page, false
-	}
-	_, after, found := strings.Cut(rest, end)
-	return before + begin + text + end + after, found
 }

@@ -61,8 +61,23 @@ The policies are
 
 ` + describe(own(unchanged(), nil)) + `
 Flags such as --margin change the options of "default", or of "follow" with
---limit-follows. The result is the policy "changed". docs/usage.md explains the rules
-of a replay and the columns.
+--limit-follows. The result is the policy "changed". docs/design/usage.md explains the rules
+of a replay. The columns:
+
+  GIB, CORES                  the sum over machines of their mean requests
+  OOM-DAYS                    share of the days of a machine with at least one OOM kill
+  BAD-DAYS                    share of the days with many CPU samples above the request (--bad-day)
+  NODES-OVER                  days of a node on which usage exceeded it
+  RESIZES                     resizes per machine and day, except OOM raises
+  OOM-RAISES                  resizes per machine and day that raised memory because of a kill
+  COST                        the price of the requests for a month
+  LIMIT-GIB                   the sum over machines of their mean memory limits
+  REVERSED                    resizes in the other direction less than an hour after one
+  CPU-SLACK, MEMORY-SLACK     share of the requests that was not used
+  CPU-ABOVE, MEMORY-ABOVE     share of the samples above the request
+  ABOVE-DAYS                  share of the days of a machine with memory above the request
+  OVER-MEMORY, OVER-CPU       the parts of NODES-OVER
+  OVER-SEEN                   days of a node on which memory up to the limits exceeded it
 
 This needs no server.`,
 		Example: `  # Compare policies on a trace

@@ -12,7 +12,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-const access = "docs/install.md#4-access-for-users"
+const access = "docs/tasks/give-a-team-access.md"
 
 // noPods is a selector that no pod has: the server then plans nothing, but still reports
 // whether the caller can see all pods.

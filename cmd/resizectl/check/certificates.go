@@ -16,7 +16,7 @@ const (
 	// soon is when an expiry needs attention, as for the alert WorkloadResizerCertificateExpiring.
 	soon = 7 * 24 * time.Hour
 	// renewal is the runbook for certificates.
-	renewal = "docs/operations.md#workloadresizercertificateexpiring"
+	renewal = "docs/reference/alerts.md#workloadresizercertificateexpiring"
 )
 
 // certificates checks the certificate that the server serves, and the authority that callers trust.

@@ -44,7 +44,7 @@ func (s *subject) failures(ctx context.Context) []Result {
 	}
 	slices.Sort(pods)
 	pods = slices.Compact(pods)
-	return []Result{warning(check, aboutReason(contract.ResizeFailed, nil)+" (docs/operations.md#workloadresizerresizesfailing)",
+	return []Result{warning(check, aboutReason(contract.ResizeFailed, nil)+" (docs/reference/alerts.md#workloadresizerresizesfailing)",
 		"resizes of %s failed in the last %s: %s; the newest: %s", count(len(pods), "pod"), print.CountOf(int64(recent/time.Minute), "minute"), some(pods), newest.Message)}
 }
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-const install = "install the server: docs/install.md#2-the-server"
+const install = "install the server: docs/tasks/install.md"
 
 // installation checks whether the server runs in the cluster.
 func (s *subject) installation(ctx context.Context) []Result {
@@ -35,11 +35,11 @@ func (s *subject) installation(ctx context.Context) []Result {
 	look := "find out why: kubectl -n " + s.namespace + " describe pods"
 	switch {
 	case len(pods) == 0:
-		return append(found, failure(check, look+"; docs/operations.md#workloadresizerabsent", "no pod of the server runs"))
+		return append(found, failure(check, look+"; docs/reference/alerts.md#workloadresizerabsent", "no pod of the server runs"))
 	case len(unready) == len(pods):
-		return append(found, failure(check, look+"; docs/operations.md#workloadresizerabsent", "no pod of the server is ready: %s", some(unready)))
+		return append(found, failure(check, look+"; docs/reference/alerts.md#workloadresizerabsent", "no pod of the server is ready: %s", some(unready)))
 	case len(unready) > 0:
-		return append(found, warning(check, look+"; docs/operations.md#workloadresizerreplicadown", "%d of %s of the server not ready: %s", len(unready), count(len(pods), "pod"), some(unready)))
+		return append(found, warning(check, look+"; docs/reference/alerts.md#workloadresizerreplicadown", "%d of %s of the server not ready: %s", len(unready), count(len(pods), "pod"), some(unready)))
 	}
 	return append(found, ok(check, "all pods of the server are ready: %d", len(pods)))
 }

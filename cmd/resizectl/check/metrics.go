@@ -41,7 +41,7 @@ func (s *subject) prometheus(ctx context.Context) Result {
 	_, err := s.kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, "monitoring.coreos.com/v1")
 	switch {
 	case apierrors.IsNotFound(err):
-		return ok(check, "the Prometheus operator is not installed; without it, configure Prometheus as in docs/operations.md#metrics-and-alerts")
+		return ok(check, "the Prometheus operator is not installed; without it, configure Prometheus as in docs/tasks/prometheus.md")
 	case err != nil:
 		return unknown(check, "the Prometheus operator", err)
 	}

@@ -32,7 +32,7 @@ func (s *subject) nodesGroup(context.Context) []Result {
 	}
 	labels := slices.DeleteFunc(types.TellingLabels(), func(label string) bool { return label == nodetype.LabelArch })
 	if len(without) > 0 {
-		return []Result{warning(check, "label them, or start the server with --node-type-label (docs/reference.md#node-types)",
+		return []Result{warning(check, "label them, or start the server with --node-type-label (docs/reference/configuration.md#node-types)",
 			"%s without a label that names the node type by default (%s): %s", count(len(without), "node"), strings.Join(labels, ", "), some(without))}
 	}
 	return []Result{ok(check, "labels name the type of each node: %s of %s", count(len(s.nodes), "node"), count(len(known), "type"))}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const reapply = "apply the manifests again: docs/install.md#2-the-server (a server outside of the cluster has no policies)"
+const reapply = "apply the manifests again: docs/tasks/install.md (a server outside of the cluster has no policies)"
 
 // policies checks whether the admission policies of deploy/base exist, are bound, and compile.
 func (s *subject) policies(ctx context.Context) []Result {

@@ -55,7 +55,7 @@ func (s *subject) serverRights(ctx context.Context) []Result {
 		}
 	}
 	if len(missing) > 0 {
-		return []Result{failure(check, "apply the manifests of this version again: they give the server its rights (docs/install.md#2-the-server)",
+		return []Result{failure(check, "apply the manifests of this version again: they give the server its rights (docs/tasks/install.md)",
 			"ServiceAccount %s/%s may not %s", s.namespace, account, some(slices.Compact(missing)))}
 	}
 	return []Result{ok(check, "ServiceAccount %s/%s has all rights that it needs", s.namespace, account)}

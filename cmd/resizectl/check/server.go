@@ -32,7 +32,7 @@ func (s *subject) serverGroup(ctx context.Context) []Result {
 	}
 	found := []Result{ok(check, "replica %s answers, version %s, since %s", s.status.GetReplica(), s.status.GetVersion(), print.Timestamp(s.status.GetStartTime()))}
 	for _, problem := range s.otherProblems() {
-		found = append(found, failure("problems", "see the alerts in docs/operations.md, and the log: kubectl -n "+s.namespace+" logs deployment/"+s.service, "%s", problem))
+		found = append(found, failure("problems", "see the alerts in docs/reference/alerts.md, and the log: kubectl -n "+s.namespace+" logs deployment/"+s.service, "%s", problem))
 	}
 	found = append(found, s.leader(), s.lag(ctx), s.held())
 	return append(found, s.usageSources()...)
@@ -50,7 +50,7 @@ func (s *subject) otherProblems() []string {
 }
 
 func (s *subject) leader() Result {
-	const check, runbook = "leader", "docs/operations.md#workloadresizernoleader"
+	const check, runbook = "leader", "docs/reference/alerts.md#workloadresizernoleader"
 	l := s.status.GetLeader()
 	switch {
 	case s.status.GetDryRun():
@@ -84,7 +84,7 @@ func (s *subject) lag(ctx context.Context) Result {
 	case err != nil:
 		return unknown(check, "the queue", err)
 	case later.GetQueueLength() >= queued:
-		return warning(check, "docs/operations.md#workloadresizerqueueslow", "the queue does not become shorter: %s", print.Queue(later))
+		return warning(check, "docs/reference/alerts.md#workloadresizerqueueslow", "the queue does not become shorter: %s", print.Queue(later))
 	}
 	return ok(check, "the queue becomes shorter: %s", print.Queue(later))
 }

@@ -25,7 +25,7 @@ func (s *subject) usageSources() []Result {
 	for _, problem := range print.UsageProblems(s.usage) {
 		remedy := problem.Remedy
 		if remedy == "" {
-			remedy = "see its state with \"resizectl usage sources\" (docs/usage.md)"
+			remedy = "see its state with \"resizectl usage sources\" (docs/design/usage.md)"
 		}
 		found = append(found, warning(check, remedy, "%s", problem.Message))
 	}

@@ -30,7 +30,7 @@ func UsageProblems(resp *workloadresizerv1.GetUsageStatusResponse) []UsageProble
 // usageRemedies are what to do about messages of the Kubernetes API and of Prometheus, by how the name of
 // the source begins. Messages of our own say it themselves.
 var usageRemedies = []struct{ source, contains, remedy string }{
-	{"", "is forbidden", "apply the manifests of this version again: they give the server its rights (docs/install.md#2-the-server)"},
+	{"", "is forbidden", "apply the manifests of this version again: they give the server its rights (docs/tasks/install.md)"},
 	{"metrics", "could not find", "install metrics-server, or start the server without metrics in --usage-sources"},
 	{"metrics", "currently unable to handle the request", "see why metrics-server does not answer: kubectl describe apiservice v1beta1.metrics.k8s.io"},
 	{"prometheus", "connection refused", "check that Prometheus runs, and --usage-prometheus-url of the server"},

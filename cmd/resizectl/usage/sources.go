@@ -89,7 +89,7 @@ func warnOfUsage(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse
 	}
 	for _, source := range resp.GetSources() {
 		if sourceState(source, resp.GetCollecting()).Text == noReports {
-			if _, err := fmt.Fprintln(o.ErrOut, "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)"); err != nil {
+			if _, err := fmt.Fprintln(o.ErrOut, "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference/node-agents.md#usage)"); err != nil {
 				return err
 			}
 		}

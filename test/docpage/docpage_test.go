@@ -64,7 +64,8 @@ func theIndexHasEveryPage(t *testing.T) {
 		}
 		var sections []string
 		for _, s := range section.FindAllStringSubmatch(text, -1) {
-			if !whole(text) {
+			// The page of alerts has a table of them itself.
+			if !whole(text) && !strings.HasPrefix(s[1], "WorkloadResizer") {
 				sections = append(sections, "["+s[1]+"]("+name+"#"+Anchor(s[1])+")")
 			}
 		}

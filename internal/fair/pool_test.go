@@ -10,8 +10,8 @@ func editor(n int) Key {
 	return Key{Origin: "system:serviceaccount:mallory", Account: fmt.Sprint("system:serviceaccount:mallory:", n)}
 }
 
-// user returns a user without a credential.
-func user(name string) Key { return Key{Origin: name, Account: name} }
+// ann is a user without a credential.
+var ann = Key{Origin: "ann", Account: "ann"}
 
 func TestPool(t *testing.T) {
 	t.Run("nobody keeps others out", nobodyKeepsOthersOut)
@@ -27,13 +27,13 @@ func nobodyKeepsOthersOut(t *testing.T) {
 		victim Key
 		others func(n int) Key
 	}{
-		{"many accounts of one namespace do not keep out others", user("ann"), editor},
+		{"many accounts of one namespace do not keep out others", ann, editor},
 		{"many accounts of one namespace do not keep out another namespace's", Key{Origin: "system:serviceaccount:shop", Account: "system:serviceaccount:shop:ann"}, editor},
 		{"one account does not keep out another one of its namespace", editor(0), func(int) Key { return editor(1) }},
 		{"one credential does not keep out another one of its account",
 			Key{Origin: "ci", Account: "ci", Credential: "JTI=1"}, func(int) Key { return Key{Origin: "ci", Account: "ci", Credential: "JTI=2"} }},
 		{"many credentials of one account do not keep out another account",
-			user("ann"), func(n int) Key { return Key{Origin: "ci", Account: "ci", Credential: fmt.Sprint("JTI=", n)} }},
+			ann, func(n int) Key { return Key{Origin: "ci", Account: "ci", Credential: fmt.Sprint("JTI=", n)} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := NewPool[int](Limits{All: 20, PerAccount: 10})
@@ -60,10 +60,10 @@ func theShareThatIsUsedLeastRecentlyGivesWay(t *testing.T) {
 	p := NewPool[int](Limits{All: 20, PerAccount: 3})
 	var all [3]Share[int]
 	for i := range all {
-		p.Insert(&all[i], user("ann"))
+		p.Insert(&all[i], ann)
 	}
 	all[0].Use()
-	if evicted := p.Insert(&Share[int]{}, user("ann")); evicted != &all[1] {
+	if evicted := p.Insert(&Share[int]{}, ann); evicted != &all[1] {
 		t.Errorf("%+v gave way", evicted)
 	}
 	if all[1].Holds() {

@@ -11,14 +11,14 @@ import (
 
 // printRows prints the rows in the format of the flags.
 func (o *options) printRows(rows []backtest.Row) error {
-	if err := print.SortBy(o.SortBy, rows, print.Fields); err != nil {
+	if err := print.Sort(o.SortBy, rows); err != nil {
 		return err
 	}
 	switch {
 	case o.Format.IsDocument():
 		return o.Value(map[string]any{"rows": rows})
 	case o.Format.IsListing():
-		return print.Columns(&o.Output, rows...)
+		return print.Listing(&o.Output, nil, rows...)
 	}
 	return o.Table(table(rows))
 }

@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -41,86 +40,143 @@ func YAML(m proto.Message) ([]byte, error) {
 	return out, nil
 }
 
-// joined returns the fields of several messages as one JSON object. If several messages have a
-// field, the first message determines its value.
-func joined(messages ...proto.Message) ([]byte, error) {
-	var object bytes.Buffer
-	object.WriteByte('{')
-	known := map[string]bool{}
-	for _, m := range messages {
-		raw, err := JSON(m, "")
+// Field is a field of a document. Its value is a message, a list of List, or whatever else is written as JSON.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// List returns a value of a Field with several parts.
+func List[T any](parts []T) []any {
+	list := make([]any, len(parts))
+	for i, part := range parts {
+		list[i] = part
+	}
+	return list
+}
+
+// Fields prints a document with these fields on standard output, like Document.
+func (o *Output) Fields(fields ...Field) error {
+	if o.Format.template == nil {
+		return writeFields(o.Out, o.Format, fields)
+	}
+	document := map[string]any{}
+	for _, field := range fields {
+		value, err := selectable(field.Value)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		fields := json.NewDecoder(bytes.NewReader(raw))
-		if _, err := fields.Token(); err != nil { // The opening brace.
-			return nil, fmt.Errorf("join the answers: %w", err)
-		}
-		for fields.More() {
-			name, err := fields.Token()
+		document[field.Name] = value
+	}
+	return o.Format.Select(o.Out, document)
+}
+
+// selectable returns a value for templates.
+func selectable(value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			part, err := selectable(v[i])
 			if err != nil {
-				return nil, fmt.Errorf("join the answers: %w", err)
+				return nil, err
 			}
-			var value json.RawMessage
-			if err := fields.Decode(&value); err != nil {
-				return nil, fmt.Errorf("join the answers: %w", err)
-			}
-			if key := name.(string); !known[key] {
-				if len(known) > 0 {
-					object.WriteByte(',')
-				}
-				known[key] = true
-				fmt.Fprintf(&object, "%q: %s", key, value)
-			}
+			list[i] = part
 		}
+		return list, nil
 	}
-	object.WriteByte('}')
-	var out bytes.Buffer
-	if err := json.Indent(&out, object.Bytes(), "", "  "); err != nil {
-		return nil, fmt.Errorf("indent the answer: %w", err)
+	return Object(value)
+}
+
+// rawOf returns a value as JSON.
+func rawOf(value any) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case proto.Message:
+		return JSON(v, "")
+	case []any:
+		list := make([]json.RawMessage, len(v))
+		for i := range v {
+			part, err := rawOf(v[i])
+			if err != nil {
+				return nil, err
+			}
+			list[i] = part
+		}
+		value = list
 	}
-	return out.Bytes(), nil
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("write the answer as JSON: %w", err)
+	}
+	return raw, nil
+}
+
+// writeFields writes a document as JSON or YAML, with the fields in their order.
+func writeFields(w io.Writer, f Format, fields []Field) error {
+	var object, out bytes.Buffer
+	for i, field := range fields {
+		raw, err := rawOf(field.Value)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			object.WriteByte(',')
+		}
+		fmt.Fprintf(&object, "%q: %s", field.Name, raw)
+	}
+	if err := json.Indent(&out, fmt.Appendf(nil, "{%s}", &object), "", "  "); err != nil {
+		return fmt.Errorf("indent the answer: %w", err)
+	}
+	return writeJSON(w, f, out.Bytes())
 }
 
 // Document writes messages as the whole output: one object with the fields of all of them, or what
-// the format's template selects from it.
+// the format's template selects from it. If several messages have a field, the first message determines
+// its value.
 func Document(w io.Writer, f Format, messages ...proto.Message) error {
-	if f.template != nil {
-		document := map[string]any{}
-		for _, m := range messages {
-			fields, err := Object(m)
-			if err != nil {
+	var fields []Field
+	document := map[string]any{}
+	for _, m := range messages {
+		object, err := map[string]any(nil), error(nil)
+		if f.template != nil {
+			if object, err = Object(m); err != nil {
 				return err
 			}
-			for name, value := range fields {
-				if _, known := document[name]; !known {
-					document[name] = value
-				}
+		}
+		raw, err := fieldsOf[json.RawMessage](m)
+		if err != nil {
+			return err
+		}
+		all := m.ProtoReflect().Descriptor().Fields()
+		for i := range all.Len() {
+			name := all.Get(i).JSONName()
+			if _, known := document[name]; !known && raw[name] != nil {
+				document[name], fields = object[name], append(fields, Field{name, raw[name]})
 			}
 		}
+	}
+	if f.template != nil {
 		return f.Select(w, document)
 	}
-	out, err := joined(messages...)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, f, out)
+	return writeFields(w, f, fields)
 }
 
 // Value writes a value that is no message as the whole output, like Document.
 func Value(w io.Writer, f Format, value any) error {
+	if f.template != nil {
+		document, err := Object(value)
+		if err != nil {
+			return err
+		}
+		return f.Select(w, document)
+	}
 	out, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the answer as JSON: %w", err)
 	}
-	if f.template == nil {
-		return writeJSON(w, f, out)
-	}
-	document := map[string]any{}
-	if err := utiljson.Unmarshal(out, &document); err != nil {
-		return fmt.Errorf("read the answer's JSON: %w", err)
-	}
-	return f.Select(w, document)
+	return writeJSON(w, f, out)
 }
 
 // writeJSON writes a JSON document, as YAML if that is the format.

@@ -9,18 +9,29 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Object returns a message for templates, columns and sorting: the fields of its JSON, except that
+// Object returns a value for templates, columns and sorting: the fields of its JSON. In those of a message,
 // integers of 64 bits are numbers, as in the objects that kubectl prints. JSON has them as strings.
-func Object(m proto.Message) (map[string]any, error) {
-	raw, err := JSON(m, "")
+func Object(value any) (map[string]any, error) {
+	if row, is := value.(interface{ InAPI() proto.Message }); is && row.InAPI() != nil {
+		value = row.InAPI()
+	}
+	fields, err := fieldsOf[any](value)
+	if m, is := value.(proto.Message); is && err == nil {
+		setNumbers(m.ProtoReflect().Descriptor(), fields)
+	}
+	return fields, err
+}
+
+// fieldsOf returns the fields of a value's JSON.
+func fieldsOf[V any](value any) (map[string]V, error) {
+	raw, err := rawOf(value)
 	if err != nil {
 		return nil, err
 	}
-	fields := map[string]any{}
+	fields := map[string]V{}
 	if err := utiljson.Unmarshal(raw, &fields); err != nil {
 		return nil, fmt.Errorf("read the answer's JSON: %w", err)
 	}
-	setNumbers(m.ProtoReflect().Descriptor(), fields)
 	return fields, nil
 }
 

@@ -62,3 +62,20 @@ func CountOf(n int64, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// AreOf returns "1 pod is" or e.g. "2 pods are".
+func AreOf(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return CountOf(n, what) + " are"
+}
+
+// First returns the first of some names, and how many more there are, e.g. "a, b and 2 more".
+func First(names []string, most int) string {
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
+}

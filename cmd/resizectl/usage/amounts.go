@@ -62,6 +62,10 @@ func (a amounts) fields() *fields {
 	return &fields{a.cpu.String(), a.memory.String()}
 }
 
+func (a amounts) inAPI() *workloadresizerv1.ResourceAmounts {
+	return &workloadresizerv1.ResourceAmounts{Cpu: a.cpu.String(), Memory: a.memory.String()}
+}
+
 // cores returns an amount of CPU for people, e.g. "1500m" or "12.3".
 func cores(q resource.Quantity) string {
 	millis := q.MilliValue()

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -10,19 +9,18 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// remarkUnknown says what the table does not cover.
-func remarkUnknown(errOut io.Writer, total *row) error {
-	if total.UnknownContainers == 0 {
-		return nil
+// unknownText says what the table does not cover; empty if it covers all.
+func unknownText(total *sums) string {
+	if total.unknownPods == 0 {
+		return ""
 	}
 	unknown := total.unknown()
-	_, err := fmt.Fprintf(errOut, "%d of %s unknown: their authors requested cpu %s and memory %s, which no sum counts; \"resizectl usage explain WORKLOAD\" shows why\n",
-		total.UnknownContainers, are(total.Containers, "container"), cores(unknown.cpu), bytes(unknown.memory))
-	return err
+	return fmt.Sprintf("%d of %s unknown: their authors requested cpu %s and memory %s, which no sum counts; \"resizectl usage explain WORKLOAD\" shows why",
+		total.unknownPods, print.AreOf(total.pods, "container"), cores(unknown.cpu), bytes(unknown.memory))
 }
 
-// remarkWithheld says of which workloads the table has what their authors requested as recommended.
-func remarkWithheld(errOut io.Writer, items []*workloadresizerv1.Recommendation) error {
+// withheld says of which workloads the table has what their authors requested as recommended; empty if of none.
+func withheld(items []*workloadresizerv1.Recommendation) string {
 	var names []string
 	for _, item := range items {
 		if item.GetCpuWithheldMessage() == "" && item.GetMemoryWithheldMessage() == "" {
@@ -33,46 +31,32 @@ func remarkWithheld(errOut io.Writer, items []*workloadresizerv1.Recommendation)
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return ""
 	}
-	shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
-	if more := len(names) - mostNamed; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	_, err := fmt.Fprintf(errOut, "a HorizontalPodAutoscaler compares requests of %s with usage, so usage does not size them, and no savings count; \"resizectl usage explain WORKLOAD\" shows which\n", shown)
-	return err
+	return fmt.Sprintf("a HorizontalPodAutoscaler compares requests of %s with usage, so usage does not size them, and no savings count; \"resizectl usage explain WORKLOAD\" shows which", print.First(names, mostNamed))
 }
 
 // mostNamed is how many workloads a remark names.
 const mostNamed = 5
 
-// are returns "1 container is" or e.g. "2 containers are".
-func are(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what + " is"
-	}
-	return print.CountOf(n, what) + " are"
-}
-
-// remarkOwner says that the rows are about different workloads than the one that was named: those that its
-// pods count for.
-func remarkOwner(errOut io.Writer, of *target, rows []*row) error {
+// otherOwners says that the rows are about different workloads than the one that was named: those that its
+// pods count for. It is empty if they are not.
+func otherOwners(of *target, rows []*row) string {
 	if of.workload == nil {
-		return nil
+		return ""
 	}
 	var others []string
 	named := print.WorkloadName(of.workload)
 	for _, r := range rows {
-		if r.Workload == nil {
+		if r.workload == nil {
 			continue
 		}
-		if name := print.WorkloadName(r.Workload); name != named && !slices.Contains(others, name) {
+		if name := r.name(); name != named && !slices.Contains(others, name) {
 			others = append(others, name)
 		}
 	}
 	if len(others) == 0 {
-		return nil
+		return ""
 	}
-	_, err := fmt.Fprintf(errOut, "the pods of %s count for %s; the sums are over these pods only\n", named, strings.Join(others, ", "))
-	return err
+	return fmt.Sprintf("the pods of %s count for %s; the sums are over these pods only", named, strings.Join(others, ", "))
 }

@@ -92,63 +92,32 @@ func (o *savingsOptions) print(resp *workloadresizerv1.ListSavingsResponse) erro
 	if err != nil {
 		return err
 	}
-	rows := all.workloads
-	if o.by == byNamespace {
-		rows = all.namespaces
-	}
-	if err := print.SortBy(o.SortBy, rows, (*saver).object); err != nil {
-		return err
-	}
-	switch {
-	case o.Format.IsDocument():
-		return all.document(&o.Output)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, saverName, messages(rows)...)
-	}
-	if err := o.Table(all.table(o, rows)); err != nil {
-		return err
-	}
-	return all.remark(o)
+	return all.print(&o.Output, o.layout(o.by), func([]*row) []string {
+		return []string{otherOwners(&o.target, all.rows[byWorkload]), all.unknownUsage()}
+	})
 }
 
-// saverName returns what -o name prints.
-func saverName(of *workloadresizerv1.Savings) string {
-	if of.GetWorkload() != nil {
-		return print.WorkloadName(of.GetWorkload())
+// unknownUsage says of how many pods the usage is unknown, and where to find why; empty if there are none. Pods that
+// count for no workload cannot be explained.
+func (r *report) unknownUsage() string {
+	unknown := r.total.sums.unknownPods
+	if unknown == 0 {
+		return ""
 	}
-	return "namespace/" + print.OneLine(of.GetNamespace())
-}
-
-// remark says what the table does not show.
-func (s *savings) remark(o *savingsOptions) error {
-	var rows []*row
-	for _, of := range s.workloads {
-		if w := of.GetWorkload(); w != nil {
-			rows = append(rows, &row{Workload: &workload{w.GetKind(), w.GetName()}})
-		}
-	}
-	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil || s.total.GetUnknownPods() == 0 {
-		return err
-	}
-	_, err := fmt.Fprintf(o.ErrOut, "the usage of %d of %s is unknown; %s\n", s.total.GetUnknownPods(), print.CountOf(s.total.GetPods(), "pod"), s.whyUnknown())
-	return err
-}
-
-// whyUnknown says where to find why the usage of pods is unknown. Those that count for no workload cannot be explained.
-func (s *savings) whyUnknown() string {
-	const explain = "\"resizectl usage explain WORKLOAD\" shows why"
 	var without int64
-	for _, of := range s.workloads {
-		if of.GetWorkload() == nil {
-			without += of.GetUnknownPods()
+	for _, of := range r.rows[byWorkload] {
+		if of.workload == nil {
+			without += of.sums.unknownPods
 		}
 	}
+	why := "\"resizectl usage explain WORKLOAD\" shows why"
 	none := fmt.Sprintf("none is collected of %s without a workload (-)", print.CountOf(without, "pod"))
 	switch without {
 	case 0:
-		return explain
-	case s.total.GetUnknownPods():
-		return none
+	case unknown:
+		why = none
+	default:
+		why += "; " + none
 	}
-	return explain + "; " + none
+	return fmt.Sprintf("the usage of %d of %s is unknown; %s", unknown, print.CountOf(r.total.sums.pods, "pod"), why)
 }

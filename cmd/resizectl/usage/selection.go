@@ -57,6 +57,11 @@ func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
 	return request
 }
 
+// layout returns the columns for rows about these.
+func (s *selection) layout(by by) layout {
+	return layout{by: by, withNamespace: s.allNamespaces || by == byNamespace}
+}
+
 // list prints what is selected, or says that nothing was found. call returns how many items the server lists, and
 // how to print them.
 func (s *selection) list(ctx context.Context, server *connect.Connection, errOut io.Writer, call func(context.Context, *client.Client) (n int, show func() error, err error)) error {

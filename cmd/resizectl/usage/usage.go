@@ -2,12 +2,15 @@ package usage
 
 import (
 	"context"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -131,26 +134,42 @@ func (o *options) print(resp *workloadresizerv1.ListRecommendationsResponse) err
 	if err != nil {
 		return err
 	}
-	rows := all.rows(o.by)
-	if err := print.SortBy(o.SortBy, rows, print.Fields); err != nil {
-		return err
+	return all.print(&o.Output, o.layout(o.by), func(rows []*row) []string {
+		return []string{otherOwners(&o.target, rows), withheld(resp.GetRecommendations()), unknownText(&all.total.sums)}
+	})
+}
+
+// follow prints the containers, and then those whose recommendations or sums have changed.
+func (o *options) follow(ctx context.Context) error {
+	return o.server.Stream(ctx, func(ctx context.Context, c *client.Client) error {
+		if err := o.resolve(ctx, c); err != nil {
+			return err
+		}
+		selected := o.request()
+		request := &workloadresizerv1.WatchRecommendationsRequest{Namespace: selected.GetNamespace(), Workload: selected.GetWorkload()}
+		events := func(opts ...client.WatchOption) iter.Seq2[client.RecommendationEvent, error] {
+			return c.WatchRecommendations(ctx, request, opts...)
+		}
+		kind := objects.Kind[*workloadresizerv1.Recommendation, *row]{
+			Name:    func(item *workloadresizerv1.Recommendation) string { return containerRow(item).name() },
+			Rows:    eventRows,
+			Columns: o.layout(byContainer).columns(),
+		}
+		// The confidence and the times in messages change every minute.
+		return connect.Follow(ctx, o.IOStreams, events, kind.Events(&o.Output).OnlyVisible(eventKey))
+	})
+}
+
+// eventRows returns the row of a container. A container whose sums cannot be read has a row, too.
+func eventRows(item *workloadresizerv1.Recommendation) []*row {
+	r := containerRow(item)
+	if err := r.sums.read(item.GetSums()); err != nil {
+		r.sums = sums{pods: item.GetSums().GetPods(), unknownPods: item.GetSums().GetPods()}
 	}
-	switch {
-	case o.Format.IsDocument():
-		return all.document(&o.Output)
-	case o.Format == print.FormatName:
-		return printNames(o.Out, rows)
-	case o.Format.IsListing():
-		return print.Columns(&o.Output, rows...)
-	}
-	if err := o.Table(all.table(o, rows)); err != nil {
-		return err
-	}
-	if err := remarkOwner(o.ErrOut, &o.target, rows); err != nil {
-		return err
-	}
-	if err := remarkWithheld(o.ErrOut, all.items); err != nil {
-		return err
-	}
-	return remarkUnknown(o.ErrOut, &all.Total)
+	return []*row{r}
+}
+
+// eventKey returns what identifies a row.
+func eventKey(item *workloadresizerv1.Recommendation) string {
+	return strings.Join([]string{item.GetNamespace(), print.WorkloadName(item.GetWorkload()), item.GetContainer(), item.GetRule()}, "\x00")
 }

@@ -141,7 +141,5 @@ func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly
 
 func (o *acceptOptions) Table(answer ratios.Answer) *metav1.Table {
 	ratio := answer.(*workloadresizerv1.UpdateOverrideResponse).GetRatio()
-	return &metav1.Table{ColumnDefinitions: ratios.ShiftColumns, Rows: []metav1.TableRow{
-		ratios.ShiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
-	}}
+	return ratios.ShiftTable(ratios.Shift{NodeType: ratio.GetNodeType(), Old: o.suggestion.GetCurrent(), New: ratio})
 }

@@ -14,59 +14,42 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// completeFirst completes only the first argument.
-func completeFirst(complete func(*cobra.Command) []cobra.Completion) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return complete(cmd), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
 // completeSuggestions completes the node types that have suggestions.
 func completeSuggestions(server *connect.Connection) cobra.CompletionFunc {
-	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
-		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			resp, err := c.ListSuggestions(ctx)
-			for _, s := range resp.GetSuggestions() {
-				found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()),
-					ratios.Shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
-			}
-			return found, err
-		})
+	return server.CompleteFirst(func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		resp, err := c.ListSuggestions(ctx)
+		for _, s := range resp.GetSuggestions() {
+			found = append(found, cobra.CompletionWithDesc(print.OneLine(s.GetNodeType()), ratios.Shifted(currentPerf(s), print.Factor(s.GetCpuPerf()))))
+		}
+		return found, err
 	})
 }
 
 func completeFeeds(server *connect.Connection) cobra.CompletionFunc {
-	return completeFirst(func(cmd *cobra.Command) []cobra.Completion {
-		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			for feed, err := range c.ListFeeds(ctx) {
-				if err != nil {
-					return nil, err
-				}
-				found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
+	return server.CompleteFirst(func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		for feed, err := range c.ListFeeds(ctx) {
+			if err != nil {
+				return nil, err
 			}
-			return found, nil
-		})
+			found = append(found, cobra.CompletionWithDesc(print.OneLine(feed.GetName()), print.OneLine(feed.GetLocation())))
+		}
+		return found, nil
 	})
 }
 
 // completeBenchmarks completes a flag that names a benchmark.
 func completeBenchmarks(server *connect.Connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			machines := map[string]int64{}
-			for b, err := range c.ListBenchmarks(ctx, &workloadresizerv1.ListBenchmarksRequest{}) {
-				if err != nil {
-					return nil, err
-				}
-				machines[print.OneLine(b.GetBenchmark())] += b.GetMachines()
+	return server.CompleteFlag(func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		machines := map[string]int64{}
+		for b, err := range c.ListBenchmarks(ctx, &workloadresizerv1.ListBenchmarksRequest{}) {
+			if err != nil {
+				return nil, err
 			}
-			for _, name := range slices.Sorted(maps.Keys(machines)) {
-				found = append(found, cobra.CompletionWithDesc(name, "on "+print.CountOf(machines[name], "machine")))
-			}
-			return found, nil
-		}), cobra.ShellCompDirectiveNoFileComp
-	}
+			machines[print.OneLine(b.GetBenchmark())] += b.GetMachines()
+		}
+		for _, name := range slices.Sorted(maps.Keys(machines)) {
+			found = append(found, cobra.CompletionWithDesc(name, "on "+print.CountOf(machines[name], "machine")))
+		}
+		return found, nil
+	})
 }

@@ -2,14 +2,13 @@ package benchmarks
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// printFault prints what is wrong with a row of a file or feed, in the form that editors
+// faultLine says what is wrong with a row of a file or feed, in the form that editors
 // recognize. Line 0 is an unknown line, and an empty field is the whole row.
-func printFault(w io.Writer, where string, line int, field, message string) error {
+func faultLine(where string, line int, field, message string) string {
 	text := print.OneLine(where)
 	if line > 0 {
 		text += fmt.Sprintf(":%d", line)
@@ -17,15 +16,13 @@ func printFault(w io.Writer, where string, line int, field, message string) erro
 	if field != "" {
 		text += ": " + print.OneLine(field)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", text, print.OneLine(message))
-	return err
+	return text + ": " + print.OneLine(message)
 }
 
-// printMoreFaults prints how many more rows there are that are not shown, if any.
-func printMoreFaults(w io.Writer, where string, n int64, how string) error {
+// moreFaults says how many more rows there are that are not shown; empty if there are none.
+func moreFaults(where string, n int64, how string) string {
 	if n <= 0 {
-		return nil
+		return ""
 	}
-	_, err := fmt.Fprintf(w, "%s: not shown: %s\n", print.OneLine(where), print.CountOf(n, "more "+how+" row"))
-	return err
+	return fmt.Sprintf("%s: not shown: %s", print.OneLine(where), print.CountOf(n, "more "+how+" row"))
 }

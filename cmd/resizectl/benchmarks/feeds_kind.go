@@ -1,8 +1,6 @@
 package benchmarks
 
 import (
-	"io"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -41,17 +39,13 @@ func feedState(feed *workloadresizerv1.Feed) print.Cell {
 	return print.Cell{Text: "good"}
 }
 
-// printFeedFaults prints what is wrong with the rows, one line each.
-func printFeedFaults(w io.Writer, feeds []*workloadresizerv1.Feed) error {
+// feedFaults says what is wrong with the rows, one line each.
+func feedFaults(feeds []*workloadresizerv1.Feed) (lines []string) {
 	for _, feed := range feeds {
 		for _, fault := range feed.GetFaults() {
-			if err := printFault(w, feed.GetName(), int(fault.GetLine()), fault.GetField(), fault.GetMessage()); err != nil {
-				return err
-			}
+			lines = append(lines, faultLine(feed.GetName(), int(fault.GetLine()), fault.GetField(), fault.GetMessage()))
 		}
-		if err := printMoreFaults(w, feed.GetName(), feed.GetBad()-int64(len(feed.GetFaults())), "bad"); err != nil {
-			return err
-		}
+		lines = append(lines, moreFaults(feed.GetName(), feed.GetBad()-int64(len(feed.GetFaults())), "bad"))
 	}
-	return nil
+	return lines
 }

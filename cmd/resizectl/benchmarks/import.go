@@ -135,14 +135,14 @@ func (o *importOptions) run(ctx context.Context) error {
 				return err
 			}
 			all = append(all, done)
-			if err := done.printFaults(o.ErrOut); err != nil {
-				return err
-			}
+			notes := done.faults()
 			if done.Format == string(feed.CloudCSV) && !noted {
 				noted = true
-				if err := o.noteBenchmark(); err != nil {
-					return err
-				}
+				// A typo would count as another benchmark, with which few measurements look more certain than they are.
+				notes = append(notes, fmt.Sprintf("note: %s is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos", print.OneLine(o.benchmark)))
+			}
+			if err := print.Texts(o.ErrOut, notes...); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -157,11 +157,4 @@ func (o *importOptions) run(ctx context.Context) error {
 		return command.ErrNotImported
 	}
 	return nil
-}
-
-// noteBenchmark notes that the benchmark of a table is not in the table of suites. A typo would
-// count as another benchmark, with which few measurements look more certain than they are.
-func (o *importOptions) noteBenchmark() error {
-	_, err := fmt.Fprintf(o.ErrOut, "note: %s is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos\n", print.OneLine(o.benchmark))
-	return err
 }

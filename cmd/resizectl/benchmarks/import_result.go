@@ -2,12 +2,12 @@ package benchmarks
 
 import (
 	"context"
-	"io"
-	"strconv"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
@@ -66,23 +66,19 @@ func (i *imported) send(ctx context.Context, c *client.Client, samples []*worklo
 	return nil
 }
 
-// printFaults prints what is wrong with the file, one line each.
-func (i *imported) printFaults(w io.Writer) error {
+// faults says what is wrong with the file, one line each.
+func (i *imported) faults() (lines []string) {
 	for _, of := range []struct {
 		faults []importFault
 		all    int64
 		what   string
 	}{{i.Faults, int64(i.Bad), "bad"}, {i.Rejections, i.Rejected, "rejected"}} {
 		for _, fault := range of.faults {
-			if err := printFault(w, i.File, fault.Line, fault.Field, fault.Message); err != nil {
-				return err
-			}
+			lines = append(lines, faultLine(i.File, fault.Line, fault.Field, fault.Message))
 		}
-		if err := printMoreFaults(w, i.File, of.all-int64(len(of.faults)), of.what); err != nil {
-			return err
-		}
+		lines = append(lines, moreFaults(i.File, of.all-int64(len(of.faults)), of.what))
 	}
-	return nil
+	return lines
 }
 
 // print prints the totals; nothing if no file was imported.
@@ -99,30 +95,27 @@ func (o *importOptions) print(all []*imported) error {
 // importTable returns a table with a row per file, and one for all of them. In a dry run,
 // nothing is stored.
 func importTable(all []*imported, tried bool) *metav1.Table {
-	stored := print.Column("Stored")
+	stored := "Stored"
 	if tried {
-		stored = print.Column("Would Be Stored")
-	}
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		print.Column("File"), print.Column("Format"), print.Column("Rows"), print.Column("Skipped"), print.Column("Bad"), stored, print.Column("Known"), print.Column("Old"), print.Column("Rejected"),
-	}}
-	total := make([]int64, 7)
-	row := func(name, format string, counts []int64) {
-		cells := []any{print.OneLine(name), format}
-		for _, n := range counts {
-			cells = append(cells, strconv.FormatInt(n, 10))
-		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: cells})
-	}
-	for _, i := range all {
-		counts := []int64{int64(i.Rows), int64(i.Skipped), int64(i.Bad), i.Stored, i.Known, i.Old, i.Rejected}
-		row(i.File, i.Format, counts)
-		for n, count := range counts {
-			total[n] += count
-		}
+		stored = "Would Be Stored"
 	}
 	if len(all) > 1 {
-		row("all files", print.Absent, total)
+		total := &imported{File: "all files", Format: print.Absent}
+		for _, i := range all {
+			total.Rows, total.Skipped, total.Bad = total.Rows+i.Rows, total.Skipped+i.Skipped, total.Bad+i.Bad
+			total.Stored, total.Known, total.Old, total.Rejected = total.Stored+i.Stored, total.Known+i.Known, total.Old+i.Old, total.Rejected+i.Rejected
+		}
+		all = append(slices.Clone(all), total)
 	}
-	return table
+	return objects.Table([]objects.Column[*imported]{
+		objects.Cell("File", func(i *imported) any { return print.OneLine(i.File) }),
+		objects.Cell("Format", func(i *imported) any { return i.Format }),
+		objects.Count("Rows", func(i *imported) int64 { return int64(i.Rows) }),
+		objects.Count("Skipped", func(i *imported) int64 { return int64(i.Skipped) }),
+		objects.Count("Bad", func(i *imported) int64 { return int64(i.Bad) }),
+		objects.Count(stored, func(i *imported) int64 { return i.Stored }),
+		objects.Count("Known", func(i *imported) int64 { return i.Known }),
+		objects.Count("Old", func(i *imported) int64 { return i.Old }),
+		objects.Count("Rejected", func(i *imported) int64 { return i.Rejected }),
+	}, all...)
 }

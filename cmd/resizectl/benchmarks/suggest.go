@@ -69,7 +69,7 @@ func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*obj
 	return &objects.Answer[*workloadresizerv1.Suggestion]{
 		Objects: []*workloadresizerv1.Suggestion{resp.GetSuggestion()}, Document: []proto.Message{resp},
 		Text: func(o *print.Output) error {
-			if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
+			if err := printSuggestion(o, resp); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))

@@ -85,10 +85,7 @@ func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
 			codes = append(codes, code)
 		}
 	}
-	if len(codes) == 0 {
-		return print.Cell{Text: print.Absent}
-	}
-	return print.Cell{Text: strings.Join(codes, ","), Style: print.Notable}
+	return print.Marked(strings.Join(codes, ","), print.Notable)
 }
 
 // appliedText returns the ratio of the benchmark source, and the ratio that it moves toward.

@@ -1,58 +1,37 @@
 package benchmarks
 
 import (
-	"fmt"
-	"slices"
+	"cmp"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-var partColumns = []metav1.TableColumnDefinition{
-	print.Column("Benchmark"), print.Column("Version"), print.Column("Ratio"), print.Column("Weight"), print.Column("Samples"), print.Column("Machines"),
-	print.Column("Baseline Samples"), print.Column("Baseline Machines"),
-}
-
-// partsTable returns a table with the result of each benchmark.
-func partsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: partColumns}
-	for _, part := range s.GetParts() {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			print.OneLine(part.GetBenchmark()), print.OrAbsent(print.OneLine(part.GetVersion())), print.Factor(part.GetRatio()), weightText(part.GetWeight()),
-			fmt.Sprint(part.GetSamples()), fmt.Sprint(part.GetMachines()),
-			fmt.Sprint(part.GetBaselineSamples()), fmt.Sprint(part.GetBaselineMachines()),
-		}})
-	}
-	return table
-}
-
-// weightText returns how much a benchmark counts.
-func weightText(weight float64) print.Cell {
-	if weight == 0 {
-		return print.Cell{Text: "only shown", Style: print.Dim}
-	}
-	return print.Cell{Text: print.Factor(weight)}
-}
-
-var modelColumns = []metav1.TableColumnDefinition{print.Column("CPU Model"), print.Column("Ratio"), print.Column("Machines")}
-
-// modelsTable returns a table of the CPU models, if any is known.
-func modelsTable(s *workloadresizerv1.Suggestion) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: modelColumns}
-	if !slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
-		return table
-	}
-	for _, model := range s.GetModels() {
-		name := "unknown"
-		if model.GetCpuModel() != "" {
-			name = print.OneLine(model.GetCpuModel())
+// partColumns are those of the result of each benchmark.
+var partColumns = []objects.Column[*workloadresizerv1.SuggestionPart]{
+	objects.Cell("Benchmark", func(p *workloadresizerv1.SuggestionPart) any { return print.OneLine(p.GetBenchmark()) }),
+	objects.Text("Version", (*workloadresizerv1.SuggestionPart).GetVersion),
+	objects.Cell("Ratio", func(p *workloadresizerv1.SuggestionPart) any { return print.Factor(p.GetRatio()) }),
+	objects.Cell("Weight", func(p *workloadresizerv1.SuggestionPart) any {
+		if p.GetWeight() == 0 {
+			return print.Cell{Text: "only shown", Style: print.Dim}
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{name, print.Factor(model.GetRatio()), fmt.Sprint(model.GetMachines())}})
-	}
-	return table
+		return print.Factor(p.GetWeight())
+	}),
+	objects.Count("Samples", (*workloadresizerv1.SuggestionPart).GetSamples),
+	objects.Count("Machines", (*workloadresizerv1.SuggestionPart).GetMachines),
+	objects.Count("Baseline Samples", (*workloadresizerv1.SuggestionPart).GetBaselineSamples),
+	objects.Count("Baseline Machines", (*workloadresizerv1.SuggestionPart).GetBaselineMachines),
+}
+
+var modelColumns = []objects.Column[*workloadresizerv1.SuggestionModel]{
+	objects.Cell("CPU Model", func(m *workloadresizerv1.SuggestionModel) any {
+		return cmp.Or(print.OneLine(m.GetCpuModel()), "unknown")
+	}),
+	objects.Cell("Ratio", func(m *workloadresizerv1.SuggestionModel) any { return print.Factor(m.GetRatio()) }),
+	objects.Count("Machines", (*workloadresizerv1.SuggestionModel).GetMachines),
 }
 
 // howToAccept returns the command that makes the suggestion an override, or why there is

@@ -2,38 +2,35 @@ package benchmarks
 
 import (
 	"fmt"
-	"io"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printSuggestion prints everything that is known of a suggestion.
-func printSuggestion(w io.Writer, p print.Painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
-	if err := print.Lines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
+// printSuggestion prints everything that is known of a suggestion. There is a table of the CPU models if any is known.
+func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionResponse) error {
+	s := resp.GetSuggestion()
+	if err := print.Lines(o.Out, 11, suggestionLines(o.Painter(), s)); err != nil {
 		return err
 	}
-	for _, table := range []*metav1.Table{partsTable(resp.GetSuggestion()), modelsTable(resp.GetSuggestion())} {
-		if len(table.Rows) == 0 {
-			continue
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := print.Table(w, p, wide, table); err != nil {
+	if err := o.TableBelow(objects.Table(partColumns, s.GetParts()...)); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
+		if err := o.TableBelow(objects.Table(modelColumns, s.GetModels()...)); err != nil {
 			return err
 		}
 	}
 	if resp.GetImpact() == nil {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
+	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return ratios.PrintImpact(w, p, resp.GetImpact(), wide)
+	return ratios.PrintImpact(o, resp.GetImpact())
 }
 
 func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {

@@ -16,35 +16,73 @@ import (
 // completionTimeout is short: the user waits for it in the middle of a command line.
 const completionTimeout = 2 * time.Second
 
-// CompleteNodeTypes completes up to atMost node types, or any number if atMost is 0. If no
-// server answers, it completes nothing, silently: an error would be printed into the line.
-func CompleteNodeTypes(server *Connection, atMost int) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if atMost > 0 && len(args) >= atMost {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return nodeTypesBut(cmd, server, args), cobra.ShellCompDirectiveNoFileComp
+// ask asks a server for completions. If it does not answer in time, there are none, silently: an error would be
+// printed into the line.
+type ask func(context.Context, *client.Client) ([]cobra.Completion, error)
+
+// CompleteFlag completes a flag.
+func (c *Connection) CompleteFlag(ask ask) cobra.CompletionFunc {
+	return noFiles(func(cmd *cobra.Command, _ []string, _ string) []cobra.Completion { return c.completions(cmd, ask) })
+}
+
+// CompleteFirst completes only the first argument.
+func (c *Connection) CompleteFirst(ask ask) cobra.CompletionFunc {
+	return first(func(cmd *cobra.Command, _ string) []cobra.Completion { return c.completions(cmd, ask) })
+}
+
+// InOrder completes in the order of the server.
+func InOrder(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := complete(cmd, args, typed)
+		return found, directive | cobra.ShellCompDirectiveKeepOrder
 	}
+}
+
+// noFiles completes nothing but what complete returns.
+func noFiles(complete func(cmd *cobra.Command, args []string, typed string) []cobra.Completion) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return complete(cmd, args, typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// first completes only the first argument.
+func first(complete func(cmd *cobra.Command, typed string) []cobra.Completion) cobra.CompletionFunc {
+	return noFiles(func(cmd *cobra.Command, args []string, typed string) []cobra.Completion {
+		if len(args) > 0 {
+			return nil
+		}
+		return complete(cmd, typed)
+	})
+}
+
+// CompleteNodeTypes completes up to atMost node types, or any number if atMost is 0.
+func CompleteNodeTypes(server *Connection, atMost int) cobra.CompletionFunc {
+	return noFiles(func(cmd *cobra.Command, args []string, _ string) []cobra.Completion {
+		if atMost > 0 && len(args) >= atMost {
+			return nil
+		}
+		return server.completions(cmd, nodeTypesBut(args))
+	})
 }
 
 // CompleteNodeTypeFlag completes a flag that names a node type or, with list, several,
 // separated by commas.
 func CompleteNodeTypeFlag(server *Connection, list bool) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return noFiles(func(cmd *cobra.Command, _ []string, typed string) []cobra.Completion {
 		before := ""
 		if n := strings.LastIndex(typed, ","); list && n >= 0 {
 			before = typed[:n+1]
 		}
-		found := nodeTypesBut(cmd, server, strings.Split(before, ","))
+		found := server.completions(cmd, nodeTypesBut(strings.Split(before, ",")))
 		for i := range found {
 			found[i] = before + found[i]
 		}
-		return found, cobra.ShellCompDirectiveNoFileComp
-	}
+		return found
+	})
 }
 
-func nodeTypesBut(cmd *cobra.Command, server *Connection, named []string) []cobra.Completion {
-	return Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+func nodeTypesBut(named []string) ask {
+	return func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
 		resp, err := c.ListRatios(ctx)
 		for _, ratio := range resp.GetRatios() {
 			if !slices.Contains(named, ratio.GetNodeType()) {
@@ -53,14 +91,13 @@ func nodeTypesBut(cmd *cobra.Command, server *Connection, named []string) []cobr
 			}
 		}
 		return found, err
-	})
+	}
 }
 
-// Completions returns completions from a server; none if it does not answer in time.
-func Completions(cmd *cobra.Command, server *Connection, ask func(context.Context, *client.Client) ([]cobra.Completion, error)) (found []cobra.Completion) {
-	server.timeout, server.quiet = completionTimeout, true
-	_ = server.Call(cmd.Context(), func(ctx context.Context, c *client.Client) (err error) {
-		found, err = ask(ctx, c)
+func (c *Connection) completions(cmd *cobra.Command, ask ask) (found []cobra.Completion) {
+	c.timeout, c.quiet = completionTimeout, true
+	_ = c.Call(cmd.Context(), func(ctx context.Context, server *client.Client) (err error) {
+		found, err = ask(ctx, server)
 		return err
 	})
 	return found

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -28,10 +30,7 @@ const podTemplateHash = "pod-template-hash"
 // CompleteObjects completes the pod or workload that is the only argument of a command: pods, and
 // workloads as TYPE/NAME once there is a slash; both after the namespace if the argument begins with one.
 func CompleteObjects(server *Connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
+	return first(func(cmd *cobra.Command, typed string) []cobra.Completion {
 		namespace, begin := server.typedNamespace(cmd), ""
 		if named, rest, found := strings.Cut(typed, "/"); found && command.IsNamespace(named) {
 			namespace, begin, typed = named, named+"/", rest
@@ -44,31 +43,28 @@ func CompleteObjects(server *Connection) cobra.CompletionFunc {
 		for i := range names {
 			names[i] = begin + names[i]
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
+		return names
+	})
 }
 
 // CompleteWorkloads completes the workload that is the only argument of a command about usage, as
 // TYPE/NAME.
 func CompleteWorkloads(server *Connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
+	return first(func(cmd *cobra.Command, _ string) []cobra.Completion {
 		namespace := server.typedNamespace(cmd)
 		if cluster := server.completing(); cluster != nil {
 			_, workloads := namesInCluster(cmd, cluster, namespace)
-			return workloads, cobra.ShellCompDirectiveNoFileComp
+			return workloads
 		}
-		return Completions(cmd, server, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+		return server.completions(cmd, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 			known := map[string]bool{}
 			resp, err := c.ListRecommendations(ctx, &workloadresizerv1.ListRecommendationsRequest{Namespace: namespace})
 			for _, r := range resp.GetRecommendations() {
 				known[print.WorkloadName(r.GetWorkload())] = true
 			}
 			return slices.Sorted(maps.Keys(known)), err
-		}), cobra.ShellCompDirectiveNoFileComp
-	}
+		})
+	})
 }
 
 // typedNamespace returns the namespace on a command line that is not complete yet.
@@ -85,25 +81,36 @@ func (c *Connection) namesIn(cmd *cobra.Command, namespace string) (pods, worklo
 	if cluster := c.completing(); cluster != nil {
 		return namesInCluster(cmd, cluster, namespace)
 	}
-	known := map[string]bool{}
-	Completions(cmd, c, func(ctx context.Context, server *client.Client) ([]cobra.Completion, error) {
+	c.completions(cmd, func(ctx context.Context, server *client.Client) ([]cobra.Completion, error) {
 		for plan, err := range server.PreviewPlans(ctx, namespace).All() {
 			if err != nil || len(pods) >= mostCompletions {
 				break
 			}
 			pods = append(pods, print.OneLine(plan.GetPod()))
 		}
-		for resize, err := range server.ListResizes(ctx, &workloadresizerv1.ListResizesRequest{Namespace: namespace}) {
-			if err != nil || len(known) >= mostCompletions {
-				break
+		workloads = ofResizes(ctx, server, namespace, func(r *workloadresizerv1.Resize) string {
+			if r.GetWorkload() == nil {
+				return ""
 			}
-			if resize.GetWorkload() != nil {
-				known[print.WorkloadName(resize.GetWorkload())] = true
-			}
-		}
+			return print.WorkloadName(r.GetWorkload())
+		})
 		return nil, nil
 	})
-	return pods, slices.Sorted(maps.Keys(known))
+	return pods, workloads
+}
+
+// ofResizes returns the names that resizes in a namespace have; empty ones are left out.
+func ofResizes(ctx context.Context, c *client.Client, namespace string, nameOf func(*workloadresizerv1.Resize) string) []string {
+	known := map[string]bool{}
+	for resize, err := range c.ListResizes(ctx, &workloadresizerv1.ListResizesRequest{Namespace: namespace}) {
+		if err != nil || len(known) >= mostCompletions {
+			break
+		}
+		if name := nameOf(resize); name != "" {
+			known[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
 }
 
 // namesInCluster returns the names of the pods and workloads in a namespace of a cluster.
@@ -139,64 +146,39 @@ func workloadOf(pod *metav1.ObjectMeta) string {
 // CompleteNamespaces completes a flag that names a namespace: from the cluster of the kubeconfig if its
 // server is called, and else the namespaces of the pods that the server has resized.
 func CompleteNamespaces(server *Connection) cobra.CompletionFunc {
-	fromCluster := completeNamespacesOfCluster(server)
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if server.completing() != nil {
-			return fromCluster(cmd, args, typed)
+	return noFiles(func(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
+		if cluster := server.completing(); cluster != nil {
+			return listed(cmd, cluster.Namespaces().List)
 		}
-		known := map[string]bool{}
-		Completions(cmd, server, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-			for resize, err := range c.ListResizes(ctx, &workloadresizerv1.ListResizesRequest{}) {
-				if err != nil || len(known) >= mostCompletions {
-					break
-				}
-				known[print.OneLine(resize.GetNamespace())] = true
-			}
-			return nil, nil
+		return server.completions(cmd, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+			return ofResizes(ctx, c, "", func(r *workloadresizerv1.Resize) string { return print.OneLine(r.GetNamespace()) }), nil
 		})
-		return slices.Sorted(maps.Keys(known)), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func completeNamespacesOfCluster(server *Connection) cobra.CompletionFunc {
-	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
-		list, err := cluster.Namespaces().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
-		if err != nil {
-			return nil, err
-		}
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		return names, nil
 	})
 }
 
 // CompleteNodes completes a flag that names a node, from the cluster of the kubeconfig.
 func CompleteNodes(server *Connection) cobra.CompletionFunc {
-	return server.completeFrom(func(ctx context.Context, cluster *corev1client.CoreV1Client) (names []string, err error) {
-		list, err := cluster.Nodes().List(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
-		if err != nil {
-			return nil, err
+	return noFiles(func(cmd *cobra.Command, _ []string, _ string) []cobra.Completion {
+		if cluster := server.completing(); cluster != nil {
+			return listed(cmd, cluster.Nodes().List)
 		}
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		return names, nil
+		return nil
 	})
 }
 
-func (c *Connection) completeFrom(list func(context.Context, *corev1client.CoreV1Client) ([]string, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		cluster := c.completing()
-		if cluster == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		// An error would be printed into the line.
-		names, _ := list(ctx, cluster)
-		return names, cobra.ShellCompDirectiveNoFileComp
+// listed returns the names of objects that the API server lists; none if it does not answer in time.
+func listed[L runtime.Object](cmd *cobra.Command, list func(context.Context, metav1.ListOptions) (L, error)) (names []string) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	all, err := list(ctx, metav1.ListOptions{Limit: mostCompletions, ResourceVersion: "0"})
+	if err != nil {
+		return nil // It would be printed into the line.
 	}
+	_ = meta.EachListItem(all, func(item runtime.Object) error {
+		names = append(names, item.(metav1.Object).GetName())
+		return nil
+	})
+	return names
 }
 
 // completing returns a client for the cluster of the kubeconfig; nil if the server of another address is
@@ -217,21 +199,18 @@ func (c *Connection) completing() *corev1client.CoreV1Client {
 }
 
 // completeKubeconfig completes the flags that name parts of the kubeconfig.
-func (c *Connection) completeKubeconfig(root *cobra.Command) error {
+func (c *Connection) completeKubeconfig(root *cobra.Command) {
 	for flag, names := range map[string]func(*clientcmdapi.Config) []string{
 		"context": func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) },
 		"cluster": func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) },
 		"user":    func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.AuthInfos)) },
 	} {
-		if err := root.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		command.CompleteFlag(root, flag, noFiles(func(*cobra.Command, []string, string) []cobra.Completion {
 			kubeconfig, err := c.kube.loader().RawConfig()
 			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
+				return nil
 			}
-			return names(&kubeconfig), cobra.ShellCompDirectiveNoFileComp
-		}); err != nil {
-			return err
-		}
+			return names(&kubeconfig)
+		}))
 	}
-	return nil
 }

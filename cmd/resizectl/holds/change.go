@@ -25,6 +25,14 @@ func (c *change) addFlags(cmd *cobra.Command, shows string) {
 	command.AddObjectFlags(cmd, &c.Output)
 }
 
+// did returns what the command has done, or would do.
+func (c *change) did(done, would string) string {
+	if c.dryRun.On() {
+		return would
+	}
+	return done
+}
+
 // confirm asks for confirmation to change every pod in the cluster.
 func (c *change) confirm(question func() string) command.Step {
 	return func(cmd *cobra.Command, _ []string) error {

@@ -2,7 +2,6 @@ package holds
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,21 +39,19 @@ func (o *holdOptions) ttlMessage() *durationpb.Duration {
 	return durationpb.New((o.ttl + time.Second - 1).Truncate(time.Second))
 }
 
-// warnIfEmpty warns that a scope has no pods now, which may be due to a typo. pods is nil if
+// warnEmpty warns that a scope has no pods now, which may be due to a typo; empty if it has some. pods is nil if
 // the number is not known.
-func warnIfEmpty(errOut io.Writer, scope *workloadresizerv1.HoldScope, pods *int64) error {
-	if pods == nil || *pods > 0 {
-		return nil
-	}
+func warnEmpty(scope *workloadresizerv1.HoldScope, pods *int64) string {
 	says := print.Scope(scope) + " has no pods"
 	switch {
+	case pods == nil || *pods > 0:
+		return ""
 	case scope.GetPod() != nil:
 		says = print.Scope(scope) + " does not exist"
 	case scope.GetAllNamespaces() != nil:
 		says = "the cluster has no pods"
 	}
-	_, err := fmt.Fprintf(errOut, "warning: %s now\n", says)
-	return err
+	return "warning: " + says + " now"
 }
 
 // printHold prints what was stored: as a line with did, or as a document for programs.

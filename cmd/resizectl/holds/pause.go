@@ -56,18 +56,13 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		did := "is paused"
-		if o.dryRun.On() {
-			did = "would be paused"
-		}
-		if err := printHold(&o.Output, response.GetHold(), did); err != nil {
+		if err := printHold(&o.Output, response.GetHold(), o.did("is paused", "would be paused")); err != nil {
 			return err
 		}
+		overruled := ""
 		if over := response.GetOverruledBy(); over != nil {
-			if _, err := fmt.Fprintf(o.ErrOut, "the restore of %s takes precedence; the pause applies when it ends\n", print.Scope(over.GetScope())); err != nil {
-				return err
-			}
+			overruled = fmt.Sprintf("the restore of %s takes precedence; the pause applies when it ends", print.Scope(over.GetScope()))
 		}
-		return warnIfEmpty(o.ErrOut, o.scope(), response.Pods)
+		return print.Texts(o.ErrOut, overruled, warnEmpty(o.scope(), response.Pods))
 	})
 }

@@ -114,5 +114,5 @@ func (o *restoreOptions) print(found *scopePlans) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return print.WarnHidden(o.ErrOut, found.summary.GetIncomplete(), "pods")
+	return print.Texts(o.ErrOut, print.Hidden(found.summary.GetIncomplete(), "pods"))
 }

@@ -108,7 +108,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if err := o.printImpact(ctx, c, response); err != nil {
 			return err
 		}
-		return o.remark(response)
+		return print.Texts(o.ErrOut, o.remarks(response)...)
 	})
 }
 
@@ -125,16 +125,15 @@ func (o *resumeOptions) printImpact(ctx context.Context, c *client.Client, respo
 			return err
 		}
 	}
-	if _, err := fmt.Fprintln(o.Out, "then, without other holds and the freeze:"); err != nil {
+	if err := print.Texts(o.Out, "then, without other holds and the freeze:"); err != nil {
 		return err
 	}
 	return plans.PrintTotals(o.Out, o.Painter(), stream.Summary())
 }
 
-// remark reports what the user may not expect: holds that stay in effect, and that there was
+// remarks report what the user may not expect: holds that stay in effect, and that there was
 // nothing to end.
-func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error {
-	var remarks []string
+func (o *resumeOptions) remarks(response *workloadresizerv1.ResumeResponse) (texts []string) {
 	if len(response.GetReleased()) == 0 {
 		what := "restore, pause or open breaker"
 		switch o.kind {
@@ -144,27 +143,19 @@ func (o *resumeOptions) remark(response *workloadresizerv1.ResumeResponse) error
 		default:
 			what = o.kind
 		}
-		remarks = append(remarks, "nothing to resume: there is no "+what+" of "+print.Scope(o.scope()))
+		texts = append(texts, "nothing to resume: there is no "+what+" of "+print.Scope(o.scope()))
 	}
-	if n := response.GetNested(); n > 0 {
-		remarks = append(remarks, goesOn(n))
+	switch n := response.GetNested(); n {
+	case 0:
+	case 1:
+		texts = append(texts, "1 hold inside this scope stays in effect; --nested ends it, too")
+	default:
+		texts = append(texts, fmt.Sprintf("%d holds inside this scope stay in effect; --nested ends them, too", n))
 	}
 	if wider := response.GetStillHeldBy(); wider != nil {
-		remarks = append(remarks, fmt.Sprintf("these pods are still not resized: the %s of %s stays in effect", print.HoldKind(wider), print.Scope(wider.GetScope())))
+		texts = append(texts, fmt.Sprintf("these pods are still not resized: the %s of %s stays in effect", print.HoldKind(wider), print.Scope(wider.GetScope())))
 	}
-	for _, remark := range remarks {
-		if _, err := fmt.Fprintln(o.ErrOut, remark); err != nil {
-			return err
-		}
-	}
-	return warnIfEmpty(o.ErrOut, o.scope(), response.Pods)
-}
-
-func goesOn(n int64) string {
-	if n == 1 {
-		return "1 hold inside this scope stays in effect; --nested ends it, too"
-	}
-	return fmt.Sprintf("%d holds inside this scope stay in effect; --nested ends them, too", n)
+	return append(texts, warnEmpty(o.scope(), response.Pods))
 }
 
 func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error {
@@ -174,14 +165,9 @@ func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error 
 	case o.Format.IsListing():
 		return print.Listing(&o.Output, holdName, response.GetReleased()...)
 	}
-	did := "has ended"
-	if o.dryRun.On() {
-		did = "would end"
-	}
+	var lines []string
 	for _, hold := range response.GetReleased() {
-		if _, err := fmt.Fprintf(o.Out, "%s of %s %s\n", print.HoldKind(hold), print.Scope(hold.GetScope()), did); err != nil {
-			return err
-		}
+		lines = append(lines, fmt.Sprintf("%s of %s %s", print.HoldKind(hold), print.Scope(hold.GetScope()), o.did("has ended", "would end")))
 	}
-	return nil
+	return print.Texts(o.Out, lines...)
 }

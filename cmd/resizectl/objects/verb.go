@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -51,8 +50,8 @@ type Answer[M proto.Message] struct {
 	Text func(*print.Output) error
 	// Below prints what follows below a table; nil if nothing does.
 	Below func(*print.Output) error
-	// Remark says on standard error what else there is to know, in every format; nil if there is nothing.
-	Remark func(*print.Output) error
+	// Remarks are what else standard error says, in every format. Empty ones are left out.
+	Remarks []string
 }
 
 // List is a command that shows objects, and can show how they change.
@@ -116,15 +115,10 @@ func (l List[M, R]) show(ctx context.Context, o *print.Output, server *connect.C
 		if err := l.print(o, a); err != nil {
 			return err
 		}
-		if len(a.Objects) == 0 && a.Empty != "" {
-			if _, err := fmt.Fprintln(o.ErrOut, a.Empty); err != nil {
-				return err
-			}
+		if len(a.Objects) > 0 {
+			a.Empty = ""
 		}
-		if a.Remark == nil {
-			return nil
-		}
-		return a.Remark(o)
+		return print.Texts(o.ErrOut, append([]string{a.Empty}, a.Remarks...)...)
 	})
 }
 

@@ -61,6 +61,14 @@ type Cell struct {
 	Style Style
 }
 
+// Marked returns a cell with text in a style; Absent if there is none.
+func Marked(text string, style Style) Cell {
+	if text == "" {
+		return Cell{Text: Absent}
+	}
+	return Cell{text, style}
+}
+
 // String returns the text that the table printer lays out.
 func (c Cell) String() string { return c.Text }
 

@@ -27,8 +27,9 @@ func JSON(m proto.Message, prefix string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// YAML returns a message as YAML, ending in a newline.
-func YAML(m proto.Message) ([]byte, error) {
+// YAML returns a message as YAML, ending in a newline, with every line except the first starting with prefix. Empty lines
+// occur only in text of several lines, and mean the same without it.
+func YAML(m proto.Message, prefix string) ([]byte, error) {
 	raw, err := JSON(m, "")
 	if err != nil {
 		return nil, err
@@ -37,7 +38,13 @@ func YAML(m proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer as YAML: %w", err)
 	}
-	return out, nil
+	lines := bytes.SplitAfter(out, []byte("\n"))
+	for i, line := range lines {
+		if i > 0 && len(bytes.TrimSpace(line)) > 0 {
+			lines[i] = append([]byte(prefix), line...)
+		}
+	}
+	return bytes.Join(lines, nil), nil
 }
 
 // Field is a field of a document. Its value is a message, a list of List, or whatever else is written as JSON.

@@ -1,6 +1,7 @@
 package print
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -44,6 +45,17 @@ func (o *Output) Wide() bool { return o.Format == FormatWide }
 
 // Table prints a table on standard output.
 func (o *Output) Table(table *metav1.Table) error { return o.TableTo(o.Out, table) }
+
+// TableBelow prints a table, if it has rows, below an empty line.
+func (o *Output) TableBelow(table *metav1.Table) error {
+	if len(table.Rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(o.Out); err != nil {
+		return err
+	}
+	return o.Table(table)
+}
 
 // TableTo is like Table, through a writer to standard output.
 func (o *Output) TableTo(w io.Writer, table *metav1.Table) error {

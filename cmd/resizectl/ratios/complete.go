@@ -12,18 +12,14 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// completeChanges completes a flag that names a change in the history.
+// completeChanges completes a flag that names a change in the history. The newest change is needed most often.
 func completeChanges(server *connect.Connection) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		found := connect.Completions(cmd, server, func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
-			resp, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{PageSize: defaultHistory})
-			for _, change := range resp.GetChanges() {
-				found = append(found, cobra.CompletionWithDesc(fmt.Sprint(change.GetNumber()),
-					fmt.Sprintf("%s by %s: %s", print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor())), reasonText(change))))
-			}
-			return found, err
-		})
-		// The newest change is needed most often.
-		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
+	return connect.InOrder(server.CompleteFlag(func(ctx context.Context, c *client.Client) (found []cobra.Completion, err error) {
+		resp, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{PageSize: defaultHistory})
+		for _, change := range resp.GetChanges() {
+			found = append(found, cobra.CompletionWithDesc(fmt.Sprint(change.GetNumber()),
+				fmt.Sprintf("%s by %s: %s", print.Timestamp(change.GetCreateTime()), print.OrAbsent(print.OneLine(change.GetAuthor())), reasonText(change))))
+		}
+		return found, err
+	}))
 }

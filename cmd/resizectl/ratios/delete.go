@@ -77,5 +77,5 @@ func (o *deleteOptions) Send(ctx context.Context, c *client.Client, validateOnly
 
 func (o *deleteOptions) Table(answer Answer) *metav1.Table {
 	left := answer.(*workloadresizerv1.DeleteOverrideResponse).GetRatio()
-	return &metav1.Table{ColumnDefinitions: ShiftColumns, Rows: []metav1.TableRow{ShiftRow(o.nodeType, o.present, left)}}
+	return ShiftTable(Shift{o.nodeType, o.present, left})
 }

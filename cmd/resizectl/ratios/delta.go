@@ -76,15 +76,20 @@ var deltaKind = objects.Kind[*workloadresizerv1.OverrideChange, delta]{
 	},
 }
 
-// changed returns a column with a value of an override before and after.
-func changed(header string, text func(*workloadresizerv1.OverrideValue) string) objects.Column[delta] {
-	side := func(o *workloadresizerv1.OverrideValue) string {
-		if o == nil {
+// sides returns the values of a column before and after; "-" is no override or ratio.
+func sides[V any](from, to *V, text func(*V) string) string {
+	side := func(v *V) string {
+		if v == nil {
 			return print.Absent
 		}
-		return text(o)
+		return text(v)
 	}
-	return objects.Cell(header, func(d delta) any { return Shifted(side(d.GetFrom()), side(d.GetTo())) })
+	return Shifted(side(from), side(to))
+}
+
+// changed returns a column with a value of an override before and after.
+func changed(header string, text func(*workloadresizerv1.OverrideValue) string) objects.Column[delta] {
+	return objects.Cell(header, func(d delta) any { return sides(d.GetFrom(), d.GetTo(), text) })
 }
 
 // factorText returns a factor of a ratio, unless its node type is not used.
@@ -95,45 +100,46 @@ func factorText(r *workloadresizerv1.Ratio, of func(*workloadresizerv1.Ratio) fl
 	return print.Factor(of(r))
 }
 
-// ShiftColumns are the columns of ShiftRow.
-var ShiftColumns = []metav1.TableColumnDefinition{
-	print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"), print.Column("Until"),
+// Shift is how the ratio of a node type changes, from any source; nil means no ratio.
+type Shift struct {
+	NodeType string
+	Old, New *workloadresizerv1.Ratio
 }
 
-// ShiftRow returns a row that shows how the ratio of a node type changes, from any source;
-// nil means no ratio. A smaller factor frees, a greater one adds, and one that is not used does
+// ShiftTable shows how ratios change.
+func ShiftTable(shifts ...Shift) *metav1.Table { return objects.Table(shiftColumns, shifts...) }
+
+var shiftColumns = []objects.Column[Shift]{
+	objects.Cell("Node Type", func(s Shift) any { return print.OneLine(s.NodeType) }),
+	shifted("CPU", func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetCpuPerf()) }),
+	shifted("Memory", func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetMemoryPerf()) }),
+	factorShift("CPU Factor", (*workloadresizerv1.Ratio).GetCpuFactor),
+	factorShift("Memory Factor", (*workloadresizerv1.Ratio).GetMemoryFactor),
+	shifted("Source", func(r *workloadresizerv1.Ratio) string {
+		return print.OrAbsent(print.OneLine(r.GetProvenance().GetSource()))
+	}),
+	shifted("Until", func(r *workloadresizerv1.Ratio) string { return print.Timestamp(r.GetExpireTime()) }),
+}
+
+func shifted(header string, text func(*workloadresizerv1.Ratio) string) objects.Column[Shift] {
+	return objects.Cell(header, func(s Shift) any { return sides(s.Old, s.New, text) })
+}
+
+// factorShift returns a column of a factor. A smaller one frees, a greater one adds, and one that is not used does
 // neither.
-func ShiftRow(nodeType string, old, new *workloadresizerv1.Ratio) metav1.TableRow {
-	shift := func(text func(*workloadresizerv1.Ratio) string) string {
-		side := func(r *workloadresizerv1.Ratio) string {
-			if r == nil {
-				return print.Absent
-			}
-			return text(r)
-		}
-		return Shifted(side(old), side(new))
-	}
-	factorShift := func(of func(*workloadresizerv1.Ratio) float64) print.Cell {
-		text := shift(func(r *workloadresizerv1.Ratio) string { return factorText(r, of) })
-		from, to := of(old), of(new)
+func factorShift(header string, of func(*workloadresizerv1.Ratio) float64) objects.Column[Shift] {
+	return objects.Cell(header, func(s Shift) any {
+		cell := print.Cell{Text: sides(s.Old, s.New, func(r *workloadresizerv1.Ratio) string { return factorText(r, of) })}
+		from, to := of(s.Old), of(s.New)
 		switch {
-		case new.GetImplausible() != "":
-			return print.Cell{Text: text, Style: print.Notable}
-		case old.GetImplausible() != "" || from == 0 || to == 0 || from == to:
-			return print.Cell{Text: text}
+		case s.New.GetImplausible() != "":
+			cell.Style = print.Notable
+		case s.Old.GetImplausible() != "" || from == 0 || to == 0 || from == to:
 		case to < from:
-			return print.Cell{Text: text, Style: print.Freed}
+			cell.Style = print.Freed
+		default:
+			cell.Style = print.Added
 		}
-		return print.Cell{Text: text, Style: print.Added}
-	}
-	return metav1.TableRow{Cells: []any{
-		print.OneLine(nodeType),
-		shift(func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetCpuPerf()) }),
-		shift(func(r *workloadresizerv1.Ratio) string { return print.Perf(r.GetMemoryPerf()) }),
-		factorShift((*workloadresizerv1.Ratio).GetCpuFactor), factorShift((*workloadresizerv1.Ratio).GetMemoryFactor),
-		shift(func(r *workloadresizerv1.Ratio) string {
-			return print.OrAbsent(print.OneLine(r.GetProvenance().GetSource()))
-		}),
-		shift(func(r *workloadresizerv1.Ratio) string { return print.Timestamp(r.GetExpireTime()) }),
-	}}
+		return cell
+	})
 }

@@ -71,15 +71,13 @@ func (h *historyQuery) fetch(ctx context.Context, c *client.Client, _ *print.Out
 	if err != nil {
 		return nil, err
 	}
+	older := ""
+	if len(all.GetChanges()) > 0 && all.GetNextPageToken() != "" {
+		older = "there are older changes: --limit 0 lists all that are kept"
+	}
 	return &objects.Answer[*workloadresizerv1.OverrideChange]{
 		Objects: all.GetChanges(), Document: []proto.Message{all}, Empty: "no changes to overrides are kept",
-		Remark: func(o *print.Output) error {
-			if len(all.GetChanges()) == 0 || all.GetNextPageToken() == "" {
-				return nil
-			}
-			_, err := fmt.Fprintln(o.ErrOut, "there are older changes: --limit 0 lists all that are kept")
-			return err
-		},
+		Remarks: []string{older},
 	}, nil
 }
 

@@ -110,12 +110,7 @@ func fetchRatios(ctx context.Context, c *client.Client, o *print.Output, withRul
 			}
 			return printRules(o, rules)
 		},
-		Remark: func(o *print.Output) error {
-			if err := warnOfUnused(o.ErrOut, table.GetRatios(), rules...); err != nil {
-				return err
-			}
-			return WarnOfSources(o.ErrOut, table.GetSources())
-		},
+		Remarks: append(unusedWarnings(table.GetRatios(), rules...), SourceWarnings(table.GetSources())...),
 	}, err
 }
 
@@ -150,7 +145,7 @@ apply when the first source no longer has a ratio.`,
 	}, func(ctx context.Context, c *client.Client, _ *print.Output) (*ratioAnswer, error) {
 		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
 		of := []*workloadresizerv1.Ratio{resp.GetRatio()}
-		return &ratioAnswer{Objects: of, Document: []proto.Message{resp}, Remark: func(o *print.Output) error { return warnOfUnused(o.ErrOut, of) }}, err
+		return &ratioAnswer{Objects: of, Document: []proto.Message{resp}, Remarks: unusedWarnings(of)}, err
 	})
 	l.One = true
 	return l.Command(out, server)

@@ -1,62 +1,62 @@
 package ratios
 
 import (
-	"fmt"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-var ruleColumns = []metav1.TableColumnDefinition{
-	print.Column("Rule"), print.Column("Baseline"), print.Column("Node Type"), print.Column("CPU"), print.Column("Memory"), print.Column("CPU Factor"), print.Column("Memory Factor"), print.Column("Source"),
-	print.WideColumn("CPU Bounds"), print.WideColumn("Memory Bounds"), print.WideColumn("Max Speed Ratio"),
+// named is what a row is about: a rule and one of its ratios, which can be nil.
+type named struct {
+	*workloadresizerv1.RatioRule
+	ratio *workloadresizerv1.Ratio
 }
 
-// printRules prints the rules below the ratios.
+// column returns a column about the ratio; it says nothing if there is none.
+func ratioColumn(header string, cell func(*workloadresizerv1.Ratio) any) objects.Column[named] {
+	return objects.Cell(header, func(n named) any {
+		if n.ratio == nil {
+			return print.Absent
+		}
+		return cell(n.ratio)
+	})
+}
+
+var ruleColumns = []objects.Column[named]{
+	objects.Cell("Rule", func(n named) any { return print.OneLine(n.GetName()) }),
+	objects.Text("Baseline", named.GetBaselineNodeType),
+	ratioColumn("Node Type", func(r *workloadresizerv1.Ratio) any { return print.OneLine(r.GetNodeType()) }),
+	ratioColumn("CPU", func(r *workloadresizerv1.Ratio) any { return print.Perf(r.GetCpuPerf()) }),
+	ratioColumn("Memory", func(r *workloadresizerv1.Ratio) any { return print.Perf(r.GetMemoryPerf()) }),
+	ratioColumn("CPU Factor", func(r *workloadresizerv1.Ratio) any { return factorText(r, (*workloadresizerv1.Ratio).GetCpuFactor) }),
+	ratioColumn("Memory Factor", func(r *workloadresizerv1.Ratio) any { return factorText(r, (*workloadresizerv1.Ratio).GetMemoryFactor) }),
+	ratioColumn("Source", func(r *workloadresizerv1.Ratio) any { return sourceText(r.GetProvenance()) }),
+	objects.Cell("CPU Bounds", func(n named) any { return ruleRange(n.GetBounds().GetCpu()) }).Wide(),
+	objects.Cell("Memory Bounds", func(n named) any { return ruleRange(n.GetBounds().GetMemory()) }).Wide(),
+	objects.Cell("Max Speed Ratio", func(n named) any {
+		if n.MaxSpeedRatio == nil {
+			return print.Absent
+		}
+		return print.Perf(n.GetMaxSpeedRatio())
+	}).Wide(),
+}
+
+// printRules prints below the ratios what rules set, in the order in which they are tried: a row per rule and
+// node type, and one for a rule that names no node type.
 func printRules(o *print.Output, rules []*workloadresizerv1.RatioRule) error {
 	if len(rules) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same ratios apply to every pod")
-		return err
+		return print.Texts(o.ErrOut, "there are no rules: the same ratios apply to every pod")
 	}
-	if _, err := fmt.Fprintln(o.Out); err != nil {
-		return err
-	}
-	return o.Table(rulesTable(rules))
-}
-
-// rulesTable shows what rules set, in the order in which they are tried: a row per rule and node
-// type, and one for a rule that names no node type.
-func rulesTable(rules []*workloadresizerv1.RatioRule) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: ruleColumns}
+	var rows []named
 	for _, rule := range rules {
-		ratios := rule.GetRatios()
-		if len(ratios) == 0 {
-			ratios = []*workloadresizerv1.Ratio{nil}
+		if len(rule.GetRatios()) == 0 {
+			rows = append(rows, named{rule, nil})
 		}
-		for _, ratio := range ratios {
-			table.Rows = append(table.Rows, metav1.TableRow{Cells: ruleCells(rule, ratio)})
-		}
-	}
-	return table
-}
-
-// ruleCells returns the cells of a rule and one of its ratios, which can be nil.
-func ruleCells(rule *workloadresizerv1.RatioRule, ratio *workloadresizerv1.Ratio) []any {
-	speed := print.Absent
-	if rule.MaxSpeedRatio != nil {
-		speed = print.Perf(rule.GetMaxSpeedRatio())
-	}
-	named := []any{print.Absent, print.Absent, print.Absent, print.Absent, print.Absent, print.Absent}
-	if ratio != nil {
-		named = []any{
-			print.OneLine(ratio.GetNodeType()), print.Perf(ratio.GetCpuPerf()), print.Perf(ratio.GetMemoryPerf()),
-			factorText(ratio, (*workloadresizerv1.Ratio).GetCpuFactor), factorText(ratio, (*workloadresizerv1.Ratio).GetMemoryFactor), sourceText(ratio.GetProvenance()),
+		for _, ratio := range rule.GetRatios() {
+			rows = append(rows, named{rule, ratio})
 		}
 	}
-	cells := append([]any{print.OneLine(rule.GetName()), print.OrAbsent(print.OneLine(rule.GetBaselineNodeType()))}, named...)
-	return append(cells, ruleRange(rule.GetBounds().GetCpu()), ruleRange(rule.GetBounds().GetMemory()), speed)
+	return o.TableBelow(objects.Table(ruleColumns, rows...))
 }
 
 // ruleRange returns the ends of a range that a rule replaces or, with "0", removes.

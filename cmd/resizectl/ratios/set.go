@@ -167,11 +167,11 @@ func (o *setOptions) Send(ctx context.Context, c *client.Client, validateOnly bo
 }
 
 func (o *setOptions) Table(answer Answer) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: ShiftColumns}
+	var shifts []Shift
 	for _, ratio := range answer.(*workloadresizerv1.BatchUpdateOverridesResponse).GetRatios() {
-		table.Rows = append(table.Rows, ShiftRow(ratio.GetNodeType(), o.present[ratio.GetNodeType()], ratio))
+		shifts = append(shifts, Shift{ratio.GetNodeType(), o.present[ratio.GetNodeType()], ratio})
 	}
-	return table
+	return ShiftTable(shifts...)
 }
 
 // ratiosByType returns the ratios in effect, by node type.

@@ -2,7 +2,6 @@ package ratios
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -10,43 +9,33 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// warnOfUnused warns of node types that are not used. Rules that do not use a node type for the same
+// unusedWarnings warn of node types that are not used. Rules that do not use a node type for the same
 // reason are named once, by the first of them.
-func warnOfUnused(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
-	warned := map[string]bool{}
-	warn := func(nodeType, by, why string) error {
-		if why == "" || warned[why] {
-			return nil
+func unusedWarnings(globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) (texts []string) {
+	warned := map[string]bool{"": true}
+	warn := func(nodeType, by, why string) {
+		if !warned[why] {
+			warned[why] = true
+			texts = append(texts, fmt.Sprintf("warning: %s is not used%s: %s", print.OneLine(nodeType), by, print.OneLine(why)))
 		}
-		warned[why] = true
-		_, err := fmt.Fprintf(w, "warning: %s is not used%s: %s\n", print.OneLine(nodeType), by, print.OneLine(why))
-		return err
 	}
 	for _, ratio := range globals {
-		if err := warn(ratio.GetNodeType(), "", ratio.GetImplausible()); err != nil {
-			return err
-		}
+		warn(ratio.GetNodeType(), "", ratio.GetImplausible())
 	}
 	for _, rule := range rules {
-		by := " by " + print.OneLine(rule.GetName())
 		for _, nodeType := range slices.Sorted(maps.Keys(rule.GetImplausible())) {
-			if err := warn(nodeType, by, rule.GetImplausible()[nodeType]); err != nil {
-				return err
-			}
+			warn(nodeType, " by "+print.OneLine(rule.GetName()), rule.GetImplausible()[nodeType])
 		}
 	}
-	return nil
+	return texts
 }
 
-// WarnOfSources warns of sources whose current state is not in the table.
-func WarnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
+// SourceWarnings warn of sources whose current state is not in the table.
+func SourceWarnings(sources []*workloadresizerv1.RatioSource) (texts []string) {
 	for _, source := range sources {
-		if source.GetHealthy() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "warning: %s\n", print.SourceProblem(source)); err != nil {
-			return err
+		if !source.GetHealthy() {
+			texts = append(texts, "warning: "+print.SourceProblem(source))
 		}
 	}
-	return nil
+	return texts
 }

@@ -3,7 +3,6 @@ package ratios
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -59,23 +58,33 @@ func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-// Run shows what w would change, asks for confirmation, and makes the change.
+// Run shows what w would change, asks for confirmation, and makes the change. A dry run ends like "kubectl diff":
+// ErrDifferences means that pods would change.
 func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
-	if o.dryRun.On() {
-		return o.preview(cmd.Context(), w)
-	}
-	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
-		return err
+	if !o.dryRun.On() {
+		if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
+			return err
+		}
 	}
 	// Each call has a timeout of its own, so that users have time to think.
 	would, err := o.call(cmd.Context(), w, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if would.GetChange() == nil {
+	case o.dryRun.On():
+		if err := o.printTried(w, would); err != nil {
+			return err
+		}
+		if would.GetImpact().GetTotal().GetPods() > 0 {
+			return command.ErrDifferences
+		}
+		return nil
+	case would.GetChange() == nil:
 		return o.printDone(would)
 	}
-	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.Wide()); err != nil {
+	shown := o.Output
+	shown.Out = o.ErrOut
+	if err := printWouldBe(&shown, w, would); err != nil {
 		return err
 	}
 	if err := o.Ask(cmd, o.IOStreams, o.question()); err != nil {
@@ -88,24 +97,17 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	return o.printDone(did)
 }
 
-// preview ends like "kubectl diff": ErrDifferences means that pods would change.
-func (o *WriteOptions) preview(ctx context.Context, w Write) error {
-	would, err := o.call(ctx, w, true)
-	if err != nil {
-		return err
-	}
+// printTried prints what a dry run has shown.
+func (o *WriteOptions) printTried(w Write, would Answer) (err error) {
 	if o.Format.IsDocument() {
 		err = o.Document(would)
 	} else {
-		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
+		err = printWouldBe(&o.Output, w, would)
 	}
-	if err == nil {
-		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetIncomplete(), "affected pods")
+	if err != nil {
+		return err
 	}
-	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
-		err = command.ErrDifferences
-	}
-	return err
+	return print.Texts(o.ErrOut, print.Hidden(would.GetImpact().GetIncomplete(), "affected pods"))
 }
 
 // call reads the current state only before a dry run: the real write must match the state
@@ -134,7 +136,7 @@ func (o *WriteOptions) send(ctx context.Context, c *client.Client, w Write, vali
 	if client.Reason(err) != "IMPLAUSIBLE_RATIO" || !validateOnly || !o.confirmed && !asks {
 		return answer, err
 	}
-	if _, err := fmt.Fprintf(o.ErrOut, "warning: %s\n\n", print.OneLine(connect.MessageOf(err))); err != nil {
+	if err := print.Texts(o.ErrOut, "warning: "+print.OneLine(connect.MessageOf(err))+"\n"); err != nil {
 		return nil, err
 	}
 	o.AllowImplausible = true
@@ -148,31 +150,30 @@ func (o *WriteOptions) question() string {
 	return "Apply?"
 }
 
-func printWouldBe(out io.Writer, p print.Painter, w Write, would Answer, wide bool) error {
-	if err := print.Table(out, p, wide, w.Table(would)); err != nil {
+func printWouldBe(o *print.Output, w Write, would Answer) error {
+	if err := o.Table(w.Table(would)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out); err != nil {
+	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return PrintImpact(out, p, would.GetImpact(), wide)
+	return PrintImpact(o, would.GetImpact())
 }
 
 // printDone prints what was changed: one line per node type, or a document.
 func (o *WriteOptions) printDone(did Answer) error {
 	change := did.GetChange()
 	if change == nil {
-		if _, err := fmt.Fprintln(o.ErrOut, "nothing to change: the overrides are already as requested"); err != nil {
+		if err := print.Texts(o.ErrOut, "nothing to change: the overrides are already as requested"); err != nil {
 			return err
 		}
 	}
 	if o.Format.IsDocument() {
 		return o.Document(did)
 	}
+	var lines []string
 	for _, delta := range change.GetDeltas() {
-		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {
-			return err
-		}
+		lines = append(lines, fmt.Sprintf("change %d: override of %s: %s", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)))
 	}
-	return nil
+	return print.Texts(o.Out, lines...)
 }

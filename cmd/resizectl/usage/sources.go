@@ -56,8 +56,8 @@ knows only what the leader has stored.
 			collecting = resp.GetCollecting()
 			return &objects.Answer[*workloadresizerv1.UsageSource]{
 				Objects: resp.GetSources(), Document: []proto.Message{resp},
-				Below:  func(o *print.Output) error { return printStorage(o, resp) },
-				Remark: func(o *print.Output) error { return warnOfUsage(o, resp) },
+				Below:   func(o *print.Output) error { return printStorage(o, resp) },
+				Remarks: usageWarnings(resp),
 			}, err
 		},
 	}.Command(out, server)
@@ -71,37 +71,28 @@ func printStorage(o *print.Output, resp *workloadresizerv1.GetUsageStatusRespons
 	if err := print.Lines(o.Out, 10, storageLines(o, resp)); err != nil {
 		return err
 	}
-	if !o.Wide() || len(resp.GetStorage().GetShards()) == 0 {
-		return nil
+	if shards := resp.GetStorage().GetShards(); o.Wide() && len(shards) > 0 {
+		return o.TableBelow(objects.Table(shardColumns(o), shards...))
 	}
-	if _, err := fmt.Fprintln(o.Out); err != nil {
-		return err
-	}
-	return o.Table(shardsTable(o, resp.GetStorage().GetShards()))
+	return nil
 }
 
-// warnOfUsage says what is wrong, and what to do about it.
-func warnOfUsage(o *print.Output, resp *workloadresizerv1.GetUsageStatusResponse) error {
+// usageWarnings say what is wrong, and what to do about it.
+func usageWarnings(resp *workloadresizerv1.GetUsageStatusResponse) (texts []string) {
 	if !resp.GetCollecting() {
-		if _, err := fmt.Fprintln(o.ErrOut, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads"); err != nil {
-			return err
-		}
+		texts = append(texts, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads")
 	}
 	for _, source := range resp.GetSources() {
 		if sourceState(source, resp.GetCollecting()).Text == noReports {
-			if _, err := fmt.Fprintln(o.ErrOut, "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)"); err != nil {
-				return err
-			}
+			texts = append(texts, "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)")
 		}
 	}
 	for _, problem := range print.UsageProblems(resp) {
-		text := problem.Message
+		text := "warning: " + problem.Message
 		if problem.Remedy != "" {
 			text += "; " + problem.Remedy
 		}
-		if _, err := fmt.Fprintf(o.ErrOut, "warning: %s\n", text); err != nil {
-			return err
-		}
+		texts = append(texts, text)
 	}
-	return nil
+	return texts
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -107,21 +106,22 @@ func storageLines(o *print.Output, resp *workloadresizerv1.GetUsageStatusRespons
 	return append(lines, [2]string{"storage", text})
 }
 
-func shardsTable(o *print.Output, shards []*workloadresizerv1.UsageShard) *metav1.Table {
-	t := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{
-		print.Column("ConfigMap"), print.Column("Stored"), print.Column("Size"), print.Column("Containers"), print.Column("Message"),
-	}}
-	for _, s := range shards {
-		size, containers, message := bytesText(s.GetBytes()), fmt.Sprint(s.GetContainers()), print.Cell{Text: print.Absent}
-		if s.GetMessage() != "" {
-			message = print.Cell{Text: print.OneLine(s.GetMessage()), Style: print.Red}
-			if s.GetContainers() == 0 {
-				containers = print.Absent // It cannot be read, so this is not known.
+func shardColumns(o *print.Output) []objects.Column[*workloadresizerv1.UsageShard] {
+	type shard = *workloadresizerv1.UsageShard
+	return []objects.Column[shard]{
+		objects.Cell("ConfigMap", func(s shard) any { return print.OneLine(s.GetName()) }),
+		objects.Cell("Stored", func(s shard) any { return o.Age(s.GetStoreTime()) }),
+		objects.Cell("Size", func(s shard) any { return bytesText(s.GetBytes()) }),
+		objects.Cell("Containers", func(s shard) any {
+			if s.GetMessage() != "" && s.GetContainers() == 0 {
+				return print.Absent // It cannot be read, so this is not known.
 			}
-		}
-		t.Rows = append(t.Rows, metav1.TableRow{Cells: []any{print.OneLine(s.GetName()), o.Age(s.GetStoreTime()), size, containers, message}})
+			return fmt.Sprint(s.GetContainers())
+		}),
+		objects.Cell("Message", func(s shard) any {
+			return print.Marked(print.OneLine(s.GetMessage()), print.Red)
+		}),
 	}
-	return t
 }
 
 // bytesText returns the size of stored data, in whole KiB below some MiB.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // Group has the results of the checks about one subject.
@@ -66,3 +67,63 @@ func printSummary(w io.Writer, p print.Painter, groups []Group) error {
 	_, err := fmt.Fprintln(w, p.Paint(styles[level], text))
 	return err
 }
+
+// Level is the outcome of a check.
+type Level string
+
+const (
+	// OK: nothing needs to be done.
+	OK Level = "ok"
+	// Warning: it works, but not for everything, or not for long.
+	Warning Level = "warning"
+	// Failure: it does not work.
+	Failure Level = "failure"
+)
+
+// Result is what a check found.
+type Result struct {
+	// Check names the check, for scripts.
+	Check   string `json:"check"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
+	// Remedy is what to do, a command or a page of the documentation; empty if all is well.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+func ok(check, format string, a ...any) Result {
+	return Result{Check: check, Level: OK, Message: fmt.Sprintf(format, a...)}
+}
+
+func warning(check, remedy, format string, a ...any) Result {
+	return Result{Check: check, Level: Warning, Message: fmt.Sprintf(format, a...), Remedy: remedy}
+}
+
+func failure(check, remedy, format string, a ...any) Result {
+	return Result{Check: check, Level: Failure, Message: fmt.Sprintf(format, a...), Remedy: remedy}
+}
+
+// unknown is the result of a check that could not be made, so nothing may be wrong.
+func unknown(check, what string, err error) Result {
+	return warning(check, "ask an administrator of the cluster to run this command, or for the right", "%s: not checked: %v", what, err)
+}
+
+// aboutReason returns what to do about a reason, from the table that explain and KNOWN_ISSUES.md
+// use, too.
+func aboutReason(reason contract.Reason, names map[string]string) string {
+	info, _ := reason.Info()
+	return print.Remedy(info.Remedy, names)
+}
+
+// mostNames is how many objects a message names.
+const mostNames = 3
+
+// some returns the first names, and how many there are besides.
+func some(names []string) string {
+	if len(names) <= mostNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+}
+
+// count returns e.g. "1 node" or "2 nodes".
+func count(n int, what string) string { return print.CountOf(int64(n), what) }

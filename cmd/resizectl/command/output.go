@@ -82,3 +82,9 @@ func completeFormats(words []string) cobra.CompletionFunc {
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// AddColorFlag adds --color to a command and its subcommands.
+func AddColorFlag(root *cobra.Command, mode *print.ColorMode) {
+	root.PersistentFlags().Var(OneOf(mode, "when", print.ColorModes), "color", "when to use colors, one of "+strings.Join(print.ColorModes, ", ")+"; auto uses them on a terminal, unless NO_COLOR is set")
+	CompleteFlag(root, "color", cobra.FixedCompletions(print.ColorModes, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -1,6 +1,11 @@
 package command
 
 import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
@@ -19,4 +24,82 @@ func NewRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	Group(root)
 	return root
+}
+
+// Step prepares a command from its flags and arguments before it runs: it parses them,
+// checks them, or asks for confirmation.
+type Step func(cmd *cobra.Command, args []string) error
+
+// Steps executes the steps in order and then calls run. It stops at the first step that
+// fails.
+func Steps(run func(context.Context) error, steps ...Step) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		for _, step := range steps {
+			if err := step(cmd, args); err != nil {
+				return err
+			}
+		}
+		return run(cmd.Context())
+	}
+}
+
+// UsageErrorf returns an error about a command line, with a pointer to its help.
+func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
+	return fmt.Errorf("%w; see \"%s --help\"", fmt.Errorf(format, args...), cmd.CommandPath())
+}
+
+// flagTexts replace the parts of errors about flags that are about Go, not about the flag.
+var flagTexts = []struct {
+	found *regexp.Regexp
+	text  string
+}{
+	{regexp.MustCompile(`: strconv\.Parse(?:Int|Uint): .*$`), ": must be a whole number"},
+	{regexp.MustCompile(`: strconv\.ParseFloat: .*$`), ": must be a number"},
+	{regexp.MustCompile(`: strconv\.ParseBool: .*$`), ": must be true or false"},
+	{regexp.MustCompile(`^unknown shorthand flag: '.' in (-\S+)$`), "unknown flag: $1"},
+	{regexp.MustCompile(`^flag needs an argument: '.' in (-\S+)$`), "flag needs an argument: $1"},
+}
+
+// flagError returns the error for an invalid flag.
+func flagError(cmd *cobra.Command, err error) error {
+	message := err.Error()
+	for _, t := range flagTexts {
+		message = t.found.ReplaceAllString(message, t.text)
+	}
+	return UsageErrorf(cmd, "%s", message)
+}
+
+// Group makes cmd show its help if it is called alone, and reject unknown commands: cobra
+// would print the help and succeed.
+func Group(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if similar := cmd.SuggestionsFor(args[0]); args[0] != "" && len(similar) > 0 {
+			return UsageErrorf(cmd, "unknown command %q: did you mean %s?", args[0], strings.Join(similar, " or "))
+		}
+		return UsageErrorf(cmd, "unknown command %q", args[0])
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// Args turns an error of check into a usage error that says what is expected: cobra only
+// counts arguments, or calls them commands.
+func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		_, wanted, takes := strings.Cut(cmd.Use, " ")
+		switch err := check(cmd, args); {
+		case err == nil:
+			return nil
+		case !takes:
+			return UsageErrorf(cmd, "unexpected argument %q", args[0])
+		case strings.HasPrefix(wanted, "-"):
+			return UsageErrorf(cmd, "unexpected argument %q: expected %s", args[0], wanted)
+		case len(args) == 0:
+			return UsageErrorf(cmd, "missing arguments: expected %s", wanted)
+		}
+		return UsageErrorf(cmd, "too many arguments: expected %s, not %s", wanted, strings.Join(args, " "))
+	}
 }

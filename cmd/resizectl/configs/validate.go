@@ -117,3 +117,18 @@ func (o *validateOptions) check(file string, c Config) (bool, error) {
 	}
 	return false, nil
 }
+
+// NewCommand returns config, with its commands.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check the configuration of the server",
+		Long: `Check the configuration of the server, config.yaml: the performance of the node
+types, the bounds of requests, and the rules for some pods.
+
+This needs no server.`,
+	}
+	command.Group(cmd)
+	cmd.AddCommand(newValidateCommand(streams))
+	return cmd
+}

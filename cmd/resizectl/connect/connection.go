@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/user"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/client"
 )
@@ -167,4 +169,41 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)
 	}
 	return server, nil
+}
+
+// PreferCluster makes the server of the cluster the default, as in the kubectl plugin, for commands
+// about a cluster.
+func (c *Connection) PreferCluster() { c.preferCluster = true }
+
+// Cluster returns the configuration of the cluster that the kubeconfig flags select, even if another
+// flag selects a server elsewhere. Each request waits for at most --timeout.
+func (c *Connection) Cluster() (*rest.Config, error) {
+	if err := c.checkTimeout(); err != nil {
+		return nil, err
+	}
+	config, err := c.kube.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = c.timeout
+	return config, nil
+}
+
+// TooSlow returns the error for an API server that does not answer within --timeout.
+func (c *Connection) TooSlow(host string) error {
+	return fmt.Errorf("the API server %s does not answer within %s; allow more time with --timeout (0 for no limit), or select another cluster with --kubeconfig or --context", host, c.timeout)
+}
+
+// Service returns the name of the server's Service in the cluster.
+func (c *Connection) Service() (namespace, name string, err error) {
+	return nameOf(c.service, "--service")
+}
+
+// Author returns the name of the user who runs the program, for servers that do not authenticate
+// their callers: for the list of holds and the history.
+func Author() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }

@@ -140,3 +140,15 @@ func orEvery(name string) string {
 	}
 	return print.OneLine(name)
 }
+
+// NewCommands returns pause, restore, resume, freeze, unfreeze and holds.
+func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
+	return []*cobra.Command{
+		newPauseCommand(out, server),
+		newRestoreCommand(out, server),
+		newResumeCommand(out, server),
+		newFreezeCommand(out, server),
+		newUnfreezeCommand(out, server),
+		newHoldsCommand(out, server),
+	}
+}

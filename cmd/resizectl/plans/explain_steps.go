@@ -2,9 +2,12 @@ package plans
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // printSteps prints the explanation, a numbered line per step.
@@ -117,4 +120,37 @@ func whyUnknown(message string) string {
 		return ""
 	}
 	return print.OneLine(message) + "."
+}
+
+// facts are an explanation. Its steps only display it.
+type facts struct {
+	*workloadresizerv1.Explanation
+	plan *workloadresizerv1.Plan
+}
+
+func factsOf(e *workloadresizerv1.Explanation) *facts { return &facts{e, e.GetPlan()} }
+
+// unknown returns why a part is not known, to complete a step; empty if it is.
+func (f *facts) unknown(part string) string { return whyUnknown(f.GetUnknown()[part]) }
+
+// because reports whether the plan has one of the reasons.
+func (f *facts) because(codes ...string) bool {
+	return slices.ContainsFunc(f.plan.GetReasons(), func(r *workloadresizerv1.PlanReason) bool { return slices.Contains(codes, r.GetCode()) })
+}
+
+// remedySteps say what to do about each reason. They are the last steps.
+func (f *facts) remedySteps(o *print.Output) []string {
+	var steps []string
+	for _, remedy := range f.GetRemedies() {
+		steps = append(steps, "Remedy for "+print.OneLine(remedy.GetCode())+": "+o.Commands(print.Remedy(remedy.GetMessage(), nil))+".")
+	}
+	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
+		// The server retries writes that failed, and does not say so in the plan.
+		steps = append(steps, o.Commands(print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.",
+			map[string]string{"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace()})))
+	}
+	if len(steps) == 0 {
+		return []string{"Remedy: nothing needs to be done."}
+	}
+	return steps
 }

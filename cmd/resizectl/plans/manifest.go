@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,9 +14,11 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
@@ -165,4 +168,26 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 	}
 	_, err := fmt.Fprint(o.ErrOut, notes.String())
 	return err
+}
+
+// configuration returns the configuration in a file, in any form that "config validate" reads. Plans
+// show which of its ratios are implausible.
+func configuration(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
+	name := command.Source(file)
+	text, err := name.Read(ctx, stdin)
+	if err != nil {
+		return nil, err
+	}
+	found := configs.Find(text, configs.DefaultName)
+	if len(found) > 1 {
+		return nil, fmt.Errorf("%s has %d configurations, and none is in a ConfigMap named %s: use a file with one", name, len(found), configs.DefaultName)
+	}
+	err = found[0].Err
+	if err == nil {
+		err = config.Check(found[0].Text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid: %w; see \"resizectl config validate -f %s\"", name, err, file)
+	}
+	return found[0].Text, nil
 }

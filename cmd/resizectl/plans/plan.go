@@ -218,3 +218,11 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	}
 	return nil
 }
+
+// NewCommands returns plan and explain.
+func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
+	return []*cobra.Command{
+		newPlanCommand(out, server),
+		newExplainCommand(out, server),
+	}
+}

@@ -1,8 +1,15 @@
 package ratios
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -60,4 +67,65 @@ func otherSources(ratio *workloadresizerv1.Ratio) string {
 		}
 	}
 	return print.OrAbsent(strings.Join(others, ", "))
+}
+
+// overrideFallbacks are the permanent overrides that take effect when temporary ones expire, by
+// node type.
+type overrideFallbacks map[string]*workloadresizerv1.OverrideValue
+
+// findFallbacks returns the fallbacks of these ratios, as far as they expire. It only warns if the
+// user may not read overrides.
+func findFallbacks(ctx context.Context, c *client.Client, errOut io.Writer, of ...*workloadresizerv1.Ratio) (overrideFallbacks, error) {
+	expires := false
+	for _, ratio := range of {
+		expires = expires || ratio.GetExpireTime() != nil
+	}
+	if !expires {
+		return nil, nil
+	}
+	fallbacks := overrideFallbacks{}
+	for override, err := range c.ListOverrides(ctx) {
+		if client.Reason(err) == "NOT_AUTHORIZED" {
+			_, err := fmt.Fprintf(errOut, "warning: it is not known which overrides follow those that expire: %s\n", print.OneLine(connect.MessageOf(err)))
+			return nil, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if override.GetFallback() != nil {
+			fallbacks[override.GetNodeType()] = override.GetFallback()
+		}
+	}
+	return fallbacks, nil
+}
+
+// unusedWarnings warn of node types that are not used. Rules that do not use a node type for the same
+// reason are named once, by the first of them.
+func unusedWarnings(globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) (texts []string) {
+	warned := map[string]bool{"": true}
+	warn := func(nodeType, by, why string) {
+		if !warned[why] {
+			warned[why] = true
+			texts = append(texts, fmt.Sprintf("warning: %s is not used%s: %s", print.OneLine(nodeType), by, print.OneLine(why)))
+		}
+	}
+	for _, ratio := range globals {
+		warn(ratio.GetNodeType(), "", ratio.GetImplausible())
+	}
+	for _, rule := range rules {
+		for _, nodeType := range slices.Sorted(maps.Keys(rule.GetImplausible())) {
+			warn(nodeType, " by "+print.OneLine(rule.GetName()), rule.GetImplausible()[nodeType])
+		}
+	}
+	return texts
+}
+
+// SourceWarnings warn of sources whose current state is not in the table.
+func SourceWarnings(sources []*workloadresizerv1.RatioSource) (texts []string) {
+	for _, source := range sources {
+		if !source.GetHealthy() {
+			texts = append(texts, "warning: "+print.SourceProblem(source))
+		}
+	}
+	return texts
 }

@@ -2,13 +2,16 @@ package status
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 type options struct {
@@ -59,4 +62,96 @@ func show(ctx context.Context, c *client.Client, to *print.Output) error {
 		return to.Document(status)
 	}
 	return printStatus(to, status)
+}
+
+// printStatus prints single values as lines, and the pods as a table.
+func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error {
+	if err := print.Lines(o.Out, 10, statusLines(o, s)); err != nil {
+		return err
+	}
+	if len(s.GetPods()) == 0 {
+		return nil
+	}
+	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{print.Column("Decision"), print.Column("Reason"), print.Column("Pods")}}
+	for _, count := range s.GetPods() {
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			print.Decision(count.GetDecision()), print.OrAbsent(print.OneLine(count.GetCode())), fmt.Sprint(count.GetPods()),
+		}})
+	}
+	if _, err := fmt.Fprintln(o.Out); err != nil {
+		return err
+	}
+	return o.Table(table)
+}
+
+func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {
+	p := o.Painter()
+	lines := [][2]string{
+		{"replica", fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},
+		{"leader", leaderText(s)},
+	}
+	if o.Wide() {
+		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
+	}
+	if s.GetFreeze() != nil {
+		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+o.Commands("; no pod is resized until \"resizectl unfreeze\""))})
+	}
+	for _, text := range degradedTexts(s) {
+		lines = append(lines, [2]string{"degraded", p.Paint(print.Red, o.Commands(text))})
+	}
+	if n := s.GetEmergencyRestores(); n > 0 {
+		lines = append(lines, [2]string{"restore", p.Paint(print.Red, print.CountOf(n, "emergency restore")+o.Commands(" in effect: see \"resizectl holds\""))})
+	}
+	if s.GetDryRun() {
+		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
+	}
+	if s.GetSizesAtCreation() {
+		lines = append(lines, [2]string{"creation", "--size-at-creation: it sizes pods while they are created"})
+	}
+	revision := "none yet"
+	if s.GetRatioRevision() != "" {
+		revision = "revision " + print.OneLine(s.GetRatioRevision())
+	}
+	lines = append(lines,
+		[2]string{"ratios", revision},
+		[2]string{"queue", print.Queue(s)},
+		[2]string{"holds", fmt.Sprint(s.GetHolds())},
+	)
+	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {
+		return append(lines, [2]string{"problems", "none"})
+	}
+	for _, problem := range s.GetProblems() {
+		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.OneLine(problem))})
+	}
+	for _, found := range s.GetNodeTypesWithoutRatio() {
+		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.WithoutRatio(found))})
+	}
+	return lines
+}
+
+// degradedTexts says which breakers are open.
+func degradedTexts(s *workloadresizerv1.GetStatusResponse) []string {
+	var texts []string
+	if whole := s.GetClusterBreaker(); whole != nil {
+		texts = append(texts, fmt.Sprintf("the breaker of the cluster is open since %s: %s; no pod is sized until \"resizectl resume -A --kind breaker\"",
+			print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason())))
+	}
+	if narrow := print.NarrowBreakers(s); narrow != "" {
+		texts = append(texts, narrow+", so their pods are not sized; \"resizectl holds\" lists them")
+	}
+	return texts
+}
+
+func leaderText(s *workloadresizerv1.GetStatusResponse) string {
+	if s.GetLeader() == nil {
+		if s.GetLeading() {
+			return "this replica"
+		}
+		return "unknown"
+	}
+	text := fmt.Sprintf("%s, since %s", print.OneLine(s.GetLeader().GetIdentity()), print.Timestamp(s.GetLeader().GetAcquireTime()))
+	if s.GetLeading() {
+		text += " (this replica)"
+	}
+	return text
 }

@@ -1,0 +1,161 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// OneOf returns the value of a flag that accepts one of several words. kind is what the help
+// calls them.
+func OneOf[T ~string](value *T, kind string, words []string) pflag.Value {
+	return choice[T]{value, kind, words}
+}
+
+type choice[T ~string] struct {
+	value *T
+	kind  string
+	words []string
+}
+
+// String implements pflag.Value.
+func (c choice[T]) String() string { return string(*c.value) }
+
+// Set implements pflag.Value.
+func (c choice[T]) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("must be one of %s", strings.Join(c.words, ", "))
+	}
+	*c.value = T(s)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (c choice[T]) Type() string { return c.kind }
+
+// DryRun is a value of --dry-run. It is none if empty.
+type DryRun string
+
+const (
+	dryRunNone   DryRun = "none"
+	dryRunServer DryRun = "server"
+)
+
+var dryRuns = []string{string(dryRunNone), string(dryRunServer)}
+
+// On reports whether the command must not change anything.
+func (d DryRun) On() bool { return d == dryRunServer }
+
+// String implements pflag.Value.
+func (d *DryRun) String() string { return string(*d) }
+
+// Set implements pflag.Value. Some commands once had a boolean flag by this name, so true
+// and false are accepted, too.
+func (d *DryRun) Set(s string) error {
+	switch s {
+	case string(dryRunServer), "true":
+		*d = dryRunServer
+	case string(dryRunNone), "false":
+		*d = dryRunNone
+	default:
+		return fmt.Errorf("must be one of %s", strings.Join(dryRuns, ", "))
+	}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (d *DryRun) Type() string { return "dry-run" }
+
+// AddFlag adds the flag to a command. shows is what a dry run shows, e.g. "what would
+// change".
+func (d *DryRun) AddFlag(cmd *cobra.Command, shows string) {
+	*d = dryRunNone
+	flag := cmd.Flags().VarPF(d, "dry-run", "", "none or server; server shows "+shows+" and changes nothing; without a value, the flag means server")
+	flag.NoOptDefVal = string(dryRunServer)
+	CompleteFlag(cmd, "dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// day is what users mean by 1d: time zones are not known here.
+const day = 24 * time.Hour
+
+// days matches the days at the beginning of a duration, and the rest of it.
+var days = regexp.MustCompile(`^(\d+)d(.*)$`)
+
+var errDuration = errors.New("must be a duration, such as 30s, 5m, 48h or 2d")
+
+// Duration returns the value of a flag that is a duration. Unlike Go's durations, it may have days, such
+// as 2d and 1d12h.
+func Duration(value *time.Duration) pflag.Value { return durationValue{value} }
+
+// DurationVar adds a flag that is a duration to a command.
+func DurationVar(flags *pflag.FlagSet, value *time.Duration, name string, initial time.Duration, usage string) {
+	*value = initial
+	flag := flags.VarPF(Duration(value), name, "", usage)
+	if initial == 0 {
+		flag.DefValue = "" // The help omits it.
+	}
+}
+
+type durationValue struct{ value *time.Duration }
+
+// String implements pflag.Value. It writes whole days as users do.
+func (v durationValue) String() string {
+	switch d := *v.value; {
+	case d >= 2*day && d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	default:
+		return d.String()
+	}
+}
+
+// Set implements pflag.Value.
+func (v durationValue) Set(text string) error {
+	d, err := parseDuration(text)
+	if err == nil {
+		*v.value = d
+	}
+	return err
+}
+
+// Type implements pflag.Value.
+func (v durationValue) Type() string { return "duration" }
+
+func parseDuration(text string) (time.Duration, error) {
+	match := days.FindStringSubmatch(text)
+	if match == nil {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return 0, errDuration
+		}
+		return d, nil
+	}
+	n, err := strconv.ParseInt(match[1], 10, 64)
+	if err != nil || n > int64(math.MaxInt64/day) {
+		return 0, fmt.Errorf("is longer than %s: %w", duration.HumanDuration(math.MaxInt64), errDuration)
+	}
+	total := time.Duration(n) * day
+	if match[2] == "" {
+		return total, nil
+	}
+	rest, err := time.ParseDuration(match[2])
+	if err != nil || rest < 0 || total > math.MaxInt64-rest {
+		return 0, errDuration
+	}
+	return total + rest, nil
+}
+
+// CompleteFlag registers the completion of a flag of cmd.
+func CompleteFlag(cmd *cobra.Command, name string, complete cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+		panic(err) // There is no such flag, or it is registered already.
+	}
+}

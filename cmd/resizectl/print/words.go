@@ -1,0 +1,209 @@
+package print
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// PodName returns the name of a pod in kubectl's form.
+func PodName(pod string) string { return "pod/" + pod }
+
+// types are the kinds whose types kubectl has names for, in lower case.
+var types = []string{"Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
+
+// Type returns how a kind is written in the name of a workload, so that arguments accept it: in lower
+// case if kubectl has a type for it, and otherwise as in a manifest.
+func Type(kind string) string {
+	if slices.Contains(types, kind) {
+		return strings.ToLower(kind)
+	}
+	return kind
+}
+
+// WorkloadName returns the name of a workload in the form of an argument, e.g. "deployment/web" or
+// "Rollout/web".
+func WorkloadName(w interface {
+	GetKind() string
+	GetName() string
+}) string {
+	return OneLine(Type(w.GetKind()) + "/" + w.GetName())
+}
+
+// Scope returns the name of a scope for a sentence.
+func Scope(s *workloadresizerv1.HoldScope) string {
+	switch scope := s.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Pod:
+		return "pod " + OneLine(scope.Pod.GetNamespace()+"/"+scope.Pod.GetName())
+	case *workloadresizerv1.HoldScope_Workload:
+		return OneLine(Type(scope.Workload.GetKind())) + " " + OneLine(scope.Workload.GetNamespace()+"/"+scope.Workload.GetName())
+	case *workloadresizerv1.HoldScope_Namespace:
+		return "namespace " + OneLine(scope.Namespace)
+	}
+	return "every pod in the cluster"
+}
+
+// ScopeNamespace returns the namespace of a scope; empty for the cluster.
+func ScopeNamespace(s *workloadresizerv1.HoldScope) string {
+	switch scope := s.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Pod:
+		return scope.Pod.GetNamespace()
+	case *workloadresizerv1.HoldScope_Workload:
+		return scope.Workload.GetNamespace()
+	case *workloadresizerv1.HoldScope_Namespace:
+		return scope.Namespace
+	}
+	return ""
+}
+
+// NarrowBreakers says how many breakers of namespaces and workloads are open; empty if there are none.
+func NarrowBreakers(s *workloadresizerv1.GetStatusResponse) string {
+	var of []string
+	if n := s.GetNamespaceBreakers(); n > 0 {
+		of = append(of, CountOf(n, "namespace"))
+	}
+	if n := s.GetWorkloadBreakers(); n > 0 {
+		of = append(of, CountOf(n, "workload"))
+	}
+	if of == nil {
+		return ""
+	}
+	return "the breakers of " + strings.Join(of, " and ") + " are open"
+}
+
+// HoldKind returns the kind of a hold in words.
+func HoldKind(h *workloadresizerv1.Hold) string {
+	switch k := h.GetKind(); k {
+	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
+		if h.GetEmergency() {
+			return "emergency restore"
+		}
+		return "restore"
+	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
+		return "pause"
+	case workloadresizerv1.HoldKind_HOLD_KIND_BREAKER:
+		return "breaker"
+	default:
+		// A newer server may know more kinds than this version.
+		return k.String()
+	}
+}
+
+// Decision returns a decision as a word.
+func Decision(d workloadresizerv1.Decision) string {
+	switch d {
+	case workloadresizerv1.Decision_DECISION_RESIZE:
+		return "resize"
+	case workloadresizerv1.Decision_DECISION_ALIGNED:
+		return "aligned"
+	case workloadresizerv1.Decision_DECISION_SKIP:
+		return "skip"
+	}
+	// A newer server may have decisions that this version does not know.
+	return d.String()
+}
+
+// Reason returns the code of a reason, with the server's message.
+func Reason(reason *workloadresizerv1.PlanReason) string {
+	if reason.GetMessage() == "" {
+		return OneLine(reason.GetCode())
+	}
+	return OneLine(reason.GetCode() + ": " + reason.GetMessage())
+}
+
+// Freeze describes a freeze, e.g. "the cluster is frozen since …, by ann: outage".
+func Freeze(f *workloadresizerv1.Freeze) string {
+	text := "the cluster is frozen since " + Timestamp(f.GetCreateTime())
+	if f.GetAuthor() != "" {
+		text += ", by " + OneLine(f.GetAuthor())
+	}
+	if f.GetReason() != "" {
+		text += ": " + OneLine(f.GetReason())
+	}
+	return text
+}
+
+// Queue returns how many pods wait, and for what.
+func Queue(s *workloadresizerv1.GetStatusResponse) string {
+	text := fmt.Sprintf("%s to process, %s waiting for a turn", CountOf(s.GetQueueLength(), "pod"), CountOf(s.GetRealignBacklog(), "pod"))
+	if n := s.GetFreedBacklog(); n > 0 {
+		text += fmt.Sprintf(" (%d of them until resizes may free more: see pace.freedPerHour in the configuration)", n)
+	}
+	return text
+}
+
+// Range returns bounds in words, e.g. "50m to 16".
+func Range(r *workloadresizerv1.QuantityRange) string {
+	least, most := r.GetMin(), r.GetMax()
+	switch {
+	case least != "" && most != "":
+		return least + " to " + most
+	case least != "":
+		return "at least " + least
+	case most != "":
+		return "at most " + most
+	}
+	return "unbounded"
+}
+
+// Provenance returns e.g. "configmap (kubectl, 2026-10-01T12:30:00Z: measured)".
+func Provenance(from *workloadresizerv1.Provenance) string {
+	var who []string
+	if from.GetAuthor() != "" {
+		who = append(who, OneLine(from.GetAuthor()))
+	}
+	if from.GetUpdateTime() != nil {
+		who = append(who, Timestamp(from.GetUpdateTime()))
+	}
+	says := strings.Join(who, ", ")
+	if from.GetReason() != "" {
+		says += ": " + OneLine(from.GetReason())
+	}
+	if says == "" {
+		return OrAbsent(OneLine(from.GetSource()))
+	}
+	return fmt.Sprintf("%s (%s)", OrAbsent(OneLine(from.GetSource())), says)
+}
+
+// SourceProblem returns what is wrong with a source that is not healthy, and which of its states is
+// in effect instead.
+func SourceProblem(source *workloadresizerv1.RatioSource) string {
+	kept := "no good state yet"
+	if source.GetLastGoodTime() != nil {
+		kept = "its state of " + Timestamp(source.GetLastGoodTime()) + " stays in effect"
+	}
+	return fmt.Sprintf("source %s is not healthy: %s (%s)", OneLine(source.GetName()), OneLine(source.GetMessage()), kept)
+}
+
+// WithoutRatio returns how many pods are skipped because of the type of their nodes.
+func WithoutRatio(found *workloadresizerv1.NodeTypeWithoutRatio) string {
+	skipped := CountOf(found.GetPods(), "pod") + " on " + CountOf(found.GetNodes(), "node")
+	if found.GetNodeType() == "" {
+		return skipped + " without a label for the node type: not resized (NodeTypeUnlabelled)"
+	}
+	return fmt.Sprintf("%s of type %s, which has no ratio: not resized (UnknownNodeType)", skipped, OneLine(found.GetNodeType()))
+}
+
+// placeholder matches the words of a remedy that stand for a pod's own.
+var placeholder = regexp.MustCompile(`\b(POD|NAMESPACE|NODE|TYPE|SCOPE)\b`)
+
+// Remedy returns a remedy of the table of reasons for a line of output: its placeholders are
+// replaced with names, as far as these are known, and commands are in quotes instead of backticks.
+func Remedy(text string, names map[string]string) string {
+	text = placeholder.ReplaceAllStringFunc(text, func(word string) string {
+		if name := names[word]; name != "" {
+			return OneLine(name)
+		}
+		return word
+	})
+	parts := strings.Split(text, "`")
+	for i := 1; i < len(parts); i += 2 {
+		if strings.Contains(parts[i], " ") {
+			parts[i] = `"` + parts[i] + `"`
+		}
+	}
+	return strings.Join(parts, "")
+}

@@ -5,63 +5,38 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type options struct {
-	print.Output
-	server *connect.Connection
-	watch  bool
-}
-
 // NewCommand returns status.
 func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &options{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show the state of the server: its leader, its queue, its problems",
-		Long: `Show the state of the server: which replica answers and which one resizes, what is
+	return objects.Page[*workloadresizerv1.GetStatusResponse]{
+		Verb: objects.Verb{
+			Use:   "status",
+			Short: "Show the state of the server: its leader, its queue, its problems",
+			Long: `Show the state of the server: which replica answers and which one resizes, what is
 queued, what is wrong, and how many pods there are by decision and reason.
 
 The exit code is 0 if the server answers, even if it reports problems.
 
 With --watch, the state follows again whenever it has changed. ` + connect.PollHelp,
-		Example: `  # Show whether the server is healthy
+			Example: `  # Show whether the server is healthy
   resizectl status
 
   # Count the skipped pods by reason
   resizectl status -o json | jq '.pods[] | select(.decision == "DECISION_SKIP")'`,
-		Args: command.Args(cobra.NoArgs),
-		RunE: command.Steps(o.run),
-	}
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the state, print it again whenever it has changed")
-	command.AddOutputFlag(cmd, &o.Format)
-	return cmd
-}
-
-func (o *options) run(ctx context.Context) error {
-	if o.watch {
-		return o.server.Repeat(ctx, &o.Output, show)
-	}
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return show(ctx, c, &o.Output) })
-}
-
-// show prints the state of the server on an output.
-func show(ctx context.Context, c *client.Client, to *print.Output) error {
-	status, err := c.Status(ctx)
-	if err != nil {
-		return err
-	}
-	if to.Format.IsDocument() {
-		return to.Document(status)
-	}
-	return printStatus(to, status)
+		},
+		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*workloadresizerv1.GetStatusResponse, error) {
+			return c.Status(ctx)
+		},
+		Text:      printStatus,
+		WatchFlag: "after the state, print it again whenever it has changed",
+	}.Command(out, server)
 }
 
 // printStatus prints single values as lines, and the pods as a table.
@@ -69,19 +44,12 @@ func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error 
 	if err := print.Lines(o.Out, 10, statusLines(o, s)); err != nil {
 		return err
 	}
-	if len(s.GetPods()) == 0 {
-		return nil
-	}
-	table := &metav1.Table{ColumnDefinitions: []metav1.TableColumnDefinition{print.Column("Decision"), print.Column("Reason"), print.Column("Pods")}}
-	for _, count := range s.GetPods() {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			print.Decision(count.GetDecision()), print.OrAbsent(print.OneLine(count.GetCode())), fmt.Sprint(count.GetPods()),
-		}})
-	}
-	if _, err := fmt.Fprintln(o.Out); err != nil {
-		return err
-	}
-	return o.Table(table)
+	type count = *workloadresizerv1.PodCount
+	return o.TableBelow(objects.Table([]objects.Column[count]{
+		objects.Cell("Decision", func(n count) any { return print.Decision(n.GetDecision()) }),
+		objects.Text("Reason", count.GetCode),
+		objects.Count("Pods", count.GetPods),
+	}, s.GetPods()...))
 }
 
 func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {

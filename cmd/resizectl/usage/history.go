@@ -11,22 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type historyOptions struct {
-	print.Output
-	target
-	container string
-	server    *connect.Connection
-}
-
 func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &historyOptions{Output: out, server: server}
-	cmd := &cobra.Command{
+	o := &containers{}
+	p := page[*workloadresizerv1.GetUsageHistoryResponse](o, server, objects.Verb{
 		Use:   "history WORKLOAD",
 		Short: "Show what a container used, as a histogram per node type",
 		Long: `Show what the containers of a workload with one name used, as a histogram per node
@@ -46,37 +39,22 @@ Several buckets of the history share a row. -o wide has a row for each, and -o j
 
   # Print the buckets of one of its containers
   resizectl usage history deployment/web -n shop -c app -o json | jq '.nodeTypes[].cpu[]'`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: connect.CompleteWorkloads(server),
-		RunE:              command.Steps(o.run, o.complete),
-	}
-	connect.AddNamespaceFlag(cmd, &o.namespace, "namespace of the workload")
-	addContainerFlag(cmd, &o.container, "the name of the containers")
-	command.AddOutputFlag(cmd, &o.Format)
-	return cmd
-}
-
-func (o *historyOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
+	}, "the name of the containers")
+	p.Fetch = func(ctx context.Context, c *client.Client, _ *print.Output) (*workloadresizerv1.GetUsageHistoryResponse, error) {
 		if err := o.resolve(ctx, c); err != nil {
-			return err
+			return nil, err
 		}
 		if err := o.chooseContainer(ctx, c); err != nil {
-			return err
+			return nil, err
 		}
-		resp, err := c.GetUsageHistory(ctx, o.namespace, o.workload, o.container)
-		if err != nil {
-			return err
-		}
-		if o.Format.IsDocument() {
-			return o.Document(resp)
-		}
-		return o.print(resp)
-	})
+		return c.GetUsageHistory(ctx, o.namespace, o.workload, o.container)
+	}
+	p.Text = o.printHistory
+	return p.Command(out, server)
 }
 
 // chooseContainer sets the container if the workload has only one.
-func (o *historyOptions) chooseContainer(ctx context.Context, c *client.Client) error {
+func (o *containers) chooseContainer(ctx context.Context, c *client.Client) error {
 	if o.container != "" {
 		return nil
 	}
@@ -102,10 +80,10 @@ const (
 	barWidth = 40
 )
 
-// print prints the histograms of all node types.
-func (o *historyOptions) print(resp *workloadresizerv1.GetUsageHistoryResponse) error {
+// printHistory prints the histograms of all node types.
+func (o *containers) printHistory(to *print.Output, resp *workloadresizerv1.GetUsageHistoryResponse) error {
 	if of := resp.GetWorkload(); of != nil && print.WorkloadName(of) != print.WorkloadName(o.workload) {
-		if _, err := fmt.Fprintf(o.Out, "History of %s, for which the pods of %s count\n\n", print.WorkloadName(of), print.WorkloadName(o.workload)); err != nil {
+		if err := print.Texts(to.Out, fmt.Sprintf("History of %s, for which the pods of %s count\n", print.WorkloadName(of), print.WorkloadName(o.workload))); err != nil {
 			return err
 		}
 	}
@@ -117,23 +95,14 @@ func (o *historyOptions) print(resp *workloadresizerv1.GetUsageHistoryResponse) 
 		if i > 0 {
 			text = "\n" + text
 		}
-		if _, err := fmt.Fprintln(o.Out, text); err != nil {
+		if err := print.Texts(to.Out, text); err != nil {
 			return err
 		}
-		for _, of := range []struct {
-			name    string
-			buckets []*workloadresizerv1.UsageBucket
-			text    func(float64) string
-		}{{"CPU", h.GetCpu(), coresOf}, {"Memory", h.GetMemory(), bytesOf}} {
-			if len(of.buckets) == 0 {
-				continue
-			}
-			if _, err := fmt.Fprintln(o.Out); err != nil {
-				return err
-			}
-			if err := o.Table(histogram(of.name, of.buckets, of.text, o.Wide())); err != nil {
-				return err
-			}
+		if err := to.TableBelow(histogram("CPU", h.GetCpu(), coresOf, to.Wide())); err != nil {
+			return err
+		}
+		if err := to.TableBelow(histogram("Memory", h.GetMemory(), bytesOf, to.Wide())); err != nil {
+			return err
 		}
 	}
 	return nil

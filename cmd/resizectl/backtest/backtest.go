@@ -163,11 +163,7 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 	all := slices.Concat(own(o.changes, o.given), o.more)
 	names := o.policies
 	if len(names) == 0 {
-		names = []string{"authored"}
-		for _, policy := range o.more {
-			names = append(names, policy.Name())
-		}
-		names = append(names, "compat", "default", "follow")
+		names = slices.Concat([]string{"authored"}, print.Each(o.more, backtest.Policy.Name), []string{"compat", "default", "follow"})
 		if o.changes.any() {
 			names = append(names, changed)
 		}
@@ -178,11 +174,7 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 		}
 		i := slices.IndexFunc(all, func(p backtest.Policy) bool { return p.Name() == name })
 		if i < 0 {
-			known := make([]string, len(all))
-			for i, p := range all {
-				known[i] = p.Name()
-			}
-			return nil, fmt.Errorf("unknown policy %q: expected one of %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown policy %q: expected one of %s", name, strings.Join(print.Each(all, backtest.Policy.Name), ", "))
 		}
 		chosen = append(chosen, all[i])
 	}

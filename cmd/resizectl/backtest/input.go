@@ -65,21 +65,20 @@ const mostMachineDays = 100_000
 // empty one, which a script may leave: the result would look like that of the user's own machines.
 func (in *input) check(given func(flag string) bool) error {
 	some := func(flags ...string) bool { return slices.ContainsFunc(flags, given) }
+	for _, flag := range []struct{ name, value, expected string }{
+		{"trace", in.trace, "a file, or - for standard input"},
+		{"prometheus", in.prometheus, "a URL such as http://localhost:9090"},
+		{"selector", strings.TrimSpace(in.selector), "label matchers such as cluster=\"a\""},
+		{"tenant", in.tenant, "the name of a tenant"},
+		{"prometheus-token-file", in.credentials.TokenFile, "a file with a token"},
+		{"prometheus-headers-file", in.credentials.HeadersFile, "a file with a header per line, as NAME: VALUE"},
+		{"prometheus-ca-file", in.credentials.CAFile, "a PEM file with certificates"},
+	} {
+		if given(flag.name) && flag.value == "" {
+			return fmt.Errorf("--%s is empty: expected %s", flag.name, flag.expected)
+		}
+	}
 	switch {
-	case given("trace") && in.trace == "":
-		return errors.New("--trace is empty: expected a file, or - for standard input")
-	case given("prometheus") && in.prometheus == "":
-		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
-	case given("selector") && strings.TrimSpace(in.selector) == "":
-		return errors.New("--selector is empty: expected label matchers such as cluster=\"a\"")
-	case given("tenant") && in.tenant == "":
-		return errors.New("--tenant is empty: expected the name of a tenant")
-	case given("prometheus-token-file") && in.credentials.TokenFile == "":
-		return errors.New("--prometheus-token-file is empty: expected a file with a token")
-	case given("prometheus-headers-file") && in.credentials.HeadersFile == "":
-		return errors.New("--prometheus-headers-file is empty: expected a file with a header per line, as NAME: VALUE")
-	case given("prometheus-ca-file") && in.credentials.CAFile == "":
-		return errors.New("--prometheus-ca-file is empty: expected a PEM file with certificates")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus cannot be combined")
 	case in.prometheus == "" && some("prometheus-token-file", "prometheus-headers-file", "prometheus-ca-file"):
@@ -150,22 +149,13 @@ func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) 
 	}
 	if err == nil && len(unknown) > 0 {
 		fmt.Fprintf(warnings, "warning: the replay is without %s whose cores or memory are unknown (0): %s\n",
-			print.CountOf(int64(len(unknown)), "machine"), print.OneLine(first(unknown)))
+			print.CountOf(int64(len(unknown)), "machine"), print.OneLine(print.First(unknown, named)))
 	}
 	return machines, err
 }
 
 // named is how many machines a warning names at most.
 const named = 10
-
-// first returns the first of some names, and how many more there are.
-func first(names []string) string {
-	more := ""
-	if n := len(names) - named; n > 0 {
-		names, more = names[:named], fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(names, ", ") + more
-}
 
 // settings returns the rules of the replay that the flags set.
 func (o *options) settings() (backtest.Settings, error) {

@@ -119,18 +119,16 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 
 // heldBack returns why the suggestion is rejected; with --force, it only prints a warning.
 func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
-	var why []string
-	for _, hold := range s.GetHolds() {
-		why = append(why, print.OneLine(hold.GetCode()+": "+hold.GetMessage()))
-	}
+	why := strings.Join(print.Each(s.GetHolds(), func(h *workloadresizerv1.SuggestionHold) string {
+		return print.OneLine(h.GetCode() + ": " + h.GetMessage())
+	}), "; ")
 	switch {
-	case len(why) == 0:
+	case why == "":
 		return nil
 	case o.force:
-		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
-		return err
+		return print.Texts(o.ErrOut, fmt.Sprintf("warning: the suggestion for %s is held back: %s", print.OneLine(s.GetNodeType()), why))
 	}
-	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), strings.Join(why, "; "))
+	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), why)
 }
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
@@ -155,10 +153,9 @@ func acceptReason(says string, s *workloadresizerv1.Suggestion) string {
 	if says != "" {
 		reason = says + "; " + reason
 	}
-	var parts []string
-	for _, part := range countedParts(s) {
-		parts = append(parts, fmt.Sprintf("%s %.3g", print.OneLine(part.GetBenchmark()), part.GetRatio()))
-	}
+	parts := print.Each(countedParts(s), func(part *workloadresizerv1.SuggestionPart) string {
+		return fmt.Sprintf("%s %.3g", print.OneLine(part.GetBenchmark()), part.GetRatio())
+	})
 	for named := len(parts); named > 0; named-- {
 		text := reason + ": " + strings.Join(parts[:named], ", ")
 		if left := len(parts) - named; left > 0 {

@@ -101,11 +101,7 @@ With --dry-run, nothing is stored. The exit code is
 }
 
 func feedFormats() []string {
-	all := []string{formatAuto}
-	for _, f := range feed.Formats {
-		all = append(all, string(f))
-	}
-	return all
+	return append([]string{formatAuto}, print.Each(feed.Formats, func(f feed.Format) string { return string(f) })...)
 }
 
 func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
@@ -169,11 +165,7 @@ type vcpusFlag map[string]int
 
 // String implements pflag.Value.
 func (v vcpusFlag) String() string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		all = append(all, fmt.Sprintf("%s=%d", name, v[name]))
-	}
-	return strings.Join(all, ",")
+	return strings.Join(print.Each(slices.Sorted(maps.Keys(v)), func(name string) string { return fmt.Sprintf("%s=%d", name, v[name]) }), ",")
 }
 
 // Set implements pflag.Value. It adds to what was set before.

@@ -277,12 +277,7 @@ func aboutReason(reason contract.Reason, names map[string]string) string {
 const mostNames = 3
 
 // some returns the first names, and how many there are besides.
-func some(names []string) string {
-	if len(names) <= mostNames {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
-}
+func some(names []string) string { return print.First(names, mostNames) }
 
 // count returns e.g. "1 node" or "2 nodes".
 func count(n int, what string) string { return print.CountOf(int64(n), what) }

@@ -10,18 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // podKind is the kind of an object that is named without a kind.
 const podKind = "Pod"
 
-// kindNames are the kinds that kubectl has names for, with their group: the plural, the
-// singular and the short name, in lower case.
-var kindNames = []struct {
+// kindName is a kind that kubectl has names for, with its group: the plural, the singular and the short name, in
+// lower case.
+type kindName struct {
 	kind, group string
 	names       []string
-}{
+}
+
+var kindNames = []kindName{
 	{podKind, "", []string{"pods", "pod", "po"}},
 	{"Deployment", "apps", []string{"deployments", "deployment", "deploy"}},
 	{"ReplicaSet", "apps", []string{"replicasets", "replicaset", "rs"}},
@@ -139,11 +142,7 @@ func aType() string {
 
 // typeNames returns the types in the singular, as users usually write them.
 func typeNames() []string {
-	names := make([]string, len(kindNames))
-	for i, k := range kindNames {
-		names[i] = k.names[1]
-	}
-	return names
+	return print.Each(kindNames, func(k kindName) string { return k.names[1] })
 }
 
 // Pod returns the name of the pod; empty if the object is not a pod.

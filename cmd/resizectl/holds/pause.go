@@ -219,9 +219,7 @@ func (o *resumeOptions) print(response *workloadresizerv1.ResumeResponse) error 
 	case o.Format.IsListing():
 		return print.Listing(&o.Output, holdName, response.GetReleased()...)
 	}
-	var lines []string
-	for _, hold := range response.GetReleased() {
-		lines = append(lines, fmt.Sprintf("%s of %s %s", print.HoldKind(hold), print.Scope(hold.GetScope()), o.did("has ended", "would end")))
-	}
-	return print.Texts(o.Out, lines...)
+	return print.Texts(o.Out, print.Each(response.GetReleased(), func(hold *workloadresizerv1.Hold) string {
+		return fmt.Sprintf("%s of %s %s", print.HoldKind(hold), print.Scope(hold.GetScope()), o.did("has ended", "would end"))
+	})...)
 }

@@ -159,11 +159,7 @@ func unrestored(plan *workloadresizerv1.Plan, done bool) string {
 	if needless[reasons[0].GetCode()] {
 		return ""
 	}
-	texts := make([]string, len(reasons))
-	for i, reason := range reasons {
-		texts[i] = print.Reason(reason)
-	}
-	return strings.Join(texts, "; ")
+	return strings.Join(print.Each(reasons, print.Reason), "; ")
 }
 
 // verdict is the beginning of the line about a pod: a skipped pod is one that has its originals

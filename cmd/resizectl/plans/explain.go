@@ -107,9 +107,7 @@ func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
 	if demand := f.demandStep(); demand != "" {
 		steps = append(steps, demand)
 	}
-	for _, container := range f.plan.GetContainers() {
-		steps = append(steps, f.containerStep(p, container))
-	}
+	steps = append(steps, print.Each(f.plan.GetContainers(), func(c *workloadresizerv1.ContainerPlan) string { return f.containerStep(p, c) })...)
 	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p)+f.again())
 	if resumed := f.resumedStep(p); resumed != "" {
 		steps = append(steps, resumed)
@@ -192,10 +190,7 @@ func (f *facts) factorStep() string {
 }
 
 func (f *facts) objectionsStep() string {
-	var told []string
-	for _, reason := range f.plan.GetReasons() {
-		told = append(told, print.Reason(reason))
-	}
+	told := print.Each(f.plan.GetReasons(), print.Reason)
 	if len(told) == 0 {
 		return "Reasons: none against a resize."
 	}
@@ -226,10 +221,9 @@ func (f *facts) because(codes ...string) bool {
 
 // remedySteps say what to do about each reason. They are the last steps.
 func (f *facts) remedySteps(o *print.Output) []string {
-	var steps []string
-	for _, remedy := range f.GetRemedies() {
-		steps = append(steps, "Remedy for "+print.OneLine(remedy.GetCode())+": "+o.Commands(print.Remedy(remedy.GetMessage(), nil))+".")
-	}
+	steps := print.Each(f.GetRemedies(), func(remedy *workloadresizerv1.Remedy) string {
+		return "Remedy for " + print.OneLine(remedy.GetCode()) + ": " + o.Commands(print.Remedy(remedy.GetMessage(), nil)) + "."
+	})
 	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
 		// The server retries writes that failed, and does not say so in the plan.
 		steps = append(steps, o.Commands(print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.",

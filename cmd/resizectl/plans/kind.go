@@ -45,11 +45,7 @@ func (r row) change(of func(*workloadresizerv1.Resources) map[string]string, nam
 
 // reasons returns what text returns for each reason of the pod.
 func (r row) reasons(separator string, text func(*workloadresizerv1.PlanReason) string) string {
-	var all []string
-	for _, reason := range r.GetReasons() {
-		all = append(all, text(reason))
-	}
-	return strings.Join(all, separator)
+	return strings.Join(print.Each(r.GetReasons(), text), separator)
 }
 
 var requests, limits = (*workloadresizerv1.Resources).GetRequests, (*workloadresizerv1.Resources).GetLimits

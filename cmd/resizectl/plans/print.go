@@ -174,15 +174,9 @@ func PrintOne(o *print.Output, plan *workloadresizerv1.Plan, verdict func(*workl
 	if err := o.Table(planKind(false).Table(plan)); err != nil {
 		return err
 	}
-	var lines []string
-	for _, reason := range plan.GetReasons() {
-		lines = append(lines, print.Reason(reason))
-	}
-	lines = append(lines, ignored(plan)...)
-	for i, line := range lines {
-		lines[i] = fmt.Sprintf("%s/%s %s: %s", plan.GetNamespace(), plan.GetPod(), verdict(plan), line)
-	}
-	return print.Texts(o.Out, lines...)
+	return print.Texts(o.Out, print.Each(append(print.Each(plan.GetReasons(), print.Reason), ignored(plan)...), func(line string) string {
+		return fmt.Sprintf("%s/%s %s: %s", plan.GetNamespace(), plan.GetPod(), verdict(plan), line)
+	})...)
 }
 
 func verdict(plan *workloadresizerv1.Plan) string {

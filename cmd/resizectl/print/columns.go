@@ -76,25 +76,22 @@ func newColumnPrinter(w io.Writer, template *columnTemplate, header bool) *colum
 
 func (p *columnPrinter) print(objects ...map[string]any) error {
 	if p.header {
-		headers := make([]string, len(p.template.columns))
-		for i, column := range p.template.columns {
-			headers[i] = column.header
-		}
-		if _, err := fmt.Fprintln(p.columns, strings.Join(headers, "\t")); err != nil {
+		if err := p.row(func(c userColumn) string { return c.header }); err != nil {
 			return err
 		}
 		p.header = false
 	}
 	for _, object := range objects {
-		cells := make([]string, len(p.template.columns))
-		for i, column := range p.template.columns {
-			cells[i] = cellOf(column.path.find(object))
-		}
-		if _, err := fmt.Fprintln(p.columns, strings.Join(cells, "\t")); err != nil {
+		if err := p.row(func(c userColumn) string { return cellOf(c.path.find(object)) }); err != nil {
 			return err
 		}
 	}
 	return p.flush()
+}
+
+func (p *columnPrinter) row(cell func(userColumn) string) error {
+	_, err := fmt.Fprintln(p.columns, strings.Join(Each(p.template.columns, cell), "\t"))
+	return err
 }
 
 // cellOf returns the values at a path as kubectl prints them.
@@ -102,11 +99,7 @@ func cellOf(values []any) string {
 	if len(values) == 0 {
 		return "<none>"
 	}
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = OneLine(printers.EscapeTerminal(fmt.Sprint(value)))
-	}
-	return strings.Join(texts, ",")
+	return strings.Join(Each(values, func(value any) string { return OneLine(printers.EscapeTerminal(fmt.Sprint(value))) }), ",")
 }
 
 // fieldPath is a path to fields of an object, in kubectl's relaxed form of JSONPath: .a.b, a.b, or

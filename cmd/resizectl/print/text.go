@@ -57,6 +57,15 @@ func Timestamp(t *timestamppb.Timestamp) string {
 	return t.AsTime().Format(time.RFC3339)
 }
 
+// Each returns a text for each part of a list.
+func Each[T any](list []T, text func(T) string) []string {
+	var texts []string
+	for _, part := range list {
+		texts = append(texts, text(part))
+	}
+	return texts
+}
+
 // CountOf returns e.g. "1 pod" or "2 pods".
 func CountOf(n int64, what string) string {
 	if n == 1 {

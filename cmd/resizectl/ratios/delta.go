@@ -44,10 +44,6 @@ func Shifted(old, new string) string {
 	return old + " → " + new
 }
 
-func deltaLine(d *workloadresizerv1.OverrideDelta) string {
-	return Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo()))
-}
-
 // delta is what a row is about: how a change changed the override of one node type.
 type delta struct {
 	of *workloadresizerv1.OverrideChange

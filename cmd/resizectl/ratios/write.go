@@ -173,11 +173,9 @@ func (o *WriteOptions) printDone(did Answer) error {
 	if o.Format.IsDocument() {
 		return o.Document(did)
 	}
-	var lines []string
-	for _, delta := range change.GetDeltas() {
-		lines = append(lines, fmt.Sprintf("change %d: override of %s: %s", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)))
-	}
-	return print.Texts(o.Out, lines...)
+	return print.Texts(o.Out, print.Each(change.GetDeltas(), func(d *workloadresizerv1.OverrideDelta) string {
+		return fmt.Sprintf("change %d: override of %s: %s", change.GetNumber(), print.OneLine(d.GetNodeType()), Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo())))
+	})...)
 }
 
 // group is what a row is about: the pods of the cluster, a node type or a namespace.

@@ -92,12 +92,15 @@ func Demands(resize *workloadresizerv1.Resize) string {
 	return strings.Join(told, ", ")
 }
 
-// resizeStates are the states as words, in the order of the help.
-var resizeStates = []struct {
+// resizeState is a state as a word.
+type resizeState struct {
 	state workloadresizerv1.ResizeState
 	name  string
 	style print.Style
-}{
+}
+
+// resizeStates are the states in the order of the help.
+var resizeStates = []resizeState{
 	{workloadresizerv1.ResizeState_RESIZE_STATE_ACTUATED, "actuated", print.Plain},
 	{workloadresizerv1.ResizeState_RESIZE_STATE_PENDING, "pending", print.Plain},
 	{workloadresizerv1.ResizeState_RESIZE_STATE_IN_PROGRESS, "in-progress", print.Plain},
@@ -107,11 +110,7 @@ var resizeStates = []struct {
 }
 
 func stateNames() []string {
-	names := make([]string, len(resizeStates))
-	for i, s := range resizeStates {
-		names[i] = s.name
-	}
-	return names
+	return print.Each(resizeStates, func(s resizeState) string { return s.name })
 }
 
 // State returns the state of a resize on the node, as a word.
@@ -168,16 +167,7 @@ func remarkParts(o *print.Output, resizes []*workloadresizerv1.Resize) error {
 	if parts == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(o.ErrOut, "%s partly sized; %s shows why\n", are(parts), o.Commands(`"resizectl explain POD"`))
-	return err
-}
-
-// are returns "1 pod is" or e.g. "2 pods are".
-func are(pods int64) string {
-	if pods == 1 {
-		return "1 pod is"
-	}
-	return print.CountOf(pods, "pod") + " are"
+	return print.Texts(o.ErrOut, fmt.Sprintf("%s partly sized; %s shows why", print.AreOf(parts, "pod"), o.Commands(`"resizectl explain POD"`)))
 }
 
 // printPart prints why a pod is only partly sized, or why the reason is unknown.
@@ -187,15 +177,7 @@ func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workl
 		_, err = fmt.Fprintf(w, "partly sized, for an unknown reason: %s.\n", print.OneLine(connect.MessageOf(err)))
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "partly sized, and the rest %s\n", RestText(plan)); err != nil {
-		return err
-	}
-	for _, reason := range restReasons(plan) {
-		if _, err := fmt.Fprintln(w, print.Reason(reason)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return print.Texts(w, append([]string{"partly sized, and the rest " + RestText(plan)}, print.Each(restReasons(plan), print.Reason)...)...)
 }
 
 // restReasons returns why a partly sized pod does not have the rest of its sizes, by its
@@ -224,11 +206,7 @@ func RestText(plan *workloadresizerv1.Plan) string {
 // WhyStays returns the reasons why a pod does not have all of its desired size, e.g. "Reverted, NodeCapacity";
 // empty if there are none.
 func WhyStays(plan *workloadresizerv1.Plan) string {
-	var codes []string
-	for _, reason := range restReasons(plan) {
-		codes = append(codes, print.OneLine(reason.GetCode()))
-	}
-	return strings.Join(codes, ", ")
+	return strings.Join(print.Each(restReasons(plan), func(r *workloadresizerv1.PlanReason) string { return print.OneLine(r.GetCode()) }), ", ")
 }
 
 // Stays reports whether a resource may stay as it is, or be reverted, because of a reason, although its size

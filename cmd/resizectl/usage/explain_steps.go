@@ -12,15 +12,11 @@ import (
 func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, currency string) ([]string, error) {
 	r := e.GetRecommendation()
 	steps := []string{ruleStep(r), demandStep(r)}
-	for _, m := range e.GetMeasured() {
-		steps = append(steps, measuredStep(m))
-	}
+	steps = append(steps, print.Each(e.GetMeasured(), measuredStep)...)
 	if len(e.GetMeasured()) == 0 {
 		steps = append(steps, "Measured: nothing in the time that history is kept for.")
 	}
-	for _, step := range e.GetSteps() {
-		steps = append(steps, computedStep(step))
-	}
+	steps = append(steps, print.Each(e.GetSteps(), computedStep)...)
 	if size := r.GetBaseline(); size != nil {
 		steps = append(steps, targetStep(size), confidenceStep(size), decreaseStep(p, size))
 		steps = append(steps, leastSteps(size)...)

@@ -65,12 +65,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
   resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return o.Run(cmd, o)
-		},
+		RunE:              o.RunE(o, command.Name(&o.nodeType, "the node type is empty"), o.complete),
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "also accept a suggestion that is held back")
 	o.flags.AddFlags(cmd)
@@ -78,10 +73,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	return cmd
 }
 
-func (o *acceptOptions) complete(cmd *cobra.Command, args []string) (err error) {
-	if o.nodeType = args[0]; o.nodeType == "" {
-		return command.UsageErrorf(cmd, "the node type is empty")
-	}
+func (o *acceptOptions) complete(cmd *cobra.Command, _ []string) (err error) {
 	if err := o.flags.Validate(cmd); err != nil {
 		return err
 	}

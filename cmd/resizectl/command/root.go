@@ -139,20 +139,22 @@ var ErrNotRestored = errors.New("at least one pod is not restored")
 // ErrNotImported ends an import that left out rows. The faults were printed.
 var ErrNotImported = errors.New("at least one row is bad or was rejected")
 
+// outcomes are the exit codes of errors that need no message.
+var outcomes = map[error]int{
+	ErrDifferences: ExitDifferences, ErrNotRestored: ExitDifferences, ErrInvalid: ExitInvalid, ErrCheckFailed: ExitCheckFailed, ErrNotImported: ExitNotImported,
+}
+
 // Report prints err, if there is anything to print, and returns the exit code.
 func Report(ctx context.Context, errOut io.Writer, p print.Painter, err error) int {
-	switch {
-	case err == nil:
+	if err == nil {
 		return ExitOK
-	case errors.Is(err, ErrDifferences), errors.Is(err, ErrNotRestored):
-		return ExitDifferences
-	case errors.Is(err, ErrInvalid):
-		return ExitInvalid
-	case errors.Is(err, ErrCheckFailed):
-		return ExitCheckFailed
-	case errors.Is(err, ErrNotImported):
-		return ExitNotImported
-	case ctx.Err() != nil:
+	}
+	for outcome, code := range outcomes {
+		if errors.Is(err, outcome) {
+			return code
+		}
+	}
+	if ctx.Err() != nil {
 		return ExitInterrupted
 	}
 	for _, err := range joined(err) {

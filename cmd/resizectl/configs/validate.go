@@ -110,12 +110,7 @@ func (o *validateOptions) check(file string, c Config) (bool, error) {
 	if !ok {
 		faults = config.Faults{err.Error()}
 	}
-	for _, fault := range faults {
-		if _, err := fmt.Fprintf(o.ErrOut, "%s: %s\n", print.OneLine(file), print.OneLine(fault)); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+	return false, print.Texts(o.ErrOut, print.Each(faults, func(fault string) string { return print.OneLine(file) + ": " + print.OneLine(fault) })...)
 }
 
 // NewCommand returns config, with its commands.

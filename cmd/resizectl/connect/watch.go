@@ -44,7 +44,7 @@ func Follow[T proto.Message](ctx context.Context, streams genericiooptions.IOStr
 		if !event.Reset {
 			interruptions = 0
 		} else {
-			if _, err := fmt.Fprintln(streams.ErrOut, "warning: the watch may have missed changes, so the current state follows"); err != nil {
+			if err := print.Texts(streams.ErrOut, "warning: the watch may have missed changes, so the current state follows"); err != nil {
 				return err
 			}
 		}

@@ -150,24 +150,23 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 	if err := o.Table(manifestKind.Table(response.GetObjects()...)); err != nil {
 		return err
 	}
-	if err := printManifestTotals(o.Out, o.Painter(), response); err != nil {
+	if err := print.Texts(o.Out, manifestTotals(o.Painter(), response)...); err != nil {
 		return err
 	}
-	var notes strings.Builder
+	var notes []string
 	for _, object := range response.GetObjects() {
 		for _, warning := range object.GetWarnings() {
-			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
+			notes = append(notes, fmt.Sprintf("warning: %s: %s", objectName(object), print.OneLine(warning)))
 		}
 	}
 	if n := followUsage(response); n > 0 {
-		fmt.Fprintf(&notes, "the configuration sizes the pods of %s by usage, which only a server knows: these plans show what their authors wrote, scaled for the node types. "+
-			"If the workload runs, \"resizectl usage TYPE/NAME -o wide\" shows what it needs on each node type, and \"resizectl plan\" shows the sizes of its pods\n", print.CountOf(n, "object"))
+		notes = append(notes, fmt.Sprintf("the configuration sizes the pods of %s by usage, which only a server knows: these plans show what their authors wrote, scaled for the node types. "+
+			"If the workload runs, \"resizectl usage TYPE/NAME -o wide\" shows what it needs on each node type, and \"resizectl plan\" shows the sizes of its pods", print.CountOf(n, "object")))
 	}
 	if others := response.GetIgnored(); len(others) > 0 {
-		fmt.Fprintf(&notes, "not planned, because these kinds have no pods, or none that are known: %s\n", print.OneLine(strings.Join(others, ", ")))
+		notes = append(notes, "not planned, because these kinds have no pods, or none that are known: "+print.OneLine(strings.Join(others, ", ")))
 	}
-	_, err := fmt.Fprint(o.ErrOut, notes.String())
-	return err
+	return print.Texts(o.ErrOut, notes...)
 }
 
 // configuration returns the configuration in a file, in any form that "config validate" reads. Plans

@@ -120,12 +120,11 @@ const whatIfMode = "what-if-mode"
 
 // whatIf holds the assumptions of a plan.
 type whatIf struct {
-	ratios               []string
-	nodeType, baseline   string
-	minCPU, maxCPU       string
-	minMemory, maxMemory string
-	resumed              bool
-	mode                 demandMode
+	ratios             []string
+	nodeType, baseline string
+	cpu, memory        workloadresizerv1.QuantityRange
+	resumed            bool
+	mode               demandMode
 }
 
 // demandMode is how usage determines the sizes of pods; empty for the mode in effect.
@@ -156,13 +155,16 @@ type boundFlag struct {
 	value       *string
 }
 
-func (w *whatIf) bounds() []boundFlag {
-	return []boundFlag{
-		{"what-if-min-cpu", "plan with this minimum cpu request per container; 0 means none", &w.minCPU},
-		{"what-if-max-cpu", "plan with this maximum cpu request per container; 0 means none", &w.maxCPU},
-		{"what-if-min-memory", "plan with this minimum memory request per container; 0 means none", &w.minMemory},
-		{"what-if-max-memory", "plan with this maximum memory request per container; 0 means none", &w.maxMemory},
+func (w *whatIf) bounds() (flags []boundFlag) {
+	for _, of := range []struct {
+		name  string
+		bound *workloadresizerv1.QuantityRange
+	}{{"cpu", &w.cpu}, {"memory", &w.memory}} {
+		flags = append(flags,
+			boundFlag{"what-if-min-" + of.name, "plan with this minimum " + of.name + " request per container; 0 means none", &of.bound.Min},
+			boundFlag{"what-if-max-" + of.name, "plan with this maximum " + of.name + " request per container; 0 means none", &of.bound.Max})
 	}
+	return flags
 }
 
 // message returns the assumptions in the API; nil if there are none.
@@ -187,8 +189,7 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 			return nil, command.UsageErrorf(cmd, "--%s %q is negative: use 0 for no bound", bound.flag, *bound.value)
 		}
 	}
-	cpu, memory := rangeOf(w.minCPU, w.maxCPU), rangeOf(w.minMemory, w.maxMemory)
-	if cpu != nil || memory != nil {
+	if cpu, memory := given(&w.cpu), given(&w.memory); cpu != nil || memory != nil {
 		m.Bounds = &workloadresizerv1.Bounds{Cpu: cpu, Memory: memory}
 	}
 	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds && w.mode == "" {
@@ -197,11 +198,12 @@ func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) 
 	return m, nil
 }
 
-func rangeOf(least, most string) *workloadresizerv1.QuantityRange {
-	if least == "" && most == "" {
+// given returns a range of which an end is set; nil if none is.
+func given(r *workloadresizerv1.QuantityRange) *workloadresizerv1.QuantityRange {
+	if r.GetMin() == "" && r.GetMax() == "" {
 		return nil
 	}
-	return &workloadresizerv1.QuantityRange{Min: least, Max: most}
+	return r
 }
 
 // parseWhatIfRatio parses NODE_TYPE=CPU[/MEMORY]. A performance that is omitted stays

@@ -56,42 +56,31 @@ func countsText(counts map[string]int64) string {
 
 // manifestTotal is the total of a manifest on one node type.
 type manifestTotal struct {
-	resize, aligned, skip int64
+	decisions map[workloadresizerv1.Decision]int64
 	// delta is how much the requests would change, for one pod of each object.
 	delta map[string]*resource.Quantity
 }
 
-// printManifestTotals prints a line per node type. It does not consider how many pods an
+// manifestTotals returns a line per node type. It does not consider how many pods an
 // object creates: the change is for one pod of each.
-func printManifestTotals(w io.Writer, p print.Painter, response *workloadresizerv1.PreviewManifestResponse) error {
+func manifestTotals(p print.Painter, response *workloadresizerv1.PreviewManifestResponse) []string {
 	totals := map[string]*manifestTotal{}
 	for _, object := range response.GetObjects() {
 		for _, plan := range object.GetPlans() {
-			total, ok := totals[plan.GetNodeType()]
-			if !ok {
-				total = &manifestTotal{delta: map[string]*resource.Quantity{}}
-				totals[plan.GetNodeType()] = total
+			if totals[plan.GetNodeType()] == nil {
+				totals[plan.GetNodeType()] = &manifestTotal{map[workloadresizerv1.Decision]int64{}, map[string]*resource.Quantity{}}
 			}
-			total.add(plan)
+			totals[plan.GetNodeType()].add(plan)
 		}
 	}
-	for _, nodeType := range slices.Sorted(maps.Keys(totals)) {
-		if _, err := fmt.Fprintf(w, "on %s: %s\n", print.OrAbsent(print.OneLine(nodeType)), totals[nodeType].text(p)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return print.Each(slices.Sorted(maps.Keys(totals)), func(nodeType string) string {
+		return "on " + print.OrAbsent(print.OneLine(nodeType)) + ": " + totals[nodeType].text(p)
+	})
 }
 
 func (t *manifestTotal) add(plan *workloadresizerv1.Plan) {
-	switch plan.GetDecision() {
-	case workloadresizerv1.Decision_DECISION_RESIZE:
-		t.resize++
-	case workloadresizerv1.Decision_DECISION_ALIGNED:
-		t.aligned++
-		return
-	default:
-		t.skip++
+	t.decisions[plan.GetDecision()]++
+	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
 		return
 	}
 	for _, container := range plan.GetContainers() {
@@ -120,7 +109,12 @@ func (t *manifestTotal) text(p print.Painter) string {
 			delta[name] = sum.String()
 		}
 	}
-	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(t.resize+t.aligned+t.skip, "object"), t.resize, t.aligned, t.skip)
+	var all int64
+	for _, n := range t.decisions {
+		all += n
+	}
+	resize, aligned := t.decisions[workloadresizerv1.Decision_DECISION_RESIZE], t.decisions[workloadresizerv1.Decision_DECISION_ALIGNED]
+	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(all, "object"), resize, aligned, all-resize-aligned)
 	if change := deltaText(p, delta); change != "" {
 		text += "; requests, for one pod of each: " + change
 	}

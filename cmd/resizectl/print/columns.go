@@ -61,39 +61,6 @@ func (t *columnTemplate) add(header, path string) error {
 	return nil
 }
 
-// columnPrinter prints objects as rows. The header comes with the first of them.
-type columnPrinter struct {
-	template *columnTemplate
-	columns  io.Writer
-	flush    func() error
-	header   bool
-}
-
-func newColumnPrinter(w io.Writer, template *columnTemplate, header bool) *columnPrinter {
-	columns := printers.GetNewTabWriter(w)
-	return &columnPrinter{template: template, columns: columns, flush: columns.Flush, header: header}
-}
-
-func (p *columnPrinter) print(objects ...map[string]any) error {
-	if p.header {
-		if err := p.row(func(c userColumn) string { return c.header }); err != nil {
-			return err
-		}
-		p.header = false
-	}
-	for _, object := range objects {
-		if err := p.row(func(c userColumn) string { return cellOf(c.path.find(object)) }); err != nil {
-			return err
-		}
-	}
-	return p.flush()
-}
-
-func (p *columnPrinter) row(cell func(userColumn) string) error {
-	_, err := fmt.Fprintln(p.columns, strings.Join(Each(p.template.columns, cell), "\t"))
-	return err
-}
-
 // cellOf returns the values at a path as kubectl prints them.
 func cellOf(values []any) string {
 	if len(values) == 0 {
@@ -147,39 +114,48 @@ func isNil(value reflect.Value) bool {
 
 // Lister prints only the objects in an answer: their names, or the columns of the user's choice.
 type Lister[M any] struct {
-	w       io.Writer
-	nameOf  func(M) string
-	columns *columnPrinter
+	w      io.Writer
+	nameOf func(M) string
+	// template is nil for names. Its cells are laid out by tab, below headers unless there are none, or they are printed.
+	template *columnTemplate
+	tab      interface {
+		io.Writer
+		Flush() error
+	}
+	headless bool
 }
 
 // NewLister returns a printer for a format that IsListing.
 func NewLister[M any](w io.Writer, o *Output, nameOf func(M) string) *Lister[M] {
-	l := &Lister[M]{w: w, nameOf: nameOf}
-	if o.Format.columns != nil {
-		l.columns = newColumnPrinter(w, o.Format.columns, !o.NoHeaders)
-	}
-	return l
+	return &Lister[M]{w: w, nameOf: nameOf, template: o.Format.columns, tab: printers.GetNewTabWriter(w), headless: o.NoHeaders}
 }
 
 // Print prints objects: a line each, and before the first of them the headers of columns.
 func (l *Lister[M]) Print(all ...M) error {
-	if l.columns == nil {
-		for _, m := range all {
-			if _, err := fmt.Fprintln(l.w, OneLine(l.nameOf(m))); err != nil {
-				return err
-			}
-		}
-		return nil
+	if l.template == nil {
+		return Texts(l.w, Each(all, func(m M) string { return OneLine(l.nameOf(m)) })...)
 	}
-	objects := make([]map[string]any, len(all))
-	for i, m := range all {
-		fields, err := Object(m)
+	if !l.headless {
+		if err := l.row(func(c userColumn) string { return c.header }); err != nil {
+			return err
+		}
+		l.headless = true
+	}
+	for _, m := range all {
+		object, err := Object(m)
 		if err != nil {
 			return err
 		}
-		objects[i] = fields
+		if err := l.row(func(c userColumn) string { return cellOf(c.path.find(object)) }); err != nil {
+			return err
+		}
 	}
-	return l.columns.print(objects...)
+	return l.tab.Flush()
+}
+
+func (l *Lister[M]) row(cell func(userColumn) string) error {
+	_, err := fmt.Fprintln(l.tab, strings.Join(Each(l.template.columns, cell), "\t"))
+	return err
 }
 
 // Listing prints objects on standard output, in a format that IsListing. nameOf is not called if they have no names.

@@ -65,21 +65,27 @@ func List[T any](parts []T) []any {
 	return list
 }
 
-// Fields prints a document with these fields on standard output, like Document.
-func (o *Output) Fields(fields ...Field) error {
-	if o.Format.template == nil {
-		return writeFields(o.Out, o.Format, fields)
-	}
-	document := map[string]any{}
-	for _, field := range fields {
-		value, err := selectable(field.Value)
+// document is an object with fields in their order.
+type document []Field
+
+// MarshalJSON implements json.Marshaler.
+func (d document) MarshalJSON() ([]byte, error) {
+	var object bytes.Buffer
+	for i, field := range d {
+		raw, err := rawOf(field.Value)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		document[field.Name] = value
+		if i > 0 {
+			object.WriteByte(',')
+		}
+		fmt.Fprintf(&object, "%q: %s", field.Name, raw)
 	}
-	return o.Format.Select(o.Out, document)
+	return fmt.Appendf(nil, "{%s}", &object), nil
 }
+
+// Fields prints a document with these fields on standard output, like Document.
+func (o *Output) Fields(fields ...Field) error { return Value(o.Out, o.Format, document(fields)) }
 
 // selectable returns a value for templates.
 func selectable(value any) (any, error) {
@@ -123,54 +129,35 @@ func rawOf(value any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// writeFields writes a document as JSON or YAML, with the fields in their order.
-func writeFields(w io.Writer, f Format, fields []Field) error {
-	var object, out bytes.Buffer
-	for i, field := range fields {
-		raw, err := rawOf(field.Value)
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			object.WriteByte(',')
-		}
-		fmt.Fprintf(&object, "%q: %s", field.Name, raw)
-	}
-	if err := json.Indent(&out, fmt.Appendf(nil, "{%s}", &object), "", "  "); err != nil {
-		return fmt.Errorf("indent the answer: %w", err)
-	}
-	return writeJSON(w, f, out.Bytes())
-}
-
 // Document writes messages as the whole output: one object with the fields of all of them, or what
 // the format's template selects from it. If several messages have a field, the first message determines
 // its value.
 func Document(w io.Writer, f Format, messages ...proto.Message) error {
-	var fields []Field
-	document := map[string]any{}
+	var all document
+	merged := map[string]any{}
 	for _, m := range messages {
-		object, err := map[string]any(nil), error(nil)
+		raw, err := fieldsOf[json.RawMessage](m)
+		if err != nil {
+			return err
+		}
+		object := map[string]any{}
 		if f.template != nil {
 			if object, err = Object(m); err != nil {
 				return err
 			}
 		}
-		raw, err := fieldsOf[json.RawMessage](m)
-		if err != nil {
-			return err
-		}
-		all := m.ProtoReflect().Descriptor().Fields()
-		for i := range all.Len() {
-			name := all.Get(i).JSONName()
-			if _, known := document[name]; !known && raw[name] != nil {
-				document[name], fields = object[name], append(fields, Field{name, raw[name]})
+		fields := m.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			name := fields.Get(i).JSONName()
+			if _, known := merged[name]; !known && raw[name] != nil {
+				merged[name], all = object[name], append(all, Field{name, raw[name]})
 			}
 		}
 	}
 	if f.template != nil {
-		return f.Select(w, document)
+		return f.Select(w, merged)
 	}
-	return writeFields(w, f, fields)
+	return Value(w, f, all)
 }
 
 // Value writes a value that is no message as the whole output, like Document.
@@ -219,6 +206,17 @@ func printLine(w io.Writer, m proto.Message) error {
 // Object returns a value for templates, columns and sorting: the fields of its JSON. In those of a message,
 // integers of 64 bits are numbers, as in the objects that kubectl prints. JSON has them as strings.
 func Object(value any) (map[string]any, error) {
+	if d, is := value.(document); is {
+		object := map[string]any{}
+		for _, field := range d {
+			part, err := selectable(field.Value)
+			if err != nil {
+				return nil, err
+			}
+			object[field.Name] = part
+		}
+		return object, nil
+	}
 	if row, is := value.(interface{ InAPI() proto.Message }); is && row.InAPI() != nil {
 		value = row.InAPI()
 	}

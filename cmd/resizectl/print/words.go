@@ -78,35 +78,24 @@ func NarrowBreakers(s *workloadresizerv1.GetStatusResponse) string {
 
 // HoldKind returns the kind of a hold in words.
 func HoldKind(h *workloadresizerv1.Hold) string {
-	switch k := h.GetKind(); k {
-	case workloadresizerv1.HoldKind_HOLD_KIND_RESTORE:
-		if h.GetEmergency() {
-			return "emergency restore"
-		}
-		return "restore"
-	case workloadresizerv1.HoldKind_HOLD_KIND_PAUSE:
-		return "pause"
-	case workloadresizerv1.HoldKind_HOLD_KIND_BREAKER:
-		return "breaker"
-	default:
-		// A newer server may know more kinds than this version.
-		return k.String()
+	if h.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_RESTORE && h.GetEmergency() {
+		return "emergency restore"
 	}
+	return word(h.GetKind(), "HOLD_KIND_")
+}
+
+// word returns the value of an enum as a word, such as "resize" for DECISION_RESIZE. A newer server may have values that
+// this version does not know.
+func word(value fmt.Stringer, prefix string) string {
+	name, known := strings.CutPrefix(value.String(), prefix)
+	if !known || name == "UNSPECIFIED" {
+		return value.String()
+	}
+	return strings.ToLower(name)
 }
 
 // Decision returns a decision as a word.
-func Decision(d workloadresizerv1.Decision) string {
-	switch d {
-	case workloadresizerv1.Decision_DECISION_RESIZE:
-		return "resize"
-	case workloadresizerv1.Decision_DECISION_ALIGNED:
-		return "aligned"
-	case workloadresizerv1.Decision_DECISION_SKIP:
-		return "skip"
-	}
-	// A newer server may have decisions that this version does not know.
-	return d.String()
-}
+func Decision(d workloadresizerv1.Decision) string { return word(d, "DECISION_") }
 
 // Reason returns the code of a reason, with the server's message.
 func Reason(reason *workloadresizerv1.PlanReason) string {
@@ -268,4 +257,48 @@ func Demand(name, amount string) string {
 		amount = resource.NewQuantity(whole*mebibyte, resource.BinarySI).String()
 	}
 	return OrAbsent(OneLine(amount))
+}
+
+// UsageProblem is something that is wrong with a source of usage or the storage of history.
+type UsageProblem struct {
+	Message string
+	// Remedy is what to do about it; empty if the message says so itself, or nothing is known to help.
+	Remedy string
+}
+
+// UsageProblems returns what is wrong with the sources of usage and the storage of history.
+func UsageProblems(resp *workloadresizerv1.GetUsageStatusResponse) []UsageProblem {
+	var found []UsageProblem
+	for _, source := range resp.GetSources() {
+		if message := OneLine(source.GetMessage()); message != "" {
+			found = append(found, UsageProblem{"source " + OneLine(source.GetName()) + ": " + message, usageRemedy(source.GetName(), message)})
+		}
+	}
+	if message := OneLine(resp.GetStorage().GetMessage()); message != "" {
+		found = append(found, UsageProblem{"storage: " + message, usageRemedy("", message)})
+	}
+	return found
+}
+
+// usageRemedies are what to do about messages of the Kubernetes API and of Prometheus, by how the name of
+// the source begins. Messages of our own say it themselves.
+var usageRemedies = []struct{ source, contains, remedy string }{
+	{"", "is forbidden", "apply the manifests of this version again: they give the server its rights (docs/install.md#2-the-server)"},
+	{"metrics", "could not find", "install metrics-server, or start the server without metrics in --usage-sources"},
+	{"metrics", "currently unable to handle the request", "see why metrics-server does not answer: kubectl describe apiservice v1beta1.metrics.k8s.io"},
+	{"prometheus", "connection refused", "check that Prometheus runs, and --usage-prometheus-url of the server"},
+	{"prometheus", "no such host", "check --usage-prometheus-url of the server"},
+	{"prometheus", "client error: 401", "check the password in --usage-prometheus-url of the server, or its --usage-prometheus-token-file"},
+	{"prometheus", "client error: 403", "check the password in --usage-prometheus-url of the server, or its --usage-prometheus-token-file"},
+	{"prometheus", "unknown authority", "name the authority of its certificate with --usage-prometheus-ca-file of the server"},
+}
+
+// usageRemedy returns what to do about a message; empty if nothing is known.
+func usageRemedy(source, message string) string {
+	for _, r := range usageRemedies {
+		if strings.HasPrefix(source, r.source) && strings.Contains(message, r.contains) {
+			return r.remedy
+		}
+	}
+	return ""
 }

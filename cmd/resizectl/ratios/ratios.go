@@ -106,18 +106,13 @@ type overrideFallbacks map[string]*workloadresizerv1.OverrideValue
 // findFallbacks returns the fallbacks of these ratios, as far as they expire. It only warns if the
 // user may not read overrides.
 func findFallbacks(ctx context.Context, c *client.Client, errOut io.Writer, of ...*workloadresizerv1.Ratio) (overrideFallbacks, error) {
-	expires := false
-	for _, ratio := range of {
-		expires = expires || ratio.GetExpireTime() != nil
-	}
-	if !expires {
+	if !slices.ContainsFunc(of, func(r *workloadresizerv1.Ratio) bool { return r.GetExpireTime() != nil }) {
 		return nil, nil
 	}
 	fallbacks := overrideFallbacks{}
 	for override, err := range c.ListOverrides(ctx) {
 		if client.Reason(err) == "NOT_AUTHORIZED" {
-			_, err := fmt.Fprintf(errOut, "warning: it is not known which overrides follow those that expire: %s\n", print.OneLine(connect.MessageOf(err)))
-			return nil, err
+			return nil, print.Texts(errOut, "warning: it is not known which overrides follow those that expire: "+print.OneLine(connect.MessageOf(err)))
 		}
 		if err != nil {
 			return nil, err

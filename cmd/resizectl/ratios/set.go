@@ -76,12 +76,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
   resizectl ratios set n4 --until never`,
 		Args:              command.Args(cobra.MinimumNArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return o.Run(cmd, o)
-		},
+		RunE:              o.RunE(o, o.complete),
 	}
 	cmd.Flags().StringVar(&o.cpu, "cpu", "", "CPU performance of NODE_TYPE")
 	cmd.Flags().StringVar(&o.memory, "memory", "", "memory performance of NODE_TYPE")

@@ -45,12 +45,7 @@ needs --allow-implausible.`,
   resizectl ratios delete n4 --reason "the configuration has it now"`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: connect.CompleteNodeTypes(server, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.nodeType = args[0]; o.nodeType == "" {
-				return command.UsageErrorf(cmd, "the node type is empty")
-			}
-			return o.Run(cmd, o)
-		},
+		RunE:              o.RunE(o, command.Name(&o.nodeType, "the node type is empty")),
 	}
 	cmd.Flags().StringVar(&o.etag, "etag", "", "delete the override only if this is the etag of the ratio, as \"ratios get -o json\" shows it")
 	cmd.Flags().BoolVar(&o.ignoreNotFound, "ignore-not-found", false, "succeed if there is no override")
@@ -111,20 +106,22 @@ them. With --yes or --dry-run, it then also needs --allow-implausible.`,
   # Roll back to change 12
   resizectl ratios rollback --to 12 --reason "n4 was measured wrongly"`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case !cmd.Flags().Changed("to"):
-				return command.UsageErrorf(cmd, "set --to to the last change to keep; \"resizectl ratios history\" lists the changes")
-			case o.to < 0:
-				return command.UsageErrorf(cmd, "--to %d is negative; 0 is the state before the first change", o.to)
-			}
-			return o.Run(cmd, o)
-		},
+		RunE: o.RunE(o, o.validate),
 	}
 	cmd.Flags().Int64Var(&o.to, "to", 0, "number of the last change to keep")
 	command.CompleteFlag(cmd, "to", completeChanges(server))
 	o.AddFlags(cmd, "ratios rollback")
 	return cmd
+}
+
+func (o *rollbackOptions) validate(cmd *cobra.Command, _ []string) error {
+	switch {
+	case !cmd.Flags().Changed("to"):
+		return command.UsageErrorf(cmd, "set --to to the last change to keep; \"resizectl ratios history\" lists the changes")
+	case o.to < 0:
+		return command.UsageErrorf(cmd, "--to %d is negative; 0 is the state before the first change", o.to)
+	}
+	return nil
 }
 
 func (o *rollbackOptions) Read(ctx context.Context, c *client.Client) error {

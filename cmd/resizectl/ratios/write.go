@@ -60,9 +60,16 @@ func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-// Run shows what w would change, asks for confirmation, and makes the change. A dry run ends like "kubectl diff":
+// RunE returns what runs the command: its steps, and then the write.
+func (o *WriteOptions) RunE(w Write, steps ...command.Step) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return command.Steps(func(context.Context) error { return o.run(cmd, w) }, steps...)(cmd, args)
+	}
+}
+
+// run shows what w would change, asks for confirmation, and makes the change. A dry run ends like "kubectl diff":
 // ErrDifferences means that pods would change.
-func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
+func (o *WriteOptions) run(cmd *cobra.Command, w Write) error {
 	if !o.dryRun.On() {
 		if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
 			return err

@@ -145,13 +145,12 @@ the pods of a workload, and --selector for one of the pods with these labels.
 
 // printState prints the kubelet's message, and why a pod is only partly sized.
 func printState(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
+	said := ""
 	if resize.GetMessage() != "" {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", State(resize.GetState()), print.OneLine(resize.GetMessage())); err != nil {
-			return err
-		}
+		said = fmt.Sprintf("%s: %s", State(resize.GetState()), print.OneLine(resize.GetMessage()))
 	}
-	if !Partly(resize) {
-		return nil
+	if err := print.Texts(w, said); err != nil || !Partly(resize) {
+		return err
 	}
 	return printPart(ctx, c, w, resize)
 }

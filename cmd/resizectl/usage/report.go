@@ -26,6 +26,8 @@ var groupings = []string{string(byNamespace), string(byWorkload), string(byConta
 
 // report is what the server listed, added up. All sums are computed here.
 type report struct {
+	// items are recommendations, in the order of the server.
+	items    []*workloadresizerv1.Recommendation
 	currency string
 	rows     map[by][]*row
 	total    *row
@@ -53,7 +55,8 @@ func newReport(currency string, saves bool) *report {
 // reportOf adds up recommendations, which are ordered by namespace and workload.
 func reportOf(resp *workloadresizerv1.ListRecommendationsResponse) (*report, error) {
 	all := newReport(resp.GetCurrency(), false)
-	for _, item := range resp.GetRecommendations() {
+	all.items = resp.GetRecommendations()
+	for _, item := range all.items {
 		container := containerRow(item)
 		if err := container.sums.read(item.GetSums()); err != nil {
 			return nil, fmt.Errorf("read the sums of container %s of %s in namespace %s: %w", item.GetContainer(), print.WorkloadName(item.GetWorkload()), item.GetNamespace(), err)
@@ -181,11 +184,7 @@ func (r *row) MarshalJSON() ([]byte, error) {
 func (r *report) document(o *print.Output) error {
 	fields := []print.Field{{Name: "savings", Value: print.List(r.rows[byWorkload])}}
 	if !r.saves {
-		var items []*workloadresizerv1.Recommendation
-		for _, container := range r.rows[byContainer] {
-			items = append(items, container.item)
-		}
-		fields = []print.Field{{Name: "recommendations", Value: print.List(items)}, {Name: "workloads", Value: print.List(r.rows[byWorkload])}}
+		fields = []print.Field{{Name: "recommendations", Value: print.List(r.items)}, {Name: "workloads", Value: print.List(r.rows[byWorkload])}}
 	}
 	return o.Fields(append(fields,
 		print.Field{Name: "namespaces", Value: print.List(r.rows[byNamespace])},
@@ -194,7 +193,7 @@ func (r *report) document(o *print.Output) error {
 }
 
 // print prints the rows in a format, and below a table what else there is to say.
-func (r *report) print(o *print.Output, l layout, remarks func(rows []*row) []string) error {
+func (r *report) print(o *print.Output, l layout, of *selection) error {
 	rows := r.rows[l.by]
 	if err := print.Sort(o.SortBy, rows); err != nil {
 		return err
@@ -209,7 +208,10 @@ func (r *report) print(o *print.Output, l layout, remarks func(rows []*row) []st
 	if err := o.Table(r.table(l, rows)); err != nil {
 		return err
 	}
-	return print.Texts(o.ErrOut, remarks(rows)...)
+	if r.saves {
+		return print.Texts(o.ErrOut, otherOwners(&of.target, r.rows[byWorkload]), r.unknownUsage())
+	}
+	return print.Texts(o.ErrOut, otherOwners(&of.target, rows), withheld(r.items), unknownText(&r.total.sums))
 }
 
 // unknownText says what the table does not cover; empty if it covers all.

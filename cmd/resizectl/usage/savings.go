@@ -80,20 +80,13 @@ API, and "namespaces" and "total" have the sums over them. Costs are per hour th
 var savingGroups = groupings[:2]
 
 func (o *savingsOptions) run(ctx context.Context) error {
-	return o.list(ctx, o.server, o.ErrOut, func(ctx context.Context, c *client.Client) (int, func() error, error) {
+	return o.list(ctx, o.server, &o.Output, o.by, func(ctx context.Context, c *client.Client) (*report, error) {
 		selected := o.request()
 		resp, err := c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Namespace: selected.GetNamespace(), LabelSelector: selected.GetLabelSelector(), Workload: selected.GetWorkload()})
-		return len(resp.GetSavings()), func() error { return o.print(resp) }, err
-	})
-}
-
-func (o *savingsOptions) print(resp *workloadresizerv1.ListSavingsResponse) error {
-	all, err := savingsOf(resp)
-	if err != nil {
-		return err
-	}
-	return all.print(&o.Output, o.layout(o.by), func([]*row) []string {
-		return []string{otherOwners(&o.target, all.rows[byWorkload]), all.unknownUsage()}
+		if err != nil {
+			return nil, err
+		}
+		return savingsOf(resp)
 	})
 }
 

@@ -123,19 +123,12 @@ func (o *options) run(ctx context.Context) error {
 	if o.watch {
 		return o.follow(ctx)
 	}
-	return o.list(ctx, o.server, o.ErrOut, func(ctx context.Context, c *client.Client) (int, func() error, error) {
+	return o.list(ctx, o.server, &o.Output, o.by, func(ctx context.Context, c *client.Client) (*report, error) {
 		resp, err := c.ListRecommendations(ctx, o.request())
-		return len(resp.GetRecommendations()), func() error { return o.print(resp) }, err
-	})
-}
-
-func (o *options) print(resp *workloadresizerv1.ListRecommendationsResponse) error {
-	all, err := reportOf(resp)
-	if err != nil {
-		return err
-	}
-	return all.print(&o.Output, o.layout(o.by), func(rows []*row) []string {
-		return []string{otherOwners(&o.target, rows), withheld(resp.GetRecommendations()), unknownText(&all.total.sums)}
+		if err != nil {
+			return nil, err
+		}
+		return reportOf(resp)
 	})
 }
 

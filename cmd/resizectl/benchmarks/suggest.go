@@ -75,8 +75,7 @@ func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*obj
 			if err := printSuggestion(o, resp); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
-			return err
+			return print.Texts(o.Out, fmt.Sprintf("\n%s", o.Commands(howToAccept(resp.GetSuggestion()))))
 		},
 	}, err
 }

@@ -223,8 +223,7 @@ func printGroup(w io.Writer, p print.Painter, g *Group) error {
 func printSummary(w io.Writer, p print.Painter, groups []Group) error {
 	counts, level := worst(groups)
 	text := fmt.Sprintf("%s, %s, %d ok", print.CountOf(int64(counts[Failure]), "failure"), print.CountOf(int64(counts[Warning]), "warning"), counts[OK])
-	_, err := fmt.Fprintln(w, p.Paint(styles[level], text))
-	return err
+	return print.Texts(w, p.Paint(styles[level], text))
 }
 
 // Level is the outcome of a check.

@@ -164,6 +164,5 @@ func printHold(o *print.Output, hold *workloadresizerv1.Hold, did string) error 
 	if hold.GetExpireTime() != nil {
 		end = " until " + print.Timestamp(hold.GetExpireTime())
 	}
-	_, err := fmt.Fprintf(o.Out, "%s %s%s\n", print.Scope(hold.GetScope()), did, end)
-	return err
+	return print.Texts(o.Out, fmt.Sprintf("%s %s%s", print.Scope(hold.GetScope()), did, end))
 }

@@ -80,11 +80,6 @@ func (t *tableWriter) colored(table *metav1.Table) string {
 	return strings.Join(lines, "")
 }
 
-// Table prints a whole table, with headers.
-func Table(w io.Writer, p Painter, wide bool, table *metav1.Table) error {
-	return newTableWriter(w, p, wide, false).print(table)
-}
-
 // eventColumn is as wide from the beginning as the longest event, so that the columns do not
 // move.
 var eventColumn = Column("Event   ")

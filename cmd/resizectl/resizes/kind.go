@@ -174,8 +174,7 @@ func remarkParts(o *print.Output, resizes []*workloadresizerv1.Resize) error {
 func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
 	plan, err := c.PreviewPod(ctx, resize.GetNamespace(), resize.GetPod())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "partly sized, for an unknown reason: %s.\n", print.OneLine(connect.MessageOf(err)))
-		return err
+		return print.Texts(w, fmt.Sprintf("partly sized, for an unknown reason: %s.", print.OneLine(connect.MessageOf(err))))
 	}
 	return print.Texts(w, append([]string{"partly sized, and the rest " + RestText(plan)}, print.Each(restReasons(plan), print.Reason)...)...)
 }

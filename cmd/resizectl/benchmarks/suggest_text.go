@@ -135,7 +135,7 @@ func decidedBefore(s *workloadresizerv1.Suggestion) string {
 	return "; " + print.OneLine(by) + " takes precedence over it"
 }
 
-// partColumns are those of the result of each benchmark.
+// partColumns describe the result of each benchmark.
 var partColumns = []objects.Column[*workloadresizerv1.SuggestionPart]{
 	objects.Cell("Benchmark", func(p *workloadresizerv1.SuggestionPart) any { return print.OneLine(p.GetBenchmark()) }),
 	objects.Text("Version", (*workloadresizerv1.SuggestionPart).GetVersion),

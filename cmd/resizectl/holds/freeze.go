@@ -24,7 +24,7 @@ type freezeChange struct {
 	server *connect.Connection
 	dryRun command.DryRun
 	reason string
-	// freezes means that the cluster is to be frozen, not that its freeze ends. question asks for that.
+	// freezes means that the command freezes the cluster; otherwise, it ends the freeze. question asks for that.
 	freezes  bool
 	question string
 	// without returns the command that does the same without the server in a namespace.

@@ -62,7 +62,7 @@ gave.`,
 	}.Command(out, server)
 }
 
-// remarks say which freeze outranks the holds, that there are none in a namespace, or that they are not current.
+// remarks say which freeze outranks the holds, that a namespace has none, or that they are not current.
 func remarks(resp *workloadresizerv1.ListHoldsResponse, namespace string) (texts []string) {
 	if resp.GetFreeze() != nil {
 		texts = append(texts, print.Freeze(resp.GetFreeze()))

@@ -56,7 +56,7 @@ func (c Column[R]) IfAny() Column[R] {
 	return c
 }
 
-// RoomFor makes room for a text that may follow in a watch. The rows of a list are known.
+// RoomFor makes room for text that may follow in a watch. The rows of a list are known.
 func (c Column[R]) RoomFor(text string) Column[R] {
 	c.roomFor = text
 	return c

@@ -44,7 +44,7 @@ type Answer[M proto.Message] struct {
 	Objects []M
 	// Document are the messages that hold these objects, and whose fields documents print.
 	Document []proto.Message
-	// Empty is what standard error says if there are no objects.
+	// Empty is the line on standard error if there are no objects.
 	Empty string
 	// Text prints the objects instead of a table; nil for a table.
 	Text func(*print.Output) error

@@ -109,6 +109,8 @@ func selectable(value any) (any, error) {
 // rawOf returns a value as JSON.
 func rawOf(value any) (json.RawMessage, error) {
 	switch v := value.(type) {
+	case json.RawMessage:
+		return v, nil
 	case proto.Message:
 		return JSON(v, "")
 	case []any:
@@ -157,7 +159,16 @@ func Document(w io.Writer, f Format, messages ...proto.Message) error {
 	if f.template != nil {
 		return f.Select(w, merged)
 	}
-	return Value(w, f, all)
+	raw, err := all.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	// Unlike json.Marshal, the API's own mapping does not escape characters of HTML.
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return fmt.Errorf("indent the answer: %w", err)
+	}
+	return writeJSON(w, f, out.Bytes())
 }
 
 // Value writes a value that is no message as the whole output, like Document.

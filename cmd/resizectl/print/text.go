@@ -57,7 +57,7 @@ func Timestamp(t *timestamppb.Timestamp) string {
 	return t.AsTime().Format(time.RFC3339)
 }
 
-// Each returns a text for each part of a list.
+// Each returns what text returns for each part of a list.
 func Each[T any](list []T, text func(T) string) []string {
 	var texts []string
 	for _, part := range list {

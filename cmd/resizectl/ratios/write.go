@@ -185,7 +185,7 @@ func (o *WriteOptions) printDone(did Answer) error {
 	})...)
 }
 
-// group is what a row is about: the pods of the cluster, a node type or a namespace.
+// group is what a row is about: all pods, or those on a node type or in a namespace.
 type group struct {
 	what string
 	*workloadresizerv1.ImpactGroup

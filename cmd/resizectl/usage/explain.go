@@ -17,7 +17,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// containers are those of a workload with one name, or all of them.
+// containers are the containers of a workload that have one name, or all of its containers.
 type containers struct {
 	target
 	container string

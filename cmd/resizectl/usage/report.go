@@ -43,7 +43,7 @@ type row struct {
 	sums            sums
 	// item is the recommendation of a row about a container.
 	item *workloadresizerv1.Recommendation
-	// saves means that the sums are of savings. message has what the server says of those of a workload.
+	// saves means that the sums are of savings. message is the answer of the server about a workload.
 	saves   bool
 	message *workloadresizerv1.Savings
 }

@@ -82,7 +82,7 @@ func notable(header string, of func(*sums) int64) column {
 	})
 }
 
-// columns are those of usage.
+// columns returns the columns of usage.
 func (l layout) columns() []column {
 	known := func(s *sums) bool { return s.known() > 0 }
 	some := func(s *sums) bool { return s.unknownPods > 0 }
@@ -102,7 +102,7 @@ func (l layout) columns() []column {
 	)
 }
 
-// savingsColumns are those of usage savings.
+// savingsColumns returns the columns of usage savings.
 func (l layout) savingsColumns() []column {
 	always := func(*sums) bool { return true }
 	known := func(s *sums) bool { return s.known() > 0 }

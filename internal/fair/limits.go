@@ -3,7 +3,7 @@ package fair
 import "iter"
 
 // Limits are how much may be held at the same time: by all, and by each origin, account and
-// credential. 0 is no limit.
+// credential. 0 means no limit.
 type Limits struct{ All, PerOrigin, PerAccount, PerCredential int }
 
 // Full is why there is no room: the level whose limit is reached, that limit, and how many shares
@@ -47,7 +47,6 @@ func (l *Limits) at(level Level) int {
 	return [levels]int{l.All, l.PerOrigin, l.PerAccount, l.PerCredential}[level]
 }
 
-// Half returns half of a number, rounded up. What callers cannot lose is often limited to half of
-// what is there, for each origin, half of that for each of its accounts, and so on: then, others
-// find room.
+// Half returns half of a number, rounded up. Many limits of what callers cannot lose are half of
+// all for each origin, half of that for each of its accounts, and so on: then, others find room.
 func Half(n int) int { return (n + 1) / 2 }

@@ -19,7 +19,7 @@ type sums struct {
 	// authored and requested are of all, and all others of those that are not unknown. compared is what the authors of
 	// these requested.
 	authored, requested, compared, used, recommended, saved, measured amounts
-	cost
+	cost                                                              cost
 }
 
 // cost is what something costs an hour: as authored, as it could or would be, and what is used of it; nil if that of some

@@ -188,21 +188,19 @@ func rightTable() string {
 	all := access.Methods()
 	rows := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		m, rights := all[name], []string{}
-		for _, right := range m.Rights {
+		m, rights, roles := all[name], []string{}, []string{}
+		for _, right := range m.Rights { // A request may need only one of several.
 			rights = append(rights, "`"+right.String()+"`")
+			roles = append(roles, "`"+right.Role()+"`")
 		}
-		where, role := "all namespaces", "anyone"
+		where := "all namespaces"
 		switch {
 		case m.Exempt:
-			rights, where = []string{"none"}, ""
+			rights, roles, where = []string{"none"}, []string{"anyone"}, ""
 		case m.Namespaced:
 			where = "the namespace of the request"
 		}
-		if len(m.Rights) > 0 {
-			role = "`" + m.Rights[len(m.Rights)-1].Role() + "`"
-		}
-		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, role)
+		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, strings.Join(roles, ", "))
 		if name == access.Pprof || name == access.Metrics {
 			rows[row] = append(rows[row], "`"+name+"` over HTTP")
 			continue

@@ -36,7 +36,7 @@ const (
 // line has those of an origin who wait: at least one.
 type line struct {
 	// waiting has the *waiters of each priority, the one that has waited longest first. An origin may
-	// have very many, who may all give up at once, and others must not wait for that.
+	// have very many, who may all give up at the same time, and others must not wait for that.
 	waiting [Highest + 1]list.List
 	// served is the last turn that the line had, or when it began.
 	served int

@@ -3,7 +3,7 @@ package fair
 import "iter"
 
 // Limits are how much may be held at the same time: by all, and by each origin, account and
-// credential. 0 is no limit.
+// credential. 0 means no limit.
 type Limits struct{ All, PerOrigin, PerAccount, PerCredential int }
 
 // Full is why there is no room: the level whose limit is reached, that limit, and how many shares

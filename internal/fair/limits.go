@@ -47,6 +47,6 @@ func (l *Limits) at(level Level) int {
 	return [levels]int{l.All, l.PerOrigin, l.PerAccount, l.PerCredential}[level]
 }
 
-// Half returns half of a number, rounded up. Many limits of what callers cannot lose are half of
-// all for each origin, half of that for each of its accounts, and so on: then, others find room.
+// Half returns half of a number, rounded up. If callers cannot lose what they hold, each origin is often
+// limited to half of all, each of its accounts to half of that, and so on: then, others find room.
 func Half(n int) int { return (n + 1) / 2 }

@@ -1,8 +1,8 @@
 package fair
 
 import (
+	"container/list"
 	"context"
-	"slices"
 	"sync"
 )
 
@@ -33,9 +33,11 @@ const (
 	Highest
 )
 
-// line has those of an origin who wait, the next one first.
+// line has those of an origin who wait: at least one.
 type line struct {
-	waiting []*waiter
+	// waiting has the *waiters of each priority, the one that has waited longest first. An origin may
+	// have very many, who may all give up at the same time, and others must not wait for that.
+	waiting [Highest + 1]list.List
 	// served is the last turn that the line had, or when it began.
 	served int
 }
@@ -45,6 +47,8 @@ type waiter struct {
 	share Share[struct{}]
 	// come is closed when it is the waiter's turn.
 	come chan struct{}
+	// place is the waiter's in its line; nil if it does not wait.
+	place *list.Element
 }
 
 // NewQueue returns a Queue in which nobody waits. Limits within an origin are not for those who
@@ -84,30 +88,24 @@ func (q *Queue) wait(w *waiter) {
 		l = &line{served: q.turns} // Not less, or an origin could always be the next.
 		q.lines[w.Origin] = l
 	}
-	at := len(l.waiting)
-	for at > 0 && l.waiting[at-1].Priority < w.Priority {
-		at--
-	}
-	l.waiting = slices.Insert(l.waiting, at, w)
+	w.place = l.waiting[w.Priority].PushBack(w)
 }
 
 // leave ends what a waiter waits for or holds: its turn may come at the moment when it gives up.
 func (q *Queue) leave(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w.share.Holds() {
-		w.share.Release()
-	} else if l := q.lines[w.Origin]; l != nil {
-		if at := slices.Index(l.waiting, w); at >= 0 {
-			q.remove(l, at)
-		}
+	if w.place != nil {
+		q.remove(w)
+		return
 	}
+	w.share.Release()
 	for l := q.next(); l != nil; l = q.next() {
-		first := l.waiting[0]
+		first := l.first()
 		q.pool.Add(&first.share, first.Key, 1)
 		q.turns++
 		l.served = q.turns
-		q.remove(l, 0)
+		q.remove(first)
 		close(first.come)
 	}
 }
@@ -115,7 +113,7 @@ func (q *Queue) leave(w *waiter) {
 // next returns the line whose first waiter has the next turn; nil if there is no room for any.
 func (q *Queue) next() (next *line) {
 	for _, l := range q.lines {
-		if q.pool.full(l.waiting[0].Key, 1) == nil && (next == nil || q.before(l, next)) {
+		if q.pool.full(l.first().Key, 1) == nil && (next == nil || q.before(l, next)) {
 			next = l
 		}
 	}
@@ -124,7 +122,7 @@ func (q *Queue) next() (next *line) {
 
 // before reports whether the first waiter of a line takes precedence over the first one of another.
 func (q *Queue) before(a, b *line) bool {
-	first, other := a.waiting[0], b.waiting[0]
+	first, other := a.first(), b.first()
 	if (first.Priority == Highest) != (other.Priority == Highest) {
 		return first.Priority == Highest
 	}
@@ -135,9 +133,20 @@ func (q *Queue) before(a, b *line) bool {
 }
 
 // remove removes a waiter from its line.
-func (q *Queue) remove(l *line, at int) {
-	origin := l.waiting[at].Origin
-	if l.waiting = slices.Delete(l.waiting, at, at+1); len(l.waiting) == 0 {
-		delete(q.lines, origin)
+func (q *Queue) remove(w *waiter) {
+	l := q.lines[w.Origin]
+	l.waiting[w.Priority].Remove(w.place)
+	if w.place = nil; l.first() == nil {
+		delete(q.lines, w.Origin)
 	}
+}
+
+// first returns the waiter of a line who is next; nil if nobody waits.
+func (l *line) first() *waiter {
+	for p := Highest; p >= Normal; p-- {
+		if e := l.waiting[p].Front(); e != nil {
+			return e.Value.(*waiter)
+		}
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ func TestQueue(t *testing.T) {
 	t.Run("the origin that holds least is next", theOriginThatHoldsLeastIsNext)
 	t.Run("an origin with its share keeps no other one waiting", anOriginWithItsShareKeepsNoOtherOneWaiting)
 	t.Run("who no longer waits has no turn", whoNoLongerWaitsHasNoTurn)
+	t.Run("giving up takes no longer if many others wait", givingUpTakesNoLongerIfManyOthersWait)
 	t.Run("a turn that comes when somebody gives up goes to the next one", aTurnThatComesWhenSomebodyGivesUpGoesToTheNextOne)
 }
 
@@ -180,6 +181,30 @@ func whoNoLongerWaitsHasNoTurn(t *testing.T) {
 	})
 }
 
+// A caller can have as many calls that wait as its connections have streams, and cancel all of them.
+func givingUpTakesNoLongerIfManyOthersWait(t *testing.T) {
+	givesUp := func(others int) (least time.Duration) {
+		q := NewQueue(0, 1)
+		enter(t, q, of("shop", Normal))
+		all := make([]waiter, others)
+		for i := range all {
+			all[i].Turn = of("shop", Normal)
+			q.wait(&all[i])
+		}
+		for i := range 100 {
+			begin := time.Now()
+			q.leave(&all[others/2+i])
+			if took := time.Since(begin); i == 0 || took < least {
+				least = took
+			}
+		}
+		return least
+	}
+	if few, many := givesUp(200), givesUp(200_000); many > 20*few {
+		t.Errorf("it takes %v, and %v if few others wait", many, few)
+	}
+}
+
 func aTurnThatComesWhenSomebodyGivesUpGoesToTheNextOne(t *testing.T) {
 	for range 100 { // Which of the two is seen first is random.
 		synctest.Test(t, func(t *testing.T) {
@@ -253,7 +278,7 @@ func (q *Queue) fair(all, perOrigin int) error {
 	}
 	for origin, l := range q.lines {
 		if of := q.pool.Held(Origin, Key{Origin: origin}); of > perOrigin || held < all && of < perOrigin {
-			return fmt.Errorf("%d of %s wait, which holds %d of %d", len(l.waiting), origin, of, held)
+			return fmt.Errorf("%v of %s wait, which holds %d of %d", l.first(), origin, of, held)
 		}
 	}
 	return nil

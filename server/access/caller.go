@@ -33,18 +33,26 @@ func (c Caller) String() string {
 
 // Who returns the caller for limits. The zero value is a caller that is not known. The origin is the
 // namespace of ServiceAccounts, as "system:serviceaccount:NAMESPACE"; of other callers, it is the
-// account. Callers that are bound to a node have no credentials that share limits: these are for
-// each node.
+// account.
 func (c *Caller) Who() fair.Key {
 	account := c.Key()
-	who := fair.Key{Origin: account, Account: account}
-	if _, bound := c.Node(); !bound {
-		who.Credential = c.Credential()
-	}
+	who := fair.Key{Origin: account, Account: account, Credential: c.Credential()}
 	if name, ok := strings.CutPrefix(c.Name, accountPrefix); ok {
 		if namespace, _, ok := strings.Cut(name, ":"); ok {
 			who.Origin = c.Name[:len(accountPrefix)+len(namespace)]
 		}
+	}
+	return who
+}
+
+// quota returns the caller for limits of which it has a quota. Those of callers that are bound to a
+// node are for each node, so that their credentials do not divide them again. But such a credential
+// is of one pod, which must not end what other pods of its account have on the node: for that, Who
+// has it.
+func (c *Caller) quota() fair.Key {
+	who := c.Who()
+	if _, bound := c.Node(); bound {
+		who.Credential = ""
 	}
 	return who
 }
@@ -61,18 +69,19 @@ func (c Caller) Key() string {
 	return c.String()
 }
 
-// identity is a caller with the key under which its rights are cached, and who it is for limits.
+// identity is a caller with the key under which its rights are cached, and its keys for limits.
 type identity struct {
 	Caller
 	hash [sha256.Size]byte
-	who  fair.Key
+	// who and quota are what Who and quota return.
+	who, quota fair.Key
 }
 
 // newIdentity returns the identity of a caller, which must not change afterward. Creating it
 // is not free, so identities are cached.
 func newIdentity(c Caller) *identity {
 	// Quoting ensures that different callers never have the same text.
-	return &identity{c, sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.Name, c.UID, c.Groups, c.Extra)), c.Who()}
+	return &identity{c, sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.Name, c.UID, c.Groups, c.Extra)), c.Who(), c.quota()}
 }
 
 type callerKey struct{}
@@ -101,6 +110,10 @@ func FromContext(ctx context.Context) Caller { return identityOf(ctx).Caller }
 
 // WhoFrom returns the caller for limits, as Who does.
 func WhoFrom(ctx context.Context) fair.Key { return identityOf(ctx).who }
+
+// QuotaFrom returns the caller for limits of which it has a quota: calls, watches and previews. It is
+// as WhoFrom, but without the credential of a caller that is bound to a node.
+func QuotaFrom(ctx context.Context) fair.Key { return identityOf(ctx).quota }
 
 // IsLocal reports whether the caller may do everything without credentials.
 func IsLocal(ctx context.Context) bool { return identityOf(ctx).Local }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/workload-resizer/workload-resizer/internal/fair"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
@@ -106,6 +107,25 @@ func TestConnections(t *testing.T) {
 		Used(ann.server.RemoteAddr(), who("ann"))
 		dan := as("dan")
 		if ann.closed(t) || !ben.closed(t) || cid.closed(t) || dan.closed(t) {
+			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("a pod does not end connections of others with its account and node", func(t *testing.T) {
+		dial := listening(t, 8)
+		as := func(pod, token string) dialed {
+			d := dial()
+			caller := access.Caller{Name: "system:serviceaccount:shop:web", Extra: map[string][]string{
+				"authentication.kubernetes.io/credential-id": {token}, "authentication.kubernetes.io/pod-name": {pod}, "authentication.kubernetes.io/node-name": {"n"},
+			}}
+			Used(d.server.RemoteAddr(), caller.Who())
+			return d
+		}
+		quiet := as("web-1", "JTI=1")
+		busy := as("web-2", "JTI=2")
+		for range 5 {
+			as("web-2", "JTI=2")
+		}
+		if quiet.closed(t) || !busy.closed(t) {
 			t.Error("the wrong connection was closed")
 		}
 	})

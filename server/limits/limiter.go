@@ -63,14 +63,13 @@ func (l *Limiter) pace(ctx context.Context, method string) error {
 	if access.Exempt(method) {
 		return nil
 	}
-	who := access.WhoFrom(ctx)
 	if from, ok := peer.FromContext(ctx); ok {
-		Used(from.Addr, who)
+		Used(from.Addr, access.WhoFrom(ctx))
 	}
 	if l.limits.CallsPerSecond == 0 || access.IsLocal(ctx) {
 		return nil
 	}
-	if _, ok := l.calls.Allow(who, time.Now()); ok {
+	if _, ok := l.calls.Allow(access.QuotaFrom(ctx), time.Now()); ok {
 		return nil
 	}
 	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second, or your share of them (--max-calls-per-second)", l.limits.CallsPerSecond),
@@ -93,7 +92,7 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	leave, err := func() {}, error(nil)
 	switch {
 	case access.IsWatch(info.FullMethod):
-		leave, err = l.enterWatch(access.WhoFrom(stream.Context()))
+		leave, err = l.enterWatch(access.QuotaFrom(stream.Context()))
 	case access.Exempt(info.FullMethod):
 		leave, err = enterExemptWatch(stream.Context())
 	}

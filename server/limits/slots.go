@@ -39,7 +39,7 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}
-	who, user := access.WhoFrom(ctx), false
+	who, user := access.QuotaFrom(ctx), false
 	switch {
 	case access.IsLocal(ctx):
 		who = fair.Key{} // It is limited only by what others have.

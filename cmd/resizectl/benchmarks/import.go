@@ -112,7 +112,7 @@ func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
 	if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
 		return command.UsageErrorf(cmd, "standard input (-) can be read only once")
 	}
-	return nil
+	return command.CheckFlag(cmd, "benchmark", "for all of them")
 }
 
 // run imports file by file, even if one of them cannot be read. The duration depends on

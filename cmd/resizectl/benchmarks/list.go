@@ -48,7 +48,12 @@ never affect a ratio.`,
 				cmd.Flags().StringVar(&request.Benchmark, "benchmark", "", "only this benchmark, such as coremark")
 				command.CompleteFlag(cmd, "benchmark", completeBenchmarks(server))
 			},
-			Steps: []command.Step{command.Name(&request.NodeType, "the node type is empty; omit it for all of them")},
+			Steps: []command.Step{
+				command.Name(&request.NodeType, "the node type is empty; omit it for all of them"),
+				func(cmd *cobra.Command, _ []string) error {
+					return command.CheckFlag(cmd, "benchmark", "for all of them")
+				},
+			},
 		},
 		Kind: benchmarkKind,
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Benchmark], error) {

@@ -223,6 +223,15 @@ func CheckSelector(cmd *cobra.Command, selector string) error {
 	return UsageErrorf(cmd, "--selector %q is not a label selector, such as app=web,tier!=cache: %w", selector, err)
 }
 
+// CheckFlag rejects a flag that is set, but empty: a script passes that if a variable is not set. omitted says
+// what happens without the flag.
+func CheckFlag(cmd *cobra.Command, name, omitted string) error {
+	if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
+		return UsageErrorf(cmd, "--%s is empty; omit it %s", name, omitted)
+	}
+	return nil
+}
+
 // Name is a step that stores the argument, if there is one. An empty name is an error that says so: a script
 // passes one if a variable is not set.
 func Name(to *string, empty string) Step {

@@ -76,9 +76,10 @@ exit code is 130.`
 var PollPause = 5 * time.Second
 
 // PollHelp is the help that all watches without a watch in the API have in common.
-const PollHelp = `The API has no watch for this, so the command asks again every 5 seconds or, if an answer
-takes longer than half a second, less often. It runs until Ctrl-C or, if you set
---timeout, for that long; both are not errors, but after Ctrl-C the exit code is 130.`
+const PollHelp = `The
+command asks again every 5 seconds or, if an answer takes longer than half a second,
+less often. It runs until Ctrl-C or, if you set --timeout, for that long; both are
+not errors, but after Ctrl-C the exit code is 130.`
 
 // Poll calls ask until ctx is done. Once it has succeeded, a server that does not answer for a while
 // is only a warning. It is no error if ctx ends because of --timeout after that.

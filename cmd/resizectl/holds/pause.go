@@ -91,11 +91,11 @@ func newResumeCommand(out print.Output, server *connect.Connection) *cobra.Comma
 		Long: `Resume resizing pods that were restored or paused, or whose breaker opened.
 
 This ends the restore and the pause of exactly the scope that you name and resets
-its breaker, or only one of these with --kind. Holds of scopes inside it stay in effect unless you set
---nested: the holds of workloads and pods in a namespace and, with --all-namespaces,
-of all namespaces, workloads and pods. Holds of single pods of a workload always stay
-in effect: resume these pods or their namespace. You cannot resume a scope by itself if
-only a wider hold covers it.
+its breaker, or only one of these with --kind. Holds of scopes inside it stay in
+effect unless you set --nested: the holds of workloads and pods in a namespace and,
+with --all-namespaces, of all namespaces, workloads and pods. Holds of single pods of
+a workload always stay in effect: resume these pods or their namespace. You cannot
+resume a scope by itself if only a wider hold covers it.
 
 A breaker opens by itself if too many resizes were reverted. Earlier reverts do
 not open it again once it is reset.

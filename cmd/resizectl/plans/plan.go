@@ -63,8 +63,8 @@ the table, one line per node type shows the number of objects by decision, and t
 of the changes in their requests, counting one pod per object. A pod without a
 controller is planned as if it had one, with a warning; in a cluster, it is skipped
 (NotOwned). Objects that name no namespace are in that of --namespace or, with a server,
-of the kubeconfig context. If you also set --config, plan uses that configuration on this machine,
-and no server.
+of the kubeconfig context. If you also set --config, plan uses that configuration on
+this machine, and no server.
 
 With --watch, every change in a plan follows the table, as "resizectl resizes watch"
 shows those of resizes; with -o json and other documents, the plan itself. ` + connect.PollHelp + `

@@ -47,8 +47,8 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	for _, name := range []string{"selector", "node", "node-type"} {
-		if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
-			return command.UsageErrorf(cmd, "--%s is empty; omit it for all pods", name)
+		if err := command.CheckFlag(cmd, name, "for all pods"); err != nil {
+			return err
 		}
 	}
 	if slices.Contains(s.nodeTypes, "") {
@@ -170,6 +170,15 @@ func (w *whatIf) bounds() (flags []boundFlag) {
 // message returns the assumptions in the API; nil if there are none.
 func (w *whatIf) message(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error) {
 	m := &workloadresizerv1.WhatIf{NodeType: w.nodeType, BaselineNodeType: w.baseline, WithoutHolds: w.resumed, DemandMode: demandModes[w.mode]}
+	names := []string{"what-if-node-type", "what-if-baseline"}
+	for _, bound := range w.bounds() {
+		names = append(names, bound.flag)
+	}
+	for _, name := range names {
+		if err := command.CheckFlag(cmd, name, "to plan with what is in effect"); err != nil {
+			return nil, err
+		}
+	}
 	for _, text := range w.ratios {
 		ratio, err := parseWhatIfRatio(text)
 		if err != nil {

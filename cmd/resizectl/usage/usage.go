@@ -186,8 +186,8 @@ would save, use resizectl usage.
 CPU and MEMORY are sums over running pods, "authored → requested": what they would request
 as their authors wrote them, and what they request now. SAVED is the difference; it is
 negative if pods request more than their authors wrote. USED is what the containers use on
-the nodes where they run: the mean of CPU, and of the highest memory of each day. The columns
-for a MONTH (730 hours) are there if the server has prices.
+the nodes where they run: the mean of CPU, and of the highest memory of each day. The
+columns for a MONTH (730 hours) are there if the server has prices.
 
 A pod requests what the scheduler counts. If an init container needs more than all other
 containers together, that is what the pod requests, and smaller containers save nothing. A

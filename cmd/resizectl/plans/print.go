@@ -257,7 +257,7 @@ var columns = []objects.Column[row]{
 	objects.Text("Type Label", row.GetNodeTypeLabel).Wide(),
 	objects.Text("Rule", row.GetRule).Wide(),
 	objects.Text("Message", func(r row) string { return r.reasons("; ", print.Reason) }).Wide(),
-	// These say something if any rule applies usage.
+	// Each says something only if a rule applies usage.
 	objects.Cell("Demand", func(r row) any { return demandText(r.ContainerPlan) }).IfAny(),
 	demandColumn("CPU Demand", "cpu"),
 	demandColumn("Memory Demand", "memory"),

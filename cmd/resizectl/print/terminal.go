@@ -70,6 +70,7 @@ const barWidth = 30
 func bar(done, total int64) string {
 	full, percent := int64(barWidth), int64(100)
 	if total > 0 && done < total {
+		done = max(0, done)
 		full, percent = barWidth*done/total, 100*done/total
 	}
 	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", int(full)), strings.Repeat(".", int(barWidth-full)), percent)

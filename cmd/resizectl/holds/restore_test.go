@@ -158,7 +158,7 @@ func restoresAWorkload(t *testing.T) {
 	}
 }
 
-// A single pod is restored at once or not at all, so that a wait for it is a bar without progress.
+// A single pod is restored or not: until then, the bar has no progress.
 func showsTheProgressFromTheBeginning(t *testing.T) {
 	screen := cmdtest.OpenTerminal(t)
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: screen.File}

@@ -245,6 +245,7 @@ var oddInputs = []oddInput{
 	{`usage history`, "TYPE/NAME"},
 	{`usage history configmap/web`, "configmap"},
 	{`usage history deploy/web -o name`, "name"},
+	{`benchmark list -o name`, "name"},
 	{`usage savings --by container`, "container"},
 	{`usage savings -w`, "-w"},
 	{`usage savings deploy/web -A`, "--all-namespaces"},

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
 // root is the folder of the repository.
@@ -230,7 +232,6 @@ func hasNoPagesOutsideOfItsFolders(t *testing.T) {
 
 var (
 	heading = regexp.MustCompile(`^#+ +(.*?) *$`)
-	spoken  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	linked  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	inline  = regexp.MustCompile("`[^`]*`")
@@ -244,7 +245,7 @@ func anchors(page string) map[string]bool {
 		if title == nil {
 			continue
 		}
-		anchor := strings.ReplaceAll(spoken.ReplaceAllString(strings.ToLower(linked.ReplaceAllString(title[1], "$1")), ""), " ", "-")
+		anchor := docpage.Anchor(linked.ReplaceAllString(title[1], "$1"))
 		if n := times[anchor]; n > 0 {
 			found[fmt.Sprintf("%s-%d", anchor, n)] = true
 		} else {

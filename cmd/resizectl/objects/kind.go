@@ -90,7 +90,7 @@ func (k Kind[M, R]) Table(all ...M) *metav1.Table {
 
 func (k Kind[M, R]) table(of []R) *metav1.Table {
 	k.Columns = slices.DeleteFunc(slices.Clone(k.Columns), func(c Column[R]) bool {
-		return c.ifAny && !slices.ContainsFunc(of, func(r R) bool { return c.cell(r) != print.Absent })
+		return c.ifAny && !slices.ContainsFunc(of, func(r R) bool { return fmt.Sprint(c.cell(r)) != print.Absent })
 	})
 	return &metav1.Table{ColumnDefinitions: k.definitions(func(c Column[R]) string { return c.header }), Rows: k.cells(of)}
 }

@@ -28,7 +28,12 @@ func (o *planOptions) printPlans(ctx context.Context, c *client.Client) (summary
 	line := o.progressLine()
 	defer line.Clear()
 	printer := NewPrinter(out, &o.Output, o.allNamespaces)
-	planned := func(done, total int64) { line.Of("planning", done, total, print.CountOf(total, "pod")) }
+	planned := func(done, total int64) {
+		// Most answers are complete before the second message, and a bar would only flicker.
+		if done > 0 {
+			line.Of("planning", done, total, print.CountOf(total, "pod"))
+		}
+	}
 	stream := c.PreviewSelected(ctx, o.request(), append(o.previewOptions(), client.OnProgress(planned))...)
 	for plan, err := range stream.All() {
 		if err != nil {
@@ -252,7 +257,7 @@ var columns = []objects.Column[row]{
 	objects.Text("Type Label", row.GetNodeTypeLabel).Wide(),
 	objects.Text("Rule", row.GetRule).Wide(),
 	objects.Text("Message", func(r row) string { return r.reasons("; ", print.Reason) }).Wide(),
-	// These say something if any rule applies usage.
+	// Each says something only if a rule applies usage.
 	objects.Cell("Demand", func(r row) any { return demandText(r.ContainerPlan) }).IfAny(),
 	demandColumn("CPU Demand", "cpu"),
 	demandColumn("Memory Demand", "memory"),

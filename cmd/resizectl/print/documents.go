@@ -50,7 +50,7 @@ func YAML(m proto.Message, prefix string) ([]byte, error) {
 	return bytes.Join(lines, nil), nil
 }
 
-// Field is a field of a document. Its value is a message, a list of List, or whatever else is written as JSON.
+// Field is a field of a document. Its value is a string, a message, another value whose JSON is an object, or a List of them.
 type Field struct {
 	Name  string
 	Value any

@@ -50,12 +50,9 @@ func (p *Progress) Show(line string) {
 	}
 }
 
-// Of shows how much is done of something, such as "12 pods". It is silent at the beginning: most answers
-// are complete before anything is done, and a bar would only flicker.
+// Of shows how much is done of something, such as "12 pods".
 func (p *Progress) Of(doing string, done, total int64, something string) {
-	if done > 0 {
-		p.Show(fmt.Sprintf("%s %s of %s", doing, bar(done, total), something))
-	}
+	p.Show(fmt.Sprintf("%s %s of %s", doing, bar(done, total), something))
 }
 
 // Clear removes the line, to make room for other output.
@@ -73,6 +70,7 @@ const barWidth = 30
 func bar(done, total int64) string {
 	full, percent := int64(barWidth), int64(100)
 	if total > 0 && done < total {
+		done = max(0, done)
 		full, percent = barWidth*done/total, 100*done/total
 	}
 	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", int(full)), strings.Repeat(".", int(barWidth-full)), percent)

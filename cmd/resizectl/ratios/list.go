@@ -77,10 +77,11 @@ node types that are not used only for the pods of a rule.`,
 			cmd.Flags().BoolVar(&rules, "rules", false, "also show the rules for some pods; json and yaml always include them")
 		},
 		Steps: []command.Step{func(cmd *cobra.Command, _ []string) error {
-			if rules && cmd.Flags().Changed("watch") {
+			watch, err := cmd.Flags().GetBool("watch")
+			if watch && rules {
 				return command.UsageErrorf(cmd, "--watch cannot be combined with --rules")
 			}
-			return nil
+			return err
 		}},
 	}, func(ctx context.Context, c *client.Client, o *print.Output) (*ratioAnswer, error) {
 		return fetchRatios(ctx, c, o, rules)
@@ -171,7 +172,7 @@ type named struct {
 	ratio *workloadresizerv1.Ratio
 }
 
-// column returns a column about the ratio; it says nothing if there is none.
+// ratioColumn returns a column about the ratio; it says nothing if there is none.
 func ratioColumn(header string, cell func(*workloadresizerv1.Ratio) any) objects.Column[named] {
 	return objects.Cell(header, func(n named) any {
 		if n.ratio == nil {

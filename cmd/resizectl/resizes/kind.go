@@ -184,7 +184,7 @@ func printPart(ctx context.Context, c *client.Client, w io.Writer, resize *workl
 func restReasons(plan *workloadresizerv1.Plan) []*workloadresizerv1.PlanReason {
 	var why []*workloadresizerv1.PlanReason
 	for _, reason := range plan.GetReasons() {
-		if Stays(reason.GetCode()) {
+		if stays(reason.GetCode()) {
 			why = append(why, reason)
 		}
 	}
@@ -208,6 +208,6 @@ func WhyStays(plan *workloadresizerv1.Plan) string {
 	return strings.Join(print.Each(restReasons(plan), func(r *workloadresizerv1.PlanReason) string { return print.OneLine(r.GetCode()) }), ", ")
 }
 
-// Stays reports whether a resource may stay as it is, or be reverted, because of a reason, although its size
+// stays reports whether a resource may stay as it is, or be reverted, because of a reason, although its size
 // was computed. All other reasons to skip a pod are known before that.
-func Stays(code string) bool { return contract.Reason(code).Traits().Stays }
+func stays(code string) bool { return contract.Reason(code).Traits().Stays }

@@ -15,6 +15,8 @@ func TestSums(t *testing.T) {
 	t.Run("over containers, workloads and namespaces equal the total", sumsEqualTheTotal)
 	t.Run("split what was authored into what is recommended, saved and unknown", sumsSplitWhatWasAuthored)
 	t.Run("have no cost if that of a part is unknown", sumsHaveNoCostIfThatOfAPartIsUnknown)
+	t.Run("have the cost of the others if a part is nothing", sumsHaveTheCostOfTheOthersIfAPartIsNothing)
+	t.Run("are by namespace, also of workloads with the same name", sumsAreByNamespace)
 }
 
 // many returns recommendations of 5 namespaces with 40 workloads each, in the order of the server. Some
@@ -131,6 +133,51 @@ func sumsHaveNoCostIfThatOfAPartIsUnknown(t *testing.T) {
 	}
 	if all.total.sums.cost.saved() != nil || all.rows[byNamespace][4].sums.cost.saved() != nil || all.rows[byNamespace][3].sums.cost.saved() == nil {
 		t.Error("a cost that is not known is 0 in the total, or affects other namespaces")
+	}
+}
+
+// A container whose pods are all unknown, and a workload that has no pods, may have no cost in the API.
+func sumsHaveTheCostOfTheOthersIfAPartIsNothing(t *testing.T) {
+	known := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, AuthoredCost: new(2.0), RecommendedCost: new(1.5)}}
+	unknown := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, UnknownPods: 1}}
+	saved := &workloadresizerv1.Savings{Pods: 1, AuthoredCost: new(2.0), RequestedCost: new(1.5)}
+	killed := &workloadresizerv1.Savings{OomKills: 1}
+	for name, tc := range map[string]struct {
+		all  *workloadresizerv1.ListRecommendationsResponse
+		some *workloadresizerv1.ListSavingsResponse
+		want *float64
+	}{
+		"unknown last":             {all: &workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{known, unknown}}, want: new(0.5)},
+		"unknown first":            {all: &workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{unknown, known}}, want: new(0.5)},
+		"nothing last":             {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{saved, {}}}, want: new(0.5)},
+		"kills without a cost":     {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{saved, killed}}},
+		"kills without one before": {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{killed, saved}}},
+	} {
+		of, err := reportOf(tc.all)
+		if tc.some != nil {
+			of, err = savingsOf(tc.some)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := of.total.sums.cost.saved(); (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+			t.Errorf("%s: saved %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func sumsAreByNamespace(t *testing.T) {
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	of := func(namespace string) *workloadresizerv1.Recommendation {
+		return &workloadresizerv1.Recommendation{Namespace: namespace, Workload: web, Sums: &workloadresizerv1.UsageSums{Pods: 1}}
+	}
+	all, err := reportOf(&workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{of("default"), of("shop"), of("shop")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	workloads := all.rows[byWorkload]
+	if len(workloads) != 2 || workloads[0].namespace != "default" || workloads[1].namespace != "shop" || workloads[1].sums.pods != 2 {
+		t.Errorf("got %d workloads", len(workloads))
 	}
 }
 

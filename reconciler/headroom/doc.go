@@ -7,5 +7,5 @@
 // change. They are the same on every replica that knows the same pods.
 //
 // The package must not know clients, clocks, pod objects or nodes, how demand is measured, which pods are managed, or what
-// becomes of a size afterwards: bounds, limits and checks are for others.
+// becomes of a size later: bounds, limits and checks are for others.
 package headroom

@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 		if *first.Of("b") != before || second.Of("b").Of[0] != 0.5 || table.Shares() != second {
 			t.Errorf("%+v, then %+v", *first.Of("b"), *second.Of("b"))
 		}
-		// What is taken back before it is published has not changed.
+		// A change that is undone before it is published is none.
 		table.RemovePod("new")
 		table.SetPod("new", "b", alone(1, cpu(500, 1500)))
 		if third, different := table.Publish(); third != second || different != nil {
@@ -171,8 +171,8 @@ func oracle(rules Rules, n Node, pods map[string]*Pod) (s Share) {
 	return s
 }
 
-// Random lives of pods and nodes: after each publication, every share is what the definitions say of the pods that are
-// there, whatever happened before.
+// Random lives of pods and nodes: after each publication, every share is what the definitions say of the pods that
+// exist, whatever happened before.
 func TestRandomLives(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 39))
@@ -237,7 +237,7 @@ func TestRandomLives(t *testing.T) {
 				if got.Steady != want.Steady || got.Rests != want.Rests || got.Available != want.Available {
 					t.Fatalf("seed %d: %+v, want %+v", seed, got, want)
 				}
-				// What all containers get together is the steady demands and the reserve, and less than a unit of each more.
+				// Together, all containers get the steady demands and the reserve, and each up to one unit more.
 				var sizes Amounts
 				count := int64(0)
 				for _, p := range here {

@@ -17,8 +17,11 @@ const (
 	Independent
 )
 
-// Rules are how the reserve of a node follows from the rests of its pods.
-type Rules struct {
+// Rules are how the reserve of each resource of a node follows from the rests of its pods, by sizing.Measure.Index.
+type Rules [len(sizing.Measures)]Rule
+
+// Rule is how the reserve of a resource follows.
+type Rule struct {
 	Reserve Reserve
 	// Correlation is how much the usage of different workloads rises and falls together, from 0 to 1, for Independent. At
 	// 1, all rests are kept.
@@ -83,8 +86,8 @@ func (r Rules) Of(s *Sum) (reserve Amounts) {
 	for _, m := range sizing.Measures {
 		rests := float64(s.Rests[m.Index])
 		kept := float64(s.largest[m.Index])
-		if r.Reserve == Independent {
-			together := fraction(r.Correlation)
+		if rule := r[m.Index]; rule.Reserve == Independent {
+			together := fraction(rule.Correlation)
 			kept = math.Sqrt((1-together)*s.squares[m.Index] + together*rests*rests)
 		}
 		reserve[m.Index] = min(s.Rests[m.Index], int64(math.Ceil(kept)))

@@ -20,6 +20,9 @@ func alone(n int, containers ...Demand) *Pod {
 	return &Pod{Workload: fmt.Sprint("w", n), Containers: containers}
 }
 
+// both is a rule for both resources.
+func both(r Rule) Rules { return Rules{r, r} }
+
 // of returns the share of one node with pods.
 func of(t *testing.T, rules Rules, n Node, pods ...*Pod) *Share {
 	t.Helper()
@@ -82,7 +85,7 @@ func TestShare(t *testing.T) {
 		{"numbers that are none", unlike(2, NewDemand([2]float64{math.NaN(), -1}, [2]float64{math.NaN(), math.Inf(-1)})), has, 16_000, 0, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			largest, independent := of(t, Rules{}, test.node, test.pods...), of(t, Rules{Reserve: Independent}, test.node, test.pods...)
+			largest, independent := of(t, Rules{}, test.node, test.pods...), of(t, both(Rule{Reserve: Independent}), test.node, test.pods...)
 			if largest.Available[0] != test.available || largest.Of[0] != test.largest || math.Abs(independent.Of[0]-test.independent) > 1e-3 {
 				t.Errorf("available %d, largest %v, independent %v", largest.Available[0], largest.Of[0], independent.Of[0])
 			}
@@ -99,7 +102,7 @@ func TestShare(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		most := NewDemand([2]float64{}, [2]float64{math.Inf(1), math.Inf(1)})
-		if got := of(t, Rules{Reserve: Independent}, has, alone(0, most, most), alone(1, most, most), alone(2, most, most)); !(got.Of[0] > 0 && got.Of[0] <= 1 && got.Of[1] > 0 && got.Of[1] <= 1) {
+		if got := of(t, both(Rule{Reserve: Independent}), has, alone(0, most, most), alone(1, most, most), alone(2, most, most)); !(got.Of[0] > 0 && got.Of[0] <= 1 && got.Of[1] > 0 && got.Of[1] <= 1) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -137,12 +140,18 @@ func TestShare(t *testing.T) {
 	t.Run("a correlation keeps more, up to all rests", func(t *testing.T) {
 		pods := unlike(4, cpu(0, 1000))
 		for c, want := range map[float64]int64{-1: 2000, 0: 2000, 0.25: 2646, 1: 4000, 9: 4000} {
-			if got := of(t, Rules{Independent, c}, has, pods...).Reserve[0]; got != want {
+			if got := of(t, both(Rule{Independent, c}), has, pods...).Reserve[0]; got != want {
 				t.Errorf("%v: %d, want %d", c, got, want)
 			}
 		}
-		if got := of(t, Rules{Independent, math.NaN()}, has, pods...).Reserve[0]; got != 2000 {
+		if got := of(t, both(Rule{Independent, math.NaN()}), has, pods...).Reserve[0]; got != 2000 {
 			t.Errorf("an unknown correlation: %d", got)
+		}
+	})
+	t.Run("each resource has its own rule", func(t *testing.T) {
+		d := Demand{Peak: Amounts{1000, 1000}}
+		if got := of(t, Rules{{}, {Reserve: Independent}}, has, alone(0, d), alone(1, d), alone(2, d), alone(3, d)); got.Of != [2]float64{0.25, 0.5} {
+			t.Errorf("%v", got.Of)
 		}
 	})
 	t.Run("the correlation of series follows from their sum", func(t *testing.T) {

@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 		if _, different := table.Publish(); different != nil {
 			t.Errorf("%v differ", different)
 		}
-		table.SetRules(Rules{Reserve: Independent})
+		table.SetRules(both(Rule{Reserve: Independent}))
 		if all, different := table.Publish(); len(different) != 2 || all.Of("b").Of[0] != 0.5 {
 			t.Errorf("%v differ", different)
 		}
@@ -156,10 +156,10 @@ func oracle(rules Rules, n Node, pods map[string]*Pod) (s Share) {
 			unmanaged += float64(p.Unmanaged[i])
 		}
 		kept := largest
-		if rules.Reserve == Independent {
-			kept = rules.Correlation * rests * rests
+		if rule := rules[i]; rule.Reserve == Independent {
+			kept = rule.Correlation * rests * rests
 			for _, rest := range workloads {
-				kept += (1 - rules.Correlation) * rest * rest
+				kept += (1 - rule.Correlation) * rest * rest
 			}
 			kept = math.Sqrt(kept)
 		}
@@ -176,7 +176,7 @@ func oracle(rules Rules, n Node, pods map[string]*Pod) (s Share) {
 func TestRandomLives(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 39))
-		rules := Rules{Reserve: Reserve(seed % 2), Correlation: float64(seed%3) * 0.3}
+		rules := both(Rule{Reserve: Reserve(seed % 2), Correlation: float64(seed%3) * 0.3})
 		table := NewTable(rules)
 		nodes, on := map[string]Node{}, map[string]string{}
 		pods := map[string]*Pod{}
@@ -275,7 +275,7 @@ func TestRandomLives(t *testing.T) {
 // keeps its size.
 func TestNoRipple(t *testing.T) {
 	const band = 0.1
-	for _, rules := range []Rules{{}, {Reserve: Independent}, {Independent, 0.3}} {
+	for _, rules := range []Rules{{}, both(Rule{Reserve: Independent}), both(Rule{Independent, 0.3})} {
 		random := rand.New(rand.NewPCG(1, 39))
 		left, all := 0, 0
 		for range 200 {
@@ -307,9 +307,9 @@ func TestNoRipple(t *testing.T) {
 // A minute of a large cluster, in which the demands of all pods change, or those of a fiftieth.
 func BenchmarkPublish(b *testing.B) {
 	const nodes, pods = 5000, 150_000
-	for _, rules := range []Rules{{}, {Independent, 0.3}} {
+	for _, rules := range []Rules{{}, both(Rule{Independent, 0.3})} {
 		for _, every := range []int{1, 50} {
-			b.Run(fmt.Sprintf("reserve=%d/one in %d pods", rules.Reserve, every), func(b *testing.B) {
+			b.Run(fmt.Sprintf("reserve=%d/one in %d pods", rules[0].Reserve, every), func(b *testing.B) {
 				table := NewTable(rules)
 				uids, names, states := make([]string, pods), make([]string, pods), [2][]*Pod{make([]*Pod, pods), make([]*Pod, pods)}
 				for i := range pods {

@@ -106,6 +106,16 @@ func fraction(x float64) float64 {
 // Needs returns what the pods get together: their steady demand and the reserve.
 func (r Rules) Needs(s *Sum) Amounts { return s.Steady.plus(r.Of(s)) }
 
+// Shares returns the share of its rest that each container gets, of each resource, from 0 to 1: 0 if there are no rests.
+func (r Rules) Shares(s *Sum) (shares [len(sizing.Measures)]float64) {
+	for i, reserve := range r.Of(s) {
+		if s.Rests[i] > 0 {
+			shares[i] = min(1, float64(reserve)/float64(s.Rests[i]))
+		}
+	}
+	return shares
+}
+
 // Correlation returns the mean correlation of all pairs of series, given the sum of their variances, the sum of their
 // standard deviations, and the variance of their sum. It is 0 if there are no pairs, or if they are opposed.
 func Correlation(variances, deviations, ofSum float64) float64 {

@@ -242,13 +242,10 @@ func (n *state) share(rules Rules) *Share {
 		sum.Add(p.Workload, p.Containers...)
 		unmanaged = unmanaged.plus(Amounts{max(0, p.Unmanaged[0]), max(0, p.Unmanaged[1])})
 	}
-	s := &Share{Steady: sum.Steady, Rests: sum.Rests, Reserve: rules.Of(&sum)}
+	s := &Share{Steady: sum.Steady, Rests: sum.Rests, Reserve: rules.Of(&sum), Of: rules.Shares(&sum)}
 	for i, has := range n.Allocatable {
 		has = max(0, has)
 		s.Available[i] = has - int64(float64(has)*fraction(n.Free[i])) - unmanaged[i]
-		if s.Rests[i] > 0 {
-			s.Of[i] = min(1, float64(s.Reserve[i])/float64(s.Rests[i]))
-		}
 	}
 	return s
 }

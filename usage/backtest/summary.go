@@ -38,6 +38,9 @@ type Row struct {
 	OverMemory float64 `json:"overMemory"`
 	OverSeen   float64 `json:"overSeen"`
 	OverCPU    float64 `json:"overCPU"`
+	// MemorySlots and CPUSlots are the shares of the time of nodes, in slots of 5 minutes, in which that was so.
+	MemorySlots float64 `json:"memorySlots"`
+	CPUSlots    float64 `json:"cpuSlots"`
 	// Cost is the price of the requests for a month.
 	Cost float64 `json:"monthlyCost"`
 }
@@ -56,6 +59,7 @@ func (r Result) Summary(prices Prices) (rows []Row) {
 			CPUAbove: float64(t.CPUAbove) / samples, MemoryAbove: float64(t.MemoryAbove) / samples,
 			Resizes: float64(t.Resizes) / days, OOMRaises: float64(t.Raises) / days, Reversed: t.Reversed,
 			NodeDays: r.Nodes.Days, OverMemory: r.Nodes.Memory, OverSeen: r.Nodes.Seen, OverCPU: r.Nodes.CPU,
+			MemorySlots: r.Nodes.MemorySlots / (slotsPerDay * max(r.Nodes.Days, 1)), CPUSlots: r.Nodes.CPUSlots / (slotsPerDay * max(r.Nodes.Days, 1)),
 		}
 		row.Cost = row.Cores*prices.Core + row.GiB*prices.GiB
 		rows = append(rows, row)

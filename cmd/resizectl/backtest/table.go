@@ -67,6 +67,8 @@ func table(rows []backtest.Row) *metav1.Table {
 		add(print.WideColumn("Over-memory"), func(r backtest.Row) string { return number(r.OverMemory, 1) })
 		add(print.WideColumn("Over-seen"), func(r backtest.Row) string { return number(r.OverSeen, 1) })
 		add(print.WideColumn("Over-CPU"), func(r backtest.Row) string { return number(r.OverCPU, 1) })
+		add(print.WideColumn("Memory-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.MemorySlots*100) })
+		add(print.WideColumn("CPU-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.CPUSlots*100) })
 	}
 	return t
 }

@@ -21,6 +21,8 @@ const slotsPerDay = secondsPerDay / slot
 type load struct {
 	workload string
 	days     []loadDay
+	// hours has what it needs, hour by hour.
+	hours []loadHour
 	// sized is what it gets on nodes, over all days and packings.
 	sized onNodes
 }
@@ -38,9 +40,9 @@ type loadDay struct {
 
 // add adds a sample. demand returns what the replica needs.
 func (l *load) add(at time.Time, demand func(at time.Time) headroom.Demand, s Sample, seen int64) {
-	number := at.Unix() / secondsPerDay
+	number, needs := at.Unix()/secondsPerDay, l.note(at, demand)
 	if n := len(l.days); n == 0 || l.days[n-1].number != number {
-		l.days = append(l.days, loadDay{of: l, number: number, demand: demand(at)})
+		l.days = append(l.days, loadDay{of: l, number: number, demand: needs})
 	}
 	d := &l.days[len(l.days)-1]
 	i := at.Unix() % secondsPerDay / slot

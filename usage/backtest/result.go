@@ -18,6 +18,8 @@ type Result struct {
 	Replicas []Replica
 	// Nodes are the nodes that machines were packed on, if there is one speed.
 	Nodes Nodes
+	// Lasting is what happened if machines stayed on their nodes, if there is one speed.
+	Lasting Lasting
 }
 
 // Replica is the sum over the replicas of all machines on nodes of one speed.
@@ -72,6 +74,7 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 	if pack1 {
 		sharing := sharingOf(policy)
 		result.Nodes = pack(loads, settings.Node, sharing, settings.BadDay)
+		result.Lasting = lasting(loads, settings.Node, sharing)
 		if sharing != nil {
 			result.share(loads)
 		}

@@ -69,6 +69,11 @@ func table(rows []backtest.Row) *metav1.Table {
 		add(print.WideColumn("Over-CPU"), func(r backtest.Row) string { return number(r.OverCPU, 1) })
 		add(print.WideColumn("Memory-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.MemorySlots*100) })
 		add(print.WideColumn("CPU-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.CPUSlots*100) })
+		add(print.WideColumn("Lasting-over"), func(r backtest.Row) string {
+			return fmt.Sprintf("%.0f of %.0f", r.Lasting.Over, r.Lasting.NodeDays)
+		})
+		add(print.WideColumn("Lasting-resizes"), func(r backtest.Row) string { return number(r.Lasting.Resizes, 2) })
+		add(print.WideColumn("Moves"), func(r backtest.Row) string { return number(r.Lasting.Moves, 3) })
 	}
 	return t
 }

@@ -200,8 +200,8 @@ func correlations(loads []*load) map[int64][2]float64 {
 
 // onNodes is what a replica gets on nodes, summed over days and packings.
 type onNodes struct {
-	// days counts days, and slots those of its samples; cpu and memory are the sums of what it gets on each day.
-	days, slots, cpu, memory float64
+	// days counts days; cpu and memory are the sums of what it gets on each day.
+	days, cpu, memory float64
 	// cpuAbove and memoryAbove are the slots in which it used more than that, and badDays and aboveDays the days on which it
 	// used more CPU in too many of them, or more memory in one.
 	cpuAbove, memoryAbove, badDays, aboveDays float64
@@ -226,7 +226,6 @@ func (p *packed) tally(rules headroom.Rules, badDay float64) {
 			}
 		}
 		of.days++
-		of.slots += slots
 		of.cpu += float64(size[0]) / 1000
 		of.memory += float64(size[1])
 		of.cpuAbove += cpu

@@ -53,7 +53,7 @@ func TestSharing(t *testing.T) {
 		result := Run(machines, p, DefaultSettings())
 		return result.Summary(Prices{Core: 1})[0], result
 	}
-	apart, together := sharers(24, 16, false), sharers(24, 16, true)
+	apart, together := sharers(24, 12, false), sharers(24, 12, true)
 	t.Run("needs fewer nodes, and leaves limits, kills and resizes as they are", func(t *testing.T) {
 		without, _ := of(alone, apart)
 		for _, reserve := range []headroom.Reserve{headroom.Largest, headroom.Independent} {
@@ -136,16 +136,16 @@ func TestSharing(t *testing.T) {
 		n.add(&l.days[0])
 		n.add(&other.days[0])
 		n.tally(headroom.Rules{}, 0.05)
-		if want := (onNodes{days: 1, slots: 100, cpu: 2, memory: 1 << 30, cpuAbove: 6, memoryAbove: 6, badDays: 1, aboveDays: 1}); l.sized != want {
+		if want := (onNodes{days: 1, cpu: 2, memory: 1 << 30, cpuAbove: 6, memoryAbove: 6, badDays: 1, aboveDays: 1}); l.sized != want {
 			t.Errorf("%+v, want %+v", l.sized, want)
 		}
-		if other.sized.cpu != 1 || other.sized.slots != 0 || other.sized.badDays != 0 {
+		if other.sized.cpu != 1 || other.sized.badDays != 0 {
 			t.Errorf("%+v", other.sized)
 		}
 	})
 	t.Run("has the same result every time", func(t *testing.T) {
 		p := sharing(NewSharing(withMemory, headroom.Independent, true))
-		machines := generated(t, 12, 20)
+		machines := generated(t, 8, 12)
 		if a, b := Run(machines, p, DefaultSettings()), Run(machines, p, DefaultSettings()); !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v, then %+v", a, b)
 		}

@@ -17,8 +17,9 @@ const samplesPart = 32 << 10
 
 // IngestSamples stores measurements, in as many messages as needed, and returns how many
 // the server stored, knew already or rejected. With validateOnly, the server stores nothing.
-// If the answer is lost, you can send all samples again.
-func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool) (*workloadresizerv1.IngestSamplesResponse, error) {
+// If the answer is lost, you can send all samples again. Each of progress is called after each message,
+// with the number of samples that were sent.
+func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1.BenchmarkSample, validateOnly bool, progress ...func(sent, total int64)) (*workloadresizerv1.IngestSamplesResponse, error) {
 	// A stream that is abandoned halfway must not linger.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -26,6 +27,7 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 	if err != nil {
 		return nil, err
 	}
+	sent, total := int64(0), int64(len(samples))
 	for len(samples) > 0 {
 		n := 0
 		for size := 0; n < len(samples) && n < 1000 && size < samplesPart; n++ {
@@ -39,6 +41,10 @@ func (c *Client) IngestSamples(ctx context.Context, samples []*workloadresizerv1
 		}
 		if err != nil {
 			return nil, err
+		}
+		sent += int64(n)
+		for _, tell := range progress {
+			tell(sent, total)
 		}
 	}
 	return stream.CloseAndRecv()

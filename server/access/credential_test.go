@@ -16,6 +16,7 @@ import (
 
 func TestCredential(t *testing.T) {
 	t.Run("is one short word", theCredentialIsOneShortWord)
+	t.Run("of a caller that is bound to a node shares no limits", theCredentialOfACallerThatIsBoundToANodeSharesNoLimits)
 	t.Run("a certificate has the ID that the API server gives it", aCertificateHasTheIDThatTheAPIServerGivesIt)
 }
 
@@ -44,6 +45,18 @@ func theCredentialIsOneShortWord(t *testing.T) {
 	}
 	if got := Credential(context.Background()); got != "" {
 		t.Errorf("nobody has %q", got)
+	}
+}
+
+// Its account has limits for each node.
+func theCredentialOfACallerThatIsBoundToANodeSharesNoLimits(t *testing.T) {
+	caller := Caller{Name: "agent", Extra: map[string][]string{credentialIDKey: {"JTI=a"}, nodeNameKey: {"n"}}}
+	if got := caller.Who().Credential; got != "" {
+		t.Errorf("shares by %q", got)
+	}
+	delete(caller.Extra, nodeNameKey)
+	if got := caller.Who().Credential; got != "JTI=a" {
+		t.Errorf("shares by %q", got)
 	}
 }
 

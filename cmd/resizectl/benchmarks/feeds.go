@@ -2,32 +2,28 @@ package benchmarks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type feedsOptions struct {
-	print.Output
-	server *connect.Connection
-	name   string
-}
-
 func newFeedsCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &feedsOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "feeds [NAME]",
-		Short: "Show the feeds that the server reads, and what is wrong with them",
-		Long: `Show the feeds that the server reads, and what is wrong with them.
+	name := ""
+	return objects.List[*workloadresizerv1.Feed, *workloadresizerv1.Feed]{
+		Verb: objects.Verb{
+			Use:   "feeds [NAME]",
+			Short: "Show the feeds that the server reads, and what is wrong with them",
+			Long: `Show the feeds that the server reads, and what is wrong with them.
 
 ROWS, SAMPLES, SKIPPED and BAD describe the copy that was READ last. If a feed
 cannot be read, that copy stays in use, and a warning appears on standard error.
@@ -38,83 +34,64 @@ sample. SKIPPED rows are valid, but do not measure a node's speed. The documents
 
 Every replica of the server reads the feeds by itself. The output comes from the
 replica that answers.`,
-		Example: `  # Show the state of all feeds
+			Example: `  # Show the state of all feeds
   resizectl benchmark feeds
 
   # Show what is wrong with one feed
   resizectl benchmark feeds coremark-table`,
-		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeFeeds(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				if o.name = args[0]; o.name == "" {
-					return command.UsageErrorf(cmd, "the name of the feed is empty; omit it for all of them")
-				}
-			}
-			return o.run(cmd.Context())
+			Args:     command.Args(cobra.MaximumNArgs(1)),
+			Complete: completeFeeds(server),
+			Steps:    []command.Step{command.Name(&name, "the name of the feed is empty; omit it for all of them")},
 		},
-	}
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+		Kind: feedKind,
+		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Feed], error) {
+			resp, err := feedsOf(ctx, c, name)
+			if err != nil {
+				return nil, err
+			}
+			return &objects.Answer[*workloadresizerv1.Feed]{
+				Objects: resp.GetFeeds(), Document: []proto.Message{resp}, Empty: "the server reads no feeds: its benchmark settings name none",
+				Below: func(o *print.Output) error {
+					if !o.Wide() && name == "" {
+						return nil
+					}
+					return print.Texts(o.Out, feedFaults(resp.GetFeeds())...)
+				},
+				Remarks: append(feedWarnings(resp.GetFeeds()), settingsWarnings(ctx, c)...),
+			}, nil
+		},
+	}.Command(out, server)
 }
 
-func (o *feedsOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp := &workloadresizerv1.ListFeedsResponse{}
-		for feed, err := range c.ListFeeds(ctx) {
-			if err != nil {
-				return err
-			}
+// feedsOf returns the feeds, or only the one with a name.
+func feedsOf(ctx context.Context, c *client.Client, name string) (*workloadresizerv1.ListFeedsResponse, error) {
+	resp := &workloadresizerv1.ListFeedsResponse{}
+	for feed, err := range c.ListFeeds(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if name == "" || feed.GetName() == name {
 			resp.Feeds = append(resp.Feeds, feed)
 		}
-		if o.name != "" {
-			resp.Feeds = slices.DeleteFunc(resp.GetFeeds(), func(f *workloadresizerv1.Feed) bool { return f.GetName() != o.name })
-			if len(resp.GetFeeds()) == 0 {
-				return fmt.Errorf("the server reads no feed %q; \"resizectl benchmark feeds\" lists the feeds that it reads", o.name)
-			}
-		}
-		if err := o.print(resp); err != nil {
-			return err
-		}
-		return errors.Join(o.warn(resp.GetFeeds()), o.warnOfSettings(ctx, c))
-	})
+	}
+	if name != "" && len(resp.GetFeeds()) == 0 {
+		return nil, fmt.Errorf("the server reads no feed %q; \"resizectl benchmark feeds\" lists the feeds that it reads", name)
+	}
+	return resp, nil
 }
 
-func (o *feedsOptions) print(resp *workloadresizerv1.ListFeedsResponse) error {
-	if err := print.Sort(o.SortBy, resp.GetFeeds()); err != nil {
-		return err
-	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(resp)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, feedName, resp.GetFeeds()...)
-	}
-	if err := o.Table(feedsTable(&o.Output, resp.GetFeeds())); err != nil {
-		return err
-	}
-	if !o.Wide() && o.name == "" {
+// settingsWarnings warn that the feeds may not be the configured ones: if settings are rejected, the last good
+// settings stay in effect, or none. Callers without that right, or too early, get the feeds without warnings.
+func settingsWarnings(ctx context.Context, c *client.Client) []string {
+	resp, err := c.ListRatios(ctx)
+	if err != nil {
 		return nil
 	}
-	return printFeedFaults(o.Out, resp.GetFeeds())
+	return ratios.SourceWarnings(slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 }
 
-// warnOfSettings warns that the feeds may not be the configured ones: if settings are
-// rejected, the last good settings stay in effect, or none.
-func (o *feedsOptions) warnOfSettings(ctx context.Context, c *client.Client) error {
-	if resp, err := c.ListRatios(ctx); err == nil {
-		return ratios.WarnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
-	}
-	// Callers without that right, or too early, still get the feeds.
-	return nil
-}
-
-// warn warns of feeds that cannot be read, and what is used instead.
-func (o *feedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
-	if len(feeds) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "the server reads no feeds: its benchmark settings name none")
-		return err
-	}
+// feedWarnings warn of feeds that cannot be read, and say what is used instead.
+func feedWarnings(feeds []*workloadresizerv1.Feed) (texts []string) {
 	for _, feed := range feeds {
 		if feed.GetMessage() == "" {
 			continue
@@ -123,9 +100,51 @@ func (o *feedsOptions) warn(feeds []*workloadresizerv1.Feed) error {
 		if feed.GetLastSuccessTime() != nil {
 			kept = "its copy of " + print.Timestamp(feed.GetLastSuccessTime()) + " stays in use"
 		}
-		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept); err != nil {
-			return err
-		}
+		texts = append(texts, fmt.Sprintf("warning: feed %s: %s (%s)", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept))
 	}
-	return nil
+	return texts
+}
+
+func feedKind(o *print.Output) objects.Kind[*workloadresizerv1.Feed, *workloadresizerv1.Feed] {
+	type feed = *workloadresizerv1.Feed
+	return objects.Kind[feed, feed]{
+		Name: func(f feed) string { return "feed/" + f.GetName() },
+		Rows: objects.Itself[feed],
+		Columns: []objects.Column[feed]{
+			objects.Text("Name", feed.GetName),
+			objects.Text("Format", feed.GetFormat),
+			objects.Cell("State", func(f feed) any { return feedState(f) }),
+			objects.Count("Rows", feed.GetRows),
+			objects.Count("Samples", feed.GetSamples),
+			objects.Count("Skipped", feed.GetSkipped),
+			objects.Count("Bad", feed.GetBad),
+			objects.Cell("Read", func(f feed) any { return o.Age(f.GetLastSuccessTime()) }),
+			objects.Cell("Tried", func(f feed) any { return o.Age(f.GetLastTryTime()) }).Wide(),
+			objects.Text("Location", feed.GetLocation).Wide(),
+		},
+	}
+}
+
+// feedState returns, as a word, whether a feed needs attention.
+func feedState(feed *workloadresizerv1.Feed) print.Cell {
+	switch {
+	case feed.GetLastTryTime() == nil:
+		return print.Cell{Text: "waiting", Style: print.Dim}
+	case feed.GetMessage() != "":
+		return print.Cell{Text: "failing", Style: print.Red}
+	case feed.GetBad() > 0:
+		return print.Cell{Text: "bad-rows", Style: print.Notable}
+	}
+	return print.Cell{Text: "good"}
+}
+
+// feedFaults says what is wrong with the rows, one line each.
+func feedFaults(feeds []*workloadresizerv1.Feed) (lines []string) {
+	for _, feed := range feeds {
+		for _, fault := range feed.GetFaults() {
+			lines = append(lines, faultLine(feed.GetName(), int(fault.GetLine()), fault.GetField(), fault.GetMessage()))
+		}
+		lines = append(lines, moreFaults(feed.GetName(), feed.GetBad()-int64(len(feed.GetFaults())), "bad"))
+	}
+	return lines
 }

@@ -55,6 +55,7 @@ func importing(t *testing.T, server *cmdtest.Fake, args ...string) []string {
 
 func TestImport(t *testing.T) {
 	t.Run("imports good files", importsGoodFiles)
+	t.Run("shows the progress on a terminal", showsTheProgressOnATerminal)
 	t.Run("reports bad rows", reportsBadRows)
 	t.Run("reports bad rows and rejected samples separately", reportsBadRowsAndRejectedSamplesSeparately)
 	t.Run("sends samples as they are", sendsSamplesAsTheyAre)
@@ -92,6 +93,18 @@ func importsGoodFiles(t *testing.T) {
 }
 
 // Good rows count, and users can find the bad ones.
+func showsTheProgressOnATerminal(t *testing.T) {
+	screen := cmdtest.OpenTerminal(t)
+	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: screen.File}
+	if code := program(t.Context(), streams, importing(t, storing(), goodSamples)); code != command.ExitOK {
+		t.Fatalf("exit %d", code)
+	}
+	shown := screen.Shown(t)
+	if !strings.Contains(shown, "importing "+goodSamples+": [##############################] 100% of 4 samples") || !strings.HasSuffix(shown, "\r\x1b[K") {
+		t.Errorf("the terminal shows %q, want a bar that is removed in the end", shown)
+	}
+}
+
 func reportsBadRows(t *testing.T) {
 	for _, output := range print.Formats {
 		code, stdout, stderr := program.Shell(t.Context(), importing(t, rejecting(), badSamples, "-o", output)...)
@@ -194,7 +207,7 @@ func rejectsEmptyInput(t *testing.T) {
 func countsTheFaultsThatAreNotShown(t *testing.T) {
 	var out bytes.Buffer
 	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}
-	if err := i.printFaults(&out); err != nil {
+	if err := print.Texts(&out, i.faults()...); err != nil {
 		t.Fatal(err)
 	}
 	const want = "a b:2: score: is bad\na b: not shown: 2 more bad rows\na b: is  wrong\na b: not shown: 1 more rejected row\n"

@@ -3,28 +3,28 @@ package benchmarks
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type suggestOptions struct {
-	print.Output
-	server   *connect.Connection
-	nodeType string
-}
-
 func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &suggestOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "suggest [NODE_TYPE]",
-		Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
-		Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
+	nodeType := ""
+	return objects.List[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion]{
+		Verb: objects.Verb{
+			Use:   "suggest [NODE_TYPE]",
+			Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
+			Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
 
 CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
 INTERVAL is the interval around SUGGESTED, with the confidence that the server's
@@ -40,7 +40,7 @@ toward.
 
 With a NODE_TYPE, everything known about it follows: the result of each benchmark,
 its CPU models, and what accepting the suggestion would mean for the pods.`,
-		Example: `  # Show what the benchmarks suggest
+			Example: `  # Show what the benchmarks suggest
   resizectl benchmark suggest
 
   # Show the reasons for a suggestion, and what it would mean for the pods
@@ -48,62 +48,120 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 
   # Show the same for the machines with one CPU model
   resizectl benchmark suggest e2@Intel-6-79`,
-		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeSuggestions(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return o.list(cmd.Context())
+			Args:     command.Args(cobra.MaximumNArgs(1)),
+			Complete: completeSuggestions(server),
+			Steps:    []command.Step{command.Name(&nodeType, "the node type is empty; omit it for all of them")},
+		},
+		Kind: suggestionKind,
+		Fetch: func(ctx context.Context, c *client.Client, o *print.Output) (*objects.Answer[*workloadresizerv1.Suggestion], error) {
+			if nodeType != "" {
+				return suggestionFor(ctx, c, nodeType)
 			}
-			if o.nodeType = args[0]; o.nodeType == "" {
-				return command.UsageErrorf(cmd, "the node type is empty; omit it for all of them")
+			resp, err := c.ListSuggestions(ctx)
+			return &objects.Answer[*workloadresizerv1.Suggestion]{
+				Objects: resp.GetSuggestions(), Document: []proto.Message{resp},
+				Empty: o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"),
+			}, err
+		},
+	}.Command(out, server)
+}
+
+// suggestionFor returns the suggestion for a node type as text, and how to accept it.
+func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*objects.Answer[*workloadresizerv1.Suggestion], error) {
+	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+	return &objects.Answer[*workloadresizerv1.Suggestion]{
+		Objects: []*workloadresizerv1.Suggestion{resp.GetSuggestion()}, Document: []proto.Message{resp},
+		Text: func(o *print.Output) error {
+			if err := printSuggestion(o, resp); err != nil {
+				return err
 			}
-			return o.show(cmd.Context())
+			return print.Texts(o.Out, fmt.Sprintf("\n%s", o.Commands(howToAccept(resp.GetSuggestion()))))
+		},
+	}, err
+}
+
+func suggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion] {
+	type suggestion = *workloadresizerv1.Suggestion
+	return objects.Kind[suggestion, suggestion]{
+		Name: func(s suggestion) string { return "nodetype/" + s.GetNodeType() },
+		Rows: objects.Itself[suggestion],
+		Columns: []objects.Column[suggestion]{
+			objects.Text("Node Type", suggestion.GetNodeType),
+			objects.Cell("Current", func(s suggestion) any { return currentPerf(s) }),
+			objects.Cell("Suggested", func(s suggestion) any { return print.Factor(s.GetCpuPerf()) }),
+			objects.Cell("Interval", func(s suggestion) any { return intervalText(s) }),
+			objects.Cell("Change", func(s suggestion) any { return changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()) }),
+			objects.Count("Samples", suggestion.GetSamples),
+			objects.Count("Machines", suggestion.GetMachines),
+			objects.Count("Benchmarks", func(s suggestion) int64 { return int64(len(countedParts(s))) }),
+			objects.Cell("Mode", func(s suggestion) any { return modeText(s.GetMode()) }),
+			objects.Cell("Held Back", func(s suggestion) any { return holdCodes(s) }),
+			objects.Text("Source", func(s suggestion) string { return s.GetCurrent().GetProvenance().GetSource() }).Wide(),
+			objects.Cell("Ratio", func(s suggestion) any { return print.Factor(s.GetRatio()) }).Wide(),
+			objects.Cell("One Thread", func(s suggestion) any { return print.Factor(s.GetEnds().GetOneThread()) }).Wide(),
+			objects.Cell("All Threads", func(s suggestion) any { return print.Factor(s.GetEnds().GetAllThreads()) }).Wide(),
+			objects.Cell("Applied", func(s suggestion) any { return appliedText(s.GetProgress()) }).Wide(),
+			objects.Cell("Newest", func(s suggestion) any { return o.Age(s.GetNewestTime()) }).Wide(),
 		},
 	}
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
 }
 
-func (o *suggestOptions) list(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListSuggestions(ctx)
-		if err != nil {
-			return err
-		}
-		if err := print.Sort(o.SortBy, resp.GetSuggestions()); err != nil {
-			return err
-		}
-		if o.Format.IsDocument() {
-			return o.Document(resp)
-		}
-		if len(resp.GetSuggestions()) == 0 {
-			_, err := fmt.Fprintln(o.ErrOut, o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"))
-			return err
-		}
-		if o.Format.IsListing() {
-			return print.Listing(&o.Output, suggestionName, resp.GetSuggestions()...)
-		}
-		return o.Table(suggestionsTable(&o.Output, resp.GetSuggestions()))
-	})
+// currentPerf returns the CPU performance in effect.
+func currentPerf(s *workloadresizerv1.Suggestion) string {
+	if s.GetCurrent() == nil {
+		return print.Absent
+	}
+	return print.Perf(s.GetCurrent().GetCpuPerf())
 }
 
-// show prints the suggestion for the node type, and how to accept it.
-func (o *suggestOptions) show(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: o.nodeType})
-		if err != nil {
-			return err
+// intervalText returns the confidence interval in the unit of the table. There is none from too few
+// scores.
+func intervalText(s *workloadresizerv1.Suggestion) string {
+	interval := s.GetInterval()
+	if interval == nil {
+		return print.Absent
+	}
+	unit := s.GetCpuPerf() / s.GetRatio()
+	return print.Factor(interval.GetLow()*unit) + " to " + print.Factor(interval.GetHigh()*unit)
+}
+
+// countedParts returns the results of the benchmarks that count.
+func countedParts(s *workloadresizerv1.Suggestion) []*workloadresizerv1.SuggestionPart {
+	var counted []*workloadresizerv1.SuggestionPart
+	for _, part := range s.GetParts() {
+		if part.GetWeight() > 0 {
+			counted = append(counted, part)
 		}
-		switch {
-		case o.Format.IsDocument():
-			return o.Document(resp)
-		case o.Format.IsListing():
-			return print.Listing(&o.Output, suggestionName, resp.GetSuggestion())
+	}
+	return counted
+}
+
+func modeText(mode workloadresizerv1.BenchmarkMode) string {
+	switch mode {
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE:
+		return "observe"
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
+		return "apply"
+	}
+	return print.Absent
+}
+
+// holdCodes returns each reason once: one for the node type and one for the baseline can be
+// the same.
+func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
+	var codes []string
+	for _, hold := range s.GetHolds() {
+		if code := print.OneLine(hold.GetCode()); !slices.Contains(codes, code) {
+			codes = append(codes, code)
 		}
-		if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
-		return err
-	})
+	}
+	return print.Marked(strings.Join(codes, ","), print.Notable)
+}
+
+// appliedText returns the ratio of the benchmark source, and the ratio that it moves toward.
+func appliedText(p *workloadresizerv1.SuggestionProgress) string {
+	if p == nil {
+		return print.Absent
+	}
+	return ratios.Shifted(print.Factor(p.GetRatio()), print.Factor(p.GetTarget()))
 }

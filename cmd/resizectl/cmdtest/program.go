@@ -121,6 +121,14 @@ func OpenTerminal(t *testing.T) *terminal {
 	return &terminal{program, person}
 }
 
+// SetColumns sets the width of the terminal.
+func (s *terminal) SetColumns(t *testing.T, columns uint16) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(s.person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Typed returns the program's side of the terminal after a user typed text.
 func (s *terminal) Typed(t *testing.T, text string) *os.File {
 	t.Helper()

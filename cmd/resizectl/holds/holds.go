@@ -2,32 +2,25 @@ package holds
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type holdsOptions struct {
-	print.Output
-	server *connect.Connection
-	// namespace is empty to list all namespaces.
-	namespace     string
-	allNamespaces bool
-}
-
 func newHoldsCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &holdsOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "holds",
-		Short: "List restores, pauses and open breakers, with their start, author and reason",
-		Long: `List restores, pauses and open breakers, with their start, author and reason. The
+	namespace, all := "", false
+	return objects.List[*workloadresizerv1.Hold, *workloadresizerv1.Hold]{
+		Verb: objects.Verb{
+			Use:   "holds",
+			Short: "List restores, pauses and open breakers, with their start, author and reason",
+			Long: `List restores, pauses and open breakers, with their start, author and reason. The
 list covers every namespace; with --namespace, it covers that namespace and the
 holds of the cluster.
 
@@ -36,86 +29,76 @@ restore takes precedence over a pause, that over a breaker, and a narrower hold
 over a wider one. A freeze, which standard error reports, outranks them all.
 AUTHOR is the authenticated caller, or the name that an unauthenticated caller
 gave.`,
-		Example: `  # List all holds
+			Example: `  # List all holds
   resizectl holds
 
   # List the holds that affect a namespace
   resizectl holds -n shop`,
-		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("namespace") {
-				if err := command.CheckNamespace(cmd, o.namespace, "omit --namespace for every namespace"); err != nil {
-					return err
+			Flags: func(cmd *cobra.Command) {
+				cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "list only the holds of this namespace and of the cluster")
+				cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the holds of every namespace, regardless of --namespace")
+			},
+			Steps: []command.Step{func(cmd *cobra.Command, _ []string) error {
+				if !cmd.Flags().Changed("namespace") {
+					return nil
 				}
+				return command.CheckNamespace(cmd, namespace, "omit --namespace for every namespace")
+			}},
+		},
+		Kind: holdKind,
+		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Hold], error) {
+			if all {
+				namespace = ""
 			}
-			return o.run(cmd.Context())
+			resp, err := c.ListHolds(ctx, namespace)
+			if err != nil {
+				return nil, err
+			}
+			return &objects.Answer[*workloadresizerv1.Hold]{
+				Objects: resp.GetHolds(), Document: []proto.Message{resp},
+				Remarks: remarks(resp, namespace),
+			}, nil
+		},
+	}.Command(out, server)
+}
+
+// remarks say which freeze outranks the holds, that a namespace has none, or that they are not current.
+func remarks(resp *workloadresizerv1.ListHoldsResponse, namespace string) (texts []string) {
+	if resp.GetFreeze() != nil {
+		texts = append(texts, print.Freeze(resp.GetFreeze()))
+	}
+	if len(resp.GetHolds()) == 0 {
+		where := ""
+		if namespace != "" {
+			where = " in namespace " + print.OneLine(namespace)
+		}
+		texts = append(texts, "nothing is restored, paused or degraded"+where)
+	}
+	if resp.GetProblem() != "" {
+		texts = append(texts, "warning: these are the last holds that could be read: "+print.OneLine(resp.GetProblem()))
+	}
+	return texts
+}
+
+func holdKind(o *print.Output) objects.Kind[*workloadresizerv1.Hold, *workloadresizerv1.Hold] {
+	type hold = *workloadresizerv1.Hold
+	return objects.Kind[hold, hold]{
+		Name: holdName,
+		Rows: objects.Itself[hold],
+		Columns: []objects.Column[hold]{
+			objects.Cell("Namespace", func(h hold) any { return orEvery(print.ScopeNamespace(h.GetScope())) }),
+			objects.Cell("Workload", func(h hold) any { return scopeWorkload(h.GetScope()) }),
+			objects.Cell("Pod", func(h hold) any { return orEvery(h.GetScope().GetPod().GetName()) }),
+			objects.Cell("Kind", func(h hold) any { return holdKindCell(h) }),
+			objects.Cell("Age", func(h hold) any { return o.Age(h.GetCreateTime()) }),
+			objects.Cell("Until", func(h hold) any { return print.Timestamp(h.GetExpireTime()) }),
+			objects.Text("Author", hold.GetAuthor),
+			objects.Text("Reason", hold.GetReason),
+			objects.Cell("Since", func(h hold) any { return print.Timestamp(h.GetCreateTime()) }).Wide(),
+			objects.Text("UID", hold.GetUid).Wide(),
+			objects.Text("Credential", hold.GetCredentialId).Wide(),
 		},
 	}
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "list only the holds of this namespace and of the cluster")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "list the holds of every namespace, regardless of --namespace")
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
-}
-
-func (o *holdsOptions) run(ctx context.Context) error {
-	namespace, where := "", ""
-	if !o.allNamespaces && o.namespace != "" {
-		namespace, where = o.namespace, " in namespace "+print.OneLine(o.namespace)
-	}
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, err := c.ListHolds(ctx, namespace)
-		if err != nil {
-			return err
-		}
-		if err := o.print(resp); err != nil {
-			return err
-		}
-		if resp.GetFreeze() != nil {
-			if _, err := fmt.Fprintln(o.ErrOut, print.Freeze(resp.GetFreeze())); err != nil {
-				return err
-			}
-		}
-		if len(resp.GetHolds()) == 0 {
-			if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored, paused or degraded"+where); err != nil {
-				return err
-			}
-		}
-		if resp.GetProblem() != "" {
-			_, err = fmt.Fprintf(o.ErrOut, "warning: these are the last holds that could be read: %s\n", print.OneLine(resp.GetProblem()))
-		}
-		return err
-	})
-}
-
-func (o *holdsOptions) print(resp *workloadresizerv1.ListHoldsResponse) error {
-	if err := print.Sort(o.SortBy, resp.GetHolds()); err != nil {
-		return err
-	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(resp)
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, holdName, resp.GetHolds()...)
-	}
-	return o.Table(holdsTable(&o.Output, resp.GetHolds()))
-}
-
-var holdColumns = []metav1.TableColumnDefinition{
-	print.Column("Namespace"), print.Column("Workload"), print.Column("Pod"), print.Column("Kind"), print.Column("Age"), print.Column("Until"), print.Column("Author"), print.Column("Reason"),
-	print.WideColumn("Since"), print.WideColumn("UID"), print.WideColumn("Credential"),
-}
-
-func holdsTable(o *print.Output, holds []*workloadresizerv1.Hold) *metav1.Table {
-	table := &metav1.Table{ColumnDefinitions: holdColumns}
-	for _, hold := range holds {
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			orEvery(print.ScopeNamespace(hold.GetScope())), scopeWorkload(hold.GetScope()), orEvery(hold.GetScope().GetPod().GetName()), holdKindCell(hold),
-			o.Age(hold.GetCreateTime()), print.Timestamp(hold.GetExpireTime()),
-			print.OrAbsent(print.OneLine(hold.GetAuthor())), print.OrAbsent(print.OneLine(hold.GetReason())), print.Timestamp(hold.GetCreateTime()), print.OrAbsent(print.OneLine(hold.GetUid())),
-			print.OrAbsent(print.OneLine(hold.GetCredentialId())),
-		}})
-	}
-	return table
 }
 
 // holdName returns the name of what a hold covers, in kubectl's form.
@@ -156,4 +139,16 @@ func orEvery(name string) string {
 		return "*"
 	}
 	return print.OneLine(name)
+}
+
+// NewCommands returns pause, restore, resume, freeze, unfreeze and holds.
+func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
+	return []*cobra.Command{
+		newPauseCommand(out, server),
+		newRestoreCommand(out, server),
+		newResumeCommand(out, server),
+		newFreezeCommand(out, server),
+		newUnfreezeCommand(out, server),
+		newHoldsCommand(out, server),
+	}
 }

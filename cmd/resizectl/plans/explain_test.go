@@ -82,7 +82,9 @@ func TestExplain(t *testing.T) {
 		{"explain-waiting.table", func() (*workloadresizerv1.Explanation, string) {
 			plan := cmdtest.Web()
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}
-			return explained(plan), "web-6d4cf56db6-x2x7p"
+			s := explained(plan)
+			s.ReplanTime = timestamppb.New(time.Date(2026, 11, 21, 1, 2, 10, 0, time.UTC))
+			return s, "web-6d4cf56db6-x2x7p"
 		}, nil},
 		{"explain-reverted.table", func() (*workloadresizerv1.Explanation, string) {
 			plan := cmdtest.Aligned()

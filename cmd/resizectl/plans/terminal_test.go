@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -16,6 +17,7 @@ import (
 func TestTerminal(t *testing.T) {
 	t.Run("uses colors on terminals", usesColorsOnTerminals)
 	t.Run("shows the progress of long previews", showsTheProgressOfLongPreviews)
+	t.Run("wraps steps for the terminal", wrapsStepsForTheTerminal)
 }
 
 func usesColorsOnTerminals(t *testing.T) {
@@ -96,4 +98,30 @@ func showsTheProgressOfLongPreviews(t *testing.T) {
 			t.Errorf("standard error has %q", stderr)
 		}
 	})
+}
+
+// Steps are as wide as the terminal at most, and whole lines elsewhere.
+func wrapsStepsForTheTerminal(t *testing.T) {
+	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
+	explain := func(columns uint16) string {
+		screen := cmdtest.OpenTerminal(t)
+		screen.SetColumns(t, columns)
+		streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: screen.File, ErrOut: &bytes.Buffer{}}
+		if code := program(t.Context(), streams, []string{"explain", "api-0", "--color=never", "--server", address}); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+		return screen.Shown(t)
+	}
+	whole := explain(1000)
+	for _, columns := range []uint16{80, 100} {
+		shown := explain(columns)
+		for line := range strings.Lines(shown) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > int(columns) {
+				t.Errorf("a line has %d columns of %d: %q", n, columns, line)
+			}
+		}
+		if unwrapped := strings.ReplaceAll(shown, "\n    ", " "); unwrapped != whole || shown == whole {
+			t.Errorf("at %d columns, explain shows\n%s\nnot the words of\n%s", columns, shown, whole)
+		}
+	}
 }

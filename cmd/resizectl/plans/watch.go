@@ -2,14 +2,12 @@ package plans
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -31,16 +29,14 @@ type planWatch struct {
 
 // watchPlans prints the plans, and then those that have changed.
 func (o *planOptions) watchPlans(ctx context.Context) error {
-	rowsOf := func(plan *workloadresizerv1.Plan) []metav1.TableRow { return planRows(plan, o.allNamespaces) }
-	printer := print.NewEventPrinter(&o.Output, columnsOf(o.allNamespaces), rowsOf, planName)
-	w := &planWatch{print: printer.Print}
+	w := &planWatch{print: planKind(o.allNamespaces).Events(&o.Output).Print}
 	return o.server.Poll(ctx, func(ctx context.Context, c *client.Client) error {
 		plans, err := o.planned(ctx, c)
 		if err != nil {
 			return err
 		}
 		if w.known == nil && len(plans) == 0 {
-			if _, err := fmt.Fprintf(o.ErrOut, "note: no pods found yet %s\n", o.where()); err != nil {
+			if err := print.Texts(o.ErrOut, "note: no pods found yet "+o.where()); err != nil {
 				return err
 			}
 		}
@@ -91,23 +87,26 @@ func withoutMessages(plan *workloadresizerv1.Plan) *workloadresizerv1.Plan {
 // set.
 func (w *planWatch) update(plans map[string]*workloadresizerv1.Plan, bookmarks bool) error {
 	first := w.known == nil
+	show := func(event workloadresizerv1.WatchEventType, plan *workloadresizerv1.Plan) error {
+		return w.print(client.Event[*workloadresizerv1.Plan]{Type: event, Object: plan, Response: plan})
+	}
 	for _, name := range slices.Sorted(maps.Keys(plans)) {
-		plan, event := plans[name], modified
-		switch last, known := w.known[name]; {
-		case !known:
+		event, last := modified, w.known[name]
+		switch {
+		case last == nil:
 			event = added
-		case same(last, plan):
+		case same(last, plans[name]):
 			continue
 		}
-		if err := w.print(client.Event[*workloadresizerv1.Plan]{Type: event, Object: plan, Response: plan}); err != nil {
+		if err := show(event, plans[name]); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.known)) {
-		if _, still := plans[name]; still {
+		if plans[name] != nil {
 			continue
 		}
-		if err := w.print(client.Event[*workloadresizerv1.Plan]{Type: deleted, Object: w.known[name], Response: w.known[name]}); err != nil {
+		if err := show(deleted, w.known[name]); err != nil {
 			return err
 		}
 	}

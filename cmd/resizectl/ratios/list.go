@@ -3,29 +3,50 @@ package ratios
 import (
 	"context"
 	"fmt"
-	"io"
-	"maps"
-	"slices"
+	"iter"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type listOptions struct {
-	print.Output
-	server *connect.Connection
-	rules  bool
-	watch  bool
+type (
+	ratioList   = objects.List[*workloadresizerv1.Ratio, *workloadresizerv1.Ratio]
+	ratioAnswer = objects.Answer[*workloadresizerv1.Ratio]
+)
+
+// shown are the ratios that a command shows, with the overrides that take effect again when others expire.
+type shown struct{ fallbacks overrideFallbacks }
+
+// list returns a verb over ratios. fetch returns the ratios, and whatever else it says.
+func (s *shown) list(v objects.Verb, fetch func(context.Context, *client.Client, *print.Output) (*ratioAnswer, error)) ratioList {
+	return ratioList{
+		Verb: v,
+		Kind: func(o *print.Output) objects.Kind[*workloadresizerv1.Ratio, *workloadresizerv1.Ratio] {
+			return ratioKind(o, s.fallbacks)
+		},
+		Fetch: func(ctx context.Context, c *client.Client, o *print.Output) (*ratioAnswer, error) {
+			a, err := fetch(ctx, c, o)
+			if err == nil && o.Wide() {
+				s.fallbacks, err = findFallbacks(ctx, c, o.ErrOut, a.Objects...)
+			}
+			return a, err
+		},
+		Watch: func(ctx context.Context, c *client.Client, opts ...client.WatchOption) iter.Seq2[client.RatioEvent, error] {
+			return c.WatchRatios(ctx, opts...)
+		},
+	}
 }
 
 func newListCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &listOptions{Output: out, server: server}
-	cmd := &cobra.Command{
+	rules := false
+	l := (&shown{}).list(objects.Verb{
 		Use:   "list",
 		Short: "List the ratio of every node type, and where it comes from",
 		Long: `List the ratio of every node type, and where it comes from.
@@ -52,118 +73,166 @@ node types that are not used only for the pods of a rule.`,
 
   # Also show the rules for some pods
   resizectl ratios list --rules`,
-		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case o.watch && o.rules:
-				return command.UsageErrorf(cmd, "--watch cannot be combined with --rules")
-			case o.watch && o.SortBy.IsSet():
-				return command.UsageErrorf(cmd, "--sort-by cannot be combined with --watch: changes arrive in their own order")
-			case o.watch:
-				w := &watchOptions{Output: o.Output, server: o.server}
-				return w.run(cmd.Context())
-			}
-			return o.run(cmd.Context())
+		Flags: func(cmd *cobra.Command) {
+			cmd.Flags().BoolVar(&rules, "rules", false, "also show the rules for some pods; json and yaml always include them")
 		},
-	}
-	cmd.Flags().BoolVar(&o.rules, "rules", false, "also show the rules for some pods; json and yaml always include them")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the list, print every change as it happens, as \"resizectl ratios watch\" does")
-	command.AddListFlags(cmd, &o.Output)
-	return cmd
+		Steps: []command.Step{func(cmd *cobra.Command, _ []string) error {
+			if rules && cmd.Flags().Changed("watch") {
+				return command.UsageErrorf(cmd, "--watch cannot be combined with --rules")
+			}
+			return nil
+		}},
+	}, func(ctx context.Context, c *client.Client, o *print.Output) (*ratioAnswer, error) {
+		return fetchRatios(ctx, c, o, rules)
+	})
+	l.WatchFlag = `after the list, print every change as it happens, as "resizectl ratios watch" does`
+	return l.Command(out, server)
 }
 
-func (o *listOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		resp, rules, err := o.list(ctx, c)
-		if err != nil {
-			return err
-		}
-		var fallbacks overrideFallbacks
-		if o.Wide() {
-			if fallbacks, err = findFallbacks(ctx, c, o.ErrOut, resp.GetRatios()...); err != nil {
+// fetchRatios returns the ratios and, if they are shown, the rules of the same table.
+func fetchRatios(ctx context.Context, c *client.Client, o *print.Output, withRules bool) (*ratioAnswer, error) {
+	var table *workloadresizerv1.ListRatiosResponse
+	var rules []*workloadresizerv1.RatioRule
+	var err error
+	if withRules || o.Format.IsDocument() {
+		var resp *workloadresizerv1.ListRatioRulesResponse
+		table, resp, err = c.ListRatiosAndRules(ctx)
+		rules = resp.GetRules()
+	} else {
+		table, err = c.ListRatios(ctx)
+	}
+	return &ratioAnswer{
+		Objects:  table.GetRatios(),
+		Document: []proto.Message{table, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: table.GetRevision()}},
+		Below: func(o *print.Output) error {
+			if err := printCommon(o, table); err != nil || !withRules {
 				return err
 			}
+			return printRules(o, rules)
+		},
+		Remarks: append(unusedWarnings(table.GetRatios(), rules...), SourceWarnings(table.GetSources())...),
+	}, err
+}
+
+// printCommon prints what applies to all ratios, if wide.
+func printCommon(o *print.Output, table *workloadresizerv1.ListRatiosResponse) error {
+	if !o.Wide() {
+		return nil
+	}
+	_, err := fmt.Fprintf(o.Out, "bounds: cpu %s, memory %s\nrevision: %s\n",
+		print.Range(table.GetBounds().GetCpu()), print.Range(table.GetBounds().GetMemory()), table.GetRevision())
+	return err
+}
+
+func newGetCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	nodeType := ""
+	l := (&shown{}).list(objects.Verb{
+		Use:   "get NODE_TYPE",
+		Short: "Show the ratio of one node type, and where it comes from",
+		Long: `Show the ratio of one node type, and where it comes from.
+
+-o wide also shows who set it, why and until when, and the permanent override, if any,
+that takes effect again then. It also shows the ratios of the other sources, which
+apply when the first source no longer has a ratio.`,
+		Example: `  # Show who set the ratio, and the ratios of other sources
+  resizectl ratios get n4 -o wide
+
+  # Print the etag, for a change that must not overwrite another one
+  resizectl ratios get n4 -o json | jq -r .ratio.etag`,
+		Args:     command.Args(cobra.ExactArgs(1)),
+		Complete: connect.CompleteNodeTypes(server, 1),
+		Steps:    []command.Step{command.Name(&nodeType, "the node type is empty")},
+	}, func(ctx context.Context, c *client.Client, _ *print.Output) (*ratioAnswer, error) {
+		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
+		of := []*workloadresizerv1.Ratio{resp.GetRatio()}
+		return &ratioAnswer{Objects: of, Document: []proto.Message{resp}, Remarks: unusedWarnings(of)}, err
+	})
+	l.One = true
+	return l.Command(out, server)
+}
+
+func newWatchCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	return (&shown{}).list(objects.Verb{}, nil).WatchCommand(objects.Verb{
+		Short: "Show the ratios, and then every change as it happens",
+		Long: `Show the ratios, and then every change as it happens.
+
+` + connect.WatchHelp,
+		Example: `  # Watch all ratios
+  resizectl ratios watch
+
+  # Print the CPU performance of n4 whenever it changes
+  resizectl ratios watch -o json | jq 'select(.ratio.nodeType == "n4") | .ratio.cpuPerf'`,
+	}, out, server)
+}
+
+// named is what a row is about: a rule and one of its ratios, which can be nil.
+type named struct {
+	*workloadresizerv1.RatioRule
+	ratio *workloadresizerv1.Ratio
+}
+
+// column returns a column about the ratio; it says nothing if there is none.
+func ratioColumn(header string, cell func(*workloadresizerv1.Ratio) any) objects.Column[named] {
+	return objects.Cell(header, func(n named) any {
+		if n.ratio == nil {
+			return print.Absent
 		}
-		if err := o.print(resp, rules, fallbacks); err != nil {
-			return err
-		}
-		if err := warnOfUnused(o.ErrOut, resp.GetRatios(), rules...); err != nil {
-			return err
-		}
-		return WarnOfSources(o.ErrOut, resp.GetSources())
+		return cell(n.ratio)
 	})
 }
 
-// list returns the ratios and, if they are shown, the rules of the same table.
-func (o *listOptions) list(ctx context.Context, c *client.Client) (*workloadresizerv1.ListRatiosResponse, []*workloadresizerv1.RatioRule, error) {
-	if !o.rules && !o.Format.IsDocument() {
-		table, err := c.ListRatios(ctx)
-		return table, nil, err
-	}
-	table, rules, err := c.ListRatiosAndRules(ctx)
-	return table, rules.GetRules(), err
+var ruleColumns = []objects.Column[named]{
+	objects.Cell("Rule", func(n named) any { return print.OneLine(n.GetName()) }),
+	objects.Text("Baseline", named.GetBaselineNodeType),
+	ratioColumn("Node Type", func(r *workloadresizerv1.Ratio) any { return print.OneLine(r.GetNodeType()) }),
+	ratioColumn("CPU", func(r *workloadresizerv1.Ratio) any { return print.Perf(r.GetCpuPerf()) }),
+	ratioColumn("Memory", func(r *workloadresizerv1.Ratio) any { return print.Perf(r.GetMemoryPerf()) }),
+	ratioColumn("CPU Factor", func(r *workloadresizerv1.Ratio) any { return factorText(r, (*workloadresizerv1.Ratio).GetCpuFactor) }),
+	ratioColumn("Memory Factor", func(r *workloadresizerv1.Ratio) any { return factorText(r, (*workloadresizerv1.Ratio).GetMemoryFactor) }),
+	ratioColumn("Source", func(r *workloadresizerv1.Ratio) any { return sourceText(r.GetProvenance()) }),
+	objects.Cell("CPU Bounds", func(n named) any { return ruleRange(n.GetBounds().GetCpu()) }).Wide(),
+	objects.Cell("Memory Bounds", func(n named) any { return ruleRange(n.GetBounds().GetMemory()) }).Wide(),
+	objects.Cell("Max Speed Ratio", func(n named) any {
+		if n.MaxSpeedRatio == nil {
+			return print.Absent
+		}
+		return print.Perf(n.GetMaxSpeedRatio())
+	}).Wide(),
 }
 
-func (o *listOptions) print(resp *workloadresizerv1.ListRatiosResponse, rules []*workloadresizerv1.RatioRule, fallbacks overrideFallbacks) error {
-	if err := print.Sort(o.SortBy, resp.GetRatios()); err != nil {
-		return err
-	}
-	switch {
-	case o.Format.IsDocument():
-		return o.Document(resp, &workloadresizerv1.ListRatioRulesResponse{Rules: rules, Revision: resp.GetRevision()})
-	case o.Format.IsListing():
-		return print.Listing(&o.Output, ratioName, resp.GetRatios()...)
-	}
-	if err := printRatios(&o.Output, resp, fallbacks); err != nil || !o.rules {
-		return err
-	}
+// printRules prints below the ratios what rules set, in the order in which they are tried: a row per rule and
+// node type, and one for a rule that names no node type.
+func printRules(o *print.Output, rules []*workloadresizerv1.RatioRule) error {
 	if len(rules) == 0 {
-		_, err := fmt.Fprintln(o.ErrOut, "there are no rules: the same ratios apply to every pod")
-		return err
+		return print.Texts(o.ErrOut, "there are no rules: the same ratios apply to every pod")
 	}
-	if _, err := fmt.Fprintln(o.Out); err != nil {
-		return err
-	}
-	return o.Table(rulesTable(rules))
-}
-
-// warnOfUnused warns of node types that are not used. Rules that do not use a node type for the same
-// reason are named once, by the first of them.
-func warnOfUnused(w io.Writer, globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) error {
-	warned := map[string]bool{}
-	warn := func(nodeType, by, why string) error {
-		if why == "" || warned[why] {
-			return nil
-		}
-		warned[why] = true
-		_, err := fmt.Fprintf(w, "warning: %s is not used%s: %s\n", print.OneLine(nodeType), by, print.OneLine(why))
-		return err
-	}
-	for _, ratio := range globals {
-		if err := warn(ratio.GetNodeType(), "", ratio.GetImplausible()); err != nil {
-			return err
-		}
-	}
+	var rows []named
 	for _, rule := range rules {
-		by := " by " + print.OneLine(rule.GetName())
-		for _, nodeType := range slices.Sorted(maps.Keys(rule.GetImplausible())) {
-			if err := warn(nodeType, by, rule.GetImplausible()[nodeType]); err != nil {
-				return err
-			}
+		if len(rule.GetRatios()) == 0 {
+			rows = append(rows, named{rule, nil})
+		}
+		for _, ratio := range rule.GetRatios() {
+			rows = append(rows, named{rule, ratio})
 		}
 	}
-	return nil
+	return o.TableBelow(objects.Table(ruleColumns, rows...))
 }
 
-// WarnOfSources warns of sources whose current state is not in the table.
-func WarnOfSources(w io.Writer, sources []*workloadresizerv1.RatioSource) error {
-	for _, source := range sources {
-		if source.GetHealthy() {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "warning: %s\n", print.SourceProblem(source)); err != nil {
-			return err
-		}
+// ruleRange returns the ends of a range that a rule replaces or, with "0", removes.
+func ruleRange(r *workloadresizerv1.QuantityRange) string {
+	switch {
+	case r.GetMin() == "" && r.GetMax() == "":
+		return print.Absent
+	case r.GetMin() == "0" && r.GetMax() == "0":
+		return "unbounded"
+	case r.GetMin() == "0" && r.GetMax() == "":
+		return "no minimum"
+	case r.GetMax() == "0" && r.GetMin() == "":
+		return "no maximum"
+	case r.GetMin() == "0":
+		return "no minimum, at most " + r.GetMax()
+	case r.GetMax() == "0":
+		return "at least " + r.GetMin() + ", no maximum"
 	}
-	return nil
+	return print.Range(r)
 }

@@ -106,11 +106,11 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 		{unused, used, print.Cell{Text: "not used → 0.8"}, print.Cell{Text: "not used → 1"}},
 		{unused, unused, print.Cell{Text: "not used", Style: print.Notable}, print.Cell{Text: "not used", Style: print.Notable}},
 	} {
-		if cells := ShiftRow("n4", tc.old, tc.new).Cells; cells[3] != tc.cpu || cells[4] != tc.memory {
+		if cells := ShiftTable(Shift{"n4", tc.old, tc.new}).Rows[0].Cells; cells[3] != tc.cpu || cells[4] != tc.memory {
 			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
 		}
 	}
-	if cells := ratioRow(&print.Output{}, unused, nil).Cells; cells[3] != "not used" || cells[4] != "not used" {
+	if cells := ratioKind(&print.Output{}, nil).Table(unused).Rows[0].Cells; cells[3] != "not used" || cells[4] != "not used" {
 		t.Errorf("got %v", cells)
 	}
 }

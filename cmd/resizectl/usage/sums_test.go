@@ -77,21 +77,21 @@ func sumsEqualTheTotal(t *testing.T) {
 		}
 		want.cost[0], want.cost[1] = want.cost[0]+s.GetAuthoredCost(), want.cost[1]+s.GetRecommendedCost()
 	}
-	if len(all.Workloads) != 200 || len(all.Namespaces) != 5 || len(all.Containers) != len(resp.GetRecommendations()) {
-		t.Fatalf("%d workloads, %d namespaces, %d containers", len(all.Workloads), len(all.Namespaces), len(all.Containers))
+	if len(all.rows[byWorkload]) != 200 || len(all.rows[byNamespace]) != 5 || len(all.rows[byContainer]) != len(resp.GetRecommendations()) {
+		t.Fatalf("%d workloads, %d namespaces, %d containers", len(all.rows[byWorkload]), len(all.rows[byNamespace]), len(all.rows[byContainer]))
 	}
-	for name, rows := range map[string][]*row{"containers": all.Containers, "workloads": all.Workloads, "namespaces": all.Namespaces, "total": {&all.Total}} {
+	for name, rows := range map[string][]*row{"containers": all.rows[byContainer], "workloads": all.rows[byWorkload], "namespaces": all.rows[byNamespace], "total": {all.total}} {
 		var got totals
 		for _, r := range rows {
-			got.containers, got.unknown = got.containers+r.Containers, got.unknown+r.UnknownContainers
-			for i, a := range []amounts{r.authored, r.requested, r.compared, r.used, r.recommended} {
+			got.containers, got.unknown = got.containers+r.sums.pods, got.unknown+r.sums.unknownPods
+			for i, a := range []amounts{r.sums.authored, r.sums.requested, r.sums.compared, r.sums.used, r.sums.recommended} {
 				got.amounts[i][0] += a.cpu.MilliValue()
 				got.amounts[i][1] += a.memory.Value()
 			}
-			if r.authoredCost == nil || r.recommendedCost == nil {
+			if r.sums.cost.authored == nil || r.sums.cost.changed == nil {
 				t.Fatalf("%s: no cost in %+v", name, r)
 			}
-			got.cost[0], got.cost[1] = got.cost[0]+*r.authoredCost, got.cost[1]+*r.recommendedCost
+			got.cost[0], got.cost[1] = got.cost[0]+*r.sums.cost.authored, got.cost[1]+*r.sums.cost.changed
 		}
 		for i := range got.cost {
 			if math.Abs(got.cost[i]-want.cost[i]) > 1e-9*want.cost[i] {
@@ -110,13 +110,13 @@ func sumsSplitWhatWasAuthored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rows := range [][]*row{all.Containers, all.Workloads, all.Namespaces, {&all.Total}} {
+	for _, rows := range [][]*row{all.rows[byContainer], all.rows[byWorkload], all.rows[byNamespace], {all.total}} {
 		for _, r := range rows {
-			sum := r.unknown()
-			sum.add(r.recommended)
-			sum.add(r.saved())
-			if sum.cpu.Cmp(r.authored.cpu) != 0 || sum.memory.Cmp(r.authored.memory) != 0 {
-				t.Fatalf("%v, want %v, of %+v", sum.fields(), r.authored.fields(), r)
+			sum := r.sums.unknown()
+			sum.add(r.sums.recommended)
+			sum.add(r.sums.saved)
+			if sum.cpu.Cmp(r.sums.authored.cpu) != 0 || sum.memory.Cmp(r.sums.authored.memory) != 0 {
+				t.Fatalf("%v, want %v, of %+v", sum.fields(), r.sums.authored.fields(), r)
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func sumsHaveNoCostIfThatOfAPartIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all.Total.savedCost() != nil || all.Namespaces[4].savedCost() != nil || all.Namespaces[3].savedCost() == nil {
+	if all.total.sums.cost.saved() != nil || all.rows[byNamespace][4].sums.cost.saved() != nil || all.rows[byNamespace][3].sums.cost.saved() == nil {
 		t.Error("a cost that is not known is 0 in the total, or affects other namespaces")
 	}
 }

@@ -39,8 +39,10 @@ type ResourceDemand struct {
 	// Bounds limit each container.
 	Bounds  sizing.Range
 	RoundTo int64
-	// Keep never lowers memory, and Whole rounds cpu up to whole cores.
-	Keep, Whole bool
+	// Steady is the percentile that the steady demand follows under SharedPolicy.
+	Steady float64
+	// Keep never lowers memory, Whole rounds cpu up to whole cores, and Share lets neighbors share memory under SharedPolicy.
+	Keep, Whole, Share bool
 	// Limit is one of DemandLimits. Multiple is for limits of memory that are a multiple of the request or of the peak. Headroom is
 	// for a multiple of the request, and for the limit that follows.
 	Limit    string
@@ -67,9 +69,13 @@ const (
 // The values of a Demand that are names. The recommender has the policies and limits of these names.
 var (
 	DemandModes    = []string{Observe, Initial, Apply}
-	DemandPolicies = []string{"usage", "pressure", "week", "peak"}
+	DemandPolicies = []string{"usage", "pressure", "week", "peak", SharedPolicy}
 	DemandLimits   = []string{"follow", "keep", "none", "multiple", "peak"}
 )
+
+// SharedPolicy is the policy under which containers share with their neighbors what they rarely need. The rest of a Demand
+// is as under the first policy.
+const SharedPolicy = "shared"
 
 // ByLimit is a value that depends on whether the memory limit follows the request.
 const ByLimit = -1
@@ -85,7 +91,7 @@ func (d *Demand) Keys() []keys.Key {
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from: what the author wrote, or [usage](../concepts/usage.md)"),
 		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). Pods are sized at their creation only with the component [`size-at-creation`](sizes.md#at-creation). With `from: author`, the mode has no effect"),
-		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](../design/usage.md#other-policies)"),
+		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), by percentiles of what neighbors [share](../concepts/shared.md) (`shared`), or by [other policies](../design/usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
@@ -105,6 +111,7 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Below("memory",
 			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
 			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple", "peak"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, is a multiple of the request, or is a multiple of the [highest usage of the last seven days](../design/usage.md#limits-by-the-highest-usage). In Guaranteed pods, it always follows"),
+			keys.Of("share", &d.Memory.Share, keys.Flag, false, "whether memory is shared, too, with `policy: shared`. A tenth of the memory of such nodes is kept free"),
 			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limits `multiple` and `peak`"),
 			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`; where the limit follows, the least that is added to the estimates of a pod, whose containers share it"),
 		),
@@ -118,6 +125,7 @@ func (d *ResourceDemand) keys(of *keys.Resource, target float64, percent string,
 	const bounds = "remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max"
 	return slices.Concat([]keys.Key{
 		keys.Of("target", &d.Target, percentile, target, "percentile of the usage that the recommendation follows").Or(percent),
+		keys.Of("steady", &d.Steady, percentile, 0.75, "with `policy: shared`, the percentile that the part follows which is not shared: of the means of cpu in 10 minutes, or of the peaks of memory in 30 minutes"),
 		keys.Gone("lower", bounds),
 		keys.Gone("upper", bounds),
 		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),

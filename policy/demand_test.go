@@ -88,7 +88,7 @@ func reportsFaultsOfADemand(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"no mode", "demand: {mode: later}", `demand.mode: line 4: must be one of observe, initial, apply, not "later"`},
 		{"a source", "demand: {from: vpa}", `demand.from: line 4: must be one of author, usage, not "vpa"`},
-		{"a policy", "demand: {policy: magic}", `demand.policy: line 4: must be one of usage, pressure, week, peak, not "magic"`},
+		{"a policy", "demand: {policy: magic}", `demand.policy: line 4: must be one of usage, pressure, week, peak, shared, not "magic"`},
 		{"a percentage", "demand: {cpu: {target: 90}}", `demand.cpu.target: line 4: must be a number above 0 and at most 1, such as 0.9, not "90"`},
 		{"a duration", "demand: {minHistory: 24}", `demand.minHistory: line 4: must be a duration from 0d to 8d, such as 24h or 8d, not "24"`},
 		{"more history than is kept", "demand: {minHistory: 9d}", `demand.minHistory: line 4: must be a duration from 0d to 8d, such as 24h or 8d, not "9d"`},

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -38,13 +39,13 @@ func (a *all) Read(_ context.Context, _, until time.Time, observe func(usage.Sam
 	return nil
 }
 
-// large returns demands of this many pods, 20 in each workload, on 200 nodes of four types. Each workload
+// large returns demands of this many pods, 20 in each workload, 30 on each node, of four types. Each workload
 // has a namespace, since all of them have the same name. applied means that pods are resized by their usage.
 func large(b *testing.B, pods int, applied bool) *fixture {
 	b.Helper()
 	types := []string{"n2d", "n4", "c3", "e2"}
 	var nodes []*corev1.Node
-	for i := range 200 {
+	for i := range max(200, pods/30) {
 		nodes = append(nodes, clustertest.Node(fmt.Sprint("node-", i), types[i%4], "64"))
 	}
 	layer := clustertest.Published()
@@ -108,6 +109,27 @@ func BenchmarkMinute(b *testing.B) {
 				b.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// BenchmarkShares measures what it costs each minute to know what the pods of each node share.
+func BenchmarkShares(b *testing.B) {
+	f := large(b, 150_000, true)
+	f.Ratios = clustertest.Store(b, sharingAll(policy.Apply))
+	f.of.Ratios = f.Ratios
+	f.of.Hear(f.Signals, f.NeedsOf)
+	f.of.Serve(&changes{}, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	for range 5 {
+		clustertest.Clock(f.of).Step(time.Minute)
+		f.readOnce(b.Context(), f.sources[0])
+		f.publish(b.Context())
+	}
+	for b.Loop() {
+		f.Demands.share(f.survey.Load())
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/60, "cores")
+	if p := f.neighbors.published.Load(); p == nil || p.Len() != 5000 {
+		b.Errorf("%+v", p)
 	}
 }
 

@@ -79,6 +79,8 @@ type Demands struct {
 	policies broadcast.Broadcast
 	// counts are of the last publication.
 	counts atomic.Pointer[counts]
+	// neighbors is what the pods of each node share.
+	neighbors neighbors
 	// account is what pods save; nil before the first publication.
 	account atomic.Pointer[account]
 }
@@ -177,6 +179,7 @@ func (d *Demands) publish(ctx context.Context) {
 	demands := d.store.Publish(func(c history.Container) []usage.Ratios { return s.ratios(c, d.store.Ratios(c)) }, now)
 	d.counts.Store(s.count(demands, now))
 	d.apply(s, demands)
+	d.share(s)
 	d.published.Notify()
 	d.addUp(s, demands.Demand)
 }

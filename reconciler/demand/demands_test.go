@@ -31,7 +31,9 @@ var (
 type steady struct {
 	pods []*corev1.Pod
 	cpu  map[string]int64
-	err  error
+	// burst reports whether they use ten times as much in the minute that ends at a time; nil if they never do.
+	burst func(time.Time) bool
+	err   error
 }
 
 func (s *steady) Name() string { return "steady" }
@@ -41,6 +43,9 @@ func (s *steady) Read(_ context.Context, since, until time.Time, observe func(us
 		for at := since.Truncate(time.Minute).Add(time.Minute); !at.After(until); at = at.Add(time.Minute) {
 			sample := usage.Sample{Namespace: p.Namespace, Name: p.Name, Container: "app"}
 			sample.At, sample.Length, sample.Resource, sample.Usage = at, time.Minute, history.CPU, s.cpu[p.Name]
+			if s.burst != nil && s.burst(at) {
+				sample.Usage *= 10
+			}
 			observe(sample)
 			sample.Resource, sample.Usage = history.Memory, 100<<20
 			observe(sample)
@@ -73,6 +78,7 @@ func newFixture(t *testing.T, layer *ratios.Layer, changes ...func(*corev1.Pod))
 		Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return f.leads }, Clock: clustertest.Clock(f.of),
 		Usage: Usage{Sources: []Source{{Source: f.source, Interval: time.Minute, Backfill: 10 * time.Hour}}},
 	})
+	f.of.Hear(f.Signals, f.NeedsOf)
 	return f
 }
 

@@ -71,7 +71,7 @@ func (s *survey) ruleModes() map[string]string {
 // unmoved reports whether a recommendation says the same as before, as far as it matters for sizes.
 func unmoved(was, is *need.Recommendation) bool {
 	near := func(a, b int64) bool { return float64(max(a-b, b-a)) <= still*float64(a) }
-	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) && near(was.Peak, is.Peak) && was.Unknown == is.Unknown &&
+	return near(was.Target, is.Target) && near(was.Lower, is.Lower) && near(was.Upper, is.Upper) && near(was.Max, is.Max) && near(was.Peak, is.Peak) && near(was.Steady, is.Steady) && near(was.Steady+was.Rest, is.Steady+is.Rest) && was.Unknown == is.Unknown &&
 		near(was.Floor.Request, is.Floor.Request) && near(was.Floor.Limit, is.Floor.Limit) &&
 		(was.Keeps == "") == (is.Keeps == "") && (was.KeepsLimit == "") == (is.KeepsLimit == "")
 }
@@ -81,7 +81,7 @@ func unmoved(was, is *need.Recommendation) bool {
 func revise(c *need.Container) {
 	for _, r := range [...]*need.Recommendation{&c.CPU, &c.Memory} {
 		h := fnv.New64a()
-		_, _ = fmt.Fprintf(h, "%d %d %d %d %d %d %t %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Floor, r.Peak, r.Unknown, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
+		_, _ = fmt.Fprintf(h, "%d %d %d %d %d %d %d %d %t %t %t %+v", r.Target, r.Lower, r.Upper, r.Max, r.Floor, r.Peak, r.Steady, r.Rest, r.Unknown, r.Keeps != "", r.KeepsLimit != "", *r.Rules) // It never fails.
 		r.Revision = h.Sum64()
 	}
 }
@@ -198,6 +198,11 @@ func (p *podNeeds) Of(container string) (needs *need.Container, now need.Memory)
 // Peak implements need.Demand.
 func (p *podNeeds) Peak(container string) int64 {
 	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
+}
+
+// Share implements need.Demand.
+func (p *podNeeds) Share(nodeType string) ([2]float64, bool) {
+	return p.demands.neighbors.published.Load().of(p.of.Node(), nodeType)
 }
 
 // key returns the key of the history of a container.

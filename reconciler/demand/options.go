@@ -26,6 +26,14 @@ func optionsOf(d *policy.Demand, name string, guaranteed bool, containers int) u
 		}
 	}
 	o.History.Hours = r.Policy == recommend.Week
+	if d.Policy == policy.SharedPolicy && !guaranteed { // The limit of a Guaranteed pod is its request.
+		recommend.KeepSlots(&o.History)
+		r.Shared = recommend.DefaultShared()
+		r.Shared.CPU, r.Shared.Memory, r.Shared.WithMemory = d.CPU.Steady, d.Memory.Steady, d.Memory.Share
+		if d.CPU.Whole {
+			r.Shared.CPU = 0
+		}
+	}
 	r.MinHistory, r.MinCoverage = d.MinHistory, d.MinCoverage
 	if d.Margin != policy.ByLimit {
 		r.Margin, r.MemoryMargin = d.Margin, d.Margin

@@ -134,6 +134,7 @@ func haveTheNamesOfTheRecommender(t *testing.T) {
 	for _, p := range recommend.Policies() {
 		policies = append(policies, p.Name())
 	}
+	policies = append(policies, policy.SharedPolicy) // It says what becomes of what the first one recommends.
 	if !slices.Equal(policies, policy.DemandPolicies) {
 		t.Errorf("policies %v, configured as %v", policies, policy.DemandPolicies)
 	}

@@ -15,7 +15,7 @@ import (
 type Node struct {
 	// Allocatable is what it has for pods.
 	Allocatable Amounts
-	// Free is the part of it, from 0 to 1, that its pods are not to get.
+	// Free is the part of it, from 0 to 1, that its pods are not to get of a resource that they share.
 	Free [len(sizing.Measures)]float64
 }
 
@@ -245,7 +245,10 @@ func (n *state) share(rules Rules) *Share {
 	s := &Share{Steady: sum.Steady, Rests: sum.Rests, Reserve: rules.Of(&sum), Of: rules.Shares(&sum)}
 	for i, has := range n.Allocatable {
 		has = max(0, has)
-		s.Available[i] = has - int64(float64(has)*fraction(n.Free[i])) - unmanaged[i]
+		s.Available[i] = has - unmanaged[i]
+		if sum.Rests[i] > 0 {
+			s.Available[i] -= int64(float64(has) * fraction(n.Free[i]))
+		}
 	}
 	return s
 }

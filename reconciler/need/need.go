@@ -1,6 +1,10 @@
 package need
 
-import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
+import (
+	"math"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
 
 // Need is what one resource of a container needs: what its author wrote, unless a recommendation says otherwise.
 type Need struct {
@@ -11,6 +15,8 @@ type Need struct {
 	Recommended *Recommendation
 	// Withheld is why no recommendation counts, so that the resource needs what its author wrote; empty if any may count.
 	Withheld string
+	// Share is which part of its rest the resource gets on the node, from 0 to 1, if it shares that with its neighbors.
+	Share float64
 	// Bounds limit the request on any node.
 	Bounds *sizing.Range
 	// Largest is what the largest node has; 0 if that is unknown, or is not less than what is needed.
@@ -32,21 +38,30 @@ func (n *Need) Request(m *sizing.Measure, guaranteed bool) int64 {
 	if n.Recommended == nil {
 		return n.Authored.Request
 	}
-	return max(n.target(m), n.floor(m, guaranteed))
+	return max(n.target(m, guaranteed), n.floor(m, guaranteed))
 }
 
 // target returns the recommended request on the baseline, up to a multiple of what the author wrote.
-func (n *Need) target(m *sizing.Measure) int64 {
-	request := min(max(1, n.Recommended.Target), m.Most) // A resize cannot remove a request.
+func (n *Need) target(m *sizing.Measure, guaranteed bool) int64 {
+	request := min(max(1, n.Wanted(guaranteed)), m.Most) // A resize cannot remove a request.
 	if most := n.grown(n.Authored.Request); most > 0 {
 		request = min(request, most)
 	}
 	return request
 }
 
+// Wanted returns the recommended request on the baseline: what the resource needs most of the time, and its share of the rest.
+// A Guaranteed pod shares nothing: its limits are its requests, so that its neighbors could leave it nothing.
+func (n *Need) Wanted(guaranteed bool) int64 {
+	if r := n.Recommended; r.Steady > 0 && !guaranteed {
+		return r.Steady + min(r.Rest, int64(math.Ceil(n.Share*float64(r.Rest))))
+	}
+	return n.Recommended.Target
+}
+
 // Outgrown reports whether usage shows more than a multiple of what the author wrote, which is all that the resource gets.
-func (n *Need) Outgrown(m *sizing.Measure) bool {
-	return n.Recommended != nil && n.target(m) < min(n.Recommended.Target, m.Most)
+func (n *Need) Outgrown(m *sizing.Measure, guaranteed bool) bool {
+	return n.Recommended != nil && n.target(m, guaranteed) < min(n.Wanted(guaranteed), m.Most)
 }
 
 // grown returns how much an amount that the author wrote may grow to; 0 means any amount.
@@ -104,11 +119,24 @@ func (n *Need) follow(m *sizing.Measure, request int64, f sizing.Factor, guarant
 	if mode == Keep || mode == Peak {
 		authored.Limit = alone(m, authored.Limit, f)
 	}
-	limit := limits.limit(mode, request, alone(m, n.Recommended.Peak, f), authored)
+	limit := limits.limit(mode, max(request, n.unshared(m, f, guaranteed)), alone(m, n.Recommended.Peak, f), authored)
 	if mode.apart() {
 		limit = max(limit, alone(m, n.Recommended.Floor.Limit, f))
 	}
 	return n.above(m, limit, request)
+}
+
+// unshared returns the request on a node if the resource shared nothing; 0 if it shares nothing. Limits follow that, so that a
+// container which shares can use as much as one that does not.
+func (n *Need) unshared(m *sizing.Measure, f sizing.Factor, guaranteed bool) int64 {
+	if n.Recommended.Steady == 0 || guaranteed {
+		return 0
+	}
+	target := *n.Recommended
+	target.Steady = 0
+	as := Need{Authored: n.Authored, Recommended: &target, Bounds: n.Bounds, Largest: n.Largest}
+	size, _ := m.Scale(sizing.Amount{Request: as.Request(m, false)}, f, as.within())
+	return size.Request
 }
 
 // above returns a limit that is not below its request, and above it if the author wrote it so: the QoS class depends on it.

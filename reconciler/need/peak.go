@@ -42,7 +42,7 @@ func (s *State) outgrown() int64 {
 	rules.MaxGrowth = 0
 	r := *n.Recommended
 	r.Rules = &rules
-	unbounded := Need{Authored: n.Authored, Recommended: &r}
+	unbounded := Need{Authored: n.Authored, Recommended: &r, Share: n.Share}
 	return alone(sizing.Memory, unbounded.Request(sizing.Memory, s.Guaranteed), s.Factors[sizing.Memory.Index])
 }
 

@@ -11,6 +11,9 @@ import (
 type Recommendation struct {
 	// Target is the request to set; Lower and Upper are the bounds outside of which a request is wrong.
 	Target, Lower, Upper int64
+	// Steady is what it needs most of the time, and Rest by how much it needs more at most, if it shares that with its
+	// neighbors. A Steady of 0 means that it shares nothing, and gets the target.
+	Steady, Rest int64
 	// Max is the most that is recommended; 0 means any amount.
 	Max int64
 	// Floor has the least request and limit of which smaller ones were seen to be too small: a container was killed, or its
@@ -55,6 +58,9 @@ type Demand interface {
 	Peak(container string) int64
 	// Resized returns when the sizes of the container changed last; the zero time stands for what the pod records.
 	Resized(container string) Resized
+	// Share returns which part of their rests containers get, from 0 to 1, by sizing.Measure.Index: on the node of the pod,
+	// or on nodes of a type, unless that is empty. Until that is known, it is not known what containers need that share.
+	Share(nodeType string) (shares [2]float64, known bool)
 }
 
 // Memory is how much memory a container has, in bytes; 0 for what is unknown.
@@ -74,6 +80,9 @@ func (Unknown) Peak(string) int64 { return 0 }
 
 // Resized implements Demand.
 func (Unknown) Resized(string) Resized { return Resized{} }
+
+// Share implements Demand.
+func (Unknown) Share(string) ([2]float64, bool) { return [2]float64{}, false }
 
 // Resized is when the sizes of a container changed last, by sizing.Measure.Index, or when its pod began.
 type Resized [2]time.Time

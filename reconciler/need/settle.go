@@ -262,6 +262,10 @@ func (c *change) inUse(amount, needed int64) {
 	}
 	least = max(least, min(needed, c.from))
 	c.to, c.upper = max(c.to, least), max(c.upper, least)
+	if c.need.Recommended.Steady > 0 {
+		// A container that shares is expected to use more than its request at times, and its neighbors must then make room.
+		c.lower = max(c.lower, times(least, 1-c.need.Recommended.Rules.Updates.Band))
+	}
 }
 
 // hold prevents a decrease while its effect is unknown, and for a time since the last change. follows is why the limit

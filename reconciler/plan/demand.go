@@ -24,9 +24,10 @@ import (
 func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, external External) {
 	shown, now := s.Demand.Of(c.Name)
 	withheld := Withheld(d.scaledBy, c.Name)
+	shares, known := s.Demand.Share(d.sharedType(s))
 	c.memory = now
 	for _, m := range sizing.Measures {
-		c.Unmeasured[m.Index] = shown == nil || shown.Of(m).Unknown
+		c.Unmeasured[m.Index] = shown == nil || shown.Of(m).Unknown || shown.Of(m).Steady > 0 && !known
 		standing := of.Standings[m.Index]
 		sizes := standing.Ours() && standing.Adopted == 0 || standing.Claim == pod.Theirs && external == OverrideExternal && c.knows(m)
 		if !sizes || m.Of(&c.Current).Request == 0 {
@@ -34,11 +35,62 @@ func (d *draft) recommend(c *ContainerPlan, of *pod.Container, s *Snapshot, exte
 		}
 		n := &c.Needs[m.Index]
 		n.Withheld = withheld[m.Index]
-		if n.Withheld == "" && shown != nil && shown.Of(m).Target > 0 {
-			n.Recommended = shown.Of(m)
+		if n.Withheld == "" && !c.Unmeasured[m.Index] && shown.Of(m).Target > 0 {
+			n.Recommended, n.Share = shown.Of(m), shares[m.Index]
 			n.Largest = d.largest(m, n, s)
 		}
 	}
+}
+
+// sharedType returns the type of the nodes whose containers share with those of the pod; empty if the pod has a node.
+func (d *draft) sharedType(s *Snapshot) string {
+	if s.Creating || s.imagines() {
+		return d.NodeType
+	}
+	return ""
+}
+
+// Part is what a container needs of its node: most of the time, and at most.
+type Part struct{ Steady, Peak node.Resources }
+
+// Parts returns what the containers of a pod need of its node whose sizes follow usage, and what the pod takes for others.
+// That is all of it if the pod is held, or must not be resized. A freeze, and a start that is not complete, end, so they do
+// not count.
+func (p *Planner) Parts(s *Snapshot) (containers []Part, others node.Resources) {
+	others = node.Requests(s.Pod)
+	if s.Demand == nil || s.Restore || s.Degraded != nil || p.vetoed(s, contract.Frozen, contract.NotRunning) != nil {
+		return nil, others
+	}
+	all := *s
+	all.Demand = entire{s.Demand}
+	d := p.begin(&all)
+	containers = make([]Part, len(d.Containers))
+	for i := range d.Containers {
+		c := &d.Containers[i]
+		containers[i] = Part{d.atShare(c, 0), d.atShare(c, 1)}
+		others = others.Minus(node.RequestsOf(c.Current))
+	}
+	d.done()
+	return containers, others.AtLeast(node.Resources{})
+}
+
+// entire is a demand of which all is asked, whatever the share.
+type entire struct{ need.Demand }
+
+// Share implements need.Demand.
+func (entire) Share(string) ([2]float64, bool) { return [2]float64{1, 1}, true }
+
+// atShare returns what a container would request of the node with a share of its rest. A resource that does not follow usage
+// keeps what it has.
+func (d *draft) atShare(c *ContainerPlan, share float64) node.Resources {
+	as := c.Current
+	for _, m := range sizing.Measures {
+		if n := c.Needs[m.Index]; n.Recommended != nil && d.factor(m) != (sizing.Factor{}) {
+			n.Share = share
+			*m.Of(&as), _ = n.On(m, d.factor(m), d.guaranteed())
+		}
+	}
+	return node.RequestsOf(as)
 }
 
 // Withheld returns why the resources of a container are not sized by usage in any mode, by sizing.Measure.Index, given the

@@ -34,6 +34,8 @@ type shown struct {
 	charged int64
 	peak    int64
 	resized need.Resized
+	// shares are unknown if they are 0.
+	shares [2]float64
 	// asked is how often Of was called.
 	asked int
 }
@@ -44,6 +46,8 @@ func (s *shown) Of(container string) (needs *need.Container, now need.Memory) {
 }
 func (s *shown) Peak(string) int64           { return s.peak }
 func (s *shown) Resized(string) need.Resized { return s.resized }
+
+func (s *shown) Share(string) ([2]float64, bool) { return s.shares, s.shares != [2]float64{} }
 
 const mib = 1 << 20
 
@@ -97,6 +101,40 @@ func TestDemand(t *testing.T) {
 		d.needs["app"].CPU = need.Recommendation{Target: 5000, Lower: 4000, Upper: 6000, Rules: d.needs["app"].CPU.Rules}
 		d.needs["app"].CPU.Rules.MaxGrowth = 2
 	}
+	// The container needs 300m most of the time, and 900m at most.
+	sharing := func(share float64) func(*Snapshot, *shown, *Planner) {
+		return func(_ *Snapshot, d *shown, _ *Planner) {
+			cpu := &d.needs["app"].CPU
+			cpu.Steady, cpu.Rest, cpu.Lower, cpu.Upper, d.shares[sizing.CPU.Index] = 300, 600, 270, 900, share
+		}
+	}
+	t.Run("has two parts, of which a node knows those of pods that it may size", func(t *testing.T) {
+		part := []Part{{node.Resources{CPU: 240, Memory: 1000 * mib}, node.Resources{CPU: 720, Memory: 1000 * mib}}}
+		takes := node.Resources{CPU: 1000, Memory: 1 << 30}
+		for _, tc := range []struct {
+			name   string
+			change func(*Snapshot)
+			want   []Part
+			others node.Resources
+		}{
+			{"one that is sized", func(*Snapshot) {}, part, node.Resources{}},
+			{"one that is frozen, as all are", func(s *Snapshot) { s.Frozen = &Stop{} }, part, node.Resources{}},
+			{"one of which the share is not known yet", func(s *Snapshot) { s.Demand.(*shown).shares = [2]float64{} }, part, node.Resources{}},
+			{"one that does not follow usage", func(s *Snapshot) { s.Demand = nil }, nil, takes},
+			{"one that is paused", func(s *Snapshot) { s.Paused = &Stop{} }, nil, takes},
+			{"one that is restored", func(s *Snapshot) { s.Restore = true }, nil, takes},
+			{"one whose workload is degraded", func(s *Snapshot) { s.Degraded = &Stop{} }, nil, takes},
+			{"one of which nothing is known", func(s *Snapshot) { s.Demand = need.Unknown{} }, []Part{{takes, takes}}, node.Resources{}},
+		} {
+			s, d := snapshotOf(t, podtest.Pod(podtest.Burstable, podtest.AsCreated), podtest.Node("n4")), showing()
+			sharing(0.5)(s, d, nil)
+			s.Now, s.Demand = podtest.At(100*hours), d
+			tc.change(s)
+			if got, others := (&Planner{OwnerKinds: DefaultOwnerKinds}).Parts(s); !slices.Equal(got, tc.want) || others != tc.others {
+				t.Errorf("%s: %v and %v, want %v and %v", tc.name, got, others, tc.want, tc.others)
+			}
+		}
+	})
 	t.Run("waits for a turn, unless a container may be about to be killed", func(t *testing.T) {
 		for uses, paced := range map[int64]bool{1000 * mib: true, 1950 * mib: false} {
 			plan := planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.uses = uses }, resized(10*hours), written)
@@ -170,6 +208,11 @@ func TestDemand(t *testing.T) {
 			d.needs["app"].Memory = need.Recommendation{Unknown: true, Rules: d.needs["app"].CPU.Rules}
 		}, want: podtest.Amounts{"400m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
 		{name: "that is not known does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = need.Unknown{} }, want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
+		{name: "that is shared has a part of the rest, and the limit of what is not shared", size: podtest.Burstable, node: "n4", change: sharing(0.5), want: podtest.Amounts{"480m", "960m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "that is shared has the same limit if there is nothing to spare", size: podtest.Burstable, node: "n4", change: sharing(0.01), want: podtest.Amounts{"245m", "800m", "1Gi", "2Gi"}, cpu: ByDemand},
+		{name: "that is shared changes nothing until it is known what the neighbors need", size: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}, node: "n4", change: sharing(0), changes: []func(*corev1.Pod){written, resized(10 * hours)}, want: podtest.Amounts{"450m", "900m", "1Gi", "2Gi"}},
+		{name: "that is shared does not keep a pod from its first size", size: podtest.Burstable, node: "n4", change: sharing(0), want: podtest.Amounts{"800m", "1600m", "1Gi", "2Gi"}, cpu: ByRatio},
+		{name: "is not shared by a Guaranteed pod", size: podtest.Guaranteed, node: "n4", change: sharing(0.01), want: podtest.Amounts{"400m", "400m", "1Gi", "1Gi"}, cpu: ByDemand},
 		{name: "grows up to a multiple of what the author wrote", size: podtest.Burstable, node: "n4", change: outgrown, want: podtest.Amounts{"1600m", "3200m", "1Gi", "2Gi"}, cpu: ByDemand},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

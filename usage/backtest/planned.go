@@ -102,6 +102,9 @@ func (s *sized) Of(name string) (needs *need.Container, now need.Memory) {
 // Peak implements need.Demand. Percentiles show what a machine needs: it is the only replica of its workload.
 func (s *sized) Peak(string) int64 { return 0 }
 
+// Share implements need.Demand. What machines share is replayed without the planner.
+func (s *sized) Share(string) ([2]float64, bool) { return [2]float64{}, false }
+
 // Resized implements need.Demand.
 func (s *sized) Resized(string) need.Resized {
 	return need.Resized{s.is.ResizedCPU, s.is.ResizedMemory}

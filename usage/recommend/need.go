@@ -26,7 +26,19 @@ func (o *Options) Need(r *Recommendation) need.Container {
 	if o.Limits.Memory == need.Peak {
 		all.Memory.Peak = r.Peak
 	}
+	if o.Shared.CPU > 0 {
+		o.share(&all.CPU, r.Parts.Steady.CPU, r.Parts.Peak.CPU)
+	}
+	if o.Shared.WithMemory && !r.MemoryUnknown {
+		o.share(&all.Memory, r.Parts.Steady.Memory, r.Parts.Peak.Memory)
+	}
 	all.CPU.Floor.Request, all.CPU.Floor.Limit = r.Floors.Request.CPU, r.Floors.Limit.CPU
 	all.Memory.Floor.Request, all.Memory.Floor.Limit = r.Floors.Request.Memory, r.Floors.Limit.Memory
 	return all
+}
+
+// share makes a resource one that its container shares. Its request may be any between both parts.
+func (o *Options) share(n *need.Recommendation, steady, peak int64) {
+	n.Steady, n.Rest = steady, peak-steady
+	n.Lower, n.Upper = scale(steady, 1-o.Updates.Band), max(n.Upper, peak)
 }

@@ -50,6 +50,8 @@ type Options struct {
 	// Silence is after how long without samples of CPU its source counts as silent, so that CPU is not lowered; 0 means
 	// never. Memory in use says this of memory.
 	Silence time.Duration
+	// Shared is how the demand of containers that share follows; the zero value for those that do not.
+	Shared Shared
 	// Rules are when and how the sizes of pods follow.
 	need.Rules
 }

@@ -36,6 +36,8 @@ type Recommendation struct {
 	Peak int64
 	// Max is the most that the options allow; 0 means any amount.
 	Max Amounts
+	// Parts are the zero value unless containers share.
+	Parts Parts
 	// Last is when CPU was measured last, and Silent means that this is too long ago.
 	Last   time.Time
 	Silent bool
@@ -90,6 +92,9 @@ func For(d Demand, containers int, o *Options, now time.Time) (r Recommendation,
 	upper := func(confidence float64) float64 { return 1 + 1/confidence }
 	r.Lower = o.stages(cpu.Lower, memory.Lower, containers, lower(r.CPUConfidence), lower(r.MemoryConfidence)).capped
 	r.Upper = o.stages(cpu.Upper, memory.Upper, containers, upper(r.CPUConfidence), upper(r.MemoryConfidence)).capped
+	if o.Shared.any() {
+		r.Parts = o.Shared.Parts(&d, o, &r, containers, now)
+	}
 	return r, true
 }
 

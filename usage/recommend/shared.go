@@ -10,7 +10,7 @@ import (
 // Shared are the options for a demand in two numbers, for containers that share what they rarely need.
 type Shared struct {
 	// CPU and Memory are the percentiles that the steady demand follows: of the means of CPU in slots, and of the peaks of
-	// memory in slots.
+	// memory in slots. CPU is not shared if that is 0.
 	CPU, Memory float64
 	// Peak is the percentile of the samples of CPU, with the time that the container waited, that the peak follows. That of
 	// memory is the highest usage of seven days.
@@ -26,6 +26,9 @@ const (
 	// memory is rarely freed within minutes.
 	steadyCPU, steadyMemory = 10 * time.Minute, 30 * time.Minute
 )
+
+// any reports whether anything is shared.
+func (s *Shared) any() bool { return s.CPU > 0 || s.WithMemory }
 
 // DefaultShared returns the options that share CPU.
 func DefaultShared() Shared { return Shared{CPU: steady, Memory: steady, Peak: 0.99} }
@@ -48,12 +51,15 @@ type Parts struct {
 // it as often. That of memory is the same percentile of the peaks of days: if few days have a higher peak, few slots have.
 func (s *Shared) Parts(d *Demand, o *Options, r *Recommendation, containers int, now time.Time) (p Parts) {
 	cpu, known := d.slots(history.CPU, o, now)
-	if p.CPUBound = !known; known {
+	p.CPUBound, p.Peak.CPU = !known, whole(1000*histogram.Percentile(s.Peak, d.Pressed...))
+	switch {
+	case s.CPU == 0:
+		p.Steady.CPU, p.Peak.CPU, p.CPUBound = r.Target.CPU, r.Target.CPU, false
+	case known:
 		p.Steady.CPU = whole(1000 * histogram.Percentile(s.CPU, cpu...))
-	} else {
+	default:
 		p.Steady.CPU = whole(1000 * histogram.MeanAbove(s.CPU, d.CPU...))
 	}
-	p.Peak.CPU = whole(1000 * histogram.Percentile(s.Peak, d.Pressed...))
 	memory, known := d.slots(history.Memory, o, now)
 	switch p.MemoryBound = !known; {
 	case !s.WithMemory:

@@ -1,0 +1,220 @@
+package demand
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// sharingAll returns ratios with which all pods share.
+func sharingAll(mode string) *ratios.Layer {
+	layer := clustertest.Published()
+	d := policy.Demand{From: policy.FromUsage, Mode: mode, Policy: policy.SharedPolicy}
+	d.Memory.Share = true
+	layer.Settings = keys.Some(policy.Settings{Demand: d})
+	return layer
+}
+
+// bursts makes the pods of the fixture use ten times as much in one minute of every ten.
+func (f *fixture) bursts() {
+	f.source.cpu["web-1-x"], f.source.cpu["web-1-y"] = 100, 80
+	f.source.burst = func(at time.Time) bool { return at.Minute()%10 == 0 }
+}
+
+// addPod adds a pod of a ReplicaSet to a node. It uses as much as the first one.
+func (f *fixture) addPod(t *testing.T, name, owner, node string, changes ...func(*corev1.Pod)) {
+	t.Helper()
+	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, append([]func(*corev1.Pod){clustertest.Named("shop", name, node), func(p *corev1.Pod) {
+		p.OwnerReferences[0].Name, p.CreationTimestamp = owner, metav1.NewTime(podtest.Start.Add(-24*time.Hour))
+		p.Labels = map[string]string{"pod-template-hash": "1"}
+	}}, changes...)...)
+	f.source.pods, f.source.cpu[name] = append(f.source.pods, p), f.source.cpu["web-1-x"]
+	now := pod.From(p)
+	if err := f.of.Know([]*pod.Pod{now}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.podChanged(nil, now)
+}
+
+// removePods removes pods from a place to another one in the order in which they were added.
+func (f *fixture) removePods(t *testing.T, from, to int) {
+	t.Helper()
+	for _, p := range f.source.pods[from:to] {
+		gone := f.of.Pods("shop").Get(p.Name)
+		if err := f.of.Forget(gone); err != nil {
+			t.Fatal(err)
+		}
+		f.podChanged(gone, nil)
+	}
+	f.source.pods = slices.Delete(f.source.pods, from, to)
+}
+
+// plan returns the cpu that a pod gets in the end.
+func (f *fixture) plan(t *testing.T, name string) int64 {
+	t.Helper()
+	p := f.of.Pods("shop").Get(name)
+	size := p.Containers[0].Spec
+	size.CPU.Request = 10 // It is raised in any case.
+	s := plan.Snapshot{Pod: p.Replayed(0, size, nil), Table: f.Ratios.Table(), Now: f.Clock.Now(), Demand: f.demandOf(name), InTheEnd: true}
+	s.Around.Node = f.of.Node(p)
+	return f.Planner.Plan(&s).Containers[0].Desired.CPU.Request
+}
+
+// formula returns the cpu that a pod should get on a node with a share, on the baseline.
+func (f *fixture) formula(t *testing.T, name string, share *headroom.Share) int64 {
+	t.Helper()
+	needs := f.needsOf(t, name).CPU
+	return needs.Steady + int64(math.Ceil(share.Of[sizing.CPU.Index]*float64(needs.Rest)))
+}
+
+// share returns the share of a node, and whether it is known.
+func (f *fixture) share(name string) (*headroom.Share, bool) {
+	p := f.neighbors.published.Load()
+	if p == nil {
+		return nil, false
+	}
+	share := p.Of(name)
+	return share, share != nil
+}
+
+func TestShares(t *testing.T) {
+	t.Run("nothing is shared unless so configured", func(t *testing.T) {
+		f := newFixture(t, following())
+		f.bursts()
+		f.round(t)
+		if _, known := f.share("a"); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
+			t.Errorf("%+v", f.needsOf(t, "web-1-x"))
+		}
+	})
+	t.Run("a pod alone on its node gets its peak, and the formula holds", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		if _, known := f.demandOf("web-1-x").Share(""); known {
+			t.Error("a share is known before anything was measured")
+		}
+		f.round(t)
+		needs := f.needsOf(t, "web-1-x").CPU
+		share, _ := f.share("a")
+		if needs.Steady == 0 || needs.Rest == 0 || share == nil || share.Of[sizing.CPU.Index] != 1 || share.Rests[sizing.CPU.Index] != needs.Rest {
+			t.Fatalf("%+v of %+v", share, needs)
+		}
+		if got, want := f.plan(t, "web-1-x"), needs.Steady+needs.Rest; got != want {
+			t.Errorf("planned with %dm, want %dm", got, want)
+		}
+	})
+	t.Run("a neighbor lowers the share, and another workload's more than a replica", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		f.addPod(t, "web-1-z", "web-1", "a")
+		f.round(t)
+		if share, _ := f.share("a"); share.Of[sizing.CPU.Index] != 1 {
+			t.Errorf("two replicas have their peaks together: %+v", share)
+		}
+		f.addPod(t, "other-1-x", "other-1", "a")
+		f.source.cpu["other-1-x"] = 100
+		f.after(t, 24)
+		share, _ := f.share("a")
+		web, other := float64(2*f.needsOf(t, "web-1-x").CPU.Rest), float64(f.needsOf(t, "other-1-x").CPU.Rest)
+		if of, want := share.Of[sizing.CPU.Index], math.Hypot(web, other)/(web+other); math.Abs(of-want) > 0.001 || other == 0 {
+			t.Errorf("%v of %v and %v, want %v", of, web, other, want)
+		}
+		if got := f.plan(t, "web-1-x"); got != f.formula(t, "web-1-x", share) {
+			t.Errorf("planned with %dm, want %dm", got, f.formula(t, "web-1-x", share))
+		}
+	})
+	t.Run("pods that are paused, excluded or not owned take what they request", func(t *testing.T) {
+		for name, change := range map[string]func(*corev1.Pod){
+			"excluded":  podtest.Annotated("skip", "true"),
+			"not owned": func(p *corev1.Pod) { p.OwnerReferences = nil },
+		} {
+			f := newFixture(t, sharingAll(policy.Apply))
+			f.bursts()
+			f.addPod(t, "web-1-z", "web-1", "a", change)
+			f.round(t)
+			share, _ := f.share("a")
+			if got := share.Available[sizing.CPU.Index]; got != 7000 || share.Rests[sizing.CPU.Index] != f.needsOf(t, "web-1-x").CPU.Rest {
+				t.Errorf("%s: %+v", name, share)
+			}
+		}
+	})
+	t.Run("a tenth of the memory stays free where it is shared", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		f.round(t)
+		share, _ := f.share("a")
+		has := f.of.NodeNamed("a").Status.Allocatable.Memory().Value()
+		if got, want := share.Available[sizing.Memory.Index], has-has/10; got != want && share.Rests[sizing.Memory.Index] > 0 {
+			t.Errorf("%d of %d is available", got, has)
+		}
+	})
+	t.Run("neighbors are planned again only once a share has moved far enough", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		for i := range 60 {
+			name := fmt.Sprintf("w%d-1-x", i)
+			f.addPod(t, name, fmt.Sprintf("w%d-1", i), "a")
+			f.source.cpu[name] = 100
+		}
+		f.round(t)
+		again := &changes{}
+		f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+		step := func() []string {
+			again.pods = nil
+			clustertest.Clock(f.of).Step(time.Second)
+			f.publish(t.Context()) // What containers need stays the same.
+			return again.pods
+		}
+		if names := step(); len(names) != 0 {
+			t.Errorf("nothing has changed: %v", names)
+		}
+		f.addPod(t, "w59-1-y", "w59-1", "a")
+		if names := step(); len(names) != 0 {
+			t.Errorf("one of 62 pods came: %v", names)
+		}
+		f.removePods(t, 12, 62)
+		if names := step(); len(names) != 12 || slices.Contains(names, "web-1-y") {
+			t.Errorf("most pods have left node a: %v", names)
+		}
+	})
+	t.Run("a pod that is created can expect what most nodes of the type give", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Initial))
+		f.bursts()
+		f.round(t)
+		p := f.of.Pods("shop").Get("web-1-x")
+		created := podtest.Pod(podtest.Burstable, clustertest.Named("shop", "", ""))
+		created.OwnerReferences[0].Name, created.OwnerReferences[0].UID = p.Controller().Name, p.Controller().UID
+		of := f.NeedsOf(pod.BeingCreated(created, "", f.Clock.Now()), f.of.Owners().Chain(nil, p), f.Ratios.Table(), true)
+		for _, nodeType := range []string{"n2d", "n4", "of which there is none"} {
+			if share, known := of.Share(nodeType); !known || share[sizing.CPU.Index] != 1 {
+				t.Errorf("%s: %v %v", nodeType, share, known)
+			}
+		}
+	})
+	t.Run("turning it off forgets all shares", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		f.round(t)
+		f.Ratios = clustertest.Store(t, following())
+		f.of.Ratios = f.Ratios
+		f.publish(t.Context())
+		if _, known := f.share("a"); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
+			t.Errorf("%+v", f.needsOf(t, "web-1-x"))
+		}
+	})
+}

@@ -15,6 +15,8 @@ type assumed struct {
 
 	mu    sync.Mutex
 	needs needs
+	// shares has the shares of nodes by name.
+	shares sync.Map
 }
 
 // profileOf is a profile of a table that is not in effect.

@@ -202,6 +202,9 @@ func (p *podNeeds) Peak(container string) int64 {
 
 // Share implements need.Demand.
 func (p *podNeeds) Share(nodeType string) ([2]float64, bool) {
+	if p.assumes != nil && nodeType == "" {
+		return p.demands.assumeShare(p.assumes.known, p.of.Node())
+	}
 	return p.demands.neighbors.published.Load().of(p.of.Node(), nodeType)
 }
 

@@ -6,12 +6,15 @@ import (
 	"slices"
 	"sync/atomic"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -65,9 +68,23 @@ func (p *published) of(node, nodeType string) (of shares, known bool) {
 	return p.anywhere, true
 }
 
+// newShares returns a table of shares without nodes.
+func newShares() *headroom.Table {
+	rule := headroom.Rule{Reserve: headroom.Independent}
+	return headroom.NewTable(headroom.Rules{rule, rule})
+}
+
 // shares reports whether the containers of any pod may share.
 func (s *survey) shares() bool {
 	return slices.ContainsFunc(s.table.Profiles(), func(p *ratios.Profile) bool { return p.Demand.Policy == policy.SharedPolicy })
+}
+
+// ShareOf returns what the pods of a node share; nil if nothing is known of it, or nothing is shared.
+func (d *Demands) ShareOf(node string) *headroom.Share {
+	if p := d.neighbors.published.Load(); p != nil {
+		return p.Of(node)
+	}
+	return nil
 }
 
 // share publishes what the pods of each node share, and queues the pods on nodes whose shares have moved. Only nodes are
@@ -83,8 +100,7 @@ func (d *Demands) share(s *survey) {
 		n.published.Store(nil)
 		return
 	case n.table == nil:
-		rule := headroom.Rule{Reserve: headroom.Independent}
-		n.table, n.planned = headroom.NewTable(headroom.Rules{rule, rule}), map[string]shares{}
+		n.table, n.planned = newShares(), map[string]shares{}
 	}
 	d.tell(in)
 	all, _ := n.table.Publish()
@@ -105,24 +121,11 @@ func (d *Demands) share(s *survey) {
 
 // tell tells the table which nodes and pods there are.
 func (d *Demands) tell(in cluster.Rules) {
-	n, namespaces, free := &d.neighbors, map[string]cluster.Shared{}, shares{}
-	free[sizing.Memory.Index] = freeMemory
+	n, namespaces := &d.neighbors, map[string]cluster.Shared{}
 	pods, nodes := make(map[string]bool, len(n.pods)), make(map[string]bool, len(n.nodes))
 	for _, of := range d.Cluster.Nodes() {
 		nodes[of.Name] = true
-		n.table.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
-		for _, p := range d.Cluster.On(of.Name) {
-			if p.Finished() {
-				continue
-			}
-			around, known := namespaces[p.Namespace()]
-			if !known {
-				around = d.Cluster.Shared(p.Namespace())
-				namespaces[p.Namespace()] = around
-			}
-			pods[string(p.UID)] = true
-			n.table.SetPod(string(p.UID), of.Name, d.needsOfNode(d.Cluster.SnapshotIn(around, p, in)))
-		}
+		d.tellOf(of, n.table, in, namespaces, func(p *pod.Pod) { pods[string(p.UID)] = true })
 	}
 	for uid := range n.pods {
 		if !pods[uid] {
@@ -136,6 +139,43 @@ func (d *Demands) tell(in cluster.Rules) {
 		}
 	}
 	n.pods, n.nodes = pods, nodes
+}
+
+// tellOf tells a table what is on a node. namespaces has what is shared in those that were seen before.
+func (d *Demands) tellOf(n *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, saw func(*pod.Pod)) {
+	var free shares
+	free[sizing.Memory.Index] = freeMemory
+	t.SetNode(n.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(n)), Free: free})
+	for _, p := range d.Cluster.On(n.Name) {
+		if p.Finished() {
+			continue
+		}
+		around, known := namespaces[p.Namespace()]
+		if !known {
+			around = d.Cluster.Shared(p.Namespace())
+			namespaces[p.Namespace()] = around
+		}
+		t.SetPod(string(p.UID), n.Name, d.needsOfNode(d.Cluster.SnapshotIn(around, p, in)))
+		saw(p)
+	}
+}
+
+// assumeShare returns the share that a node would have under a table that is not in effect, and whether it is known.
+func (d *Demands) assumeShare(known *assumed, name string) (shares, bool) {
+	if found, ok := known.shares.Load(name); ok {
+		return found.(shares), true
+	}
+	in, ready := d.Cluster.Rules()
+	of := d.Cluster.NodeNamed(name)
+	if !ready || of == nil {
+		return shares{}, false
+	}
+	in.Table = known.table
+	t := newShares()
+	d.tellOf(of, t, in, map[string]cluster.Shared{}, func(*pod.Pod) {})
+	all, _ := t.Publish()
+	known.shares.Store(name, all.Of(name).Of)
+	return all.Of(name).Of, true
 }
 
 // byType returns the names of the nodes of each type, by the globals.

@@ -85,11 +85,7 @@ func (f *fixture) formula(t *testing.T, name string, share *headroom.Share) int6
 
 // share returns the share of a node, and whether it is known.
 func (f *fixture) share(name string) (*headroom.Share, bool) {
-	p := f.neighbors.published.Load()
-	if p == nil {
-		return nil, false
-	}
-	share := p.Of(name)
+	share := f.ShareOf(name)
 	return share, share != nil
 }
 
@@ -203,6 +199,22 @@ func TestShares(t *testing.T) {
 		for _, nodeType := range []string{"n2d", "n4", "of which there is none"} {
 			if share, known := of.Share(nodeType); !known || share[sizing.CPU.Index] != 1 {
 				t.Errorf("%s: %v %v", nodeType, share, known)
+			}
+		}
+	})
+	t.Run("a table that is not in effect has shares of its own", func(t *testing.T) {
+		f := newFixture(t, sharingAll(policy.Observe))
+		f.bursts()
+		f.addPod(t, "other-1-x", "other-1", "a")
+		f.round(t)
+		if share, _ := f.share("a"); share == nil || share.Rests[sizing.CPU.Index] != 0 {
+			t.Errorf("nothing is applied: %+v", share)
+		}
+		as, p := clustertest.Store(t, sharingAll(policy.Apply)).Table(), f.of.Pods("shop").Get("web-1-x")
+		of := f.NeedsOf(p, f.of.Owners().Chain(nil, p), as, false)
+		for range 2 {
+			if share, known := of.Share(""); !known || share[sizing.CPU.Index] < 0.7 || share[sizing.CPU.Index] > 0.8 {
+				t.Errorf("%v %v", share, known)
 			}
 		}
 	})

@@ -50,6 +50,23 @@ func (d *draft) sharedType(s *Snapshot) string {
 	return ""
 }
 
+// Shared is a demand on the baseline of which neighbors share a part: the resource gets the steady part, and the share of the
+// rest up to the peak.
+type Shared struct {
+	Steady, Peak int64
+	Share        float64
+}
+
+// Shared returns the parts of the demand of a resource; nil if it is not shared, as in a pod
+// of the class Guaranteed.
+func (c *ContainerPlan) Shared(m *sizing.Measure, class corev1.PodQOSClass) *Shared {
+	n := &c.Needs[m.Index]
+	if n.Recommended == nil || n.Recommended.Steady == 0 || class == corev1.PodQOSGuaranteed {
+		return nil
+	}
+	return &Shared{n.Recommended.Steady, n.Recommended.Steady + n.Recommended.Rest, n.Share}
+}
+
 // Part is what a container needs of its node: most of the time, and at most.
 type Part struct{ Steady, Peak node.Resources }
 

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -12,7 +13,10 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -133,8 +137,34 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 	if sees(access.Right{Verb: "get", Resource: "ratios"}, "", "ratio", "baseline") {
 		out.Ratio, out.Baseline = ratio(e.Profile, e.Plan.NodeType), ratio(e.Profile, e.Profile.Baseline)
 	}
-	out.Remedies = remedies(e, out.GetSources())
+	out.Remedies, out.Shares = remedies(e, out.GetSources()), s.shares(e.Plan)
 	return out
+}
+
+// shares returns what the pods on the node of a plan share, by the names of the resources; nil if the pod shares nothing.
+func (s *Service) shares(p *plan.Plan) map[string]*workloadresizerv1.NodeShare {
+	on, demands := s.config.Reconciler.Cluster.NodeNamed(p.Node), s.config.Reconciler.Demands
+	if on == nil || demands == nil {
+		return nil
+	}
+	share, free := demands.ShareOf(p.Node), s.config.Reconciler.Cluster.Free(on)
+	if share == nil {
+		return nil
+	}
+	all := map[string]*workloadresizerv1.NodeShare{}
+	for _, m := range sizing.Measures {
+		if !slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool { return c.Shared(m, p.QOSClass) != nil }) {
+			continue
+		}
+		has := node.Allocatable(on).Of(m)
+		all[m.Name] = &workloadresizerv1.NodeShare{
+			Allocatable: m.Text(has), Requested: m.Text(has - free.Of(m)), Steady: m.Text(share.Steady[m.Index]), Rest: m.Text(share.Rests[m.Index]), Reserve: m.Text(share.Reserve[m.Index]),
+		}
+		if lacks := share.Lacks()[m.Index]; lacks > 0 {
+			all[m.Name].Lacks = m.Text(lacks)
+		}
+	}
+	return all
 }
 
 // ratio returns the ratio of a node type for the pods of a profile; nil if it has none.

@@ -59,13 +59,22 @@ func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.Resource
 		}
 		if r := p.Containers[container].Needs[m.Index].Recommended; r != nil {
 			d.Source, d.Revision = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE, fmt.Sprintf("%016x", r.Revision)
-			d.Lower, d.Upper = m.Text(lower), m.Text(upper)
+			d.Lower, d.Upper, d.Shared = m.Text(lower), m.Text(upper), shared(p, container, m)
 		} else if p.Kept(container, m) != 0 {
 			d.Source = workloadresizerv1.DemandSource_DEMAND_SOURCE_USAGE
 		}
 		all[m.Name] = d
 	}
 	return all
+}
+
+// shared returns the parts of a demand that is shared; nil if it is not.
+func shared(p *plan.Plan, container int, m *sizing.Measure) *workloadresizerv1.SharedDemand {
+	of := p.Containers[container].Shared(m, p.QOSClass)
+	if of == nil {
+		return nil
+	}
+	return &workloadresizerv1.SharedDemand{Steady: m.Text(of.Steady), Peak: m.Text(of.Peak), Share: of.Share}
 }
 
 // factor returns a factor; nil if the node type has no ratio.

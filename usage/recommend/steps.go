@@ -34,7 +34,41 @@ func Steps(d Demand, containers int, o *Options, now time.Time) []Step {
 	if o.IntegerCPU || o.Round.CPU > 1 || o.Round.Memory > 1 {
 		steps = append(steps, Step{"rounding", target.rounded, o.rounding()})
 	}
-	return append(steps, Step{"bounds", target.capped, o.bounds()})
+	steps = append(steps, Step{"bounds", target.capped, o.bounds()})
+	if r, ok := For(d, containers, o, now); ok && o.Shared.any() {
+		steps = append(steps, Step{"steady", r.Parts.Steady, o.Shared.steadyText(&r.Parts)}, Step{"peak", r.Parts.Peak, o.Shared.peakText()})
+	}
+	return steps
+}
+
+// steadyText says what a container needs most of the time.
+func (s *Shared) steadyText(p *Parts) string {
+	text := "most of the time; its node's share of the rest up to the peak is added"
+	if s.CPU > 0 {
+		text += fmt.Sprintf("; CPU: percentile %v of the means of %d minutes", s.CPU, int(steadyCPU.Minutes()))
+		if p.CPUBound {
+			text += ", or the mean of the highest samples while these are not known for long enough"
+		}
+	}
+	if s.WithMemory {
+		text += fmt.Sprintf("; memory: percentile %v of the peaks of %d minutes", s.Memory, int(steadyMemory.Minutes()))
+		if p.MemoryBound {
+			text += ", or of days while these are not known for long enough"
+		}
+	}
+	return text
+}
+
+// peakText says what a container needs at most.
+func (s *Shared) peakText() string {
+	text := "at most"
+	if s.CPU > 0 {
+		text += fmt.Sprintf("; CPU: percentile %v, with the time that the container waited for it", s.Peak)
+	}
+	if s.WithMemory {
+		text += "; memory: the highest usage of seven days"
+	}
+	return text
 }
 
 // policy says how the estimate follows from usage.

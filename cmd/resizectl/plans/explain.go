@@ -107,6 +107,9 @@ func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
 	if demand := f.demandStep(); demand != "" {
 		steps = append(steps, demand)
 	}
+	if share := f.shareStep(); share != "" {
+		steps = append(steps, share)
+	}
 	steps = append(steps, print.Each(f.plan.GetContainers(), func(c *workloadresizerv1.ContainerPlan) string { return f.containerStep(p, c) })...)
 	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p)+f.again())
 	if resumed := f.resumedStep(p); resumed != "" {

@@ -177,8 +177,8 @@ func (f *facts) demandStep() string {
 			case recorded(d):
 				told = append(told, fmt.Sprintf("%s %s %s from usage when the pod was sized", print.OneLine(c.GetName()), name, print.OneLine(d.GetRequest())))
 			case byUsage(d):
-				told = append(told, fmt.Sprintf("%s %s %s from usage (wrong are requests outside of %s to %s; revision %s)", print.OneLine(c.GetName()), name,
-					print.OneLine(d.GetRequest()), print.OneLine(d.GetLower()), print.OneLine(d.GetUpper()), print.OneLine(d.GetRevision())))
+				told = append(told, fmt.Sprintf("%s %s %s from usage%s (wrong are requests outside of %s to %s; revision %s)", print.OneLine(c.GetName()), name,
+					print.OneLine(d.GetRequest()), sharedText(name, d.GetShared()), print.OneLine(d.GetLower()), print.OneLine(d.GetUpper()), print.OneLine(d.GetRevision())))
 			case d != nil:
 				told = append(told, fmt.Sprintf("%s %s %s from its author", print.OneLine(c.GetName()), name, print.OneLine(d.GetRequest())))
 			}
@@ -188,4 +188,34 @@ func (f *facts) demandStep() string {
 		return ""
 	}
 	return "Demand: " + strings.Join(told, "; ") + "."
+}
+
+// sharedText says how a demand follows that neighbors share; empty if they do not.
+func sharedText(name string, s *workloadresizerv1.SharedDemand) string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf(", shared with its neighbors: %s, and %.0f%% of what is missing to the peak of %s", print.Demand(name, s.GetSteady()), 100*s.GetShare(), print.Demand(name, s.GetPeak()))
+}
+
+// shareStep says what the pods on the node share, and what the scheduler sees of it; empty if they share nothing.
+func (f *facts) shareStep() string {
+	var told []string
+	for _, name := range resourceNames {
+		s := f.GetShares()[name]
+		if s == nil {
+			continue
+		}
+		amount := func(of string) string { return print.Demand(name, of) }
+		text := fmt.Sprintf("%s: pods need %s most of the time, and up to %s more, of which %s are kept; the scheduler sees %s of %s requested", name,
+			amount(s.GetSteady()), amount(s.GetRest()), amount(s.GetReserve()), amount(s.GetRequested()), amount(s.GetAllocatable()))
+		if s.GetLacks() != "" {
+			text += "; the node lacks " + amount(s.GetLacks())
+		}
+		told = append(told, text)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return "Shared on the node: " + strings.Join(told, ". ") + "."
 }

@@ -79,6 +79,16 @@ func TestExplain(t *testing.T) {
 			app.GetDemands()["cpu"].Message, app.GetDemands()["memory"].Message = "10 minutes of CPU known, and 24 hours needed (minHistory)", ""
 			return explained(plan), "web-6d4cf56db6-x2x7p"
 		}, nil},
+		{"explain-shared.table", func() (*workloadresizerv1.Explanation, string) {
+			plan := following()
+			plan.GetContainers()[0].GetDemands()["cpu"].Shared = &workloadresizerv1.SharedDemand{Steady: "600m", Peak: "1400m", Share: 0.25}
+			s := explained(plan)
+			s.Shares = map[string]*workloadresizerv1.NodeShare{
+				"cpu":    {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2"},
+				"memory": {Allocatable: "64Gi", Requested: "60Gi", Steady: "48Gi", Rest: "24Gi", Reserve: "18Gi", Lacks: "2Gi"},
+			}
+			return s, "web-6d4cf56db6-x2x7p"
+		}, nil},
 		{"explain-waiting.table", func() (*workloadresizerv1.Explanation, string) {
 			plan := cmdtest.Web()
 			plan.Reasons = []*workloadresizerv1.PlanReason{{Code: "WaitingForTurn", Message: "pods that can wait are resized at 20 per second (pace.resizesPerSecond)"}}

@@ -256,7 +256,10 @@ type Explanation struct {
 	// The remedy for each reason of the plan, in the order of the reasons.
 	Remedies []*Remedy `protobuf:"bytes,13,rep,name=remedies,proto3" json:"remedies,omitempty"`
 	// Why a part is missing although it may exist, by the name of its field.
-	Unknown       map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Unknown map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What the pods on the node share, by resource name; empty unless the policy of demand is
+	// "shared".
+	Shares        map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,6 +392,104 @@ func (x *Explanation) GetUnknown() map[string]string {
 	return nil
 }
 
+func (x *Explanation) GetShares() map[string]*NodeShare {
+	if x != nil {
+		return x.Shares
+	}
+	return nil
+}
+
+// What the pods on a node share of one resource, as Kubernetes quantities.
+type NodeShare struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the node has for pods.
+	Allocatable string `protobuf:"bytes,1,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
+	// What pods request of it: what the scheduler and autoscalers of nodes see.
+	Requested string `protobuf:"bytes,2,opt,name=requested,proto3" json:"requested,omitempty"`
+	// What the pods need most of the time whose sizes follow usage.
+	Steady string `protobuf:"bytes,3,opt,name=steady,proto3" json:"steady,omitempty"`
+	// What they need beyond that if all have their peaks at the same time.
+	Rest string `protobuf:"bytes,4,opt,name=rest,proto3" json:"rest,omitempty"`
+	// How much of the rest they get, together.
+	Reserve string `protobuf:"bytes,5,opt,name=reserve,proto3" json:"reserve,omitempty"`
+	// What the node lacks for the steady part and the reserve; absent if it lacks nothing.
+	Lacks         string `protobuf:"bytes,6,opt,name=lacks,proto3" json:"lacks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeShare) Reset() {
+	*x = NodeShare{}
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeShare) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeShare) ProtoMessage() {}
+
+func (x *NodeShare) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeShare.ProtoReflect.Descriptor instead.
+func (*NodeShare) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_explain_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *NodeShare) GetAllocatable() string {
+	if x != nil {
+		return x.Allocatable
+	}
+	return ""
+}
+
+func (x *NodeShare) GetRequested() string {
+	if x != nil {
+		return x.Requested
+	}
+	return ""
+}
+
+func (x *NodeShare) GetSteady() string {
+	if x != nil {
+		return x.Steady
+	}
+	return ""
+}
+
+func (x *NodeShare) GetRest() string {
+	if x != nil {
+		return x.Rest
+	}
+	return ""
+}
+
+func (x *NodeShare) GetReserve() string {
+	if x != nil {
+		return x.Reserve
+	}
+	return ""
+}
+
+func (x *NodeShare) GetLacks() string {
+	if x != nil {
+		return x.Lacks
+	}
+	return ""
+}
+
 // A size that one step of planning led to.
 type SizeStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -414,7 +515,7 @@ type SizeStep struct {
 
 func (x *SizeStep) Reset() {
 	*x = SizeStep{}
-	mi := &file_workloadresizer_v1_explain_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +527,7 @@ func (x *SizeStep) String() string {
 func (*SizeStep) ProtoMessage() {}
 
 func (x *SizeStep) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_explain_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +540,7 @@ func (x *SizeStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SizeStep.ProtoReflect.Descriptor instead.
 func (*SizeStep) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_explain_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_explain_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *SizeStep) GetContainer() string {
@@ -514,7 +615,7 @@ type Remedy struct {
 
 func (x *Remedy) Reset() {
 	*x = Remedy{}
-	mi := &file_workloadresizer_v1_explain_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -526,7 +627,7 @@ func (x *Remedy) String() string {
 func (*Remedy) ProtoMessage() {}
 
 func (x *Remedy) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_explain_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_explain_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -539,7 +640,7 @@ func (x *Remedy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remedy.ProtoReflect.Descriptor instead.
 func (*Remedy) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_explain_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_explain_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Remedy) GetCode() string {
@@ -574,7 +675,7 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
 	"\x0elabel_selector\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\"W\n" +
 	"\x12ExplainPodResponse\x12A\n" +
-	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xb3\x06\n" +
+	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xd2\a\n" +
 	"\vExplanation\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12,\n" +
 	"\x04plan\x18\x02 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\x122\n" +
@@ -591,10 +692,21 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\vreplan_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"replanTime\x126\n" +
 	"\bremedies\x18\r \x03(\v2\x1a.workloadresizer.v1.RemedyR\bremedies\x12F\n" +
-	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x1a:\n" +
+	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x12C\n" +
+	"\x06shares\x18\x0f \x03(\v2+.workloadresizer.v1.Explanation.SharesEntryR\x06shares\x1a:\n" +
 	"\fUnknownEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf3\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +
+	"\vSharesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x123\n" +
+	"\x05value\x18\x02 \x01(\v2\x1d.workloadresizer.v1.NodeShareR\x05value:\x028\x01\"\xa7\x01\n" +
+	"\tNodeShare\x12 \n" +
+	"\vallocatable\x18\x01 \x01(\tR\vallocatable\x12\x1c\n" +
+	"\trequested\x18\x02 \x01(\tR\trequested\x12\x16\n" +
+	"\x06steady\x18\x03 \x01(\tR\x06steady\x12\x12\n" +
+	"\x04rest\x18\x04 \x01(\tR\x04rest\x12\x18\n" +
+	"\areserve\x18\x05 \x01(\tR\areserve\x12\x14\n" +
+	"\x05lacks\x18\x06 \x01(\tR\x05lacks\"\xf3\x01\n" +
 	"\bSizeStep\x12\x1c\n" +
 	"\tcontainer\x18\x01 \x01(\tR\tcontainer\x12\x1a\n" +
 	"\bresource\x18\x02 \x01(\tR\bresource\x12\x14\n" +
@@ -635,49 +747,53 @@ func file_workloadresizer_v1_explain_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_explain_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_workloadresizer_v1_explain_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_workloadresizer_v1_explain_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_workloadresizer_v1_explain_proto_goTypes = []any{
 	(SizeCause)(0),                // 0: workloadresizer.v1.SizeCause
 	(*ExplainPodRequest)(nil),     // 1: workloadresizer.v1.ExplainPodRequest
 	(*ExplainPodResponse)(nil),    // 2: workloadresizer.v1.ExplainPodResponse
 	(*Explanation)(nil),           // 3: workloadresizer.v1.Explanation
-	(*SizeStep)(nil),              // 4: workloadresizer.v1.SizeStep
-	(*Remedy)(nil),                // 5: workloadresizer.v1.Remedy
-	nil,                           // 6: workloadresizer.v1.Explanation.UnknownEntry
-	(*Workload)(nil),              // 7: workloadresizer.v1.Workload
-	(*Plan)(nil),                  // 8: workloadresizer.v1.Plan
-	(*Ratio)(nil),                 // 9: workloadresizer.v1.Ratio
-	(*Bounds)(nil),                // 10: workloadresizer.v1.Bounds
-	(*RatioSource)(nil),           // 11: workloadresizer.v1.RatioSource
-	(*Hold)(nil),                  // 12: workloadresizer.v1.Hold
-	(*Freeze)(nil),                // 13: workloadresizer.v1.Freeze
-	(*Resize)(nil),                // 14: workloadresizer.v1.Resize
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*NodeShare)(nil),             // 4: workloadresizer.v1.NodeShare
+	(*SizeStep)(nil),              // 5: workloadresizer.v1.SizeStep
+	(*Remedy)(nil),                // 6: workloadresizer.v1.Remedy
+	nil,                           // 7: workloadresizer.v1.Explanation.UnknownEntry
+	nil,                           // 8: workloadresizer.v1.Explanation.SharesEntry
+	(*Workload)(nil),              // 9: workloadresizer.v1.Workload
+	(*Plan)(nil),                  // 10: workloadresizer.v1.Plan
+	(*Ratio)(nil),                 // 11: workloadresizer.v1.Ratio
+	(*Bounds)(nil),                // 12: workloadresizer.v1.Bounds
+	(*RatioSource)(nil),           // 13: workloadresizer.v1.RatioSource
+	(*Hold)(nil),                  // 14: workloadresizer.v1.Hold
+	(*Freeze)(nil),                // 15: workloadresizer.v1.Freeze
+	(*Resize)(nil),                // 16: workloadresizer.v1.Resize
+	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
 }
 var file_workloadresizer_v1_explain_proto_depIdxs = []int32{
-	7,  // 0: workloadresizer.v1.ExplainPodRequest.workload:type_name -> workloadresizer.v1.Workload
+	9,  // 0: workloadresizer.v1.ExplainPodRequest.workload:type_name -> workloadresizer.v1.Workload
 	3,  // 1: workloadresizer.v1.ExplainPodResponse.explanation:type_name -> workloadresizer.v1.Explanation
-	8,  // 2: workloadresizer.v1.Explanation.plan:type_name -> workloadresizer.v1.Plan
-	4,  // 3: workloadresizer.v1.Explanation.steps:type_name -> workloadresizer.v1.SizeStep
-	9,  // 4: workloadresizer.v1.Explanation.ratio:type_name -> workloadresizer.v1.Ratio
-	9,  // 5: workloadresizer.v1.Explanation.baseline:type_name -> workloadresizer.v1.Ratio
-	10, // 6: workloadresizer.v1.Explanation.bounds:type_name -> workloadresizer.v1.Bounds
-	11, // 7: workloadresizer.v1.Explanation.sources:type_name -> workloadresizer.v1.RatioSource
-	12, // 8: workloadresizer.v1.Explanation.holds:type_name -> workloadresizer.v1.Hold
-	13, // 9: workloadresizer.v1.Explanation.freeze:type_name -> workloadresizer.v1.Freeze
-	8,  // 10: workloadresizer.v1.Explanation.plan_without_holds:type_name -> workloadresizer.v1.Plan
-	14, // 11: workloadresizer.v1.Explanation.resize:type_name -> workloadresizer.v1.Resize
-	15, // 12: workloadresizer.v1.Explanation.replan_time:type_name -> google.protobuf.Timestamp
-	5,  // 13: workloadresizer.v1.Explanation.remedies:type_name -> workloadresizer.v1.Remedy
-	6,  // 14: workloadresizer.v1.Explanation.unknown:type_name -> workloadresizer.v1.Explanation.UnknownEntry
-	0,  // 15: workloadresizer.v1.SizeStep.cause:type_name -> workloadresizer.v1.SizeCause
-	1,  // 16: workloadresizer.v1.ExplainService.ExplainPod:input_type -> workloadresizer.v1.ExplainPodRequest
-	2,  // 17: workloadresizer.v1.ExplainService.ExplainPod:output_type -> workloadresizer.v1.ExplainPodResponse
-	17, // [17:18] is the sub-list for method output_type
-	16, // [16:17] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	10, // 2: workloadresizer.v1.Explanation.plan:type_name -> workloadresizer.v1.Plan
+	5,  // 3: workloadresizer.v1.Explanation.steps:type_name -> workloadresizer.v1.SizeStep
+	11, // 4: workloadresizer.v1.Explanation.ratio:type_name -> workloadresizer.v1.Ratio
+	11, // 5: workloadresizer.v1.Explanation.baseline:type_name -> workloadresizer.v1.Ratio
+	12, // 6: workloadresizer.v1.Explanation.bounds:type_name -> workloadresizer.v1.Bounds
+	13, // 7: workloadresizer.v1.Explanation.sources:type_name -> workloadresizer.v1.RatioSource
+	14, // 8: workloadresizer.v1.Explanation.holds:type_name -> workloadresizer.v1.Hold
+	15, // 9: workloadresizer.v1.Explanation.freeze:type_name -> workloadresizer.v1.Freeze
+	10, // 10: workloadresizer.v1.Explanation.plan_without_holds:type_name -> workloadresizer.v1.Plan
+	16, // 11: workloadresizer.v1.Explanation.resize:type_name -> workloadresizer.v1.Resize
+	17, // 12: workloadresizer.v1.Explanation.replan_time:type_name -> google.protobuf.Timestamp
+	6,  // 13: workloadresizer.v1.Explanation.remedies:type_name -> workloadresizer.v1.Remedy
+	7,  // 14: workloadresizer.v1.Explanation.unknown:type_name -> workloadresizer.v1.Explanation.UnknownEntry
+	8,  // 15: workloadresizer.v1.Explanation.shares:type_name -> workloadresizer.v1.Explanation.SharesEntry
+	0,  // 16: workloadresizer.v1.SizeStep.cause:type_name -> workloadresizer.v1.SizeCause
+	4,  // 17: workloadresizer.v1.Explanation.SharesEntry.value:type_name -> workloadresizer.v1.NodeShare
+	1,  // 18: workloadresizer.v1.ExplainService.ExplainPod:input_type -> workloadresizer.v1.ExplainPodRequest
+	2,  // 19: workloadresizer.v1.ExplainService.ExplainPod:output_type -> workloadresizer.v1.ExplainPodResponse
+	19, // [19:20] is the sub-list for method output_type
+	18, // [18:19] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_explain_proto_init() }
@@ -696,7 +812,7 @@ func file_workloadresizer_v1_explain_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_explain_proto_rawDesc), len(file_workloadresizer_v1_explain_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

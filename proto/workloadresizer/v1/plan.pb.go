@@ -1387,7 +1387,10 @@ type ResourceDemand struct {
 	Revision string `protobuf:"bytes,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Why the size does not follow usage now, in human-readable form; empty if it does, or if
 	// one of the plan's reasons says so.
-	Message       string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	// How the request follows from what the neighbors on the node share with the container; absent
+	// unless it shares the resource.
+	Shared        *SharedDemand `protobuf:"bytes,7,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1464,6 +1467,78 @@ func (x *ResourceDemand) GetMessage() string {
 	return ""
 }
 
+func (x *ResourceDemand) GetShared() *SharedDemand {
+	if x != nil {
+		return x.Shared
+	}
+	return nil
+}
+
+// A demand of which neighbors share a part: the request is the steady part, and the share of the
+// rest up to the peak.
+type SharedDemand struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the container needs most of the time, as a Kubernetes quantity.
+	Steady string `protobuf:"bytes,1,opt,name=steady,proto3" json:"steady,omitempty"`
+	// What it needs at most, as a Kubernetes quantity.
+	Peak string `protobuf:"bytes,2,opt,name=peak,proto3" json:"peak,omitempty"`
+	// The part of the rest that it gets, from 0 to 1: that of its node.
+	Share         float64 `protobuf:"fixed64,3,opt,name=share,proto3" json:"share,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SharedDemand) Reset() {
+	*x = SharedDemand{}
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SharedDemand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SharedDemand) ProtoMessage() {}
+
+func (x *SharedDemand) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SharedDemand.ProtoReflect.Descriptor instead.
+func (*SharedDemand) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SharedDemand) GetSteady() string {
+	if x != nil {
+		return x.Steady
+	}
+	return ""
+}
+
+func (x *SharedDemand) GetPeak() string {
+	if x != nil {
+		return x.Peak
+	}
+	return ""
+}
+
+func (x *SharedDemand) GetShare() float64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
 // CPU and memory of one container, as Kubernetes quantities by resource name, for
 // example {"cpu": "800m", "memory": "1Gi"}. Resources that are not set are absent.
 type Resources struct {
@@ -1478,7 +1553,7 @@ type Resources struct {
 
 func (x *Resources) Reset() {
 	*x = Resources{}
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1565,7 @@ func (x *Resources) String() string {
 func (*Resources) ProtoMessage() {}
 
 func (x *Resources) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_plan_proto_msgTypes[15]
+	mi := &file_workloadresizer_v1_plan_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1578,7 @@ func (x *Resources) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resources.ProtoReflect.Descriptor instead.
 func (*Resources) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{15}
+	return file_workloadresizer_v1_plan_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Resources) GetRequests() map[string]string {
@@ -1641,14 +1716,19 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\ademands\x18\x06 \x03(\v2..workloadresizer.v1.ContainerPlan.DemandsEntryR\ademands\x1a^\n" +
 	"\fDemandsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x128\n" +
-	"\x05value\x18\x02 \x01(\v2\".workloadresizer.v1.ResourceDemandR\x05value:\x028\x01\"\xc6\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\".workloadresizer.v1.ResourceDemandR\x05value:\x028\x01\"\x80\x02\n" +
 	"\x0eResourceDemand\x128\n" +
 	"\x06source\x18\x01 \x01(\x0e2 .workloadresizer.v1.DemandSourceR\x06source\x12\x18\n" +
 	"\arequest\x18\x02 \x01(\tR\arequest\x12\x14\n" +
 	"\x05lower\x18\x03 \x01(\tR\x05lower\x12\x14\n" +
 	"\x05upper\x18\x04 \x01(\tR\x05upper\x12\x1a\n" +
 	"\brevision\x18\x05 \x01(\tR\brevision\x12\x18\n" +
-	"\amessage\x18\x06 \x01(\tR\amessage\"\x8f\x02\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x128\n" +
+	"\x06shared\x18\a \x01(\v2 .workloadresizer.v1.SharedDemandR\x06shared\"P\n" +
+	"\fSharedDemand\x12\x16\n" +
+	"\x06steady\x18\x01 \x01(\tR\x06steady\x12\x12\n" +
+	"\x04peak\x18\x02 \x01(\tR\x04peak\x12\x14\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05share\"\x8f\x02\n" +
 	"\tResources\x12G\n" +
 	"\brequests\x18\x01 \x03(\v2+.workloadresizer.v1.Resources.RequestsEntryR\brequests\x12A\n" +
 	"\x06limits\x18\x02 \x03(\v2).workloadresizer.v1.Resources.LimitsEntryR\x06limits\x1a;\n" +
@@ -1686,7 +1766,7 @@ func file_workloadresizer_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_workloadresizer_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_workloadresizer_v1_plan_proto_goTypes = []any{
 	(Decision)(0),                   // 0: workloadresizer.v1.Decision
 	(DemandSource)(0),               // 1: workloadresizer.v1.DemandSource
@@ -1705,54 +1785,56 @@ var file_workloadresizer_v1_plan_proto_goTypes = []any{
 	(*PlanReason)(nil),              // 14: workloadresizer.v1.PlanReason
 	(*ContainerPlan)(nil),           // 15: workloadresizer.v1.ContainerPlan
 	(*ResourceDemand)(nil),          // 16: workloadresizer.v1.ResourceDemand
-	(*Resources)(nil),               // 17: workloadresizer.v1.Resources
-	nil,                             // 18: workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	nil,                             // 19: workloadresizer.v1.PlanSummary.CodesEntry
-	nil,                             // 20: workloadresizer.v1.ContainerPlan.DemandsEntry
-	nil,                             // 21: workloadresizer.v1.Resources.RequestsEntry
-	nil,                             // 22: workloadresizer.v1.Resources.LimitsEntry
-	(*Bounds)(nil),                  // 23: workloadresizer.v1.Bounds
-	(DemandMode)(0),                 // 24: workloadresizer.v1.DemandMode
-	(*Workload)(nil),                // 25: workloadresizer.v1.Workload
+	(*SharedDemand)(nil),            // 17: workloadresizer.v1.SharedDemand
+	(*Resources)(nil),               // 18: workloadresizer.v1.Resources
+	nil,                             // 19: workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	nil,                             // 20: workloadresizer.v1.PlanSummary.CodesEntry
+	nil,                             // 21: workloadresizer.v1.ContainerPlan.DemandsEntry
+	nil,                             // 22: workloadresizer.v1.Resources.RequestsEntry
+	nil,                             // 23: workloadresizer.v1.Resources.LimitsEntry
+	(*Bounds)(nil),                  // 24: workloadresizer.v1.Bounds
+	(DemandMode)(0),                 // 25: workloadresizer.v1.DemandMode
+	(*Workload)(nil),                // 26: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_plan_proto_depIdxs = []int32{
 	3,  // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.AssumedRatio
-	23, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
-	24, // 2: workloadresizer.v1.WhatIf.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	24, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
+	25, // 2: workloadresizer.v1.WhatIf.demand_mode:type_name -> workloadresizer.v1.DemandMode
 	2,  // 3: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
 	13, // 4: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
-	25, // 5: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
+	26, // 5: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
 	2,  // 6: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
 	13, // 7: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
 	9,  // 8: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
 	8,  // 9: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
-	18, // 10: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	19, // 11: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
+	19, // 10: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	20, // 11: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
 	2,  // 12: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
 	12, // 13: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
 	13, // 14: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
 	0,  // 15: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
 	14, // 16: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
 	15, // 17: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
-	17, // 18: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
-	17, // 19: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
-	17, // 20: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
-	20, // 21: workloadresizer.v1.ContainerPlan.demands:type_name -> workloadresizer.v1.ContainerPlan.DemandsEntry
+	18, // 18: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
+	18, // 19: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
+	18, // 20: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
+	21, // 21: workloadresizer.v1.ContainerPlan.demands:type_name -> workloadresizer.v1.ContainerPlan.DemandsEntry
 	1,  // 22: workloadresizer.v1.ResourceDemand.source:type_name -> workloadresizer.v1.DemandSource
-	21, // 23: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
-	22, // 24: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
-	16, // 25: workloadresizer.v1.ContainerPlan.DemandsEntry.value:type_name -> workloadresizer.v1.ResourceDemand
-	4,  // 26: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
-	6,  // 27: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
-	10, // 28: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
-	5,  // 29: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
-	7,  // 30: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
-	11, // 31: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
-	29, // [29:32] is the sub-list for method output_type
-	26, // [26:29] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	17, // 23: workloadresizer.v1.ResourceDemand.shared:type_name -> workloadresizer.v1.SharedDemand
+	22, // 24: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
+	23, // 25: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
+	16, // 26: workloadresizer.v1.ContainerPlan.DemandsEntry.value:type_name -> workloadresizer.v1.ResourceDemand
+	4,  // 27: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
+	6,  // 28: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
+	10, // 29: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
+	5,  // 30: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
+	7,  // 31: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
+	11, // 32: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
+	30, // [30:33] is the sub-list for method output_type
+	27, // [27:30] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_plan_proto_init() }
@@ -1775,7 +1857,7 @@ func file_workloadresizer_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_plan_proto_rawDesc), len(file_workloadresizer_v1_plan_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -80,7 +81,7 @@ type Demands struct {
 	// counts are of the last publication.
 	counts atomic.Pointer[counts]
 	// neighbors is what the pods of each node share.
-	neighbors neighbors
+	neighbors *neighbors.Neighbors
 	// account is what pods save; nil before the first publication.
 	account atomic.Pointer[account]
 }
@@ -90,6 +91,7 @@ func New(config Config) *Demands {
 	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New(), before: &usage.Table{}}
 	d.survey.Store(&survey{})
 	d.counts.Store(&counts{})
+	d.neighbors = neighbors.New(neighbors.Config{Cluster: config.Cluster, Planner: config.Planner, Workload: d.workloadNamed})
 	var names []string
 	for _, source := range config.Sources {
 		d.sources = append(d.sources, &reading{Source: source})

@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
+	"sync"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -201,11 +206,17 @@ func (p *podNeeds) Peak(container string) int64 {
 }
 
 // Share implements need.Demand.
-func (p *podNeeds) Share(nodeType string) ([2]float64, bool) {
-	if p.assumes != nil && nodeType == "" {
-		return p.demands.assumeShare(p.assumes.known, p.of.Node())
+func (p *podNeeds) Share(nodeType string) (shares [2]float64, known bool) {
+	switch {
+	case nodeType != "":
+		return p.demands.neighbors.Expected(nodeType)
+	case p.assumes != nil:
+		return p.demands.assumeShare(p.of.Node(), p.assumes.known)
 	}
-	return p.demands.neighbors.published.Load().of(p.of.Node(), nodeType)
+	if share := p.demands.neighbors.Of(p.of.Node()); share != nil {
+		return share.Of, true
+	}
+	return shares, false
 }
 
 // key returns the key of the history of a container.
@@ -215,3 +226,94 @@ func (p *podNeeds) key(container string) history.Container {
 
 // Resized implements need.Demand. Pods record only their last resize.
 func (p *podNeeds) Resized(string) need.Resized { return need.Resized{} }
+
+// assumed is what containers need under a table that is not in effect, as far as anyone asked: previews of other ratios
+// ask about each pod of a workload.
+type assumed struct {
+	table *ratios.Table
+
+	mu    sync.Mutex
+	needs needs
+	// shares has the shares of nodes, by name.
+	shares map[string]*neighbors.Shares
+}
+
+// profileOf is a profile of a table that is not in effect.
+type profileOf struct {
+	*ratios.Profile
+	known *assumed
+}
+
+// under returns what is known of a table that is not in effect. Only the last table is remembered, and until the next
+// publication.
+func (d *Demands) under(table *ratios.Table) *assumed {
+	if known := d.assumed.Load(); known != nil && known.table == table {
+		return known
+	}
+	known := &assumed{table: table, needs: needs{}, shares: map[string]*neighbors.Shares{}}
+	d.assumed.Store(known)
+	return known
+}
+
+// assume returns what a container would need if the profile were in effect; nil if that is unknown. History is stored as
+// measured, so that it can be read with any ratios.
+func (d *Demands) assume(key usage.Key, by *profileOf) *need.Container {
+	known := by.known
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	found, ok := known.needs[key]
+	if ok {
+		return found
+	}
+	if r, ok := d.store.Recommend(key.Container, usage.Ratios{Name: by.Name, Speeds: speeds(by.Profile)}, d.Clock.Now()); ok {
+		s := d.survey.Load()
+		o := s.options(key.Container).Recommend
+		needed := o.Need(&r)
+		s.workloads[ownerOf(key.Container)].follow(key.Name, &needed)
+		revise(&needed)
+		found = &needed
+	}
+	known.needs[key] = found
+	return found
+}
+
+// assumeShare returns the share that a node would have, and whether it is known.
+func (d *Demands) assumeShare(node string, by *assumed) (shares neighbors.Shares, known bool) {
+	by.mu.Lock()
+	found := by.shares[node]
+	by.mu.Unlock()
+	if found != nil {
+		return *found, true
+	}
+	in, known := d.Cluster.Rules()
+	if !known {
+		return shares, false
+	}
+	in.Table = by.table
+	if shares, known = d.neighbors.Assume(node, in); known { // It asks what each pod needs.
+		by.mu.Lock()
+		defer by.mu.Unlock()
+		by.shares[node] = &shares
+	}
+	return shares, known
+}
+
+// Share returns what the pods of a node share; nil if nothing is known of it, or nothing is shared.
+func (d *Demands) Share(node string) *headroom.Share { return d.neighbors.Of(node) }
+
+// workloadNamed names the workload of the pod of a snapshot.
+func (d *Demands) workloadNamed(s *plan.Snapshot) string {
+	w, _ := d.countsFor(s.Pod, s.Workloads)
+	return w.Namespace + "/" + w.Kind + "/" + w.Name
+}
+
+// share publishes what the pods of each node share if the containers of any may.
+func (d *Demands) share(s *survey) {
+	in, known := d.Cluster.Rules()
+	switch {
+	case !slices.ContainsFunc(s.table.Profiles(), func(p *ratios.Profile) bool { return p.Demand.Policy == policy.SharedPolicy }):
+		d.neighbors.Forget()
+	case known && d.needs.Load() != nil:
+		d.neighbors.Publish(in)
+	}
+}

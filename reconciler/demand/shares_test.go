@@ -85,7 +85,7 @@ func (f *fixture) formula(t *testing.T, name string, share *headroom.Share) int6
 
 // share returns the share of a node, and whether it is known.
 func (f *fixture) share(name string) (*headroom.Share, bool) {
-	share := f.ShareOf(name)
+	share := f.Share(name)
 	return share, share != nil
 }
 
@@ -173,7 +173,7 @@ func TestShares(t *testing.T) {
 		step := func() []string {
 			again.pods = nil
 			clustertest.Clock(f.of).Step(time.Second)
-			f.publish(t.Context()) // What containers need stays the same.
+			f.publish(t.Context()) // Needs stay the same.
 			return again.pods
 		}
 		if names := step(); len(names) != 0 {

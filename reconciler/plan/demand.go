@@ -70,8 +70,8 @@ func (c *ContainerPlan) Shared(m *sizing.Measure, class corev1.PodQOSClass) *Sha
 // Part is what a container needs of its node: most of the time, and at most.
 type Part struct{ Steady, Peak node.Resources }
 
-// Parts returns what the containers of a pod need of its node whose sizes follow usage, and what the pod takes for others.
-// That is all of it if the pod is held, or must not be resized. A freeze, and a start that is not complete, end, so they do
+// Parts returns what the containers of a pod need of its node whose sizes follow usage, and what other containers request.
+// These are all of them if the pod is held, or must not be resized. A freeze, and a start that is not complete, end, so they do
 // not count.
 func (p *Planner) Parts(s *Snapshot) (containers []Part, others node.Resources) {
 	others = node.Requests(s.Pod)

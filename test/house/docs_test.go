@@ -21,7 +21,7 @@ const root = "../.."
 // concepts are the pages of docs/concepts.
 var concepts = []string{
 	"README.md", "a-resize-from-plan-to-actuation.md", "checks.md", "guard.md", "holds-and-freeze.md", "measured-ratios.md",
-	"pace-and-waiting.md", "ratios.md", "replicas.md", "sizes.md", "usage.md",
+	"pace-and-waiting.md", "ratios.md", "replicas.md", "shared.md", "sizes.md", "usage.md",
 }
 
 // worked is the title of the last section of each task.
@@ -39,7 +39,7 @@ var budgets = []struct {
 	{"docs/reference/alerts.md", 3000},
 }
 
-const allWords = 30_000
+const allWords = 31_500
 
 func TestDocs(t *testing.T) {
 	t.Run("has no more words by hand than it may have", hasNoMoreWordsByHandThanItMayHave)

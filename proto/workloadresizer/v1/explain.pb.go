@@ -257,8 +257,8 @@ type Explanation struct {
 	Remedies []*Remedy `protobuf:"bytes,13,rep,name=remedies,proto3" json:"remedies,omitempty"`
 	// Why a part is missing although it may exist, by the name of its field.
 	Unknown map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What the pods on the node share, by resource name; empty unless the policy of demand is
-	// "shared".
+	// The shares of the node, by resource name; empty unless the pod shares the resource with its
+	// neighbors.
 	Shares        map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -399,20 +399,21 @@ func (x *Explanation) GetShares() map[string]*NodeShare {
 	return nil
 }
 
-// What the pods on a node share of one resource, as Kubernetes quantities.
+// How the pods on a node share one resource, in Kubernetes quantities.
 type NodeShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the node has for pods.
+	// The allocatable amount of the node.
 	Allocatable string `protobuf:"bytes,1,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
-	// What pods request of it: what the scheduler and autoscalers of nodes see.
+	// The sum of the requests of its pods, as the scheduler and autoscalers of nodes see it.
 	Requested string `protobuf:"bytes,2,opt,name=requested,proto3" json:"requested,omitempty"`
-	// What the pods need most of the time whose sizes follow usage.
+	// The steady demand of the pods whose sizes follow usage.
 	Steady string `protobuf:"bytes,3,opt,name=steady,proto3" json:"steady,omitempty"`
-	// What they need beyond that if all have their peaks at the same time.
+	// Their demand beyond that if all have their peaks at the same time.
 	Rest string `protobuf:"bytes,4,opt,name=rest,proto3" json:"rest,omitempty"`
-	// How much of the rest they get, together.
+	// The part of the rest that they get, together.
 	Reserve string `protobuf:"bytes,5,opt,name=reserve,proto3" json:"reserve,omitempty"`
-	// What the node lacks for the steady part and the reserve; absent if it lacks nothing.
+	// The amount that the node lacks for the steady demand and the reserve; empty if it lacks
+	// nothing.
 	Lacks         string `protobuf:"bytes,6,opt,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

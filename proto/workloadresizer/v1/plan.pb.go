@@ -1478,9 +1478,9 @@ func (x *ResourceDemand) GetShared() *SharedDemand {
 // rest up to the peak.
 type SharedDemand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the container needs most of the time, as a Kubernetes quantity.
+	// The request that is enough most of the time, as a Kubernetes quantity.
 	Steady string `protobuf:"bytes,1,opt,name=steady,proto3" json:"steady,omitempty"`
-	// What it needs at most, as a Kubernetes quantity.
+	// The request that is enough for the peak, as a Kubernetes quantity.
 	Peak string `protobuf:"bytes,2,opt,name=peak,proto3" json:"peak,omitempty"`
 	// The part of the rest that it gets, from 0 to 1: that of its node.
 	Share         float64 `protobuf:"fixed64,3,opt,name=share,proto3" json:"share,omitempty"`

@@ -1,0 +1,213 @@
+package neighbors
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+const (
+	// freeMemory is the part of the memory of a node that stays free if its pods share memory: unlike CPU, it cannot be
+	// divided when all want more.
+	freeMemory = 0.1
+	// expected is the percentile of the shares of nodes that a pod gets while it is being created: on most nodes, it need not
+	// be raised once it runs.
+	expected = 0.75
+	// still is by how much a share may move before pods are planned again: sizes that differ by less stay anyway.
+	still = 0.02
+)
+
+// Shares are which part of their rests containers get, from 0 to 1, by sizing.Measure.Index.
+type Shares = [len(sizing.Measures)]float64
+
+// Config configures Neighbors. All fields must be set.
+type Config struct {
+	Cluster *cluster.Cluster
+	Planner *plan.Planner
+	// Workload names what the pod of a snapshot is a replica of.
+	Workload func(*plan.Snapshot) string
+}
+
+// Neighbors knows what the pods of each node share. Publish and Forget must not run at the same time; all other methods are
+// safe for concurrent use.
+type Neighbors struct {
+	Config
+	// table is nil while nothing is shared.
+	table *headroom.Table
+	// pods are those in the table, by UID, and nodes those in it, by name.
+	pods, nodes map[string]bool
+	// planned has the shares of nodes when their pods were queued last.
+	planned map[string]Shares
+	// published is nil while nothing is shared.
+	published atomic.Pointer[published]
+}
+
+// published are the shares of nodes, and those that pods can expect on nodes of a type. They do not change.
+type published struct {
+	*headroom.Shares
+	expected map[string]Shares
+	anywhere Shares
+}
+
+// New returns neighbors that share nothing until Publish.
+func New(c Config) *Neighbors { return &Neighbors{Config: c} }
+
+// Of returns what the pods of a node share; nil if nothing is known of it, or nothing is shared.
+func (n *Neighbors) Of(node string) *headroom.Share {
+	if p := n.published.Load(); p != nil {
+		return p.Of(node)
+	}
+	return nil
+}
+
+// Expected returns the share that a pod can expect on nodes of a type, or on any node if there are none of that type; false
+// if nothing is shared.
+func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
+	p := n.published.Load()
+	if p == nil {
+		return Shares{}, false
+	}
+	if share, known := p.expected[nodeType]; known {
+		return share, true
+	}
+	return p.anywhere, true
+}
+
+// Forget makes all pods share nothing.
+func (n *Neighbors) Forget() {
+	n.table, n.pods, n.nodes, n.planned = nil, nil, nil, nil
+	n.published.Store(nil)
+}
+
+// Publish publishes what the pods of each node share, and queues the pods on nodes whose shares have moved. Only nodes are
+// computed again whose pods have changed, or what these need.
+func (n *Neighbors) Publish(in cluster.Rules) {
+	if n.table == nil {
+		n.table, n.planned = newTable(), map[string]Shares{}
+	}
+	n.tell(in)
+	all, _ := n.table.Publish()
+	to := &published{all, map[string]Shares{}, all.Percentile(expected, slices.Collect(maps.Keys(n.nodes)))}
+	for nodeType, names := range n.byType(in.Table) {
+		to.expected[nodeType] = all.Percentile(expected, names)
+	}
+	n.published.Store(to)
+	for name := range n.nodes {
+		if share, before := all.Of(name), n.planned[name]; share != nil && !near(before, share.Of) {
+			n.planned[name] = share.Of
+			for _, p := range n.Cluster.On(name) {
+				n.Cluster.Changed(p)
+			}
+		}
+	}
+}
+
+// Assume returns the share of a node under rules that are not in effect, and whether the node is known.
+func (n *Neighbors) Assume(name string, in cluster.Rules) (Shares, bool) {
+	of := n.Cluster.NodeNamed(name)
+	if of == nil {
+		return Shares{}, false
+	}
+	t := newTable()
+	n.tellOf(of, t, in, map[string]cluster.Shared{}, func(*pod.Pod) {})
+	all, _ := t.Publish()
+	return all.Of(name).Of, true
+}
+
+// newTable returns a table of shares without nodes.
+func newTable() *headroom.Table {
+	rule := headroom.Rule{Reserve: headroom.Independent}
+	return headroom.NewTable(headroom.Rules{rule, rule})
+}
+
+// tell tells the table which nodes and pods there are.
+func (n *Neighbors) tell(in cluster.Rules) {
+	namespaces := map[string]cluster.Shared{}
+	pods, nodes := make(map[string]bool, len(n.pods)), make(map[string]bool, len(n.nodes))
+	for _, of := range n.Cluster.Nodes() {
+		nodes[of.Name] = true
+		n.tellOf(of, n.table, in, namespaces, func(p *pod.Pod) { pods[string(p.UID)] = true })
+	}
+	for uid := range n.pods {
+		if !pods[uid] {
+			n.table.RemovePod(uid)
+		}
+	}
+	for name := range n.nodes {
+		if !nodes[name] {
+			n.table.RemoveNode(name)
+			delete(n.planned, name)
+		}
+	}
+	n.pods, n.nodes = pods, nodes
+}
+
+// tellOf tells a table what is on a node. namespaces has what the pods of namespaces share that were seen before.
+func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, saw func(*pod.Pod)) {
+	var free Shares
+	free[sizing.Memory.Index] = freeMemory
+	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
+	for _, p := range n.Cluster.On(of.Name) {
+		if p.Finished() {
+			continue
+		}
+		around, known := namespaces[p.Namespace()]
+		if !known {
+			around = n.Cluster.Shared(p.Namespace())
+			namespaces[p.Namespace()] = around
+		}
+		t.SetPod(string(p.UID), of.Name, n.needs(n.Cluster.SnapshotIn(around, p, in)))
+		saw(p)
+	}
+}
+
+// needs returns what a pod needs of its node.
+func (n *Neighbors) needs(s *plan.Snapshot) *headroom.Pod {
+	containers, others := n.Planner.Parts(s)
+	of := &headroom.Pod{Unmanaged: amountsOf(others)}
+	if len(containers) > 0 {
+		of.Workload = n.Workload(s)
+	}
+	for i := range containers {
+		of.Containers = append(of.Containers, headroom.Demand{Steady: amountsOf(containers[i].Steady), Peak: amountsOf(containers[i].Peak)})
+	}
+	return of
+}
+
+// byType returns the names of the nodes of each type, by the globals.
+func (n *Neighbors) byType(table *ratios.Table) map[string][]string {
+	of := map[string][]string{}
+	for name := range n.nodes {
+		rule := n.Planner.RuleBy(table.Profiles()[0], n.Cluster.NodeNamed(name), "")
+		of[rule.NodeType] = append(of[rule.NodeType], name)
+	}
+	return of
+}
+
+// near reports whether sizes under both shares differ too little to matter.
+func near(a, b Shares) bool {
+	for i := range a {
+		if math.Abs(a[i]-b[i]) > still {
+			return false
+		}
+	}
+	return true
+}
+
+func amountsOf(r node.Resources) (a headroom.Amounts) {
+	for _, m := range sizing.Measures {
+		a[m.Index] = r.Of(m)
+	}
+	return a
+}

@@ -20,6 +20,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
 )
 
 // sharingAll returns ratios with which all pods share.
@@ -229,4 +231,21 @@ func TestShares(t *testing.T) {
 			t.Errorf("%+v", f.needsOf(t, "web-1-x"))
 		}
 	})
+}
+
+func TestSharedMemory(t *testing.T) {
+	f := newFixture(t, sharingAll(policy.Apply))
+	f.bursts()
+	f.round(t)
+	again := &changes{}
+	f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	for used, want := range map[int64]int{1 << 30: 0, 1<<30 + 1: 1} {
+		again.pods = nil
+		sample := usage.Sample{Namespace: "shop", Name: "web-1-x", Container: "app"}
+		sample.At, sample.Length, sample.Resource, sample.Usage = f.Clock.Now(), time.Second, history.Memory, used
+		f.SignalUrgent([]usage.Sample{sample})
+		if len(again.pods) != want {
+			t.Errorf("%d bytes are in use of a request of 1Gi: planned again: %v", used, again.pods)
+		}
+	}
 }

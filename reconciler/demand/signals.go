@@ -2,6 +2,7 @@ package demand
 
 import (
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -47,20 +48,40 @@ func (d *Demands) signal(p *pod.Pod, sample *usage.Sample) {
 	}
 }
 
-// endangers reports whether a container whose size follows usage may be about to be killed for lack of memory. Then its
-// pod is planned now, and not only once its needs have moved.
+// endangers reports whether a container whose size follows usage may be about to be killed for lack of memory, or uses more
+// than its request of memory that it shares with its neighbors. Then its pod is planned now, and not only once its needs have
+// moved.
 func (d *Demands) endangers(p *pod.Pod, sample *usage.Sample) bool {
 	if sample.Resource != history.Memory {
 		return false
 	}
 	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Name() == sample.Container && need.Endangered(sample.Usage, c.Spec.Memory.Limit) {
-			table := d.Ratios.Table()
-			w, ok := d.workloadOf(p)
-			return table != nil && ok && d.survey.Load().workloads[w].applies(table.Profile(p).AppliesUsage())
+		c := &p.Containers[i]
+		if c.Name() != sample.Container {
+			continue
 		}
+		endangered := need.Endangered(sample.Usage, c.Spec.Memory.Limit)
+		if !endangered && sample.Usage <= c.Spec.Memory.Request {
+			return false
+		}
+		table := d.Ratios.Table()
+		w, ok := d.workloadOf(p)
+		if table == nil || !ok || !d.survey.Load().workloads[w].applies(table.Profile(p).AppliesUsage()) {
+			return false
+		}
+		return endangered || d.sharesMemory(p, w, c.Name(), table)
 	}
 	return false
+}
+
+// sharesMemory reports whether a container shares memory with its neighbors.
+func (d *Demands) sharesMemory(p *pod.Pod, w usage.Workload, container string, table *ratios.Table) bool {
+	published := d.needs.Load()
+	if published == nil {
+		return false
+	}
+	needs := (*published)[usage.Key{Container: containerOf(w, container), Ratios: table.Profile(p).Name}]
+	return needs != nil && needs.Memory.Steady > 0
 }
 
 // strainOf returns how a container fared in the time of a sample.

@@ -1,6 +1,9 @@
 package loop
 
 import (
+	"cmp"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
@@ -11,10 +14,21 @@ import (
 func (l *Loop) Changed(pod types.NamespacedName) { l.queue.Add(pod) }
 
 // Eased implements cluster.Changes: it queues the pods in a namespace or on a node whose last
-// plan had one of these reasons. For pods that are being planned, it counts the change.
+// plan had one of these reasons, those of the highest priority first: the first one that is planned takes the room. For pods
+// that are being planned, it counts the change.
 func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	l.changes.Add(1)
-	for _, pod := range l.ledger.held(place, reasons...) {
+	held := l.ledger.held(place, reasons...)
+	if len(held) > 1 {
+		priorities := make(map[types.NamespacedName]int32, len(held))
+		for _, name := range held {
+			if p := l.Cluster.Pods(name.Namespace).Get(name.Name); p != nil {
+				priorities[name] = p.Priority()
+			}
+		}
+		slices.SortFunc(held, func(a, b types.NamespacedName) int { return cmp.Compare(priorities[b], priorities[a]) })
+	}
+	for _, pod := range held {
 		l.queue.Add(pod)
 	}
 }

@@ -18,8 +18,10 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -46,6 +48,7 @@ func TestLedger(t *testing.T) {
 	t.Run("measures the wait for a first size across a change of leaders", measuresTheWaitForAFirstSizeAcrossAChangeOfLeaders)
 	t.Run("queues a restore that waits for room when there is room", queuesARestoreThatWaitsForRoomWhenThereIsRoom)
 	t.Run("queues the pods in a namespace that wait for a disruption budget", queuesThePodsInANamespaceThatWaitForADisruptionBudget)
+	t.Run("queues pods of a higher priority first", queuesPodsOfAHigherPriorityFirst)
 }
 
 var errFailed = errors.New("connection refused")
@@ -268,5 +271,33 @@ func queuesThePodsInANamespaceThatWaitForADisruptionBudget(t *testing.T) {
 	}
 	if got, _ := r.queue.Get(); got.String() != "shop/waits" {
 		t.Errorf("%s is queued", got)
+	}
+}
+
+func queuesPodsOfAHigherPriorityFirst(t *testing.T) {
+	r := ruled(t)
+	in, _ := r.Cluster.Rules()
+	names := []string{"least", "more", "most", "none"}
+	for i, name := range names {
+		of := podtest.Pod(podtest.Burstable, clustertest.Named("shop", name, "node"))
+		if name != "none" {
+			of.Spec.Priority = new(int32(10 * i))
+		} else {
+			of.Spec.Priority = new(int32(-1))
+		}
+		if err := r.Cluster.Know([]*pod.Pod{pod.From(of)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		p := &plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: "shop", Name: name}, Node: "node"}, Decision: plan.Skip, Reasons: []plan.Reason{{Code: contract.NodeCapacity}}}
+		r.ledger.planned(p, in, difference{}, podtest.Start)
+	}
+	r.Eased("node", contract.NodeCapacity)
+	var got []string
+	for r.queue.Len() > 0 {
+		name, _ := r.queue.Get()
+		got = append(got, name.Name)
+	}
+	if want := []string{"most", "more", "least", "none"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

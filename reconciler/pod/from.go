@@ -277,6 +277,9 @@ func (p *Pod) rareOf(object *corev1.Pod, h *history, long []unique.Handle[string
 	if !h.annotatesSizes {
 		r.theirAppliedSizes = strings.Clone(object.Annotations[contract.AppliedSizes])
 	}
+	if spec.Priority != nil {
+		r.priority = *spec.Priority
+	}
 	if w := spec.Resources; w != nil {
 		r.whole = &Whole{sizing.FromResources(*w), len(w.Requests)+len(w.Limits) > 0}
 	}

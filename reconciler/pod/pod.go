@@ -88,6 +88,7 @@ func (f *flags) set(bit flags, on bool) {
 type rare struct {
 	overhead          sizing.Container
 	unschedulable     int64
+	priority          int32
 	whole             *Whole
 	windows           bool
 	claim             string
@@ -256,6 +257,9 @@ func (p *Pod) Windows() bool { return p.seldom().windows }
 
 // PriorityClass returns the name of the pod's priority class; empty if it has none.
 func (p *Pod) PriorityClass() string { return textOf(p.seldom().priorityClass) }
+
+// Priority returns the priority of the pod among others.
+func (p *Pod) Priority() int32 { return p.seldom().priority }
 
 // ComputeClass returns the value of the node selector cloud.google.com/compute-class.
 func (p *Pod) ComputeClass() string { return textOf(p.seldom().computeClass) }

@@ -1,0 +1,380 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/deploy"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/steppedclock"
+)
+
+const (
+	workloads, replicas = 10, 20
+	// config shares all. Nothing is known of the time before the pods, so a decrease needs no history.
+	config = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
+data:
+  config.yaml: |
+    baselineNodeType: n2d
+    nodeTypes:
+      n2d: {cpuPerf: 1, memPerf: 1}
+      n4: {cpuPerf: 1.25, memPerf: 1}
+    pace: {resizesPerSecond: 0, freedPerHour: 0}
+    guard: {enabled: false}
+    demand: {from: usage, mode: apply, policy: shared, minHistory: 0s, minCoverage: 0, memory: {share: true}}
+`
+	deployment = `
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: w%[1]d, namespace: shop}
+spec:
+  replicas: %[2]d
+  selector: {matchLabels: {app: w%[1]d}}
+  template:
+    metadata: {labels: {app: w%[1]d}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers:
+      - name: app
+        image: none
+        resources: {requests: {cpu: 900m, memory: 600Mi}, limits: {cpu: "2", memory: 2Gi}}
+`
+)
+
+// world is a cluster with a server.
+type world struct {
+	*localcluster.Cluster
+	client     kubernetes.Interface
+	kubeconfig string
+	replicas   []*replica
+}
+
+// now is the time by the clocks of servers that are a day ahead: in the time between, by these clocks, the pods have worked.
+func now() time.Time { return time.Now().Add(30 * time.Hour) }
+
+// replica is a process of the server.
+type replica struct {
+	*localcluster.Server
+	api *client.Client
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Cluster: localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=3,n4=3:speed=1.25", NodeCPU: 32, NodeMemory: "24Gi"})}
+	w.client = kubernetes.NewForConfigOrDie(w.Config())
+	if err := w.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
+		t.Fatal(err)
+	}
+	manifests := "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+	for i := range workloads {
+		manifests += fmt.Sprintf(deployment, i, replicas)
+	}
+	w.apply(t, config)
+	w.apply(t, manifests)
+	var err error
+	if w.kubeconfig, err = localcluster.ServiceAccountKubeconfig(t.Context(), w.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	localcluster.Eventually(t, "all pods to run", func() error {
+		running := 0
+		for _, p := range w.pods(t) {
+			if p.Status.Phase == corev1.PodRunning {
+				running++
+			}
+		}
+		if running != workloads*replicas {
+			return fmt.Errorf("%d run", running)
+		}
+		return nil
+	})
+	return w
+}
+
+func (w *world) apply(t *testing.T, manifest string) {
+	t.Helper()
+	localcluster.Eventually(t, "the manifest to be applied", func() error {
+		return localcluster.Apply(t.Context(), w.Config(), []byte(manifest))
+	})
+}
+
+// serve starts a server whose clock has the time of now.
+func (w *world) serve(t *testing.T, now func() time.Time) *replica {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "clock")
+	clock, err := steppedclock.Create(path, now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := localcluster.ServerForTest(t, localcluster.ServerOptions{
+		Program: "workload-resizer-stepped", Kubeconfig: w.kubeconfig, Args: []string{"--usage-sources=push", "--leader-lease-duration=10s"},
+		Env: []string{steppedclock.Variable + "=" + path},
+	})
+	go func() { // A clock that stands still would let nothing happen.
+		for t.Context().Err() == nil {
+			if err := clock.Move(now()); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
+	defer cancel()
+	if err := started.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	api, err := client.Dial(started.GRPCAddress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = api.Close() })
+	return &replica{started, api}
+}
+
+// scaled lets a server scale the pods for their nodes, which it does while nothing is known of usage. A day later, they may be
+// resized again.
+func (w *world) scaled(t *testing.T) {
+	t.Helper()
+	r := w.serve(t, time.Now)
+	localcluster.Eventually(t, "all pods to be scaled", func() error {
+		for _, p := range w.pods(t) {
+			if p.Annotations["workload-resizer.io/applied-instance-type"] == "" {
+				return fmt.Errorf("pod %s is not", p.Name)
+			}
+		}
+		return nil
+	})
+	if err := r.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) pods(t *testing.T) []corev1.Pod {
+	t.Helper()
+	list, err := w.client.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+// memoryOf is how much memory a container of a workload uses most of the time.
+func memoryOf(workload int) int64 { return int64(100+10*workload) << 20 }
+
+// uses is what a container of a workload uses at a time: little, but ten times as much cpu and four times as much memory in
+// five minutes of every four hours. The peaks of workloads come one after the other.
+func uses(workload int, at time.Time, length time.Duration) *workloadresizerv1.ContainerUsage {
+	cpu, memory := 0.05+0.01*float64(workload), memoryOf(workload)
+	if at.Unix()/300%48 == int64(4*workload) {
+		cpu, memory = 10*cpu, 4*memory
+	}
+	return &workloadresizerv1.ContainerUsage{
+		Container: "app", EndTime: timestamppb.New(at), MeasureDuration: durationpb.New(length), CpuCores: &cpu, MemoryPeakBytes: &memory,
+	}
+}
+
+// report sends usages of pods to a server that collects them.
+func (w *world) report(t *testing.T, of func(p *corev1.Pod, workload int) []*workloadresizerv1.ContainerUsage) {
+	t.Helper()
+	var all []*workloadresizerv1.ContainerUsage
+	for _, p := range w.pods(t) {
+		var workload int
+		if _, err := fmt.Sscanf(p.Labels["app"], "w%d", &workload); err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range of(&p, workload) {
+			u.PodUid = string(p.UID)
+			all = append(all, u)
+		}
+	}
+	localcluster.Eventually(t, "a server to take the reports", func() (err error) {
+		for _, r := range w.replicas {
+			var response *workloadresizerv1.ReportUsageResponse
+			if response, err = send(t.Context(), r.api, all); err == nil && response.GetRejected() > 0 {
+				err = errors.New(response.GetErrors()[0].String())
+			}
+			if err == nil {
+				return nil
+			}
+		}
+		return err
+	})
+}
+
+func send(ctx context.Context, api *client.Client, all []*workloadresizerv1.ContainerUsage) (*workloadresizerv1.ReportUsageResponse, error) {
+	stream, err := api.Usage().ReportUsage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for len(all) > 0 {
+		n := min(len(all), 500)
+		if err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: all[:n]}); err != nil {
+			break // CloseAndRecv says why.
+		}
+		all = all[n:]
+	}
+	return stream.CloseAndRecv()
+}
+
+// resources are the resources that are shared.
+var resources = [...]string{"cpu", "memory"}
+
+// node is what the pods on a node need and request of each resource.
+type node struct {
+	pods             int
+	requests, steady [len(resources)]float64
+	// rests are those of each workload, and share is the share that the plans of its pods have.
+	rests [len(resources)]map[string]float64
+	share [len(resources)]float64
+}
+
+// formula returns the share of the rests, and what the pods should request together.
+func (n *node) formula(i int) (share, total float64) {
+	var sum, squares float64
+	for _, rest := range n.rests[i] {
+		sum, squares = sum+rest, squares+rest*rest
+	}
+	if sum > 0 {
+		share = math.Sqrt(squares) / sum
+	}
+	return share, n.steady[i] + share*sum
+}
+
+// nodes returns the nodes by name, once all pods have the size of their plans.
+func (w *world) nodes(t *testing.T) (map[string]*node, error) {
+	all, done := map[string]*node{}, 0
+	plans := w.replicas[0].api.PreviewPlans(t.Context(), "shop")
+	for p, err := range plans.All() {
+		if err != nil {
+			return nil, err
+		}
+		n := all[p.GetNode()]
+		if n == nil {
+			n = &node{rests: [len(resources)]map[string]float64{{}, {}}}
+			all[p.GetNode()] = n
+		}
+		n.pods++
+		c := p.GetContainers()[0]
+		for i, factor := range [...]float64{p.GetCpuFactor(), p.GetMemoryFactor()} {
+			of := c.GetDemands()[resources[i]].GetShared()
+			if of == nil || c.GetDemands()[resources[i]].GetMessage() != "" {
+				return nil, fmt.Errorf("pod %s shares no %s: %v", p.GetPod(), resources[i], p)
+			}
+			steady := amount(t, of.GetSteady()) * factor
+			n.steady[i] += steady
+			n.rests[i][strings.Split(p.GetPod(), "-")[0]] += amount(t, of.GetPeak())*factor - steady
+			n.share[i] = of.GetShare()
+			n.requests[i] += amount(t, c.GetCurrent().GetRequests()[resources[i]])
+		}
+		if p.GetDecision() != workloadresizerv1.Decision_DECISION_ALIGNED {
+			return nil, fmt.Errorf("pod %s is not done: %v", p.GetPod(), p)
+		}
+		done++
+	}
+	if done != workloads*replicas {
+		return nil, fmt.Errorf("%d plans", done)
+	}
+	return all, nil
+}
+
+// raised waits until each container requests nearly as much memory as it is said to use, and returns how long that took.
+func (w *world) raised(t *testing.T, uses func(workload string) int64) time.Duration {
+	t.Helper()
+	began := time.Now()
+	localcluster.Eventually(t, "all containers to request what they use", func() error {
+		for _, p := range w.pods(t) {
+			if has, used := p.Spec.Containers[0].Resources.Requests.Memory().Value(), uses(p.Labels["app"]); has < used*9/10 {
+				return fmt.Errorf("pod %s requests %d bytes, and uses %d", p.Name, has, used)
+			}
+		}
+		return nil
+	})
+	return time.Since(began)
+}
+
+func amount(t *testing.T, text string) float64 {
+	t.Helper()
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.AsApproximateFloat64()
+}
+
+func TestShared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.scaled(t)
+	w.replicas = append(w.replicas, w.serve(t, now))
+	until := now()
+	w.report(t, func(_ *corev1.Pod, workload int) (all []*workloadresizerv1.ContainerUsage) {
+		for ago := 240; ago > 0; ago -= 4 { // More would not be taken from one sender.
+			all = append(all, uses(workload, until.Add(-time.Duration(ago)*time.Minute), 4*time.Minute))
+		}
+		return all
+	})
+	var nodes map[string]*node
+	localcluster.Eventually(t, "all pods to have their shares", func() (err error) {
+		nodes, err = w.nodes(t)
+		return err
+	})
+	for name, n := range nodes {
+		for i, resource := range resources {
+			share, total := n.formula(i)
+			t.Logf("node %s: %d pods share %.3f of the rests of %s, and request %.4g; the formula says %.3f and %.4g", name, n.pods, n.share[i], resource, n.requests[i], share, total)
+			// Sizes are rounded up, to a Mi of memory.
+			if math.Abs(n.share[i]-share) > 0.01 || n.requests[i] > total*1.02 || share == 0 || share > 0.9 {
+				t.Errorf("node %s: share %v of %s, want %v; %v requested, want %v", name, n.share[i], resource, share, n.requests[i], total)
+			}
+		}
+	}
+
+	w.replicas = append(w.replicas, w.serve(t, now)) // It takes over.
+	for round, factor := range []float64{3, 4.5} {
+		used := map[string]int64{}
+		for workload := range workloads {
+			used[fmt.Sprint("w", workload)] = int64(factor * float64(memoryOf(workload)))
+		}
+		if round == 1 {
+			if err := w.replicas[0].Kill(); err != nil {
+				t.Fatal(err)
+			}
+			w.replicas = w.replicas[1:]
+		}
+		w.report(t, func(p *corev1.Pod, workload int) []*workloadresizerv1.ContainerUsage {
+			u := uses(workload, now(), 5*time.Second)
+			u.MemoryPeakBytes = new(used[p.Labels["app"]])
+			return []*workloadresizerv1.ContainerUsage{u}
+		})
+		t.Logf("all containers requested what they used %v after the reports of round %d", w.raised(t, func(workload string) int64 { return used[workload] }).Round(time.Millisecond), round)
+	}
+	for _, p := range w.pods(t) {
+		if n := p.Status.ContainerStatuses[0].RestartCount; n != 0 {
+			t.Errorf("pod %s has restarted %d times", p.Name, n)
+		}
+	}
+	for _, r := range w.replicas {
+		if err := r.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}

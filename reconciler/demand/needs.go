@@ -298,6 +298,9 @@ func (d *Demands) assumeShare(node string, by *assumed) (shares neighbors.Shares
 	return shares, known
 }
 
+// Neighbors knows what the pods of each node share.
+func (d *Demands) Neighbors() *neighbors.Neighbors { return d.neighbors }
+
 // Share returns what the pods of a node share; nil if nothing is known of it, or nothing is shared.
 func (d *Demands) Share(node string) *headroom.Share { return d.neighbors.Of(node) }
 

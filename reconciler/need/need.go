@@ -50,10 +50,13 @@ func (n *Need) target(m *sizing.Measure, guaranteed bool) int64 {
 	return request
 }
 
+// shares reports whether the resource shares with its neighbors, given a recommendation. A Guaranteed pod shares nothing: its
+// limits are its requests, so that its neighbors could leave it nothing.
+func (n *Need) shares(guaranteed bool) bool { return n.Recommended.Steady > 0 && !guaranteed }
+
 // Wanted returns the recommended request on the baseline: what the resource needs most of the time, and its share of the rest.
-// A Guaranteed pod shares nothing: its limits are its requests, so that its neighbors could leave it nothing.
 func (n *Need) Wanted(guaranteed bool) int64 {
-	if r := n.Recommended; r.Steady > 0 && !guaranteed {
+	if r := n.Recommended; n.shares(guaranteed) {
 		return r.Steady + min(r.Rest, int64(math.Ceil(n.Share*float64(r.Rest))))
 	}
 	return n.Recommended.Target
@@ -129,7 +132,7 @@ func (n *Need) follow(m *sizing.Measure, request int64, f sizing.Factor, guarant
 // unshared returns the request on a node if the resource shared nothing; 0 if it shares nothing. Limits follow that, so that a
 // container which shares can use as much as one that does not.
 func (n *Need) unshared(m *sizing.Measure, f sizing.Factor, guaranteed bool) int64 {
-	if n.Recommended.Steady == 0 || guaranteed {
+	if !n.shares(guaranteed) {
 		return 0
 	}
 	target := *n.Recommended

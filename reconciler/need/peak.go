@@ -16,10 +16,11 @@ func abovePeak(usage int64) int64 { return times(usage, room) }
 
 // peakRequest returns the request below which memory is not lowered because of the replica's own peak. Percentiles of
 // the usage of many replicas do not show what one of them needs, such as a leader. Where the limit follows the
-// request, that must not become too low either.
+// request, that must not become too low either. A container that shares memory gets its peak from what its node keeps free for
+// that, and its limit does not follow the request.
 func (s *State) peakRequest() int64 {
 	n := &s.Needs[sizing.Memory.Index]
-	if n.Recommended == nil {
+	if n.Recommended == nil || n.shares(s.Guaranteed) {
 		return 0
 	}
 	return max(s.Peak, n.requestFor(sizing.Memory, abovePeak(s.Peak), s.Guaranteed))

@@ -216,6 +216,7 @@ type change struct {
 	need         *Need
 	from, to     int64
 	lower, upper int64
+	guaranteed   bool
 	// kept is the request that stays while it must not be lowered: from, or what the author wrote, scaled for the node.
 	kept int64
 	// most is the most that is recommended; 0 means any amount.
@@ -232,7 +233,7 @@ type change struct {
 
 // change returns the change to what a resource needs.
 func (s *State) change(m *sizing.Measure) change {
-	c := change{measure: m, need: &s.Needs[m.Index], from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
+	c := change{measure: m, need: &s.Needs[m.Index], guaranteed: s.Guaranteed, from: m.Of(&s.Size).Request, since: math.MaxInt64, upper: math.MaxInt64}
 	c.to, c.kept = c.from, c.from
 	if c.need.Recommended == nil {
 		return c
@@ -262,7 +263,7 @@ func (c *change) inUse(amount, needed int64) {
 	}
 	least = max(least, min(needed, c.from))
 	c.to, c.upper = max(c.to, least), max(c.upper, least)
-	if c.need.Recommended.Steady > 0 {
+	if c.need.shares(c.guaranteed) {
 		// A container that shares is expected to use more than its request at times, and its neighbors must then make room.
 		c.lower = max(c.lower, times(least, 1-c.need.Recommended.Rules.Updates.Band))
 	}

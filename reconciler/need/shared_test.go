@@ -62,12 +62,16 @@ func TestShared(t *testing.T) {
 			{"far, but new", 250, 0, 250, time.Hour},
 			{"new, but less than the steady demand", 80, 0, 175, time.Hour},
 			{"new, but more than the peak", 600, 0, 175, time.Hour},
+			{"far, although this replica once used much more", 250, -1, 175, 1000 * time.Hour},
 			{"new, and some more is in use", 200, 210, 200, time.Hour},
 			{"new, but much more is in use", 200, 240, 240, time.Hour},
 			{"new, and so much is in use that nothing may be lowered", 500, 480, 500, time.Hour},
 		} {
 			n := shared(0.25)
-			s := need.State{Factors: [2]sizing.Factor{one, one}, Uses: tc.uses * mib, Now: now}
+			s := need.State{Factors: [2]sizing.Factor{one, one}, Uses: max(0, tc.uses) * mib, Now: now}
+			if tc.uses < 0 {
+				s.Peak = 390 * mib
+			}
 			s.Needs[sizing.Memory.Index] = n
 			s.Size.Memory = sizing.Amount{Request: tc.has * mib, Limit: 600 * mib}
 			if tc.has == 600 {

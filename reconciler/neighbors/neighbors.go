@@ -84,6 +84,39 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 	return p.anywhere, true
 }
 
+// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks for what its pods need most of the time and the
+// reserve; 0 if it has enough, or shares nothing.
+func (n *Neighbors) Lacks(node string) (cpu, memory int64) {
+	share := n.Of(node)
+	if share == nil {
+		return 0, 0
+	}
+	lacks := share.Lacks()
+	return lacks[sizing.CPU.Index], lacks[sizing.Memory.Index]
+}
+
+// Rest returns which part of its node a pod needs at its peak beyond what it needs most of the time, in millionths; 0 if that
+// is not known. Of several resources, it is the largest part.
+func (n *Neighbors) Rest(of *pod.Pod) (millionths int64) {
+	in, known := n.Cluster.Rules()
+	on := n.Cluster.Node(of)
+	if !known || on == nil {
+		return 0
+	}
+	has := node.Allocatable(on)
+	containers, _ := n.Planner.Parts(n.Cluster.Snapshot(of, in))
+	for _, m := range sizing.Measures {
+		var rest float64
+		for i := range containers {
+			rest += float64(containers[i].Peak.Of(m) - containers[i].Steady.Of(m))
+		}
+		if all := has.Of(m); all > 0 {
+			millionths = max(millionths, int64(1e6*min(rest/float64(all), 1)))
+		}
+	}
+	return millionths
+}
+
 // Forget makes all pods share nothing.
 func (n *Neighbors) Forget() {
 	n.table, n.pods, n.nodes, n.planned = nil, nil, nil, nil

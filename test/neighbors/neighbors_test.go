@@ -1,4 +1,4 @@
-package shared
+package neighbors
 
 import (
 	"context"
@@ -276,14 +276,18 @@ func (w *world) nodes(t *testing.T) (map[string]*node, error) {
 		c := p.GetContainers()[0]
 		for i, factor := range [...]float64{p.GetCpuFactor(), p.GetMemoryFactor()} {
 			of := c.GetDemands()[resources[i]].GetShared()
-			if of == nil || c.GetDemands()[resources[i]].GetMessage() != "" {
+			if of == nil {
 				return nil, fmt.Errorf("pod %s shares no %s: %v", p.GetPod(), resources[i], p)
 			}
 			steady := amount(t, of.GetSteady()) * factor
 			n.steady[i] += steady
 			n.rests[i][strings.Split(p.GetPod(), "-")[0]] += amount(t, of.GetPeak())*factor - steady
 			n.share[i] = of.GetShare()
-			n.requests[i] += amount(t, c.GetCurrent().GetRequests()[resources[i]])
+			has, wants := amount(t, c.GetCurrent().GetRequests()[resources[i]]), steady+of.GetShare()*(amount(t, of.GetPeak())*factor-steady)
+			if math.Abs(has-wants) > wants/10+0.001 { // Nearer sizes stay.
+				return nil, fmt.Errorf("pod %s has %v of %s, want %v: %v", p.GetPod(), has, resources[i], wants, p)
+			}
+			n.requests[i] += has
 		}
 		if p.GetDecision() != workloadresizerv1.Decision_DECISION_ALIGNED {
 			return nil, fmt.Errorf("pod %s is not done: %v", p.GetPod(), p)
@@ -320,14 +324,14 @@ func amount(t *testing.T, text string) float64 {
 	return q.AsApproximateFloat64()
 }
 
-func TestShared(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.scaled(t)
 	w.replicas = append(w.replicas, w.serve(t, now))
 	until := now()
 	w.report(t, func(_ *corev1.Pod, workload int) (all []*workloadresizerv1.ContainerUsage) {
-		for ago := 240; ago > 0; ago -= 4 { // More would not be taken from one sender.
+		for ago := 240; ago >= 0; ago -= 4 { // More would not be taken from one sender.
 			all = append(all, uses(workload, until.Add(-time.Duration(ago)*time.Minute), 4*time.Minute))
 		}
 		return all

@@ -239,13 +239,22 @@ func TestSharedMemory(t *testing.T) {
 	f.round(t)
 	again := &changes{}
 	f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
-	for used, want := range map[int64]int{1 << 30: 0, 1<<30 + 1: 1} {
+	in, _ := f.of.Rules()
+	for _, tc := range []struct {
+		used         int64
+		again        int
+		want, atMost int64
+	}{{1 << 30, 0, 1 << 30, 1 << 30}, {1<<30 + 1, 1, 1 << 30, 1 << 30}, {3 << 29, 1, 3 << 29, 3<<29 + 1<<21}} {
 		again.pods = nil
 		sample := usage.Sample{Namespace: "shop", Name: "web-1-x", Container: "app"}
-		sample.At, sample.Length, sample.Resource, sample.Usage = f.Clock.Now(), time.Second, history.Memory, used
+		sample.At, sample.Length, sample.Resource, sample.Usage = f.Clock.Now(), time.Second, history.Memory, tc.used
 		f.SignalUrgent([]usage.Sample{sample})
-		if len(again.pods) != want {
-			t.Errorf("%d bytes are in use of a request of 1Gi: planned again: %v", used, again.pods)
+		if len(again.pods) != tc.again {
+			t.Errorf("%d bytes are in use of a request of 1Gi: planned again: %v", tc.used, again.pods)
+		}
+		got := f.Planner.Plan(f.of.Snapshot(f.of.Pods("shop").Get("web-1-x"), in))
+		if has := got.Containers[0].Desired.Memory.Request; has < tc.want || has > tc.atMost {
+			t.Errorf("%d bytes are in use of a request of 1Gi: it gets %d: %+v", tc.used, has, got.Reasons)
 		}
 	}
 }

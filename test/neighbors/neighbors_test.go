@@ -26,8 +26,10 @@ import (
 
 const (
 	workloads, replicas = 10, 20
-	// config shares all. Nothing is known of the time before the pods, so a decrease needs no history.
-	config = `
+	// reported is how many samples of 4 minutes are reported of each pod. More would not be taken from one sender.
+	reported = 60
+	// configOf shares all in a mode. Nothing is known of the time before the pods, so a decrease needs no history.
+	configOf = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: workload-resizer-config, namespace: workload-resizer-system}
@@ -39,7 +41,7 @@ data:
       n4: {cpuPerf: 1.25, memPerf: 1}
     pace: {resizesPerSecond: 0, freedPerHour: 0}
     guard: {enabled: false}
-    demand: {from: usage, mode: apply, policy: shared, minHistory: 0s, minCoverage: 0, memory: {share: true}}
+    demand: {from: usage, mode: %s, policy: shared, minHistory: 0s, minCoverage: 0, memory: {share: true}}
 `
 	deployment = `
 ---
@@ -88,7 +90,7 @@ func newWorld(t *testing.T) *world {
 	for i := range workloads {
 		manifests += fmt.Sprintf(deployment, i, replicas)
 	}
-	w.apply(t, config)
+	w.apply(t, fmt.Sprintf(configOf, "observe"))
 	w.apply(t, manifests)
 	var err error
 	if w.kubeconfig, err = localcluster.ServiceAccountKubeconfig(t.Context(), w.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir()); err != nil {
@@ -300,6 +302,29 @@ func (w *world) nodes(t *testing.T) (map[string]*node, error) {
 	return all, nil
 }
 
+// collected waits until the server has read all reports.
+func (w *world) collected(t *testing.T) {
+	t.Helper()
+	localcluster.Eventually(t, "all reports to be read", func() error {
+		for i := range workloads {
+			r, err := w.replicas[0].api.Usage().GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{
+				Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprint("w", i)},
+			})
+			if err != nil {
+				return err
+			}
+			var samples int64
+			for _, on := range r.GetContainers()[0].GetMeasured() {
+				samples += on.GetSamples()
+			}
+			if samples != replicas*(reported+1) {
+				return fmt.Errorf("%d samples of workload %d are read", samples, i)
+			}
+		}
+		return nil
+	})
+}
+
 // raised waits until each container requests nearly as much memory as it is said to use, and returns how long that took.
 func (w *world) raised(t *testing.T, uses func(workload string) int64) time.Duration {
 	t.Helper()
@@ -331,11 +356,13 @@ func TestNeighbors(t *testing.T) {
 	w.replicas = append(w.replicas, w.serve(t, now))
 	until := now()
 	w.report(t, func(_ *corev1.Pod, workload int) (all []*workloadresizerv1.ContainerUsage) {
-		for ago := 240; ago >= 0; ago -= 4 { // More would not be taken from one sender.
+		for ago := 4 * reported; ago >= 0; ago -= 4 {
 			all = append(all, uses(workload, until.Add(-time.Duration(ago)*time.Minute), 4*time.Minute))
 		}
 		return all
 	})
+	w.collected(t)
+	w.apply(t, fmt.Sprintf(configOf, "apply"))
 	var nodes map[string]*node
 	localcluster.Eventually(t, "all pods to have their shares", func() (err error) {
 		nodes, err = w.nodes(t)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,7 +72,10 @@ type world struct {
 }
 
 // now is the time by the clocks of servers that are a day ahead: in the time between, by these clocks, the pods have worked.
-func now() time.Time { return time.Now().Add(30 * time.Hour) }
+func now() time.Time { return time.Now().Add(30*time.Hour + time.Duration(later.Load())) }
+
+// later is how much more they are ahead.
+var later atomic.Int64
 
 // replica is a process of the server.
 type replica struct {
@@ -302,12 +306,12 @@ func (w *world) nodes(t *testing.T) (map[string]*node, error) {
 	return all, nil
 }
 
-// collected waits until the server has read all reports.
-func (w *world) collected(t *testing.T) {
+// knows waits until a server knows all reports: the leader has read them, and others what it has stored.
+func (w *world) knows(t *testing.T, of *replica) {
 	t.Helper()
-	localcluster.Eventually(t, "all reports to be read", func() error {
+	localcluster.Eventually(t, "all reports to be known", func() error {
 		for i := range workloads {
-			r, err := w.replicas[0].api.Usage().GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{
+			r, err := of.api.Usage().GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{
 				Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: fmt.Sprint("w", i)},
 			})
 			if err != nil {
@@ -318,7 +322,7 @@ func (w *world) collected(t *testing.T) {
 				samples += on.GetSamples()
 			}
 			if samples != replicas*(reported+1) {
-				return fmt.Errorf("%d samples of workload %d are read", samples, i)
+				return fmt.Errorf("%d samples of workload %d are known", samples, i)
 			}
 		}
 		return nil
@@ -361,7 +365,7 @@ func TestNeighbors(t *testing.T) {
 		}
 		return all
 	})
-	w.collected(t)
+	w.knows(t, w.replicas[0])
 	w.apply(t, fmt.Sprintf(configOf, "apply"))
 	var nodes map[string]*node
 	localcluster.Eventually(t, "all pods to have their shares", func() (err error) {
@@ -380,6 +384,8 @@ func TestNeighbors(t *testing.T) {
 	}
 
 	w.replicas = append(w.replicas, w.serve(t, now)) // It takes over.
+	later.Store(int64(10 * time.Minute))             // The leader stores what it knows.
+	w.knows(t, w.replicas[1])
 	for round, factor := range []float64{3, 4.5} {
 		used := map[string]int64{}
 		for workload := range workloads {

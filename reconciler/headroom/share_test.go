@@ -79,6 +79,7 @@ func TestShare(t *testing.T) {
 		{"a node of which nothing is known", unlike(4, cpu(500, 1500)), Node{}, 0, 0.25, 0.5, 4000},
 		{"a node with nonsense", unlike(4, cpu(500, 1500)), Node{Allocatable: Amounts{-7, -7}, Free: [2]float64{math.NaN(), math.Inf(1)}}, 0, 0.25, 0.5, 4000},
 		{"a tenth that is kept free", unlike(4, cpu(500, 1500)), Node{Allocatable: Amounts{16_000, 64 * gib}, Free: [2]float64{0.1, 0.1}}, 14_400, 0.25, 0.5, 0},
+		{"nothing is kept free of what is not shared", unlike(4, cpu(500, 500)), Node{Allocatable: Amounts{16_000, 64 * gib}, Free: [2]float64{0.1, 0.1}}, 16_000, 0, 0, 0},
 		{"500 pods", unlike(500, cpu(10, 30)), has, 16_000, 0.002, 448.0 / 10_000, 0},
 		{"samples below zero", unlike(4, cpu(-500, -100)), has, 16_000, 0, 0, 0},
 		{"a steady demand below zero", unlike(4, cpu(-500, 1000)), has, 16_000, 0.25, 0.5, 0},

@@ -80,12 +80,11 @@ type loadHour struct {
 }
 
 // note notes what a replica needs at the first sample of an hour.
-func (l *load) note(at time.Time, demand func(at time.Time) headroom.Demand) headroom.Demand {
+func (l *load) note(at time.Time, demand func(at time.Time) headroom.Demand) {
 	number := at.Unix() / 3600
 	if n := len(l.hours); n == 0 || l.hours[n-1].number != number {
 		l.hours = append(l.hours, loadHour{number, demand(at)})
 	}
-	return l.hours[len(l.hours)-1].demand
 }
 
 // resident is a machine in a cluster.

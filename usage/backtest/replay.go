@@ -21,6 +21,8 @@ type Settings struct {
 	Node recommend.Amounts
 	// BadDay is the share of a day's CPU samples above the request from which it is bad.
 	BadDay float64
+	// Lasting adds machines that stay on their nodes.
+	Lasting bool
 }
 
 // DefaultSettings returns the rules for nodes of one type.
@@ -121,7 +123,7 @@ func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads 
 			},
 		}
 		if loads {
-			replicas[i].load = &load{}
+			replicas[i].load = &load{lasting: settings.Lasting}
 		}
 	}
 	for i, row := range inOrder(machines) {

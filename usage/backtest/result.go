@@ -75,7 +75,7 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 		sharing := sharingOf(policy)
 		result.Nodes = pack(loads, settings.Node, sharing, settings.BadDay)
 		if settings.Lasting {
-			result.Lasting = lasting(loads, settings.Node, sharing)
+			result.Lasting = lasting(loads, &settings, sharing)
 		}
 		if sharing != nil {
 			result.share(loads)

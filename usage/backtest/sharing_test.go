@@ -162,6 +162,45 @@ func TestSharing(t *testing.T) {
 			t.Errorf("%v cores, and %v on nodes that are twice as fast", slow, fast)
 		}
 	})
+	t.Run("knows the peak of the same hour a week ago, and of the next one", func(t *testing.T) {
+		p := sharing(Shared()["-same-hour"])
+		p.History.Hours = true
+		s := p.Sizer(recommend.Authored{}, []float64{2}).(*sizer)
+		at := func(hours int) time.Time { return time.Unix(monday, 0).Add(time.Duration(hours) * time.Hour) }
+		peaks := func(hours int) headroom.Amounts {
+			t.Helper()
+			d, ok := s.share(0, recommend.Amounts{}, at(hours))
+			if !ok || d.Steady[0] < 500 || d.Steady[0] > 600 || d.Peak[0] < d.Steady[0] || d.Peak[1] < d.Steady[1] {
+				t.Errorf("%v, %+v", ok, d)
+			}
+			return d.Peak
+		}
+		for hour := range 8 * 24 {
+			sample := Sample{At: at(hour), CPU: 500, Memory: 500 * mib}
+			if hour%24 == 3 {
+				sample.CPU, sample.Memory = 3000, 3000*mib
+			}
+			for range 12 {
+				sample.At = sample.At.Add(5*time.Minute - 1)
+				s.Record(0, sample)
+			}
+			if hour == 100 {
+				if got := peaks(hour + 2); got[0] < 1500 || got[1] < 3000*mib {
+					t.Errorf("%v while the week before is not known", got)
+				}
+			}
+		}
+		for _, hour := range []int{8*24 + 2, 8*24 + 3} {
+			if got := peaks(hour); got != (headroom.Amounts{3000, 3000 * mib}) {
+				t.Errorf("%v at %d hours", got, hour)
+			}
+		}
+		for _, hour := range []int{8*24 + 1, 8*24 + 4} {
+			if got := peaks(hour); got[0] > 600 || got[1] > 600*mib {
+				t.Errorf("%v at %d hours", got, hour)
+			}
+		}
+	})
 	t.Run("shares nothing while nothing is known", func(t *testing.T) {
 		s := sharing(NewSharing(demand, headroom.Largest, false)).Sizer(recommend.Authored{}, []float64{1}).(sharer)
 		if _, ok := s.share(0, recommend.Amounts{}, time.Unix(monday, 0)); ok {

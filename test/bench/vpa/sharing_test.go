@@ -82,8 +82,8 @@ func BenchmarkSharing(b *testing.B) {
 		{"as recorded", machines, 7 * 24 * time.Hour},
 		{"8 hours a day with twice the CPU", withWaves(machines, 9, 17, 1), 7 * 24 * time.Hour},
 		{"1 hour a day with four times the CPU", withWaves(machines, 12, 13, 3), 7 * 24 * time.Hour},
-		{"each machine anew every day", machines, 24 * time.Hour},
-		{"each machine anew every 4 hours", machines, 4 * time.Hour},
+		{"each machine created again every day", machines, 24 * time.Hour},
+		{"each machine created again every 4 hours", machines, 4 * time.Hour},
 	} {
 		for _, policy := range sharers() {
 			b.Run(scenario.name+"/"+policy.Name(), func(b *testing.B) {

@@ -717,7 +717,7 @@ func (x *NodeType) GetSteady() *Steady {
 	return nil
 }
 
-// The usage of all pods in slots of some minutes. Slots that are open are not stored.
+// The usage of all pods in slots of a few minutes each. Slots that are open are not stored.
 type Steady struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The means of CPU.

@@ -14,8 +14,6 @@ import (
 const (
 	// lives is how many times the life of a cluster is replayed, each time with other chances.
 	lives = 10
-	// recreated is after how many hours a machine is created again, in the mean: a weekly release.
-	recreated = 7 * 24
 	// band is by which share a size differs before a machine is resized, and calm for how many hours it is not lowered
 	// after that: the rules of the recommender.
 	band, calm = 0.1, 24
@@ -38,7 +36,7 @@ type Lasting struct {
 }
 
 // lasting replays lives of a cluster.
-func lasting(loads []*load, node recommend.Amounts, sharing *Sharing) (all Lasting) {
+func lasting(loads []*load, settings *Settings, sharing *Sharing) (all Lasting) {
 	if len(loads) == 0 {
 		return all
 	}
@@ -51,7 +49,10 @@ func lasting(loads []*load, node recommend.Amounts, sharing *Sharing) (all Lasti
 		begin, end = min(begin, l.hours[0].number), max(end, l.hours[len(l.hours)-1].number)
 	}
 	for i := range lives {
-		c := cluster{size: node, sharing: sharing, shares: [2]float64{1, 1}, random: rand.New(rand.NewPCG(39, uint64(i)))}
+		c := cluster{
+			size: settings.Node, sharing: sharing, recreated: int(settings.Recreated / time.Hour), shares: [2]float64{1, 1},
+			random: rand.New(rand.NewPCG(39, uint64(i))),
+		}
 		for _, l := range loads {
 			c.coming = append(c.coming, &resident{of: l})
 		}
@@ -80,12 +81,11 @@ type loadHour struct {
 }
 
 // note notes what a replica needs at the first sample of an hour.
-func (l *load) note(at time.Time, demand func(at time.Time) headroom.Demand) headroom.Demand {
+func (l *load) note(at time.Time, demand func(at time.Time) headroom.Demand) {
 	number := at.Unix() / 3600
 	if n := len(l.hours); n == 0 || l.hours[n-1].number != number {
 		l.hours = append(l.hours, loadHour{number, demand(at)})
 	}
-	return l.hours[len(l.hours)-1].demand
 }
 
 // resident is a machine in a cluster.
@@ -117,9 +117,11 @@ type cluster struct {
 	size    recommend.Amounts
 	sharing *Sharing
 	rules   headroom.Rules
-	random  *rand.Rand
-	coming  []*resident
-	nodes   []*inhabited
+	// recreated is after how many hours a machine is created again, in the mean.
+	recreated int
+	random    *rand.Rand
+	coming    []*resident
+	nodes     []*inhabited
 	// shares are those that a new machine can expect.
 	shares [2]float64
 	told   Lasting
@@ -138,7 +140,7 @@ func (c *cluster) live(hour int64) {
 				r.day++
 			}
 			gone := l.hours[len(l.hours)-1].number < hour
-			again := !gone && c.random.IntN(recreated) == 0
+			again := !gone && c.random.IntN(c.recreated) == 0
 			if again {
 				created = append(created, r)
 			}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -31,7 +32,8 @@ func flat(cpu int64) headroom.Demand {
 }
 
 func TestLasting(t *testing.T) {
-	node := recommend.Amounts{CPU: 1000, Memory: 1000}
+	settings := DefaultSettings()
+	settings.Node = recommend.Amounts{CPU: 1000, Memory: 1000}
 	constant := func(hours int, needs headroom.Demand, cpu uint32) *load {
 		return life(hours, func(int) (headroom.Demand, uint32) { return needs, cpu })
 	}
@@ -42,19 +44,19 @@ func TestLasting(t *testing.T) {
 		}
 	}
 	t.Run("nothing lives without machines", func(t *testing.T) {
-		if got := lasting(nil, node, nil); got != (Lasting{}) {
+		if got := lasting(nil, &settings, nil); got != (Lasting{}) {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("machines share a node while they fit", func(t *testing.T) {
-		got := lasting([]*load{constant(48, flat(500), 400), constant(48, flat(500), 400), constant(48, flat(500), 400)}, node, nil)
+		got := lasting([]*load{constant(48, flat(500), 400), constant(48, flat(500), 400), constant(48, flat(500), 400)}, &settings, nil)
 		near(t, "nodes", got.Days, 4)
 		if got.Over+got.CPUSlots+got.Resizes+got.Waited+got.Moves != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("a node ends with its last machine", func(t *testing.T) {
-		near(t, "nodes", lasting([]*load{constant(24, flat(600), 1), constant(48, flat(600), 1)}, node, nil).Days, 3)
+		near(t, "nodes", lasting([]*load{constant(24, flat(600), 1), constant(48, flat(600), 1)}, &settings, nil).Days, 3)
 	})
 	t.Run("counts the days and slots of nodes in which usage exceeds them", func(t *testing.T) {
 		peak := life(48, func(hour int) (headroom.Demand, uint32) {
@@ -63,7 +65,7 @@ func TestLasting(t *testing.T) {
 			}
 			return flat(500), 100
 		})
-		got := lasting([]*load{constant(48, flat(500), 400), peak}, node, nil)
+		got := lasting([]*load{constant(48, flat(500), 400), peak}, &settings, nil)
 		near(t, "days", got.Over, 2)
 		near(t, "slots", got.CPUSlots, 36)
 	})
@@ -74,17 +76,17 @@ func TestLasting(t *testing.T) {
 		return flat(600), 1
 	}
 	t.Run("a machine is resized where there is room, and moves where there is none", func(t *testing.T) {
-		got := lasting([]*load{constant(23, flat(400), 1), life(23, grows)}, node, nil)
+		got := lasting([]*load{constant(23, flat(400), 1), life(23, grows)}, &settings, nil)
 		near(t, "resizes", got.Resizes, 1)
 		near(t, "moves", got.Moves, 0)
 		near(t, "nodes", got.Days, 23.0/24)
-		got = lasting([]*load{constant(23, flat(700), 1), life(23, grows)}, node, nil)
+		got = lasting([]*load{constant(23, flat(700), 1), life(23, grows)}, &settings, nil)
 		if got.Waited < 1 || got.Moves < 0.5 || got.Moves > 1 || got.Days <= 1 {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("a machine that is larger than a node gets a node of its size", func(t *testing.T) {
-		got := lasting([]*load{life(23, func(hour int) (headroom.Demand, uint32) { return flat(900 + 100*int64(hour)), 900 + 100*uint32(hour) })}, node, nil)
+		got := lasting([]*load{life(23, func(hour int) (headroom.Demand, uint32) { return flat(900 + 100*int64(hour)), 900 + 100*uint32(hour) })}, &settings, nil)
 		near(t, "nodes", got.Days, 23.0/24)
 		near(t, "resizes", math.Round(got.Resizes), 22)
 		if got.CPUSlots+got.Waited+got.Moves != 0 {
@@ -98,7 +100,7 @@ func TestLasting(t *testing.T) {
 			}
 			return flat(100), 1
 		}
-		got := lasting([]*load{life(48, shrinks), life(48, shrinks), life(48, shrinks)}, node, nil)
+		got := lasting([]*load{life(48, shrinks), life(48, shrinks), life(48, shrinks)}, &settings, nil)
 		// A machine that is created again after it has shrunk moves to another node earlier.
 		if got.Days < 4-0.7 || got.Days > 4 || got.Moves == 0 || got.Moves > 2 {
 			t.Errorf("%+v", got)
@@ -115,20 +117,36 @@ func TestLasting(t *testing.T) {
 		}
 		// Together, they need 600 and a reserve of 346, and 1,800 without sharing. They begin on two nodes, since they cannot
 		// expect to share, and fit on one of them only by chance, since they get more while they are few.
-		got := lasting(loads, node, sharing)
+		got := lasting(loads, &settings, sharing)
 		if got.Days > 8.1 || got.Days < 4 || got.Over != 0 {
 			t.Errorf("%+v", got)
 		}
 		if got.Resizes > 12*4 {
 			t.Errorf("%v resizes", got.Resizes)
 		}
-		if alone := lasting(loads, node, NewSharing(recommend.DefaultShared(), headroom.Independent, true)); alone.Days < got.Days {
+		if alone := lasting(loads, &settings, NewSharing(recommend.DefaultShared(), headroom.Independent, true)); alone.Days < got.Days {
 			t.Errorf("%v nodes, and %v with more in reserve", got.Days, alone.Days)
+		}
+	})
+	t.Run("creates machines again as often as the settings say", func(t *testing.T) {
+		shrinks := func(hour int) (headroom.Demand, uint32) {
+			if hour < 10 {
+				return flat(600), 1
+			}
+			return flat(300), 1
+		}
+		// Without a day that begins after they have shrunk, only machines that are created again come together.
+		loads := []*load{life(24, shrinks), life(24, shrinks), life(24, shrinks)}
+		often, seldom := settings, settings
+		often.Recreated, seldom.Recreated = time.Hour, 1000000*time.Hour
+		near(t, "nodes without churn", lasting(loads, &seldom, nil).Days, 3)
+		if got := lasting(loads, &often, nil); got.Days > 2.6 || got.Moves != 0 {
+			t.Errorf("%+v with churn", got)
 		}
 	})
 	t.Run("has the same result every time", func(t *testing.T) {
 		loads := []*load{constant(100, flat(300), 400), life(70, grows), constant(90, flat(650), 400)}
-		if a, b := lasting(loads, node, nil), lasting(loads, node, nil); !reflect.DeepEqual(a, b) {
+		if a, b := lasting(loads, &settings, nil), lasting(loads, &settings, nil); !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v, then %+v", a, b)
 		}
 	})

@@ -21,8 +21,9 @@ const slotsPerDay = secondsPerDay / slot
 type load struct {
 	workload string
 	days     []loadDay
-	// hours has what it needs, hour by hour.
-	hours []loadHour
+	// hours has what it needs, hour by hour, if lasting says so.
+	hours   []loadHour
+	lasting bool
 	// sized is what it gets on nodes, over all days and packings.
 	sized onNodes
 }
@@ -40,9 +41,12 @@ type loadDay struct {
 
 // add adds a sample. demand returns what the replica needs.
 func (l *load) add(at time.Time, demand func(at time.Time) headroom.Demand, s Sample, seen int64) {
-	number, needs := at.Unix()/secondsPerDay, l.note(at, demand)
+	if l.lasting {
+		l.note(at, demand)
+	}
+	number := at.Unix() / secondsPerDay
 	if n := len(l.days); n == 0 || l.days[n-1].number != number {
-		l.days = append(l.days, loadDay{of: l, number: number, demand: needs})
+		l.days = append(l.days, loadDay{of: l, number: number, demand: demand(at)})
 	}
 	d := &l.days[len(l.days)-1]
 	i := at.Unix() % secondsPerDay / slot
@@ -127,6 +131,10 @@ type packed struct {
 func (p *packer) place(m *loadDay) {
 	taken := 1 - p.sharing.free()
 	i := slices.IndexFunc(p.nodes, func(n *packed) bool {
+		// Most nodes are full without their reserves, which are much more to compute.
+		if n.sum.Steady[0]+m.demand.Steady[0] > n.size.CPU || float64(n.sum.Steady[1]+m.demand.Steady[1]) > taken*float64(n.size.Memory) {
+			return false
+		}
 		with := n.sum.With(m.of.workload, m.demand)
 		needs := p.rules.Needs(&with)
 		return needs[0] <= n.size.CPU && float64(needs[1]) <= taken*float64(n.size.Memory)

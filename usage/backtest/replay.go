@@ -21,6 +21,9 @@ type Settings struct {
 	Node recommend.Amounts
 	// BadDay is the share of a day's CPU samples above the request from which it is bad.
 	BadDay float64
+	// Lasting adds machines that stay on their nodes. Each is created again after Recreated, in the mean, of at least an hour.
+	Lasting   bool
+	Recreated time.Duration
 }
 
 // DefaultSettings returns the rules for nodes of one type.
@@ -28,6 +31,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		Warmup: 8 * 24 * time.Hour, Every: time.Hour, Speeds: []float64{1},
 		Node: recommend.Amounts{CPU: 16_000, Memory: 64 << 30}, BadDay: 0.05,
+		Recreated: week * 24 * time.Hour, // A weekly release.
 	}
 }
 
@@ -121,7 +125,7 @@ func replay(machines []*trace.Machine, policy Policy, settings *Settings, loads 
 			},
 		}
 		if loads {
-			replicas[i].load = &load{}
+			replicas[i].load = &load{lasting: settings.Lasting}
 		}
 	}
 	for i, row := range inOrder(machines) {

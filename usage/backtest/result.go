@@ -18,7 +18,7 @@ type Result struct {
 	Replicas []Replica
 	// Nodes are the nodes that machines were packed on, if there is one speed.
 	Nodes Nodes
-	// Lasting is what happened if machines stayed on their nodes, if there is one speed.
+	// Lasting is what happened if machines stayed on their nodes, if the settings ask for it and there is one speed.
 	Lasting Lasting
 }
 
@@ -74,7 +74,9 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 	if pack1 {
 		sharing := sharingOf(policy)
 		result.Nodes = pack(loads, settings.Node, sharing, settings.BadDay)
-		result.Lasting = lasting(loads, settings.Node, sharing)
+		if settings.Lasting {
+			result.Lasting = lasting(loads, &settings, sharing)
+		}
 		if sharing != nil {
 			result.share(loads)
 		}

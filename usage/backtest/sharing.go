@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
+	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -19,6 +20,8 @@ type Sharing struct {
 	Correlated bool
 	// Free is the part of the memory of a node that its machines are not to get.
 	Free float64
+	// SameHour makes the peak of a machine the highest usage of this and the next hour a week ago, where that is known.
+	SameHour bool
 }
 
 // NewSharing returns how machines share CPU, and memory if the demand says so. A tenth of that is kept free: the kernel
@@ -36,11 +39,14 @@ func Shared() map[string]*Sharing {
 	demand := recommend.DefaultShared()
 	withMemory := demand
 	withMemory.WithMemory = true
+	sameHour := NewSharing(withMemory, headroom.Largest, false)
+	sameHour.SameHour = true
 	return map[string]*Sharing{
 		"":            NewSharing(demand, headroom.Independent, false),
 		"-largest":    NewSharing(demand, headroom.Largest, false),
 		"-correlated": NewSharing(demand, headroom.Independent, true),
 		"-memory":     NewSharing(withMemory, headroom.Independent, false),
+		"-same-hour":  sameHour,
 	}
 }
 
@@ -108,12 +114,37 @@ func (s *sizer) share(replica int, has recommend.Amounts, now time.Time) (d head
 		return d, false
 	}
 	p := sharing.Demand.Parts(&demand, options, &r, 1, now)
+	if sharing.SameHour {
+		s.sameHour(&p, &view, now)
+	}
 	speed := s.speeds[s.pods[replica].NodeType]
 	d = headroom.NewDemand([2]float64{float64(p.Steady.CPU) / speed.CPU, float64(p.Steady.Memory)}, [2]float64{float64(p.Peak.CPU) / speed.CPU, float64(p.Peak.Memory)})
 	if !sharing.Demand.WithMemory {
 		d.Steady[1], d.Peak[1] = has.Memory, has.Memory
 	}
 	return d, true
+}
+
+// sameHour makes the peaks the highest usage of this and the next hour a week ago, where that is known.
+func (s *sizer) sameHour(p *recommend.Parts, view *history.View, now time.Time) {
+	var highest recommend.Amounts
+	for i := range view.Types {
+		of := &view.Types[i]
+		for _, at := range []time.Time{now, now.Add(time.Hour)} {
+			if cpu, known := of.Peak(history.CPU, at); known {
+				highest.CPU = max(highest.CPU, int64(math.Ceil(float64(cpu)*s.speeds[of.NodeType].CPU)))
+			}
+			if memory, known := of.Peak(history.Memory, at); known {
+				highest.Memory = max(highest.Memory, memory)
+			}
+		}
+	}
+	if highest.CPU > 0 {
+		p.Peak.CPU = max(highest.CPU, p.Steady.CPU)
+	}
+	if highest.Memory > 0 {
+		p.Peak.Memory = max(highest.Memory, p.Steady.Memory)
+	}
 }
 
 // week is for how many days usage is compared.

@@ -49,11 +49,14 @@ func TestSharing(t *testing.T) {
 	withMemory := demand
 	withMemory.WithMemory = true
 	alone := &Recommender{Label: "default", History: history.DefaultOptions(), Options: recommend.DefaultOptions()}
+	// These machines are the same every day, so that few decisions are enough.
+	settings := DefaultSettings()
+	settings.Every = 12 * time.Hour
 	of := func(p Policy, machines []*trace.Machine) (Row, Result) {
-		result := Run(machines, p, DefaultSettings())
+		result := Run(machines, p, settings)
 		return result.Summary(Prices{Core: 1})[0], result
 	}
-	apart, together := sharers(24, 12, false), sharers(24, 12, true)
+	apart, together := sharers(24, 10, false), sharers(24, 10, true)
 	t.Run("needs fewer nodes, and leaves limits, kills and resizes as they are", func(t *testing.T) {
 		without, _ := of(alone, apart)
 		for _, reserve := range []headroom.Reserve{headroom.Largest, headroom.Independent} {
@@ -145,17 +148,57 @@ func TestSharing(t *testing.T) {
 	})
 	t.Run("has the same result every time", func(t *testing.T) {
 		p := sharing(NewSharing(withMemory, headroom.Independent, true))
-		machines := generated(t, 8, 12)
-		if a, b := Run(machines, p, DefaultSettings()), Run(machines, p, DefaultSettings()); !reflect.DeepEqual(a, b) {
+		machines, settings := generated(t, 8, 10), settings
+		settings.Lasting = true
+		if a, b := Run(machines, p, settings), Run(machines, p, settings); !reflect.DeepEqual(a, b) || a.Lasting.Days == 0 {
 			t.Errorf("%+v, then %+v", a, b)
 		}
 	})
 	t.Run("needs less CPU on a faster node", func(t *testing.T) {
-		settings := DefaultSettings()
-		settings.Speeds = []float64{2}
+		faster := settings
+		faster.Speeds = []float64{2}
 		p := sharing(NewSharing(demand, headroom.Largest, false))
-		if slow, fast := Run(apart, p, DefaultSettings()).Replicas[0].Cores, Run(apart, p, settings).Replicas[0].Cores; math.Abs(fast-slow/2) > 0.1*fast {
+		if slow, fast := Run(apart[:8], p, settings).Replicas[0].Cores, Run(apart[:8], p, faster).Replicas[0].Cores; math.Abs(fast-slow/2) > 0.1*fast {
 			t.Errorf("%v cores, and %v on nodes that are twice as fast", slow, fast)
+		}
+	})
+	t.Run("knows the peak of the same hour a week ago, and of the next one", func(t *testing.T) {
+		p := sharing(Shared()["-same-hour"])
+		p.History.Hours = true
+		s := p.Sizer(recommend.Authored{}, []float64{2}).(*sizer)
+		at := func(hours int) time.Time { return time.Unix(monday, 0).Add(time.Duration(hours) * time.Hour) }
+		peaks := func(hours int) headroom.Amounts {
+			t.Helper()
+			d, ok := s.share(0, recommend.Amounts{}, at(hours))
+			if !ok || d.Steady[0] < 500 || d.Steady[0] > 600 || d.Peak[0] < d.Steady[0] || d.Peak[1] < d.Steady[1] {
+				t.Errorf("%v, %+v", ok, d)
+			}
+			return d.Peak
+		}
+		for hour := range 8 * 24 {
+			sample := Sample{At: at(hour), CPU: 500, Memory: 500 * mib}
+			if hour%24 == 3 {
+				sample.CPU, sample.Memory = 3000, 3000*mib
+			}
+			for range 12 {
+				sample.At = sample.At.Add(5*time.Minute - 1)
+				s.Record(0, sample)
+			}
+			if hour == 100 {
+				if got := peaks(hour + 2); got[0] < 1500 || got[1] < 3000*mib {
+					t.Errorf("%v while the week before is not known", got)
+				}
+			}
+		}
+		for _, hour := range []int{8*24 + 2, 8*24 + 3} {
+			if got := peaks(hour); got != (headroom.Amounts{3000, 3000 * mib}) {
+				t.Errorf("%v at %d hours", got, hour)
+			}
+		}
+		for _, hour := range []int{8*24 + 1, 8*24 + 4} {
+			if got := peaks(hour); got[0] > 600 || got[1] > 600*mib {
+				t.Errorf("%v at %d hours", got, hour)
+			}
 		}
 	})
 	t.Run("shares nothing while nothing is known", func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ const (
 
 // large returns a store with what a large cluster used in eight days, one sample a minute. What a
 // workload uses follows the hour, with noise and rare peaks.
-func large(b *testing.B) *usage.Store {
+func large(b *testing.B, options func(history.Container) history.Options) *usage.Store {
 	b.Helper()
 	types := []string{"n2d", "n4", "c3", "c4a"}
 	state := usage.NewState()
@@ -36,7 +37,7 @@ func large(b *testing.B) *usage.Store {
 		random := rand.New(rand.NewPCG(1, uint64(habit)))
 		cpu, memory := 20*math.Exp(4.5*random.Float64()), 5e7*math.Exp(4*random.Float64())
 		swing, noise := random.Float64(), 0.1+0.4*random.Float64()
-		h := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
+		h := history.New(options)
 		var copies []history.Container
 		var pods [][]history.Pod
 		for i := habit; i < workloads; i += habits {
@@ -76,7 +77,7 @@ func large(b *testing.B) *usage.Store {
 		}
 		add(h, copies[0])
 		for i, c := range copies[1:] {
-			other := history.New(func(history.Container) history.Options { return history.DefaultOptions() })
+			other := history.New(options)
 			if err := other.Restore(c, copied(b, h.State(copies[0]), c).State, began); err != nil {
 				b.Fatal(err)
 			}
@@ -158,9 +159,46 @@ func shards(b *testing.B, k *Keeper, store *usage.Store) (forms [][]byte) {
 	return forms
 }
 
+// usual are the options of a cluster in which nothing is shared, and slotted those of one in which all is.
+func usual(history.Container) history.Options { return history.DefaultOptions() }
+
+func slotted(history.Container) history.Options {
+	o := history.DefaultOptions()
+	o.SteadyCPU, o.SteadyMemory = 10*time.Minute, 30*time.Minute
+	return o
+}
+
+// BenchmarkSlots measures what the slots of steady demand take in a large cluster, in memory and in a checkpoint.
+func BenchmarkSlots(b *testing.B) {
+	for _, options := range []func(history.Container) history.Options{usual, slotted} {
+		b.Run(fmt.Sprintf("of %v", options(history.Container{}).SteadyCPU), func(b *testing.B) {
+			heap := func() float64 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				return float64(m.HeapAlloc)
+			}
+			for b.Loop() {
+				before := heap()
+				store := large(b, options)
+				taken := heap() - before
+				k := New(Config{Interval: Interval})
+				k.count = 1
+				bytes := 0
+				for _, form := range shards(b, k, store) {
+					bytes += len(form)
+				}
+				b.ReportMetric(taken/workloads, "heap-B/workload")
+				b.ReportMetric(float64(bytes)/workloads, "stored-B/workload")
+				runtime.KeepAlive(store)
+			}
+		})
+	}
+}
+
 // BenchmarkLarge measures the checkpoint of a large cluster: 150,000 containers of 10,000 workloads.
 func BenchmarkLarge(b *testing.B) {
-	store := large(b)
+	store := large(b, usual)
 	if n := len(store.Containers()); n != workloads {
 		b.Fatalf("%d containers", n)
 	}

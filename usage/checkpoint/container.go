@@ -39,10 +39,7 @@ func (c *container) append(b []byte) ([]byte, error) {
 		m.NodeTypes = append(m.NodeTypes, packSeries(s, c.Shapes, newest))
 	}
 	if v := c.Version; v.Hash != 0 {
-		m.Version = &storedv2.Version{Hash: v.Hash}
-		if !v.Since.IsZero() {
-			m.Version.SinceSeconds = v.Since.Unix()
-		}
+		m.Version = &storedv2.Version{Hash: v.Hash, SinceSeconds: packSeconds(v.Since)}
 	}
 	m.ProtoReflect().SetUnknown(c.Unknown)
 	b, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
@@ -58,6 +55,7 @@ func packSeries(s *history.Series, shapes history.Shapes, newest time.Time) *sto
 		HeardTime: packTime(s.Heard, newest), Samples: int64(s.Samples), Cpu: packHistogram(&s.CPU, shapes.CPU.HalfLife),
 		Memory: packHistogram(&s.Memory, shapes.Memory.HalfLife), Throttled: packHistogram(&s.Throttled, shapes.CPU.HalfLife),
 		Pressed: packHistogram(s.Pressed, shapes.CPU.HalfLife), Floors: packFloors(s.Floors), Peaks: packPeaks(&s.Peaks), Runs: packRuns(s.Runs),
+		Steady: packSteady(s.Steady, shapes),
 	}
 	for i, to := range []**storedv2.Hours{&m.CpuHours, &m.MemoryHours, &m.PeakHours} {
 		if h := &s.Hours[i]; i == 0 || *h != s.Hours[i-1] {
@@ -131,10 +129,7 @@ func unpackContainer(form []byte) (c container, err error) {
 		},
 	}
 	if v := m.Version; v != nil {
-		c.Version.Hash = v.Hash
-		if v.SinceSeconds != 0 {
-			c.Version.Since = time.Unix(v.SinceSeconds, 0).UTC()
-		}
+		c.Version = history.Version{Hash: v.Hash, Since: unpackSeconds(v.SinceSeconds)}
 	}
 	for _, of := range m.NodeTypes {
 		if of.CpuHours == nil { // An earlier version has stored the hours of all node types together.
@@ -158,13 +153,14 @@ func unpackSeries(m *storedv2.NodeType, shapes history.Shapes, newest time.Time)
 		NodeType: m.Name, First: unpackTime(m.FirstTime, newest), Last: unpackTime(m.LastTime, newest),
 		Heard: unpackTime(m.HeardTime, newest), Samples: int(m.Samples), Unknown: m.ProtoReflect().GetUnknown(),
 	}
-	var errs [7]error
+	var errs [8]error
 	s.CPU, errs[0] = unpackHistogram(m.Cpu, shapes.CPU)
 	s.Memory, errs[1] = unpackHistogram(m.Memory, shapes.Memory)
 	s.Throttled, errs[2] = unpackHistogram(m.Throttled, shapes.CPU)
 	s.Floors, errs[4] = unpackFloors(m.Floors)
 	s.Peaks, errs[5] = unpackPeaks(m.Peaks)
 	s.Runs, errs[6] = unpackRuns(m.Runs)
+	s.Steady, errs[7] = unpackSteady(m.Steady, shapes)
 	if m.Pressed != nil {
 		var pressed histogram.Histogram
 		pressed, errs[3] = unpackHistogram(m.Pressed, shapes.CPU)

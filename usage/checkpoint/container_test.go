@@ -62,7 +62,7 @@ func filled(t testing.TB, options func(history.Container) history.Options) *hist
 // hourly are options with everything.
 func hourly(history.Container) history.Options {
 	options := history.DefaultOptions()
-	options.Hours = true
+	options.Hours, options.SteadyCPU, options.SteadyMemory = true, 10*time.Minute, 30*time.Minute
 	return options
 }
 
@@ -248,6 +248,7 @@ func TestContainer(t *testing.T) {
 		}
 	})
 	t.Run("keeps runs", keepsRuns)
+	t.Run("keeps slots", keepsSlots)
 	t.Run("keeps all IDs of pods apart", func(t *testing.T) {
 		s := least()
 		for _, id := range []history.PodID{0, 1, 1<<40 - 1, 1 << 32} {
@@ -304,6 +305,7 @@ func TestContainer(t *testing.T) {
 	}
 	for name, do := range map[string]func(m *storedv2.Container){
 		"no half-life":                   func(m *storedv2.Container) { m.CpuHalfLifeNanos = 0 },
+		"slots that are impossible":      func(m *storedv2.Container) { m.NodeTypes[0].Steady.Memory.Total = 0 },
 		"a histogram that is impossible": func(m *storedv2.Container) { m.NodeTypes[0].Pressed.Total = 0 },
 		"a week that is not complete":    func(m *storedv2.Container) { m.NodeTypes[0].Week.MemoryBytes = m.NodeTypes[0].Week.MemoryBytes[1:] },
 		"node types twice":               func(m *storedv2.Container) { m.NodeTypes[1] = m.NodeTypes[0] },
@@ -353,6 +355,7 @@ func TestContainer(t *testing.T) {
 			"unknown fields":    bytes.Repeat(later, n/len(later)),
 			"long node types":   append(bytes.Repeat(field(typesField, nil), n), field(4, make([]byte, n*leastType))...),
 			"containers of one": zeros,
+			"empty slots":       append(bytes.Repeat(field(typesField, field(21, nil)), n), field(4, make([]byte, n*leastType))...),
 		} {
 			t.Run(name, func(t *testing.T) {
 				footprint.CheckAllocated(t, len(form), func() { _, _ = unpackContainer(form) })
@@ -416,6 +419,7 @@ func randomHistory(seed uint64, do func(h *history.History, options func(history
 			h.Expire(now)
 		case 6:
 			own.Compat, own.Hours = random.IntN(3) == 0, random.IntN(3) == 0
+			own.SteadyCPU, own.SteadyMemory = time.Duration(random.IntN(3))*time.Minute, time.Duration(random.IntN(3))*time.Hour
 		}
 		at := now.Add(-time.Duration(random.ExpFloat64()*float64(time.Hour)) + time.Duration(random.IntN(3))*time.Minute)
 		if random.IntN(20) == 0 {

@@ -51,3 +51,18 @@ func nanos(at time.Time) int64 {
 	}
 	return at.UnixNano()
 }
+
+// packSeconds returns the seconds since 1970; 0 for no time.
+func packSeconds(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.Unix()
+}
+
+func unpackSeconds(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(n, 0).UTC()
+}

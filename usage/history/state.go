@@ -44,7 +44,7 @@ type Series struct {
 	Throttled histogram.Histogram
 	// Week is nil if the peaks of hours are not kept.
 	Week *Week
-	// Steady is nil if no slots are kept. It is not stored.
+	// Steady is nil if no slots are kept.
 	Steady *Steady
 	// Floors are nil while no size was seen to be too small.
 	Floors *Floors

@@ -15,9 +15,10 @@ type Steady struct {
 	CPUSince, MemorySince time.Time
 }
 
-// slots are the open slots of a pod; without an end while there is none.
+// slots are the open slots of a pod. There is one for each container of each pod, so it takes only 40 bytes.
 type slots struct {
-	cpu, memory Period
+	// ends has the end of each slot, in nanoseconds since 1970; 0 while there is none.
+	ends [2]int64
 	// sum adds up samples of CPU times their lengths, length adds up these lengths, and peak is the highest usage of memory.
 	sum, length float64
 	peak        int64
@@ -38,19 +39,15 @@ func (w *Window) steady(s *Sample, options *Options, shapes Shapes) {
 	if w.series.Steady == nil {
 		w.series.Steady = &Steady{CPU: histogram.New(shapes.CPU), Memory: histogram.New(shapes.Memory)}
 	}
-	of := &w.slots.cpu
-	if s.Resource == Memory {
-		of = &w.slots.memory
-	}
+	end := &w.slots.ends[s.Resource]
 	// A sample belongs to the slot of its middle, and one of a moment at the end of a slot to that one.
 	middle := s.At.Add(-s.Length/2 - 1)
 	switch {
-	case middle.Before(of.From):
+	case middle.UnixNano() < *end-int64(length):
 		return // It comes late.
-	case !middle.Before(of.Until):
+	case middle.UnixNano() >= *end:
 		w.close(s.Resource)
-		from := middle.Truncate(length)
-		*of = Period{from, from.Add(length)}
+		*end = middle.Truncate(length).Add(length).UnixNano()
 	}
 	if s.Resource == Memory {
 		w.slots.peak = max(w.slots.peak, s.Usage)
@@ -63,16 +60,17 @@ func (w *Window) steady(s *Sample, options *Options, shapes Shapes) {
 
 // close counts an open slot.
 func (w *Window) close(resource Resource) {
-	to := w.series.Steady
+	to, end := w.series.Steady, w.slots.ends[resource]
+	at := time.Unix(0, end).UTC()
 	if resource == Memory {
-		if at := w.slots.memory.Until; !at.IsZero() {
+		if end != 0 {
 			to.Memory.Add(float64(w.slots.peak), peakWeight, at)
 			earliest(&to.MemorySince, at)
 		}
 		w.slots.peak = 0
 		return
 	}
-	if at := w.slots.cpu.Until; !at.IsZero() {
+	if end != 0 {
 		to.CPU.Add(w.slots.sum/w.slots.length, cpuWeight, at)
 		earliest(&to.CPUSince, at)
 	}

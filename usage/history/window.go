@@ -26,7 +26,7 @@ type Window struct {
 	peaks bool
 	// Ran means that the pod has ended with success, and that this is one of the runs of the history.
 	Ran bool
-	// slots are open; nil if none are kept.
+	// slots are open; nil if none are kept. They are not stored: of slots that are open at a restart, what comes after it counts.
 	slots *slots
 }
 

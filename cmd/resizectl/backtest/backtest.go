@@ -79,6 +79,9 @@ of a replay. The columns:
   ABOVE-DAYS                  share of the days of a machine with memory above the request
   OVER-MEMORY, OVER-CPU       the parts of NODES-OVER
   OVER-SEEN                   days of a node on which memory up to the limits exceeded it
+  MEMORY-SLOTS, CPU-SLOTS     share of the time of nodes in which usage exceeded them
+  LASTING-OVER                like NODES-OVER, if machines stay on their nodes
+  LASTING-RESIZES, MOVES      resizes and moves per machine and day, if they do
 
 This needs no server.`,
 		Example: `  # Compare policies on a trace
@@ -269,6 +272,13 @@ func table(rows []backtest.Row) *metav1.Table {
 		add(print.WideColumn("Over-memory"), func(r backtest.Row) string { return number(r.OverMemory, 1) })
 		add(print.WideColumn("Over-seen"), func(r backtest.Row) string { return number(r.OverSeen, 1) })
 		add(print.WideColumn("Over-CPU"), func(r backtest.Row) string { return number(r.OverCPU, 1) })
+		add(print.WideColumn("Memory-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.MemorySlots*100) })
+		add(print.WideColumn("CPU-slots"), func(r backtest.Row) string { return fmt.Sprintf("%.3f%%", r.CPUSlots*100) })
+		add(print.WideColumn("Lasting-over"), func(r backtest.Row) string {
+			return fmt.Sprintf("%.0f of %.0f", r.Lasting.Over, r.Lasting.NodeDays)
+		})
+		add(print.WideColumn("Lasting-resizes"), func(r backtest.Row) string { return number(r.Lasting.Resizes, 2) })
+		add(print.WideColumn("Moves"), func(r backtest.Row) string { return number(r.Lasting.Moves, 3) })
 	}
 	return t
 }

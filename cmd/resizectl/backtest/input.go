@@ -181,6 +181,8 @@ func (o *options) settings() (backtest.Settings, error) {
 		return s, errors.New("--bad-day must be between 0 and 1, e.g. 0.05")
 	}
 	s.Speeds, s.Every, s.BadDay = o.speeds, o.every, o.badDay
+	// The default table has none of its figures, but may be in their order.
+	s.Lasting = o.Format != print.FormatTable || o.SortBy.IsSet()
 	node, err := parseNode(o.node)
 	s.Node = node
 	return s, err

@@ -118,6 +118,8 @@ var descriptions = map[string]string{
 	"shared-largest":    `"shared", with as much for all machines of a node as one of them may need`,
 	"shared-correlated": `"shared", with more for all, given how the machines rose and fell together`,
 	"shared-memory":     `"shared", with memory that is shared, too`,
+	"shared-same-hour": `"shared-largest", with memory, up to the highest usage of the same hour a week ago, as
+                    CruiseKube shares`,
 }
 
 // own returns our policies, given which flags are given.
@@ -149,10 +151,11 @@ func own(c changes, given func(flag string) bool) []backtest.Policy {
 		}))
 	}
 	sharing := backtest.Shared()
-	for _, variant := range []string{"", "-largest", "-correlated", "-memory"} {
+	for _, variant := range []string{"", "-largest", "-correlated", "-memory", "-same-hour"} {
 		policies = append(policies, ours("shared"+variant, recommend.DefaultOptions(), func(h *history.Options, _ *recommend.Options, r *backtest.Recommender) {
 			recommend.KeepSlots(h)
 			r.Sharing = sharing[variant]
+			h.Hours = r.Sharing.SameHour
 		}))
 	}
 	if c.any() {

@@ -561,7 +561,9 @@ type NodeType struct {
 	// The hours with peaks of memory; absent if they are the same as those of memory.
 	PeakHours *Hours `protobuf:"bytes,15,opt,name=peak_hours,json=peakHours,proto3" json:"peak_hours,omitempty"`
 	// The days on which pods ended with success; absent without any.
-	Runs          *Runs `protobuf:"bytes,20,opt,name=runs,proto3" json:"runs,omitempty"`
+	Runs *Runs `protobuf:"bytes,20,opt,name=runs,proto3" json:"runs,omitempty"`
+	// The usage over longer times than samples take; absent if it is not kept.
+	Steady        *Steady `protobuf:"bytes,21,opt,name=steady,proto3" json:"steady,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -708,6 +710,86 @@ func (x *NodeType) GetRuns() *Runs {
 	return nil
 }
 
+func (x *NodeType) GetSteady() *Steady {
+	if x != nil {
+		return x.Steady
+	}
+	return nil
+}
+
+// The usage of all pods in slots of a few minutes each. Slots that are open are not stored.
+type Steady struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The means of CPU.
+	Cpu *Histogram `protobuf:"bytes,1,opt,name=cpu,proto3" json:"cpu,omitempty"`
+	// The peaks of memory.
+	Memory *Histogram `protobuf:"bytes,2,opt,name=memory,proto3" json:"memory,omitempty"`
+	// When the first slot of CPU ended, in seconds since 1970; 0 without slots.
+	CpuSinceSeconds int64 `protobuf:"varint,3,opt,name=cpu_since_seconds,json=cpuSinceSeconds,proto3" json:"cpu_since_seconds,omitempty"`
+	// When the first slot of memory ended, likewise.
+	MemorySinceSeconds int64 `protobuf:"varint,4,opt,name=memory_since_seconds,json=memorySinceSeconds,proto3" json:"memory_since_seconds,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *Steady) Reset() {
+	*x = Steady{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Steady) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Steady) ProtoMessage() {}
+
+func (x *Steady) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Steady.ProtoReflect.Descriptor instead.
+func (*Steady) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Steady) GetCpu() *Histogram {
+	if x != nil {
+		return x.Cpu
+	}
+	return nil
+}
+
+func (x *Steady) GetMemory() *Histogram {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *Steady) GetCpuSinceSeconds() int64 {
+	if x != nil {
+		return x.CpuSinceSeconds
+	}
+	return 0
+}
+
+func (x *Steady) GetMemorySinceSeconds() int64 {
+	if x != nil {
+		return x.MemorySinceSeconds
+	}
+	return 0
+}
+
 // The newest days on which pods ended with success whose usage is known, the newest one first.
 type Runs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -725,7 +807,7 @@ type Runs struct {
 
 func (x *Runs) Reset() {
 	*x = Runs{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -737,7 +819,7 @@ func (x *Runs) String() string {
 func (*Runs) ProtoMessage() {}
 
 func (x *Runs) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -750,7 +832,7 @@ func (x *Runs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Runs.ProtoReflect.Descriptor instead.
 func (*Runs) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Runs) GetDays() []int32 {
@@ -794,7 +876,7 @@ type Peaks struct {
 
 func (x *Peaks) Reset() {
 	*x = Peaks{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +888,7 @@ func (x *Peaks) String() string {
 func (*Peaks) ProtoMessage() {}
 
 func (x *Peaks) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +901,7 @@ func (x *Peaks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peaks.ProtoReflect.Descriptor instead.
 func (*Peaks) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Peaks) GetDay() int32 {
@@ -851,7 +933,7 @@ type Floors struct {
 
 func (x *Floors) Reset() {
 	*x = Floors{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +945,7 @@ func (x *Floors) String() string {
 func (*Floors) ProtoMessage() {}
 
 func (x *Floors) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +958,7 @@ func (x *Floors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floors.ProtoReflect.Descriptor instead.
 func (*Floors) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Floors) GetDays() []int32 {
@@ -913,7 +995,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -925,7 +1007,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -938,7 +1020,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -991,7 +1073,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1003,7 +1085,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1016,7 +1098,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -1081,7 +1163,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1093,7 +1175,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1106,7 +1188,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -1231,7 +1313,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1325,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1338,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1327,7 +1409,7 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\x05Hours\x12#\n" +
 	"\rfirst_seconds\x18\x01 \x01(\x03R\ffirstSeconds\x12\x1b\n" +
 	"\tlast_hour\x18\x02 \x01(\x03R\blastHour\x12\x12\n" +
-	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xf8\x05\n" +
+	"\x04seen\x18\x03 \x03(\x06R\x04seen\"\xae\x06\n" +
 	"\bNodeType\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1348,7 +1430,13 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\fmemory_hours\x18\x0e \x01(\v2\x1b.checkpoint.stored.v2.HoursR\vmemoryHours\x12:\n" +
 	"\n" +
 	"peak_hours\x18\x0f \x01(\v2\x1b.checkpoint.stored.v2.HoursR\tpeakHours\x12.\n" +
-	"\x04runs\x18\x14 \x01(\v2\x1a.checkpoint.stored.v2.RunsR\x04runs\"c\n" +
+	"\x04runs\x18\x14 \x01(\v2\x1a.checkpoint.stored.v2.RunsR\x04runs\x124\n" +
+	"\x06steady\x18\x15 \x01(\v2\x1c.checkpoint.stored.v2.SteadyR\x06steady\"\xd2\x01\n" +
+	"\x06Steady\x121\n" +
+	"\x03cpu\x18\x01 \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\x03cpu\x127\n" +
+	"\x06memory\x18\x02 \x01(\v2\x1f.checkpoint.stored.v2.HistogramR\x06memory\x12*\n" +
+	"\x11cpu_since_seconds\x18\x03 \x01(\x03R\x0fcpuSinceSeconds\x120\n" +
+	"\x14memory_since_seconds\x18\x04 \x01(\x03R\x12memorySinceSeconds\"c\n" +
 	"\x04Runs\x12\x12\n" +
 	"\x04days\x18\x01 \x03(\x05R\x04days\x12\x12\n" +
 	"\x04runs\x18\x02 \x03(\rR\x04runs\x12\x14\n" +
@@ -1410,7 +1498,7 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
@@ -1419,13 +1507,14 @@ var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
 	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
 	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Runs)(nil),      // 7: checkpoint.stored.v2.Runs
-	(*Peaks)(nil),     // 8: checkpoint.stored.v2.Peaks
-	(*Floors)(nil),    // 9: checkpoint.stored.v2.Floors
-	(*Histogram)(nil), // 10: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 11: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 12: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 13: checkpoint.stored.v2.Outliers
+	(*Steady)(nil),    // 7: checkpoint.stored.v2.Steady
+	(*Runs)(nil),      // 8: checkpoint.stored.v2.Runs
+	(*Peaks)(nil),     // 9: checkpoint.stored.v2.Peaks
+	(*Floors)(nil),    // 10: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 11: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 12: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 13: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 14: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
@@ -1434,25 +1523,28 @@ var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
 	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
 	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	12, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	13, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	13, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	14, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
 	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	10, // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	10, // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	10, // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	10, // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	11, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	9,  // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
-	8,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
+	11, // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	11, // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	11, // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	11, // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	12, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	10, // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	9,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
 	5,  // 16: checkpoint.stored.v2.NodeType.cpu_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 17: checkpoint.stored.v2.NodeType.memory_hours:type_name -> checkpoint.stored.v2.Hours
 	5,  // 18: checkpoint.stored.v2.NodeType.peak_hours:type_name -> checkpoint.stored.v2.Hours
-	7,  // 19: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	8,  // 19: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
+	7,  // 20: checkpoint.stored.v2.NodeType.steady:type_name -> checkpoint.stored.v2.Steady
+	11, // 21: checkpoint.stored.v2.Steady.cpu:type_name -> checkpoint.stored.v2.Histogram
+	11, // 22: checkpoint.stored.v2.Steady.memory:type_name -> checkpoint.stored.v2.Histogram
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1466,7 +1558,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

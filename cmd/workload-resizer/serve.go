@@ -149,6 +149,9 @@ func serve(ctx context.Context, o *options) error {
 	reconciling.Overload = &reconciler.Overload{
 		Nodes: clients.nodes.CoreV1().Nodes(), Sources: []steer.Source{&metricsapi.Nodes{Client: clients.metrics}},
 	}
+	if pushed != nil {
+		reconciling.Overload.Sources = append(reconciling.Overload.Sources, pushed)
+	}
 	if o.vpaObjects {
 		reconciling.VPAs = clients.vpas
 	}

@@ -18,8 +18,8 @@ type Overload struct {
 	// Taint is the key of the taint, and Effect its effect: PreferNoSchedule or NoSchedule.
 	Taint, Effect string
 	// CPU and Memory are the shares of what a node has for pods from which on its usage is too much. Pressure is the
-	// share of the time in which a task of the node waits for CPU (PSI), and Load its load average per vCPU. What is 0
-	// is not looked at.
+	// share of the time in which a task of the node waits for CPU (PSI), and Load its load average per vCPU. A limit of 0
+	// means that the value is not looked at.
 	CPU, Memory, Pressure, Load float64
 	// For is how long a value must be too high, or low again.
 	For time.Duration

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NodeUsage is what a node used, and how it fared, at a time by its own clock. What was not measured is not known.
+// NodeUsage is what a node used, and how it fared, at a time by its own clock. Values that were not measured are not known.
 type NodeUsage struct {
 	Node string
 	At   time.Time

@@ -38,7 +38,7 @@ type collector struct {
 	dialed  int
 	dialErr error
 	closed  int
-	// load is that of the node, and loads are those that were sent.
+	// load is the load of the node, and loads are the loads that were sent.
 	load  float64
 	loads []float64
 }

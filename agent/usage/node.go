@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Node is how a node fares now. What cannot be measured is nil.
+// Node is how a node fares now. Each value is nil if it cannot be measured.
 type Node struct {
 	// CPUPressure is the share of the last minute in which a task waited for CPU.
 	CPUPressure *float64

@@ -1,7 +1,7 @@
 package contract
 
 // OverloadMark is the value of the taints that the server puts on overloaded nodes. It removes all
-// taints with this value that are not wanted, whatever their keys are: the configured one may have changed.
+// other taints with this value, regardless of their keys: the configured one may have changed.
 const OverloadMark = "set-by-workload-resizer"
 
 // The reasons of events on nodes. They are about no pod.

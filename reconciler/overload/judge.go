@@ -55,7 +55,7 @@ type Judge struct{ nodes map[string]*known }
 type known struct {
 	uid    string
 	trails [signals]trail
-	// silent is since when nothing has been known; zero if something is.
+	// silent is the time from which on nothing has been known; zero if something is.
 	silent time.Time
 }
 

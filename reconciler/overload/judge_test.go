@@ -181,14 +181,14 @@ func aValueThatFlapsChangesNothing(t *testing.T) {
 
 func whatIsNotKnownIsNeverTooHigh(t *testing.T) {
 	for name, reading := range map[string]func(now time.Time) Reading{
-		"nothing":           func(time.Time) Reading { return Reading{} },
-		"without a time":    func(time.Time) Reading { return Reading{Value: 2} },
-		"not a number":      func(now time.Time) Reading { return Reading{math.NaN(), now} },
-		"infinite":          func(now time.Time) Reading { return Reading{math.Inf(1), now} },
-		"negative":          func(now time.Time) Reading { return Reading{-2, now} },
-		"old":               func(now time.Time) Reading { return Reading{2, now.Add(-Fresh - 1)} },
-		"of the future":     func(now time.Time) Reading { return Reading{2, now.Add(skew + 1)} },
-		"the same for ever": func(time.Time) Reading { return Reading{2, began} },
+		"nothing":               func(time.Time) Reading { return Reading{} },
+		"without a time":        func(time.Time) Reading { return Reading{Value: 2} },
+		"not a number":          func(now time.Time) Reading { return Reading{math.NaN(), now} },
+		"infinite":              func(now time.Time) Reading { return Reading{math.Inf(1), now} },
+		"negative":              func(now time.Time) Reading { return Reading{-2, now} },
+		"old":                   func(now time.Time) Reading { return Reading{2, now.Add(-Fresh - 1)} },
+		"of the future":         func(now time.Time) Reading { return Reading{2, now.Add(skew + 1)} },
+		"the same all the time": func(time.Time) Reading { return Reading{2, began} },
 	} {
 		f := newFleet(1)
 		for range 60 {

@@ -93,7 +93,7 @@ func (w *witness) reading(r *rand.Rand, s Signal, mood float64) Reading {
 	return Reading{value, at}
 }
 
-// lastly reports whether all readings that a signal had in some time before its newest one, and that one, are as wanted, and
+// lastly reports whether all readings that a signal had in some time before its newest one, and that one, pass, and
 // there are enough of them.
 func (w *witness) lastly(all []seen, as func(float64) bool) bool {
 	if len(all) == 0 {

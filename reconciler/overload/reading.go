@@ -75,7 +75,7 @@ func levelOf(value, limit float64) level {
 	return between
 }
 
-// trail is what is remembered of the readings of a signal: since when all of them have had the same level. All times are by the
+// trail is what is remembered of the readings of a signal: for how long all of them have had the same level. All times are by the
 // clock of this process, except for at, so that no other clock makes it longer than it is.
 type trail struct {
 	level level
@@ -90,7 +90,7 @@ type trail struct {
 // follow adds a reading, unless it is known or says nothing.
 func (t *trail) follow(r *Reading, limit float64, now time.Time) {
 	if pause := now.Sub(t.last); t.limit != limit || pause > Fresh || pause < 0 {
-		*t = trail{limit: limit} // What happened in between is not known, or what it means.
+		*t = trail{limit: limit} // It is not known what happened in between, or what the values mean now.
 	}
 	if limit == 0 || !r.counts(now) || t.level != unknown && r.At.Equal(t.at) {
 		return

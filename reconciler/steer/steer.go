@@ -94,7 +94,7 @@ func New(config Config) *Steer {
 		}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "workload_resizer_overloaded_taint_writes_total",
-			Help: "Writes of the taint of overloaded nodes, by what was to be done (taint, clear) and its result (written, failed).",
+			Help: "Writes of the taint of overloaded nodes, by action (taint, clear) and result (written, failed).",
 		}, []string{"action", "result"}),
 	}
 	config.Metrics.MustRegister(s.spared, s.writes, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

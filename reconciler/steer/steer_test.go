@@ -128,7 +128,7 @@ func newWorld(t *testing.T, nodes int) *world {
 	return w
 }
 
-// restart lets a new process take over.
+// restart replaces the process with a new one.
 func (w *world) restart() {
 	w.log = &ktesting.BufferTL{}
 	w.Steer = New(Config{

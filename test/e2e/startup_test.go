@@ -22,8 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/taint"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -409,9 +411,7 @@ func newPodsStartElsewhere(t *testing.T) {
 	t.Run("once it is off, the leader removes what earlier ones have left", func(t *testing.T) {
 		s.apply(t, []byte(planeConfig))
 		for _, node := range []string{"n2d-3", "n2d-4"} {
-			if _, err := localcluster.Shell(t.Context(), s.Kubeconfig, "kubectl taint nodes "+node+" workload-resizer.io/overloaded="+contract.OverloadMark+":PreferNoSchedule"); err != nil {
-				t.Fatal(err)
-			}
+			s.leave(t, node)
 		}
 		s.awaitTainted(t)
 	})
@@ -419,6 +419,20 @@ func newPodsStartElsewhere(t *testing.T) {
 		t.Errorf("%d nodes had the taint at the same time", s.most)
 	}
 	s.mu.Unlock()
+}
+
+// leave taints a node as a leader that is gone.
+func (s *steered) leave(t *testing.T, name string) {
+	t.Helper()
+	localcluster.Eventually(t, "the taint on "+name, func() error {
+		node, err := s.client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		left := corev1.Taint{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}
+		_, err = taint.Set(t.Context(), s.client.CoreV1().Nodes(), node, append(node.Spec.Taints, left))
+		return err
+	})
 }
 
 // burn runs a pod on a node that uses this much cpu.

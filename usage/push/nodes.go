@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
-// gone is for how long nothing has come from a node that may not exist any more, so that it is forgotten.
+// gone is for how long nothing has come from a node until it is forgotten: it may no longer exist.
 const gone = time.Hour
 
 // PushNode replaces what is known of a node. It must come from the node itself, so that there are no more than the cluster has.

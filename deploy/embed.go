@@ -41,6 +41,10 @@ var (
 	startupTaintRights string
 	//go:embed components/startup-taint/policy.yaml
 	startupTaintPolicy string
+	//go:embed components/overloaded-taint/rbac.yaml
+	overloadedTaintRights string
+	//go:embed components/overloaded-taint/policy.yaml
+	overloadedTaintPolicy string
 	//go:embed samples/config.yaml
 	sampleConfig string
 	//go:embed samples/workloads.yaml
@@ -81,6 +85,12 @@ func AccountGuard() []byte { return []byte(accountGuard) }
 // StartupTaint returns the right to remove startup taints from nodes, and the policy that limits
 // it to that.
 func StartupTaint() [][]byte { return [][]byte{[]byte(startupTaintRights), []byte(startupTaintPolicy)} }
+
+// OverloadedTaint returns the right to set and remove taints of overloaded nodes, and the policy that limits
+// it to that.
+func OverloadedTaint() [][]byte {
+	return [][]byte{[]byte(overloadedTaintRights), []byte(overloadedTaintPolicy)}
+}
 
 // VPAObjects returns the right to write the status of VerticalPodAutoscalers.
 func VPAObjects() []byte { return []byte(vpaObjectsRights) }

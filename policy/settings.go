@@ -30,9 +30,12 @@ type Cluster struct {
 	Pace Pace
 	// Prices are what nodes cost; nil if they are not set.
 	Prices *Prices
+	// Overload is when nodes have a taint because they are overloaded.
+	Overload Overload
 }
 
 // Keys implements keys.Section.
 func (c *Cluster) Keys() []keys.Key {
-	return append(keys.Below("pace", c.Pace.Keys()...), keys.Of("prices", &c.Prices, prices, nil, "what an hour of cpu and memory costs"))
+	return slices.Concat(keys.Below("pace", c.Pace.Keys()...), []keys.Key{keys.Of("prices", &c.Prices, prices, nil, "what an hour of cpu and memory costs")},
+		keys.Below("overload", c.Overload.Keys()...))
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
+	"github.com/workload-resizer/workload-resizer/reconciler/steer"
 	"github.com/workload-resizer/workload-resizer/reconciler/vpastatus"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
@@ -75,6 +76,8 @@ type Config struct {
 	ResizesPerSecond float64
 	// Nodes removes startup taints from nodes; nil if the cluster has none.
 	Nodes corev1client.NodeInterface
+	// Overload keeps new pods off overloaded nodes; nil to not do that.
+	Overload *Overload
 	// Usage is how usage is collected; nil to not collect it.
 	Usage *demand.Usage
 	// VPAs writes the status of VerticalPodAutoscalers that name workload-resizer, which say what their targets need; nil
@@ -86,6 +89,14 @@ type Config struct {
 	DryRun bool
 	// Clock provides the time of all decisions; nil for the system clock.
 	Clock clock.WithTicker
+}
+
+// Overload is how the taint of overloaded nodes is kept.
+type Overload struct {
+	// Nodes writes the taint.
+	Nodes corev1client.NodeInterface
+	// Sources measure nodes.
+	Sources []steer.Source
 }
 
 // Reconciler keeps the pods in a cluster at their planned sizes, and answers queries about
@@ -103,6 +114,8 @@ type Reconciler struct {
 	objectives *objective.Objectives
 	// vpas writes the status of VerticalPodAutoscalers; nil to not write any.
 	vpas *vpastatus.Writer
+	// steer keeps new pods off overloaded nodes; nil to not do that.
+	steer *steer.Steer
 }
 
 // New returns a reconciler that does nothing until Run.
@@ -157,6 +170,12 @@ func New(config Config) (*Reconciler, error) {
 		of.WatchNodes(r.Gate.Changed)
 	}
 	r.Gate.Register(config.Metrics)
+	if o := config.Overload; o != nil && !config.DryRun {
+		r.steer = steer.New(steer.Config{
+			Client: o.Nodes, Sources: o.Sources, Cluster: of, Ratios: config.Ratios, Holds: config.Holds, Say: config.Events.Node,
+			Leads: leads, Metrics: config.Metrics, Clock: now,
+		})
+	}
 	return r, nil
 }
 
@@ -202,6 +221,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	}
 	if r.objectives != nil {
 		running.Go(func() { r.objectives.Run(ctx) })
+	}
+	if r.steer != nil {
+		running.Go(func() { r.steer.Run(ctx) })
 	}
 	if err := r.Cluster.Read(ctx); err != nil {
 		if ctx.Err() != nil {

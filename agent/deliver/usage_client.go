@@ -13,8 +13,9 @@ import (
 
 // UsageClient is a connection to a server.
 type UsageClient interface {
-	// Report sends usages. If the answer is lost, all of them can be sent again.
-	Report(context.Context, []*workloadresizerv1.ContainerUsage) (*workloadresizerv1.ReportUsageResponse, error)
+	// Report sends usages of containers, and that of the node unless it is nil. If the answer is lost, all of
+	// them can be sent again.
+	Report(context.Context, []*workloadresizerv1.ContainerUsage, *workloadresizerv1.NodeUsage) (*workloadresizerv1.ReportUsageResponse, error)
 	Close() error
 }
 
@@ -38,7 +39,7 @@ const (
 )
 
 // Report implements UsageClient, with as many messages as needed.
-func (c connection) Report(ctx context.Context, usages []*workloadresizerv1.ContainerUsage) (*workloadresizerv1.ReportUsageResponse, error) {
+func (c connection) Report(ctx context.Context, usages []*workloadresizerv1.ContainerUsage, node *workloadresizerv1.NodeUsage) (*workloadresizerv1.ReportUsageResponse, error) {
 	// A stream that is abandoned halfway must not linger.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,7 +52,8 @@ func (c connection) Report(ctx context.Context, usages []*workloadresizerv1.Cont
 		for size := 0; n < min(len(usages), partUsages) && size < partBytes; n++ {
 			size += proto.Size(usages[n])
 		}
-		err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: usages[:n]})
+		err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: usages[:n], NodeUsage: node})
+		node = nil
 		if errors.Is(err, io.EOF) {
 			break // The server ended the stream, and its answer says why.
 		}

@@ -26,6 +26,8 @@ type usageServer struct {
 	parts   []int
 	largest int
 	pods    []string
+	// nodes is how many parts have the usage of the node.
+	nodes int
 	// fail, if set, ends every call immediately.
 	fail error
 }
@@ -44,6 +46,9 @@ func (s *usageServer) ReportUsage(stream grpc.ClientStreamingServer[workloadresi
 		}
 		s.largest = max(s.largest, proto.Size(part))
 		s.parts = append(s.parts, len(part.GetUsages()))
+		if part.GetNodeUsage() != nil {
+			s.nodes++
+		}
 		for _, u := range part.GetUsages() {
 			s.pods = append(s.pods, u.GetPodUid())
 		}
@@ -60,7 +65,7 @@ func TestConnection(t *testing.T) {
 	t.Run("sends usages in parts and in order", sendsUsagesInPartsAndInOrder)
 	t.Run("returns the server's reason", func(t *testing.T) {
 		c := dialUsage(t, &usageServer{fail: status.Error(codes.Unavailable, "this replica does not lead")})
-		if _, err := c.Report(t.Context(), usagesOf(100_000)); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "does not lead") {
+		if _, err := c.Report(t.Context(), usagesOf(100_000), nil); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "does not lead") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -81,9 +86,9 @@ func sendsUsagesInPartsAndInOrder(t *testing.T) {
 		want []int
 	}{{0, nil}, {1, []int{1}}, {1000, []int{1000}}, {2001, []int{1000, 1000, 1}}} {
 		server := &usageServer{}
-		resp, err := dialUsage(t, server).Report(t.Context(), usagesOf(tc.n))
-		if err != nil || resp.GetAccepted() != int64(tc.n) || !slices.Equal(server.parts, tc.want) {
-			t.Errorf("%d usages: %v, %v; parts %v", tc.n, resp, err, server.parts)
+		resp, err := dialUsage(t, server).Report(t.Context(), usagesOf(tc.n), &workloadresizerv1.NodeUsage{VcpuLoad: proto.Float64(2)})
+		if err != nil || resp.GetAccepted() != int64(tc.n) || !slices.Equal(server.parts, tc.want) || server.nodes != min(1, tc.n) {
+			t.Errorf("%d usages: %v, %v; parts %v, %d of them with the node", tc.n, resp, err, server.parts, server.nodes)
 		}
 		for i, pod := range server.pods {
 			if pod != fmt.Sprint(i) {
@@ -105,7 +110,7 @@ func keepsPartsOfTheLongestUsagesBelowTheLimit(t *testing.T) {
 		})
 	}
 	server := &usageServer{}
-	if _, err := dialUsage(t, server).Report(t.Context(), usages); err != nil {
+	if _, err := dialUsage(t, server).Report(t.Context(), usages, &workloadresizerv1.NodeUsage{VcpuLoad: proto.Float64(2), CpuPressure: proto.Float64(0.5)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(server.pods) != len(usages) || server.largest > 64<<10 {

@@ -22,3 +22,11 @@ func usageMessages(usages []usage.Usage) []*workloadresizerv1.ContainerUsage {
 	}
 	return all
 }
+
+// nodeMessage returns the usage of a node as a protobuf message; nil if nothing was measured.
+func nodeMessage(u usage.Node) *workloadresizerv1.NodeUsage {
+	if u.CPUPressure == nil && u.Load == nil {
+		return nil
+	}
+	return &workloadresizerv1.NodeUsage{CpuPressure: u.CPUPressure, VcpuLoad: u.Load}
+}

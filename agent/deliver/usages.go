@@ -31,6 +31,8 @@ type UsageSender struct {
 	// Dial connects to the server. Behind its address may be several replicas, of which one
 	// collects usage.
 	Dial func() (UsageClient, error)
+	// Node measures the node now. It is sent with the usages of its containers.
+	Node func() usage.Node
 	Log  *slog.Logger
 
 	mu      sync.Mutex
@@ -43,8 +45,8 @@ type UsageSender struct {
 }
 
 // NewUsageSender returns a sender.
-func NewUsageSender(dial func() (UsageClient, error), log *slog.Logger) *UsageSender {
-	return &UsageSender{Dial: dial, Log: log, wake: make(chan struct{}, 1), notes: notes{log: log}}
+func NewUsageSender(dial func() (UsageClient, error), node func() usage.Node, log *slog.Logger) *UsageSender {
+	return &UsageSender{Dial: dial, Node: node, Log: log, wake: make(chan struct{}, 1), notes: notes{log: log}}
 }
 
 // Add adds usages to those that Run sends.
@@ -126,7 +128,7 @@ func (s *UsageSender) send(ctx context.Context, batch []usage.Usage) (*workloadr
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	response, err := s.client.Report(ctx, usageMessages(batch))
+	response, err := s.client.Report(ctx, usageMessages(batch), nodeMessage(s.Node()))
 	if code := status.Code(err); code == codes.Unavailable || code == codes.DeadlineExceeded {
 		s.disconnect()
 	}

@@ -38,6 +38,9 @@ type collector struct {
 	dialed  int
 	dialErr error
 	closed  int
+	// load is the load of the node, and loads are the loads that were sent.
+	load  float64
+	loads []float64
 }
 
 func (c *collector) dial() (UsageClient, error) {
@@ -50,6 +53,14 @@ func (c *collector) dial() (UsageClient, error) {
 	return fakeConnection{c}, nil
 }
 
+// measure measures the node, whose load grows.
+func (c *collector) measure() usage.Node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load++
+	return usage.Node{Load: new(c.load)}
+}
+
 // fakeConnection is one connection to the collector.
 type fakeConnection struct{ *collector }
 
@@ -60,9 +71,10 @@ func (c fakeConnection) Close() error {
 	return nil
 }
 
-func (c fakeConnection) Report(_ context.Context, usages []*workloadresizerv1.ContainerUsage) (*workloadresizerv1.ReportUsageResponse, error) {
+func (c fakeConnection) Report(_ context.Context, usages []*workloadresizerv1.ContainerUsage, node *workloadresizerv1.NodeUsage) (*workloadresizerv1.ReportUsageResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads = append(c.loads, node.GetVcpuLoad())
 	var ids []string
 	for _, u := range usages {
 		ids = append(ids, u.GetContainerId())
@@ -94,7 +106,7 @@ func used(ids ...string) (all []usage.Usage) {
 func sending(t *testing.T, c *collector) (*UsageSender, *strings.Builder) {
 	t.Helper()
 	log := &strings.Builder{}
-	s := NewUsageSender(c.dial, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	s := NewUsageSender(c.dial, c.measure, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
@@ -167,6 +179,10 @@ func TestUsageSender(t *testing.T) {
 				}
 				if !slices.Equal(got, tc.got) || c.dialed != tc.connections {
 					t.Errorf("got calls %q on %d connections, want %q on %d", got, c.dialed, tc.got, tc.connections)
+				}
+				// Each call has the load of its time, never that of an earlier one.
+				if c.load != float64(len(c.loads)) || !slices.IsSorted(c.loads) || c.loads[0] != 1 || c.loads[len(c.loads)-1] != c.load {
+					t.Errorf("the node had the loads %v, and %v last", c.loads, c.load)
 				}
 				checkLog(t, log, tc.logs)
 			})
@@ -304,7 +320,7 @@ func triesAgainIfItCannotConnect(t *testing.T) {
 func endsWhileTheServerIsAway(t *testing.T) {
 	c := &collector{replies: []reply{{}, unavailable}}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := NewUsageSender(c.dial, slog.New(slog.DiscardHandler))
+	s := NewUsageSender(c.dial, c.measure, slog.New(slog.DiscardHandler))
 	ended := make(chan struct{})
 	go func() {
 		s.Run(ctx)

@@ -33,8 +33,8 @@ type clients struct {
 	// twice per second.
 	freeze                               kubernetes.Interface
 	tokens, renewals, rights, visibility kubernetes.Interface
-	// nodes removes startup taints. It has no rate limit: pods wait for it, and each node is
-	// written once.
+	// nodes writes taints. It has no rate limit: pods wait for startup taints, and each node is
+	// seldom written.
 	nodes kubernetes.Interface
 	// usage stores the history of usage, and metrics reads usage. A list of a large namespace takes
 	// long.

@@ -24,7 +24,8 @@ func newReportUsageCommand() *cobra.Command {
 		Long: `Report what the containers on this node use. The control groups of all containers
 of pods are read every few seconds, and one usage per container and minute is sent
 to the server. It contains mean CPU, the highest working set, throttling, pressure,
-and how often the memory limit was reached. A container that may be about to reach its
+and how often the memory limit was reached. The load of the node, and the pressure on its
+CPU, are sent, too. A container that may be about to reach its
 memory limit is reported immediately. It needs cgroup v2, and no privileges.
 
 The server uses it if "push" is one of its sources of usage. While the server does
@@ -68,7 +69,7 @@ func reportUsage(ctx context.Context, o *reportUsageOptions, stderr io.Writer) e
 			return nil, err
 		}
 		return deliver.Connection(c), nil
-	}, log)
+	}, func() usage.Node { return usage.ReadNode("/proc") }, log)
 	reporter := &usage.Reporter{Sampler: sampler, Interval: o.sampleInterval, Report: sender.Add, Log: log}
 	log.Info("Reporting the usage of containers", "containers", sampler.Len(), "interval", o.sampleInterval, "server", o.server)
 	var tasks sync.WaitGroup

@@ -20,8 +20,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
 	"github.com/workload-resizer/workload-resizer/reconciler/owners"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/steer"
 	"github.com/workload-resizer/workload-resizer/server"
 	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/usage/metricsapi"
 )
 
 func newServeCommand() *cobra.Command {
@@ -143,6 +145,12 @@ func serve(ctx context.Context, o *options) error {
 	reconciling.Usage = collecting
 	if o.startupTaint {
 		reconciling.Nodes = clients.nodes.CoreV1().Nodes()
+	}
+	reconciling.Overload = &reconciler.Overload{
+		Nodes: clients.nodes.CoreV1().Nodes(), Sources: []steer.Source{&metricsapi.Nodes{Client: clients.metrics}},
+	}
+	if pushed != nil {
+		reconciling.Overload.Sources = append(reconciling.Overload.Sources, pushed)
 	}
 	if o.vpaObjects {
 		reconciling.VPAs = clients.vpas

@@ -37,6 +37,8 @@ var copies = map[string]string{
 	"cpu-model-label-rbac.yaml":      "components/cpu-model-label/rbac.yaml",
 	"startup-taint-policy.yaml":      "components/startup-taint/policy.yaml",
 	"startup-taint-rbac.yaml":        "components/startup-taint/rbac.yaml",
+	"overloaded-taint-policy.yaml":   "components/overloaded-taint/policy.yaml",
+	"overloaded-taint-rbac.yaml":     "components/overloaded-taint/rbac.yaml",
 	"vpa-objects-rbac.yaml":          "components/vpa-objects/rbac.yaml",
 	"size-at-creation-keys.yaml":     "components/size-at-creation/keys.yaml",
 	"size-at-creation-rbac.yaml":     "components/size-at-creation/rbac.yaml",

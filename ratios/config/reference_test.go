@@ -39,6 +39,7 @@ var documented = []struct{ keys, values, standard, meaning string }{
 	{"guard", "[keys](#guard)", "", "when resizes are made, and how they are [observed and reverted](guard.md)"},
 	{"startup", "[keys](#startup)", "none", "how much more cpu containers get while their pod starts"},
 	{"pace", "[keys](#pace)", "", "how quickly pods are resized that can wait. Rules cannot set it"},
+	{"overload", "[keys](#overload)", "", "when nodes get a taint because they are overloaded. Rules cannot set it"},
 	{"prices", "[keys](#demand)", "none", "what an hour of cpu and memory costs; only for display. Rules cannot set it"},
 	{"overrides", "a list", "none", "rules with a `name`, which is unique, and a `match`: one or more of `namespace`, `computeClass`, `podLabel` and `podAnnotation`, all of which must hold. The first rule that matches a pod applies, and no other: these from top to bottom, then those of the next three keys"},
 	{"podAnnotations", "annotation, then its value", "none", "rules by the value of an annotation of the pod, compared as text. Users who may patch pods can choose among such rules: protect the key with a policy"},

@@ -77,7 +77,8 @@ type countingSink struct {
 // write, is derived from its content, so that a process that restarts does not repeat an
 // existing event.
 func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
-	if !isDeed(contract.Reason(event.Reason)) {
+	// Events on nodes are about writes.
+	if !isDeed(contract.Reason(event.Reason)) && event.InvolvedObject.Kind != nodeKind {
 		event.Name = nameOfState(event)
 	}
 	created, err := s.EventSink.Create(event)
@@ -87,6 +88,9 @@ func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
 	s.count(err)
 	return created, err
 }
+
+// nodeKind is the kind of nodes.
+const nodeKind = "Node"
 
 // isDeed reports whether a reason means that something was written.
 func isDeed(reason contract.Reason) bool {
@@ -159,4 +163,17 @@ func (e *Events) Pod(pod types.NamespacedName, uid types.UID, said plan.Reason) 
 	e.recorder.Event(&corev1.ObjectReference{
 		APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: uid,
 	}, eventType, string(said.Code), said.Message)
+}
+
+// Node records an event on a node, about its taint.
+func (e *Events) Node(of *corev1.Node, reason, message string) {
+	if e.recorder == nil {
+		return
+	}
+	eventType := corev1.EventTypeNormal
+	if reason == contract.NodeOverloaded {
+		eventType = corev1.EventTypeWarning
+	}
+	e.said.Add(1)
+	e.recorder.Event(&corev1.ObjectReference{APIVersion: "v1", Kind: nodeKind, Name: of.Name, UID: of.UID}, eventType, reason, message)
 }

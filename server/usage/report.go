@@ -114,6 +114,11 @@ func (r *report) take(request *workloadresizerv1.ReportUsageRequest) error {
 			return rpcerror.New(rpcerror.NotCollecting, "this replica does not collect usage: connect again, so that another replica may answer")
 		}
 	}
+	if n := request.GetNodeUsage(); n != nil && r.node != "" && !request.GetValidateOnly() {
+		r.service.config.Push.PushNode(usagestore.NodeUsage{
+			Node: r.node, At: r.service.config.Demands.Clock.Now(), Pressure: measured(n.CpuPressure), Load: measured(n.VcpuLoad),
+		})
+	}
 	samples := make([]usagestore.Sample, 0, 2*len(request.GetUsages()))
 	accepted := 0
 	for i, u := range request.GetUsages() {

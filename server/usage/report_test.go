@@ -24,6 +24,7 @@ import (
 func TestReport(t *testing.T) {
 	t.Run("an invalid usage does not affect the others", anInvalidUsageDoesNotAffectTheOthers)
 	t.Run("a caller that is bound to a node reports only its pods", aCallerThatIsBoundToANodeReportsOnlyItsPods)
+	t.Run("how a node fares counts only from itself", howANodeFaresCountsOnlyFromItself)
 	t.Run("a container that was restarted has the usage from before", aContainerThatWasRestartedHasTheUsageFromBefore)
 	t.Run("only validates if told so", onlyValidatesIfToldSo)
 	t.Run("knows who is about to be killed even if there is no room", knowsWhoIsAboutToBeKilledEvenIfThereIsNoRoom)
@@ -124,6 +125,26 @@ func aCallerThatIsBoundToANodeReportsOnlyItsPods(t *testing.T) {
 	}
 }
 
+func howANodeFaresCountsOnlyFromItself(t *testing.T) {
+	f := newFixture(t, servertest.All, nil)
+	source := push.New()
+	f.service.config.Push = source
+	for _, tc := range []struct {
+		by       access.Caller
+		load     float64
+		validate bool
+	}{{bound("a"), 3, false}, {bound("b"), 4, true}, {access.Caller{}, 5, false}, {bound(""), 6, false}} {
+		request := &workloadresizerv1.ReportUsageRequest{NodeUsage: &workloadresizerv1.NodeUsage{VcpuLoad: &tc.load}, ValidateOnly: tc.validate}
+		if err := f.service.newReport(tc.by).take(request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := source.ReadNodes(t.Context())
+	if err != nil || len(got) != 1 || got[0].At.IsZero() || got[0] != (usagestore.NodeUsage{Node: "a", At: got[0].At, Load: usagestore.ValueOf(3)}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func aContainerThatWasRestartedHasTheUsageFromBefore(t *testing.T) {
 	f := newFixture(t, servertest.All, nil)
 	pods, _ := servertest.ShopPods()
@@ -157,7 +178,11 @@ func onlyValidatesIfToldSo(t *testing.T) {
 		t.Errorf("%v, %v, %d samples", &r.response, err, pushed.n)
 	}
 	request.ValidateOnly = false
-	servertest.CheckError(t, r.take(request), codes.FailedPrecondition, "READ_ONLY", "--dry-run")
+	request.NodeUsage = &workloadresizerv1.NodeUsage{}
+	r.node = "a"
+	if servertest.CheckError(t, r.take(request), codes.FailedPrecondition, "READ_ONLY", "--dry-run"); pushed.nodes != 0 {
+		t.Errorf("%d nodes", pushed.nodes)
+	}
 	f.service.config.DryRun = false
 	if err := r.take(request); err != nil || pushed.n != 2 {
 		t.Errorf("%v, %d samples", err, pushed.n)
@@ -183,9 +208,11 @@ func knowsWhoIsAboutToBeKilledEvenIfThereIsNoRoom(t *testing.T) {
 
 // counting counts what is pushed.
 type counting struct {
-	n   int
-	err error
+	n, nodes int
+	err      error
 }
+
+func (c *counting) PushNode(usagestore.NodeUsage) { c.nodes++ }
 
 func (c *counting) Push(_ string, samples []usagestore.Sample) error {
 	if c.err == nil {

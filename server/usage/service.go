@@ -21,6 +21,8 @@ import (
 type Pushed interface {
 	// Push adds samples of a sender: all of them, or none if there is no room.
 	Push(sender string, samples []usagestore.Sample) error
+	// PushNode replaces what is known of a node.
+	PushNode(usagestore.NodeUsage)
 }
 
 // Config configures a Service.

@@ -17,12 +17,15 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/deploy"
+	"github.com/workload-resizer/workload-resizer/policy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/taint"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -331,4 +334,175 @@ func (y *yard) actAsAgent(t *testing.T, s *server, node string) {
 	if _, err := s.api.IngestSamples(ctx, samples, false); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestOverloadedNodes(t *testing.T) {
+	t.Parallel()
+	t.Run("new pods start elsewhere while a node is overloaded", newPodsStartElsewhere)
+}
+
+// overloadConfig steers new pods away from nodes that have been overloaded for a minute.
+const overloadConfig = planeConfig + `    overload: {enabled: true, for: 1m}
+`
+
+// steered is a cluster whose nodes may be overloaded.
+type steered struct {
+	*cluster
+	mu sync.Mutex
+	// tainted are the nodes with the taint now, and most is how many had it at the same time.
+	tainted map[string]bool
+	most    int
+}
+
+// newPodsStartElsewhere overloads two of five nodes, of which one may have the taint.
+func newPodsStartElsewhere(t *testing.T) {
+	t.Parallel()
+	s := &steered{cluster: newCluster(localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=5", NodeCPU: 2, MetricsServer: true})), tainted: map[string]bool{}}
+	s.apply(t, append(append(deploy.Base(), deploy.OverloadedTaint()...), []byte(overloadConfig))...)
+	s.watch(t)
+	s.namespace(t, "busy")
+	s.burn(t, "n2d-0", "2")
+	s.burn(t, "n2d-1", "1900m")
+	s.awaitRunning(t, "busy", 2)
+	serve := func() *server { return s.serve(t, s.serviceAccount(t), asDeployed...).ready(t) }
+	first := serve()
+
+	t.Run("the scheduler prefers the other nodes", func(t *testing.T) {
+		node := s.awaitTainted(t, "n2d-0", "n2d-1")
+		s.awaitEvent(t, metav1.NamespaceDefault, node.UID, contract.NodeOverloaded, "its usage of cpu has been at least 90% of allocatable for 1m")
+		for n := range 4 {
+			s.run(t, fmt.Sprintf("new-%d", n), "", "0")
+		}
+		s.awaitRunning(t, "busy", 6)
+		for _, p := range s.pods(t, "busy") {
+			if strings.HasPrefix(p.Name, "new-") && p.Spec.NodeName == node.Name {
+				t.Errorf("%s runs on %s", p.Name, node.Name)
+			}
+		}
+	})
+	t.Run("no more nodes than the share have it", func(t *testing.T) {
+		localcluster.Eventually(t, "the other node to be spared", func() error {
+			metrics, err := first.Metrics(t.Context())
+			if err != nil {
+				return err
+			}
+			spared, err := metrics.Sum("workload_resizer_overloaded_spared_nodes", nil)
+			if err == nil && spared != 1 {
+				err = fmt.Errorf("%v nodes are spared", spared)
+			}
+			return err
+		})
+	})
+	t.Run("another leader clears the node when the load is gone", func(t *testing.T) {
+		second := serve()
+		if err := first.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range []string{"n2d-0", "n2d-1"} {
+			if err := s.client.CoreV1().Pods("busy").Delete(t.Context(), "busy-"+node, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.awaitTainted(t)
+		if !leads(t, second) {
+			t.Error("the second server does not lead")
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.most != 1 {
+			t.Errorf("%d nodes had the taint at the same time", s.most)
+		}
+	})
+	t.Run("once it is off, the leader removes what earlier ones have left", func(t *testing.T) {
+		s.apply(t, []byte(planeConfig))
+		for _, node := range []string{"n2d-3", "n2d-4"} {
+			s.leave(t, node)
+		}
+		s.awaitTainted(t)
+	})
+}
+
+// leave taints a node as a leader that is gone.
+func (s *steered) leave(t *testing.T, name string) {
+	t.Helper()
+	localcluster.Eventually(t, "the taint on "+name, func() error {
+		node, err := s.client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		left := corev1.Taint{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}
+		_, err = taint.Set(t.Context(), s.client.CoreV1().Nodes(), node, append(node.Spec.Taints, left))
+		return err
+	})
+}
+
+// burn runs a pod on a node that uses this much cpu.
+func (s *steered) burn(t *testing.T, node, cpu string) {
+	t.Helper()
+	s.run(t, "busy-"+node, node, cpu)
+}
+
+// run runs a pod on a node, or on any if that is empty.
+func (s *steered) run(t *testing.T, name, node, cpu string) {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"work.testcluster.local/app": "{cpu: " + cpu + ", memory: 64Mi}"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "none", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi")},
+		}}}},
+	}
+	if node != "" {
+		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+	}
+	if _, err := s.client.CoreV1().Pods("busy").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watch counts the nodes with the taint.
+func (s *steered) watch(t *testing.T) {
+	t.Helper()
+	nodes, err := s.client.CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for event := range nodes.ResultChan() {
+			node, ok := event.Object.(*corev1.Node)
+			if !ok {
+				continue
+			}
+			s.mu.Lock()
+			if slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Value == contract.OverloadMark }) {
+				s.tainted[node.Name] = true
+			} else {
+				delete(s.tainted, node.Name)
+			}
+			s.most = max(s.most, len(s.tainted))
+			s.mu.Unlock()
+		}
+	}()
+}
+
+// awaitTainted waits until one of these nodes has the taint, and returns it, or until no node has it.
+func (s *steered) awaitTainted(t *testing.T, anyOf ...string) (tainted *corev1.Node) {
+	t.Helper()
+	localcluster.Eventually(t, fmt.Sprintf("the taint on one of %v", anyOf), func() error {
+		nodes, err := s.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		var all []string
+		for i := range nodes.Items {
+			n := &nodes.Items[i]
+			if slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Value == contract.OverloadMark }) {
+				tainted, all = n, append(all, n.Name)
+			}
+		}
+		if len(all) != min(1, len(anyOf)) || len(all) == 1 && !slices.Contains(anyOf, all[0]) {
+			return fmt.Errorf("%v have it", all)
+		}
+		return nil
+	})
+	return tainted
 }

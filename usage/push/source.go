@@ -31,6 +31,8 @@ type Source struct {
 	// pushes are in the order of their arrival, and held is how many samples they have, by sender.
 	pushes []push
 	held   *fair.Pool[struct{}]
+	// nodes are the newest usages of nodes.
+	nodes map[string]usage.NodeUsage
 }
 
 // push has samples that a sender has pushed in one call.
@@ -42,7 +44,7 @@ type push struct {
 
 // New returns a source without samples.
 func New() *Source {
-	return &Source{held: fair.NewPool[struct{}](fair.Limits{All: Most, PerOrigin: MostOfOne})}
+	return &Source{held: fair.NewPool[struct{}](fair.Limits{All: Most, PerOrigin: MostOfOne}), nodes: map[string]usage.NodeUsage{}}
 }
 
 // Name implements usage.Source.

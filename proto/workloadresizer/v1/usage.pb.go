@@ -2601,20 +2601,79 @@ func (x *ContainerUsage) GetMemoryChargedBytes() int64 {
 	return 0
 }
 
+// How a node fares now, as its node agent measures it.
+type NodeUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The share of the last minute, from 0 to 1, in which a task waited for CPU (PSI); absent if that
+	// was not measured.
+	CpuPressure *float64 `protobuf:"fixed64,1,opt,name=cpu_pressure,json=cpuPressure,proto3,oneof" json:"cpu_pressure,omitempty"`
+	// The load average of the last minute, divided by the number of vCPUs; absent if that was not
+	// measured.
+	VcpuLoad      *float64 `protobuf:"fixed64,2,opt,name=vcpu_load,json=vcpuLoad,proto3,oneof" json:"vcpu_load,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeUsage) Reset() {
+	*x = NodeUsage{}
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeUsage) ProtoMessage() {}
+
+func (x *NodeUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeUsage.ProtoReflect.Descriptor instead.
+func (*NodeUsage) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *NodeUsage) GetCpuPressure() float64 {
+	if x != nil && x.CpuPressure != nil {
+		return *x.CpuPressure
+	}
+	return 0
+}
+
+func (x *NodeUsage) GetVcpuLoad() float64 {
+	if x != nil && x.VcpuLoad != nil {
+		return *x.VcpuLoad
+	}
+	return 0
+}
+
 // One part of the usages sent to UsageService.ReportUsage.
 type ReportUsageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The usages.
 	Usages []*ContainerUsage `protobuf:"bytes,1,rep,name=usages,proto3" json:"usages,omitempty"`
 	// Whether to only validate the usages of this part, without counting them.
-	ValidateOnly  bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// How the node fares that the caller's token is bound to. It does not count for other callers.
+	NodeUsage     *NodeUsage `protobuf:"bytes,3,opt,name=node_usage,json=nodeUsage,proto3" json:"node_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +2685,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[28]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +2698,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{28}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReportUsageRequest) GetUsages() []*ContainerUsage {
@@ -2654,6 +2713,13 @@ func (x *ReportUsageRequest) GetValidateOnly() bool {
 		return x.ValidateOnly
 	}
 	return false
+}
+
+func (x *ReportUsageRequest) GetNodeUsage() *NodeUsage {
+	if x != nil {
+		return x.NodeUsage
+	}
+	return nil
 }
 
 // Response message for UsageService.ReportUsage.
@@ -2671,7 +2737,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2683,7 +2749,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[29]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2696,7 +2762,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{29}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReportUsageResponse) GetAccepted() int64 {
@@ -2739,7 +2805,7 @@ type UsageError struct {
 
 func (x *UsageError) Reset() {
 	*x = UsageError{}
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2751,7 +2817,7 @@ func (x *UsageError) String() string {
 func (*UsageError) ProtoMessage() {}
 
 func (x *UsageError) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_usage_proto_msgTypes[30]
+	mi := &file_workloadresizer_v1_usage_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2764,7 +2830,7 @@ func (x *UsageError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageError.ProtoReflect.Descriptor instead.
 func (*UsageError) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{30}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UsageError) GetIndex() int64 {
@@ -3043,10 +3109,18 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\r_cpu_pressureB\x12\n" +
 	"\x10_memory_pressureB\x16\n" +
 	"\x14_memory_limit_eventsB\x17\n" +
-	"\x15_memory_charged_bytes\"\x88\x01\n" +
+	"\x15_memory_charged_bytes\"\xac\x01\n" +
+	"\tNodeUsage\x12B\n" +
+	"\fcpu_pressure\x18\x01 \x01(\x01B\x1a\xe0A\x01\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\vcpuPressure\x88\x01\x01\x12<\n" +
+	"\tvcpu_load\x18\x02 \x01(\x01B\x1a\xe0A\x01\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x80\x84.A)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\bvcpuLoad\x88\x01\x01B\x0f\n" +
+	"\r_cpu_pressureB\f\n" +
+	"\n" +
+	"_vcpu_load\"\xcb\x01\n" +
 	"\x12ReportUsageRequest\x12H\n" +
 	"\x06usages\x18\x01 \x03(\v2\".workloadresizer.v1.ContainerUsageB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xe8\aR\x06usages\x12(\n" +
-	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\"\x85\x01\n" +
+	"\rvalidate_only\x18\x02 \x01(\bB\x03\xe0A\x01R\fvalidateOnly\x12A\n" +
+	"\n" +
+	"node_usage\x18\x03 \x01(\v2\x1d.workloadresizer.v1.NodeUsageB\x03\xe0A\x01R\tnodeUsage\"\x85\x01\n" +
 	"\x13ReportUsageResponse\x12\x1a\n" +
 	"\baccepted\x18\x01 \x01(\x03R\baccepted\x12\x1a\n" +
 	"\brejected\x18\x02 \x01(\x03R\brejected\x126\n" +
@@ -3090,7 +3164,7 @@ func file_workloadresizer_v1_usage_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(SavingsGroup)(0),                    // 0: workloadresizer.v1.SavingsGroup
 	(UsageErrorCode)(0),                  // 1: workloadresizer.v1.UsageErrorCode
@@ -3122,21 +3196,22 @@ var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(*UsageStorage)(nil),                 // 27: workloadresizer.v1.UsageStorage
 	(*UsageShard)(nil),                   // 28: workloadresizer.v1.UsageShard
 	(*ContainerUsage)(nil),               // 29: workloadresizer.v1.ContainerUsage
-	(*ReportUsageRequest)(nil),           // 30: workloadresizer.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),          // 31: workloadresizer.v1.ReportUsageResponse
-	(*UsageError)(nil),                   // 32: workloadresizer.v1.UsageError
-	(*Workload)(nil),                     // 33: workloadresizer.v1.Workload
-	(DemandMode)(0),                      // 34: workloadresizer.v1.DemandMode
-	(*durationpb.Duration)(nil),          // 35: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),        // 36: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 37: workloadresizer.v1.WatchEventType
+	(*NodeUsage)(nil),                    // 30: workloadresizer.v1.NodeUsage
+	(*ReportUsageRequest)(nil),           // 31: workloadresizer.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),          // 32: workloadresizer.v1.ReportUsageResponse
+	(*UsageError)(nil),                   // 33: workloadresizer.v1.UsageError
+	(*Workload)(nil),                     // 34: workloadresizer.v1.Workload
+	(DemandMode)(0),                      // 35: workloadresizer.v1.DemandMode
+	(*durationpb.Duration)(nil),          // 36: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),        // 37: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 38: workloadresizer.v1.WatchEventType
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
-	33, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
+	34, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
 	5,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
 	6,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
 	7,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	34, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	35, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
 	4,  // 5: workloadresizer.v1.Recommendation.size_rules:type_name -> workloadresizer.v1.SizeRules
 	2,  // 6: workloadresizer.v1.SizeRules.min_requests:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 7: workloadresizer.v1.SizeRules.max_requests:type_name -> workloadresizer.v1.ResourceAmounts
@@ -3148,39 +3223,39 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	35, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
-	35, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
+	36, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
+	36, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
 	2,  // 18: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 19: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 20: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 21: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 22: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 23: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	33, // 24: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	34, // 24: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
 	3,  // 25: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	33, // 26: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	34, // 26: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
 	12, // 27: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
 	3,  // 28: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
 	13, // 29: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
 	14, // 30: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	36, // 31: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	36, // 32: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	37, // 31: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	37, // 32: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
 	2,  // 33: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 34: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	33, // 35: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	37, // 36: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	34, // 35: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	38, // 36: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
 	3,  // 37: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	33, // 38: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	34, // 38: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
 	19, // 39: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	33, // 40: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	36, // 41: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	36, // 42: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	34, // 40: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	37, // 41: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	37, // 42: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
 	20, // 43: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
 	20, // 44: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	33, // 45: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	34, // 45: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
 	0,  // 46: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
 	23, // 47: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	33, // 48: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	34, // 48: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
 	2,  // 49: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 50: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 51: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
@@ -3188,37 +3263,38 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 53: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
 	26, // 54: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
 	27, // 55: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	35, // 56: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	36, // 57: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	36, // 58: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	36, // 59: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	36, // 60: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	36, // 56: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	37, // 57: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	37, // 58: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	37, // 59: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	37, // 60: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
 	28, // 61: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	36, // 62: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	36, // 63: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	35, // 64: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	37, // 62: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	37, // 63: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	36, // 64: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
 	29, // 65: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	32, // 66: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 67: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	8,  // 68: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	10, // 69: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	15, // 70: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	17, // 71: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	21, // 72: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	24, // 73: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	30, // 74: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	9,  // 75: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	11, // 76: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	16, // 77: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	18, // 78: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	22, // 79: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	25, // 80: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	31, // 81: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	75, // [75:82] is the sub-list for method output_type
-	68, // [68:75] is the sub-list for method input_type
-	68, // [68:68] is the sub-list for extension type_name
-	68, // [68:68] is the sub-list for extension extendee
-	0,  // [0:68] is the sub-list for field type_name
+	30, // 66: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
+	33, // 67: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 68: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	8,  // 69: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	10, // 70: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	15, // 71: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	17, // 72: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	21, // 73: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	24, // 74: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	31, // 75: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	9,  // 76: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	11, // 77: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	16, // 78: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	18, // 79: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	22, // 80: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	25, // 81: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	32, // 82: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	76, // [76:83] is the sub-list for method output_type
+	69, // [69:76] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -3234,13 +3310,14 @@ func file_workloadresizer_v1_usage_proto_init() {
 	file_workloadresizer_v1_usage_proto_msgTypes[21].OneofWrappers = []any{}
 	file_workloadresizer_v1_usage_proto_msgTypes[24].OneofWrappers = []any{}
 	file_workloadresizer_v1_usage_proto_msgTypes[27].OneofWrappers = []any{}
+	file_workloadresizer_v1_usage_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_usage_proto_rawDesc), len(file_workloadresizer_v1_usage_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -132,25 +131,18 @@ func (w *world) round(seed uint64) bool {
 			})
 		}
 	}
-	scene := &Scene{}
-	for _, n := range w.nodes {
-		scene.Nodes = append(scene.Nodes, &Node{Node: n, Requested: corev1.ResourceList{}})
-	}
+	placed := map[string][]*corev1.Pod{}
 	for i := range r.IntN(16) {
 		p := random(r, namespaces[r.IntN(2)], fmt.Sprintf("p%d", i))
-		on := scene.Nodes[r.IntN(len(scene.Nodes))]
-		p.Spec.NodeName = on.Name
-		p = w.create(p)
-		on.Pods = append(on.Pods, NeighborOf(p))
-		for name, q := range resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{}) {
-			sum := on.Requested[name]
-			sum.Add(q)
-			on.Requested[name] = sum
-		}
+		p.Spec.NodeName = w.nodes[r.IntN(len(w.nodes))].Name
+		placed[p.Spec.NodeName] = append(placed[p.Spec.NodeName], w.create(p))
+	}
+	scene := &Scene{}
+	for _, n := range w.nodes {
+		scene.Nodes = append(scene.Nodes, NewNode(n, placed[n.Name], nil, nil))
 	}
 	p := w.create(random(r, namespaces[0], "moving"))
-	requests := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})
-	fits, why := scene.Fits(p, requests)
+	fits, why := scene.Fits(p, Requests(p))
 	scheduled, message := w.decision(p)
 	switch {
 	case scheduled != "" && !slices.Contains(fits, scheduled):

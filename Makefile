@@ -299,7 +299,7 @@ test-clusters:
 
 .PHONY: test-vpa
 test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own classes, on TRACE or on a small trace, if either has changed. Takes a minute.
-	@test/unless-passed "test/bench/vpa $(TRACE) $$(go list -C test/bench/vpa -deps -test -f '{{if and .Module (eq .Module.Path "github.com/workload-resizer/workload-resizer")}}{{.Dir}}{{end}}' ./... | sed 's|^$(CURDIR)/||' | sort -u | tr '\n' ' ')" \
+	@test/unless-passed "test/bench/vpa docs/design/usage.md $(TRACE) $$(go list -C test/bench/vpa -deps -test -f '{{if and .Module (eq .Module.Path "github.com/workload-resizer/workload-resizer")}}{{.Dir}}{{end}}' ./... | sed 's|^$(CURDIR)/||' | sort -u | tr '\n' ' ')" \
 	  $(MAKE) --no-print-directory test-vpas
 
 .PHONY: test-vpas
@@ -340,7 +340,7 @@ test-hostile: build bin/gotestsum ## Attack a server; HOSTILE=-latency also limi
 	@$(call go_test,./test/hostile,-short -count=1 -timeout=20m $(if $(HOSTILE),-args $(HOSTILE)),,testname)
 
 # The fuzz tests of "make fuzz", as PACKAGE.NAME: parsers of bytes that callers send, or that are stored.
-FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzGlance server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
+FUZZ ?= cmd/resizectl/export/edit.FuzzAdd cmd/resizectl/export/edit.FuzzSet reconciler/manifest.FuzzRead reconciler/sizing.FuzzParseCPU reconciler/sizing.FuzzParseMemory server/access.FuzzPreAuthenticate server/benchmarks.FuzzKeyOf server/changelog.FuzzToken server/paging.FuzzToken server/rules.FuzzRequests server/translate.FuzzSelector usage/checkpoint.FuzzContainer usage/checkpoint.FuzzUnpack usage/checkpoint.FuzzVersion1 usage/history.FuzzRecord
 FUZZ_TIME ?= 10m
 
 .PHONY: fuzz
@@ -490,18 +490,23 @@ test-cgroups: bin/kernel ## Test on a Linux kernel what node agents report (KERN
 test-cgroups-agent: build bin/kernel ## Run the usage agent on a Linux kernel in a virtual machine, and check what a server shows (KERNEL=DIR).
 	go run ./test/cgroups/host -kernel $(or $(KERNEL),bin/kernel)
 
+# The packages whose tests write parts of docs/reference: one at a time, since they share pages.
+REFERENCES := ./agent/usage ./cmd/resizectl ./cmd/workload-resizer ./policy ./ratios/benchmark/estimate ./ratios/benchmark/feed ./ratios/benchmark/settings ./ratios/config \
+  ./ratios/nodetype ./reconciler/contract ./reconciler/hold ./reconciler/manifest ./reconciler/sizing ./reconciler/workload ./server/access ./server/selfsigned ./test/monitoring
+
 .PHONY: generate
 generate: ## Generate Go code from the API's proto files, the references, and the chart's copies.
 	$(TOOL) buf generate
 	$(call api_descriptors,server/reflection/api.binpb)
-	$(call api_reference,docs/api.md)
-	go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings -run Reference -update
+	$(call api_reference,docs/reference/api.md)
+	go test -p 1 $(REFERENCES) -run Reference -update
+	go test ./test/docpage -run Reference -update
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
 .PHONY: pictures
 pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
-	$(GO_TEST) -count=1 ./test/pictures -run '^TestPictures$$' -update
+	$(GO_TEST) -count=1 ./test/pictures -run '^Test(Pictures|Requests)$$' -update
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.
@@ -556,7 +561,7 @@ verify-proto:
 	$(call api_descriptors,"$$fresh/api.binpb"); \
 	cmp server/reflection/api.binpb "$$fresh/api.binpb" || { echo "server/reflection/api.binpb is out of date, run make generate"; exit 1; }; \
 	$(call api_reference,"$$fresh/api.md"); \
-	diff -u docs/api.md "$$fresh/api.md" || { echo "docs/api.md is out of date, run make generate"; exit 1; }; \
+	diff -u docs/reference/api.md "$$fresh/api.md" || { echo "docs/reference/api.md is out of date, run make generate"; exit 1; }; \
 	for file in $$(cd "$$fresh" && find proto usage -name '*.pb.go'); do \
 	  git ls-files --error-unmatch "$$file" >/dev/null || { echo "generated code is missing, run make generate"; exit 1; }; \
 	done
@@ -582,7 +587,7 @@ verify-breaking:
 # checks the reference of the API.
 .PHONY: verify-docs
 verify-docs:
-	@go test ./cmd/workload-resizer ./cmd/resizectl ./policy ./ratios/benchmark/settings ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
+	@go test $(REFERENCES) ./test/docpage ./deploy/charts -run "Reference|Copies" >/dev/null || { echo "a reference is out of date, run make generate"; exit 1; }
 
 # Checks the text that users and developers read, with the rules in .vale/styles: Markdown, the
 # comments of Go, proto and YAML files, and the string literals of Go files.

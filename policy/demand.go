@@ -83,9 +83,9 @@ func (d *Demand) Keys() []keys.Key {
 	const kept = "remove it: history is kept for 8 days, in windows of a day"
 	const kills = "remove it: a kill for lack of memory counts as 1.2 times the usage, and as at least 100Mi more"
 	return slices.Concat([]keys.Key{
-		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from"),
-		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). Pods are sized at their creation [with the component `size-at-creation`](reference.md#sizes-at-creation) only. With `from: author`, the mode has no effect"),
-		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](usage.md#other-policies)"),
+		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from: what the author wrote, or [usage](../concepts/usage.md)"),
+		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). Pods are sized at their creation only with the component [`size-at-creation`](sizes.md#at-creation). With `from: author`, the mode has no effect"),
+		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), or by [other policies](../design/usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
@@ -104,7 +104,7 @@ func (d *Demand) Keys() []keys.Key {
 		keys.Below("memory", d.Memory.keys(&keys.Memory, ByLimit, "0.9, or 0.996 if the memory limit follows", ByLimit, "64Mi, or 250Mi if the memory limit follows", "1 byte")...),
 		keys.Below("memory",
 			keys.Of("neverLower", &d.Memory.Keep, keys.Flag, false, "whether memory is never lowered, for runtimes whose heap grows to what it is given"),
-			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple", "peak"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, is a multiple of the request, or is a multiple of the [highest usage of the last seven days](usage.md#limits-by-the-highest-usage). In Guaranteed pods, it always follows"),
+			keys.Of("limit", &d.Memory.Limit, keys.OneOf("follow", "keep", "multiple", "peak"), "multiple", "what happens to a limit that the author set: it keeps its proportion to the request, stays, is a multiple of the request, or is a multiple of the [highest usage of the last seven days](../design/usage.md#limits-by-the-highest-usage). In Guaranteed pods, it always follows"),
 			keys.Of("multiple", &d.Memory.Multiple, keys.Between(1, 100, 2), 2, "the multiple, for the limits `multiple` and `peak`"),
 			keys.Of("headroom", &d.Memory.Headroom, keys.Memory.Amount(0), 250<<20, "by how much the limit is at least above the request, for the limit `multiple`; where the limit follows, the least that is added to the estimates of a pod, whose containers share it"),
 		),

@@ -26,9 +26,9 @@ func (o *Objective) Keys() []keys.Key {
 	threshold := keys.Optional(keys.Number("a number", "must be a finite number", keys.Finite))
 	return []keys.Key{
 		keys.Of("name", &o.Name, objectiveName, "", "a name that no other objective in the list has"),
-		keys.Of("prometheus", &o.Prometheus, address, "", "a Prometheus, or anything with its API"),
-		keys.Of("query", &o.Query, keys.Text, "", "PromQL for a vector whose elements have the labels `namespace` and `pod`, or `namespace` and `workload` (the name of a controller of the pod)"),
-		keys.Of("above", &o.Above, threshold, nil, "a value above this number breaks the objective"),
+		keys.Of("prometheus", &o.Prometheus, address, "", "a Prometheus, or anything with its API. If usage is read from this URL, too, the same tenant and credentials are used. With the component `network-policy`, allow its port"),
+		keys.Of("query", &o.Query, keys.Text, "", "PromQL for a vector whose elements have the labels `namespace` and `pod`, or `namespace` and `workload` (the name of a controller of the pod). Elements without them are ignored, unless none has them. The answer may have 24 MiB"),
+		keys.Of("above", &o.Above, threshold, nil, "a value above this number breaks the objective; a pod without a value meets it"),
 		keys.Of("below", &o.Below, threshold, nil, "a value below this number breaks the objective. An objective has either this key or `above`"),
 	}
 }

@@ -33,8 +33,8 @@ func (p *Pace) Keys() []keys.Key {
 		func(f float64) bool { return f == 0 || f >= 0.001 && f <= 100_000 })
 	freed := keys.Percentage("up to 1 or 100%, or 0 for no limit", "must be a number from 0 to 1, such as 0.25 or 25%, where 0 means no limit", keys.Within(0, 1))
 	return []keys.Key{
-		keys.Of("resizesPerSecond", &p.ResizesPerSecond, rate, PaceOfProgram, "how many pods are resized per second").Or(strconv.Itoa(DefaultResizesPerSecond)),
-		keys.Of("freedPerHour", &p.FreedPerHour, freed, DefaultFreedPerHour, "how much their requests may shrink in total within an hour, as a share of what all nodes have for pods (allocatable); for cpu and memory separately"),
+		keys.Of("resizesPerSecond", &p.ResizesPerSecond, rate, PaceOfProgram, "how many pods are resized per second that can [wait](../concepts/pace-and-waiting.md)").Or(strconv.Itoa(DefaultResizesPerSecond)),
+		keys.Of("freedPerHour", &p.FreedPerHour, freed, DefaultFreedPerHour, "how much their requests may shrink in total within an hour, as a share of what all nodes have for pods (allocatable); for cpu and memory separately. Growing containers of the same pod count against it. While pods wait in several namespaces, those in one of them free up to half of it"),
 	}
 }
 

@@ -24,8 +24,8 @@ type Price struct{ CPU, Memory float64 }
 // Keys implements keys.Section.
 func (p *Prices) Keys() []keys.Key {
 	return append([]keys.Key{
-		keys.Of("currency", &p.Currency, keys.Text, "", "the unit of the prices, such as USD"),
-		keys.Of("nodeTypes", &p.Types, pricesOfTypes, nil, "prices of single node types"),
+		keys.Of("currency", &p.Currency, keys.Text, "", "the unit of the prices, such as USD; required"),
+		keys.Of("nodeTypes", &p.Types, pricesOfTypes, nil, "prices of single node types; the others have the prices below"),
 	}, p.Default.Keys()...)
 }
 
@@ -33,8 +33,8 @@ func (p *Prices) Keys() []keys.Key {
 func (p *Price) Keys() []keys.Key {
 	price := keys.Number("0 to 1000000", "must be a number from 0 to 1000000, the price of an hour", keys.Within(0, 1e6))
 	return []keys.Key{
-		keys.Of("cpuCoreHour", &p.CPU, price, 0, "the price of a core for an hour").Or(""),
-		keys.Of("memoryGiBHour", &p.Memory, price, 0, "the price of a GiB of memory for an hour").Or(""),
+		keys.Of("cpuCoreHour", &p.CPU, price, 0, "the price of a core for an hour; required").Or(""),
+		keys.Of("memoryGiBHour", &p.Memory, price, 0, "the price of a GiB of memory for an hour; required").Or(""),
 	}
 }
 

@@ -1,16 +1,12 @@
 package policy
 
 import (
-	"flag"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
-
-var update = flag.Bool("update", false, "rewrite the tables of the reference")
 
 // table returns the table of the keys of a section for the reference. Keys with the same description share a row.
 func table[T any]() string {
@@ -26,38 +22,16 @@ func table[T any]() string {
 		}
 		names[row] = append(names[row], "`"+k.Name+"`")
 	}
-	var b strings.Builder
-	b.WriteString("| Key | Values | Default | Meaning |\n|---|---|---|---|\n")
-	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(names[row], ", "), row[0], row[1], row[2])
+	cells := make([][]string, len(rows))
+	for i, row := range rows {
+		cells[i] = append([]string{strings.Join(names[row], ", ")}, row[:]...)
 	}
-	return b.String()
+	return docpage.Table([]string{"Key", "Values", "Default", "Meaning"}, cells...)
 }
 
 func TestReference(t *testing.T) {
-	const reference = "../docs/reference.md"
-	content, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(content)
-	for name, table := range map[string]string{
-		"demand": table[Demand](), "prices": table[Prices](), "guard": table[Guard](),
+	docpage.Generated(t, "docs/reference/configuration.md", map[string]string{
+		"bounds": table[Bounds](), "demand": table[Demand](), "prices": table[Prices](), "guard": table[Guard](),
 		"objectives": table[Objective](), "schedule": table[window](), "pace": table[Pace](), "startup": table[Startup](),
-	} {
-		begin, end := "<!-- begin keys of "+name+" -->\n", "<!-- end keys of "+name+" -->"
-		before, rest, ok := strings.Cut(want, begin)
-		_, after, ended := strings.Cut(rest, end)
-		if !ok || !ended {
-			t.Fatalf("%s has no place for the keys of %s", reference, name)
-		}
-		want = before + begin + table + end + after
-	}
-	if *update {
-		if err := os.WriteFile(reference, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(content) {
-		t.Errorf("%s is out of date: run make generate", reference)
-	}
+	})
 }

@@ -28,10 +28,10 @@ const LongestStart = time.Hour
 // Keys implements keys.Section.
 func (s *Startup) Keys() []keys.Key {
 	return []keys.Key{
-		keys.Of("cpu", &s.CPU, boost, sizing.Boost{}, "how much more cpu a container gets than it needs otherwise: `3x` is three times as much, and `+500m` is half a core of the baseline more. `1x` is no more, for a rule that must not have the value of the globals").Or("none"),
+		keys.Of("cpu", &s.CPU, boost, sizing.Boost{}, "how much more cpu a container gets than it needs otherwise: `3x` is three times as much, and `+500m` is half a core of the baseline more, before it is scaled for the node. `1x` is no more, for a rule that must not have the value of the globals. The limit keeps its proportion to the request, or is higher. Bounds apply. Containers get nothing without a request for cpu, if a change to it restarts them, or if another actor set it. A pod that is [sized at its creation](sizes.md#at-creation) starts with it, any other gets it once its containers run. If there is no room for it, the pod gets what it needs without it").Or("none"),
 		keys.Of("cpuLimit", &s.CPULimit, boost, sizing.Boost{}, "how much more a container's limit for cpu gets than otherwise, while its request stays or is raised by `cpu`. It takes no room on the node. Containers without a limit and Guaranteed pods get nothing").Or("none"),
-		keys.Of("afterReady", &s.AfterReady, keys.Duration(0, LongestStart), 0, "how long it keeps that after its pod has become ready; less than `atMost`").Or("0s"),
-		keys.Of("atMost", &s.AtMost, keys.Duration(time.Second, LongestStart), 5*time.Minute, "how long it keeps that after the start of its pod, even if the pod is not ready"),
+		keys.Of("afterReady", &s.AfterReady, keys.Duration(0, LongestStart), 0, "how long it keeps that after its pod has become ready; less than `atMost`. Pods without readiness probes are ready when they run, so set this for them. Keep it short for pods that a HorizontalPodAutoscaler scales by cpu").Or("0s"),
+		keys.Of("atMost", &s.AtMost, keys.Duration(time.Second, LongestStart), 5*time.Minute, "how long it keeps that after the start of its pod, even if the pod is not ready. The end waits for no turn, canary, budget, schedule or breaker. Pauses and freezes prevent it. Nodes that cannot resize pods never take back what a pod got at its creation: virtual nodes, kubelets before Kubernetes 1.33, and for Guaranteed pods the static CPU manager. Do not set `startup` for pods that may run there"),
 	}
 }
 

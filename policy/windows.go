@@ -25,10 +25,10 @@ type window struct {
 func (w *window) Keys() []keys.Key {
 	clock := keys.Parsed("00:00 to 24:00", nil, schedule.ParseClock)
 	return []keys.Key{
-		keys.Of("days", &w.Days, days, 0, "list of the days on which the window starts").Or("all"),
+		keys.Of("days", &w.Days, days, 0, "list of the days on which the window starts. A window that ends on the next day belongs to this day").Or("all"),
 		keys.Of("from", &w.From, clock, 0, "time of day at which it starts").Or("00:00"),
 		keys.Of("to", &w.To, clock, schedule.Midnight, "time of day at which it ends; it must differ from `from`. If it is earlier, the window ends on the next day").Or("24:00"),
-		keys.Of("zone", &w.Zone, keys.Parsed("a name of the IANA database", nil, schedule.ParseZone), time.UTC, "time zone").Or("UTC"),
+		keys.Of("zone", &w.Zone, keys.Parsed("a name of the IANA database", nil, schedule.ParseZone), time.UTC, "time zone. An hour that its clock skips is in no window, and one that it repeats is in a window both times").Or("UTC"),
 	}
 }
 

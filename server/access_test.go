@@ -734,7 +734,7 @@ func (g *guarded) testMetrics(t *testing.T) {
 		return response.StatusCode, string(body)
 	}
 	allowed := "Bearer " + g.token(t, "prometheus", audience)
-	// All that strangers learn.
+	// All that unauthenticated callers learn.
 	const expected = `send the header "Authorization: Bearer TOKEN", with a token for the audience ` + audience + ` of a user with the right to get /metrics` + "\n"
 	for _, tc := range []struct {
 		name, authorization string
@@ -750,7 +750,7 @@ func (g *guarded) testMetrics(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			status, body := scrape(tc.authorization)
 			if status == http.StatusUnauthorized && body != expected {
-				t.Errorf("a stranger learns %q", body)
+				t.Errorf("an unauthenticated caller learns %q", body)
 			}
 			if status != tc.status || !strings.Contains(body, tc.says) || status != http.StatusOK && strings.Contains(body, "workload_resizer_") {
 				t.Errorf("status %d: %s", status, body)

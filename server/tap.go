@@ -26,7 +26,7 @@ func (g *guards) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 		limits.Refused(remote)
 		return context.WithValue(ctx, refusalKey{}, err), nil
 	}
-	ctx, caller, err := g.access.Glance(ctx, info.FullMethodName)
+	ctx, caller, err := g.access.PreAuthenticate(ctx, info.FullMethodName)
 	if err != nil {
 		g.refused.Inc()
 		limits.Refused(remote)

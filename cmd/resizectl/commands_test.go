@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,6 +42,7 @@ var asksNobody = []string{"backtest", "check", "config validate", "options", "ve
 func TestCommands(t *testing.T) {
 	t.Run("tests every command that calls a server for errors", testsEveryCommandThatCallsAServerForErrors)
 	t.Run("has valid command lines in all examples", hasValidCommandLinesInAllExamples)
+	t.Run("has descriptions that fit a terminal", hasDescriptionsThatFitATerminal)
 	t.Run("lists shared flags only in options", listsSharedFlagsOnlyInOptions)
 	t.Run("completes files only where they are expected", completesFilesOnlyWhereTheyAreExpected)
 	t.Run("has every flag that takes a file", hasEveryFlagThatTakesAFile)
@@ -53,6 +55,18 @@ func testsEveryCommandThatCallsAServerForErrors(t *testing.T) {
 		})
 		if tested == slices.Contains(asksNobody, words) {
 			t.Errorf("%s: tested for server errors: %v", words, tested)
+		}
+	}
+}
+
+// hasDescriptionsThatFitATerminal checks the width of the descriptions. Lines that are indented, such as commands to copy, may be longer.
+func hasDescriptionsThatFitATerminal(t *testing.T) {
+	const most = 92
+	for words, cmd := range commands(t) {
+		for line := range strings.SplitSeq(cmd.Long, "\n") {
+			if n := utf8.RuneCountInString(line); n > most && !strings.HasPrefix(line, " ") {
+				t.Errorf("%s has a line of %d characters, want at most %d: %s", words, n, most, line)
+			}
 		}
 	}
 }

@@ -55,6 +55,7 @@ func printsWhatUsersSelect(t *testing.T) {
 		{"suggestions", "nodetype/c3\nnodetype/e2\nnodetype/n4\nnodetype/n4@Intel-6-207\n", []string{"benchmark", "suggest", "-o", "name"}, 0},
 		{"usage in order of what is saved", "WORKLOAD\ncart\ndb\nweb\n", []string{"usage", "-A", "--sort-by", ".saved.cpu", "-o", "custom-columns=WORKLOAD:.workload.name"}, 0},
 		{"savings in order", "statefulset/db\nstatefulset/cart\nnamespace/shop\ndeployment/web\n", []string{"usage", "savings", "-A", "--sort-by", ".saved.cpu", "-o", "name"}, 0},
+		{"numbers of savings", "4", []string{"usage", "savings", "-A", "-o", "go-template={{if gt .total.pods 0}}{{len .savings}}{{end}}"}, 0},
 		{"sources of usage", "source/push\nsource/metrics.k8s.io\nsource/prometheus\n", []string{"usage", "sources", "-o", "name"}, 0},
 		{"a status", "v1.2.3", []string{"status", "-o", "jsonpath={.version}"}, 0},
 		{"an explanation", "n4", []string{"explain", "api-0", "-o", "go-template={{.plan.nodeType}}"}, 0},

@@ -144,6 +144,9 @@ var oddInputs = []oddInput{
 	{`resizes list -A -l "a b"`, "a b"},
 	{`plan --node ""`, "--node"},
 	{`plan --node-type ""`, "--node-type"},
+	{`plan --what-if-node-type ""`, "--what-if-node-type"},
+	{`plan --what-if-baseline ""`, "--what-if-baseline"},
+	{`plan --what-if-max-cpu ""`, "--what-if-max-cpu"},
 	{`plan --node-type n4,c3`, "--node-type"},
 	{`plan --node-type n4,`, `"n4,"`},
 	{`plan -f pod.yaml --node-type n4,,c3`, `"n4,,c3"`},
@@ -242,6 +245,7 @@ var oddInputs = []oddInput{
 	{`usage history`, "TYPE/NAME"},
 	{`usage history configmap/web`, "configmap"},
 	{`usage history deploy/web -o name`, "name"},
+	{`benchmark list -o name`, "name"},
 	{`usage savings --by container`, "container"},
 	{`usage savings -w`, "-w"},
 	{`usage savings deploy/web -A`, "--all-namespaces"},
@@ -297,6 +301,8 @@ var oddInputs = []oddInput{
 	{`unfreeze --dry-run=maybe`, "maybe"},
 
 	// Measurements.
+	{`benchmark list --benchmark ""`, "--benchmark"},
+	{`benchmark import table.csv --benchmark ""`, "--benchmark is empty"},
 	{`benchmark import`, "FILE"},
 	{`benchmark import nosuch`, "nosuch"},
 	{`benchmark import dir`, "dir"},

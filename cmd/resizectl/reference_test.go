@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-const reference = "../../docs/cli.md"
+const reference = "../../docs/reference/cli.md"
 
 func TestReference(t *testing.T) {
 	t.Run("matches the help of the commands", matchesTheHelpOfTheCommands)
@@ -26,7 +26,7 @@ func matchesTheHelpOfTheCommands(t *testing.T) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var b strings.Builder
-	b.WriteString("<!-- Made from the commands by make generate. -->\n# resizectl\n\nThe output of `--help` for each command.\n")
+	b.WriteString("<!-- generated: the help of the commands, by make generate -->\n# resizectl\n\nThe output of `--help` for each command.\n")
 	describe(t, &b, root, nil)
 	if *cmdtest.Update {
 		if err := os.WriteFile(reference, []byte(b.String()), 0o644); err != nil {

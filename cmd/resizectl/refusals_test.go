@@ -19,7 +19,7 @@ type refusal struct{ reason, code string }
 // refusals returns the table of reasons in the reference.
 func refusals(t *testing.T) []refusal {
 	t.Helper()
-	content, err := os.ReadFile("../../docs/reference.md")
+	content, err := os.ReadFile("../../docs/reference/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,12 +116,12 @@ func onLoopback(address string) bool {
 // callers, except those without credentials on this machine if local is set.
 func newAccess(o *options, c *clients, issuer *access.Issuer, local bool) *access.Access {
 	return access.New(access.Config{
-		Tokens:    c.tokens.AuthenticationV1().TokenReviews(),
-		Renewals:  c.renewals.AuthenticationV1().TokenReviews(),
-		Rights:    c.rights.AuthorizationV1().SubjectAccessReviews(),
-		Sights:    c.sights.AuthorizationV1().SubjectAccessReviews(),
-		Issuer:    issuer,
-		Audiences: o.tokenAudiences,
-		Local:     local,
+		Tokens:     c.tokens.AuthenticationV1().TokenReviews(),
+		Renewals:   c.renewals.AuthenticationV1().TokenReviews(),
+		Rights:     c.rights.AuthorizationV1().SubjectAccessReviews(),
+		Visibility: c.visibility.AuthorizationV1().SubjectAccessReviews(),
+		Issuer:     issuer,
+		Audiences:  o.tokenAudiences,
+		Local:      local,
 	})
 }

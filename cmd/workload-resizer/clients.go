@@ -31,8 +31,8 @@ type clients struct {
 	main, writer, asker, events, leases kubernetes.Interface
 	// freeze reads the freeze. It has no rate limit: writes wait for it, and it reads at most
 	// twice per second.
-	freeze                           kubernetes.Interface
-	tokens, renewals, rights, sights kubernetes.Interface
+	freeze                               kubernetes.Interface
+	tokens, renewals, rights, visibility kubernetes.Interface
 	// nodes removes startup taints. It has no rate limit: pods wait for it, and each node is
 	// written once.
 	nodes kubernetes.Interface
@@ -67,7 +67,7 @@ func newClients(o *options) (*clients, error) {
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.usage, bounded}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.sights, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.usage, bounded}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.visibility, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"flag"
 	"fmt"
 	"maps"
 	"net"
@@ -14,12 +13,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
@@ -30,69 +30,93 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/certs"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
-)
-
-var update = flag.Bool("update", false, "update the tables of the reference")
-
-const (
-	reference   = "../../docs/reference.md"
-	knownIssues = "../../KNOWN_ISSUES.md"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
 func TestReference(t *testing.T) {
-	t.Run("matches the code", matchesTheCode)
+	t.Run("has the flags", hasTheFlags)
+	t.Run("has the reasons and checks", func(t *testing.T) {
+		docpage.Generated(t, "docs/reference/reasons.md", map[string]string{"reasons": reasonTable(), "checks": checkTable()})
+	})
+	t.Run("has the metrics", func(t *testing.T) {
+		docpage.Generated(t, "docs/reference/metrics.md", map[string]string{"metrics": metricTable(t)})
+	})
+	t.Run("has the rights and roles", func(t *testing.T) {
+		docpage.Generated(t, "docs/reference/rights.md", map[string]string{"rights": rightTable(), "roles": roleTable(t)})
+	})
+	t.Run("has the rights to connect", func(t *testing.T) {
+		docpage.Generated(t, "docs/reference/connecting.md", map[string]string{"rights to connect": connectTable(t)})
+	})
+	t.Run("has the errors", func(t *testing.T) {
+		docpage.Generated(t, "docs/reference/errors.md", map[string]string{"errors": errorTable()})
+	})
 	t.Run("lists what to do about each reason", func(t *testing.T) {
-		generated(t, knownIssues, map[string]string{"reasons": remedyTable()})
+		docpage.Generated(t, "KNOWN_ISSUES.md", map[string]string{"reasons": remedyTable()})
 	})
 }
 
-// generated checks the tables in a file, or updates them, and returns what the file has to contain.
-func generated(t *testing.T, file string, tables map[string]string) string {
+func hasTheFlags(t *testing.T) {
+	docpage.Generated(t, "docs/reference/flags.md", map[string]string{
+		"flags of serve": flagTable((&options{}).addTo), "flags of bench-node": flagTable((&benchNodeOptions{}).addTo), "flags of report-usage": flagTable((&reportUsageOptions{}).addTo),
+	})
+}
+
+// manifests returns the documents of a manifest, each with the comment above it.
+func manifests(t *testing.T, file string) []string {
 	t.Helper()
-	content, err := os.ReadFile(file)
+	content, err := os.ReadFile("../../deploy/base/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := string(content)
-	for name, table := range tables {
-		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
-		before, rest, ok := strings.Cut(want, begin)
-		_, after, ended := strings.Cut(rest, end)
-		if !ok || !ended {
-			t.Fatalf("%s has no section for the %s", file, name)
-		}
-		want = before + begin + table + end + after
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(content) {
-		t.Errorf("%s is out of date, run make generate", file)
-	}
-	return want
+	return strings.Split(string(content), "\n---\n")
 }
 
-func matchesTheCode(t *testing.T) {
-	want := generated(t, reference, map[string]string{"flags": flagTable((&options{}).addTo), "bench-node flags": flagTable((&benchNodeOptions{}).addTo), "report-usage flags": flagTable((&reportUsageOptions{}).addTo), "reasons": reasonTable(), "checks": checkTable(), "metrics": metricTable(t), "rights": rightTable(), "errors": errorTable()})
-	for _, label := range nodetype.New("").Labels() {
-		if !strings.Contains(want, "`"+label+"`") {
-			t.Errorf("%s does not name the node label %s", reference, label)
+// roleTable lists the roles for users, with the comments above them.
+func roleTable(t *testing.T) string {
+	t.Helper()
+	var rows [][]string
+	for _, text := range manifests(t, "users.yaml") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(text), &role); err != nil {
+			t.Fatal(err)
+		}
+		comment, _, _ := strings.Cut(text, "\napiVersion:")
+		var says []string
+		for line := range strings.Lines(comment[strings.LastIndex(comment, "\n\n")+1:]) {
+			says = append(says, strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "#")))
+		}
+		rows = append(rows, []string{"`" + role.Name + "`", strings.TrimSpace(strings.Join(says, " "))})
+	}
+	return docpage.Table([]string{"ClusterRole", "Meaning"}, rows...)
+}
+
+// connectTable lists what users need to reach a server.
+func connectTable(t *testing.T) string {
+	t.Helper()
+	var rows [][]string
+	for _, text := range manifests(t, "connect.yaml") {
+		var role rbacv1.Role
+		if err := yaml.Unmarshal([]byte(text), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			what := "`" + strings.Join(rule.Resources, "`, `") + "`"
+			if group := rule.APIGroups[0]; group != "" {
+				what += " of `" + group + "`"
+			}
+			if len(rule.ResourceNames) > 0 {
+				what += ", name `" + strings.Join(rule.ResourceNames, "`, `") + "`"
+			}
+			rows = append(rows, []string{what, "`" + strings.Join(rule.Verbs, "`, `") + "`"})
 		}
 	}
-	for _, key := range []string{contract.CPURequest.Key("<container>"), contract.CPULimit.Key("<container>"), contract.MemoryRequest.Key("<container>"),
-		contract.MemoryLimit.Key("<container>"), contract.AppliedInstanceType, contract.AppliedAt, contract.Skip} {
-		if !strings.Contains(want, "| `"+strings.TrimPrefix(key, contract.Prefix)+"` |") {
-			t.Errorf("%s does not have the annotation %s", reference, key)
-		}
-	}
+	return docpage.Table([]string{"Resource", "Verbs"}, rows...)
 }
 
 func flagTable(addTo func(*pflag.FlagSet)) string {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addTo(flags)
-	var b strings.Builder
-	b.WriteString("| Flag | Default | Meaning |\n|---|---|---|\n")
+	var rows [][]string
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := "`--" + f.Name + "`"
 		if f.Shorthand != "" {
@@ -102,19 +126,18 @@ func flagTable(addTo func(*pflag.FlagSet)) string {
 		if f.DefValue != "" {
 			value = "`" + f.DefValue + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, value, f.Usage)
+		rows = append(rows, []string{name, value, f.Usage})
 	})
-	return b.String()
+	return docpage.Table([]string{"Flag", "Default", "Meaning"}, rows...)
 }
 
 func reasonTable() string {
 	events := map[contract.Severity]string{contract.Silent: "", contract.Normal: "Normal", contract.Warning: "Warning"}
-	var b strings.Builder
-	b.WriteString("| Reason | Event | Meaning |\n|---|---|---|\n")
+	var rows [][]string
 	for _, info := range contract.Reasons() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", info.Reason, events[info.Severity], info.Meaning)
+		rows = append(rows, []string{"`" + string(info.Reason) + "`", events[info.Severity], info.Meaning})
 	}
-	return b.String()
+	return docpage.Table([]string{"Reason", "Event", "Meaning"}, rows...)
 }
 
 // checkTable lists what a plan checks, in the order of its stages.
@@ -140,25 +163,23 @@ func remedyTable() string {
 	slices.SortFunc(infos, func(a, b contract.Info) int {
 		return strings.Compare(strings.ToLower(string(a.Reason)), strings.ToLower(string(b.Reason)))
 	})
-	var b strings.Builder
-	b.WriteString("| Reason | Meaning | What to do |\n|---|---|---|\n")
+	var rows [][]string
 	for _, info := range infos {
 		more := ""
 		if info.See != "" {
 			more = " ([more](" + info.See + "))"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s%s |\n", info.Reason, info.Meaning, info.Remedy, more)
+		rows = append(rows, []string{"`" + string(info.Reason) + "`", info.Meaning, info.Remedy + more})
 	}
-	return b.String()
+	return docpage.Table([]string{"Reason", "Meaning", "Remedy"}, rows...)
 }
 
 func errorTable() string {
-	var b strings.Builder
-	b.WriteString("| Reason | Code | Meaning |\n|---|---|---|\n")
+	var rows [][]string
 	for _, r := range rpcerror.Reasons() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r, r.CodeName(), r.Meaning())
+		rows = append(rows, []string{"`" + r.String() + "`", r.CodeName(), r.Meaning()})
 	}
-	return b.String()
+	return docpage.Table([]string{"Reason", "Code", "Meaning"}, rows...)
 }
 
 // rightTable lists the rights that each method needs. Methods that need the same rights
@@ -167,21 +188,19 @@ func rightTable() string {
 	all := access.Methods()
 	rows := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		m, rights := all[name], []string{}
-		for _, right := range m.Rights {
+		m, rights, roles := all[name], []string{}, []string{}
+		for _, right := range m.Rights { // A request may need only one of several.
 			rights = append(rights, "`"+right.String()+"`")
+			roles = append(roles, "`"+right.Role()+"`")
 		}
-		where, role := "all namespaces", "anyone"
+		where := "all namespaces"
 		switch {
 		case m.Exempt:
-			rights, where = []string{"none"}, ""
+			rights, roles, where = []string{"none"}, []string{"anyone"}, ""
 		case m.Namespaced:
 			where = "the namespace of the request"
 		}
-		if len(m.Rights) > 0 {
-			role = "`" + m.Rights[len(m.Rights)-1].Role() + "`"
-		}
-		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, role)
+		row := fmt.Sprintf("%s | %s | %s |", strings.Join(rights, ", "), where, strings.Join(roles, ", "))
 		if name == access.Pprof || name == access.Metrics {
 			rows[row] = append(rows[row], "`"+name+"` over HTTP")
 			continue
@@ -230,20 +249,22 @@ func metricTable(t *testing.T) string {
 		registry.Describe(descs)
 		close(descs)
 	}()
-	rows := map[string]string{}
+	rows := map[string][]string{}
 	for d := range descs {
 		if m := desc.FindStringSubmatch(d.String()); m != nil {
-			labels := strings.Split(m[3], ",")
-			rows[m[1]] = fmt.Sprintf("| `%s` | `%s` | %s |\n", m[1], strings.Join(labels, "`, `"), m[2])
+			labels := ""
+			if m[3] != "" {
+				labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"
+			}
+			rows[m[1]] = []string{"`" + m[1] + "`", labels, m[2]}
 		}
 	}
 	if len(rows) < 4 {
 		t.Fatalf("only %d metrics are registered", len(rows))
 	}
-	var b strings.Builder
-	b.WriteString("| Metric | Labels | Meaning |\n|---|---|---|\n")
+	var sorted [][]string
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		b.WriteString(rows[name])
+		sorted = append(sorted, rows[name])
 	}
-	return b.String()
+	return docpage.Table([]string{"Metric", "Labels", "Meaning"}, sorted...)
 }

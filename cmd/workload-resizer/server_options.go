@@ -24,7 +24,7 @@ type serverOptions struct {
 func (o *serverOptions) addTo(flags *pflag.FlagSet, what, users string) {
 	flags.StringVar(&o.server, "server", "", "address of the server to send "+what+" to, host:port")
 	flags.StringVar(&o.serverCAFile, "server-ca-file", "", "PEM file with the certificate authorities for the server's certificate (default: the system's)")
-	flags.StringVar(&o.serverCAConfigMap, "server-ca-config-map", "", "ConfigMap with these authorities, as NAMESPACE/NAME, to read from the API server instead of a file; for pods in another namespace, which cannot mount it")
+	flags.StringVar(&o.serverCAConfigMap, "server-ca-config-map", "", "ConfigMap with the certificate authorities for the server, as NAMESPACE/NAME, to read from the API server instead of a file; for pods in another namespace, which cannot mount it")
 	flags.StringVar(&o.serverName, "server-name", "", "name that the server's certificate must be valid for (default: the host of --server)")
 	flags.StringVar(&o.tokenFile, "token-file", "", "file with the bearer token to authenticate with; read again for each call")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file for the cluster, for "+users+"; its current context is used (default: the cluster that the process runs in)")

@@ -44,13 +44,13 @@ func (o *usageOptions) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.jobLabel, "usage-job-label", demand.DefaultJobLabel, "key of the label that names the workload of Jobs without an owner; without it, their usage is not collected")
 	flags.DurationVar(&o.interval, "usage-interval", time.Minute, "how often metrics.k8s.io is read")
 	flags.StringVar(&o.address, "usage-prometheus-url", "", "URL of the Prometheus to read usage from, or of anything with its API")
-	flags.StringVar(&o.tenant, "usage-prometheus-tenant", "", "tenant of that Prometheus, sent as X-Scope-OrgID")
+	flags.StringVar(&o.tenant, "usage-prometheus-tenant", "", "tenant of the Prometheus to read usage from, sent as X-Scope-OrgID")
 	flags.StringVar(&o.selector, "usage-prometheus-selector", "", `label matchers that all series must match, as in PromQL, for example cluster="a"`)
-	flags.StringVar(&o.credentials.TokenFile, "usage-prometheus-token-file", "", "file with a token for that Prometheus; read again when it changes")
-	flags.StringVar(&o.credentials.HeadersFile, "usage-prometheus-headers-file", "", "file with headers for that Prometheus, for example of a proxy in front of it: one per line, as NAME: VALUE; read again when it changes")
-	flags.StringVar(&o.credentials.CAFile, "usage-prometheus-ca-file", "", "PEM file with the certificate authorities of that Prometheus (default: those of the system)")
-	flags.DurationVar(&o.step, "usage-prometheus-interval", 5*time.Minute, "time between two samples from that Prometheus, several times its scrape interval, and how often it is read")
-	flags.DurationVar(&o.backfill, "usage-backfill", 8*24*time.Hour, "how much of the past is read from that Prometheus at first")
+	flags.StringVar(&o.credentials.TokenFile, "usage-prometheus-token-file", "", "file with a token for the Prometheus to read usage from; read again when it changes")
+	flags.StringVar(&o.credentials.HeadersFile, "usage-prometheus-headers-file", "", "file with headers for the Prometheus to read usage from, for example of a proxy in front of it: one per line, as NAME: VALUE; read again when it changes")
+	flags.StringVar(&o.credentials.CAFile, "usage-prometheus-ca-file", "", "PEM file with the certificate authorities of the Prometheus to read usage from (default: those of the system)")
+	flags.DurationVar(&o.step, "usage-prometheus-interval", 5*time.Minute, "time between two samples from Prometheus, several times its scrape interval, and how often it is read")
+	flags.DurationVar(&o.backfill, "usage-backfill", 8*24*time.Hour, "how much of the past is read from Prometheus at first")
 }
 
 func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {

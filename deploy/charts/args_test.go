@@ -12,7 +12,7 @@ func TestArgs(t *testing.T) {
 }
 
 func theChartSetsOnlyFlagsThatTheServerHas(t *testing.T) {
-	reference, err := os.ReadFile("../../docs/reference.md")
+	reference, err := os.ReadFile("../../docs/reference/flags.md")
 	if err != nil {
 		t.Fatal(err)
 	}

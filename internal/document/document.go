@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 )
 
@@ -54,7 +55,7 @@ type Document[T any] struct {
 	rearm chan struct{}
 	// writing has the only write in progress in this process, and those that wait
 	// for it as long as their callers do.
-	writing queue
+	writing *fair.Queue
 
 	mu sync.Mutex
 	// content is the last good content, including expired entries.
@@ -72,7 +73,7 @@ type Document[T any] struct {
 
 // New returns a document whose content is unknown until Run or Update.
 func New[T any](c Config[T]) *Document[T] {
-	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
+	return &Document[T]{Config: c, rearm: make(chan struct{}, 1), writing: fair.NewQueue(1, 0), err: fmt.Errorf("%s are %w", c.Noun, ErrUnread)}
 }
 
 // Run follows the ConfigMap until ctx is done; then it returns nil. A ConfigMap

@@ -92,10 +92,11 @@ func TestDocument(t *testing.T) {
 		}
 		c.takeWatched(t.Context(), stored(t, "checked"), nil)
 		c.Source.Client = nil
-		if err := c.writing.enter(t.Context(), Turn{}); err != nil {
+		leave, err := c.writing.Enter(t.Context(), Turn{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.writing.leave()
+		defer leave()
 		if err := c.Check(one); err != nil || c.inForce != 0 || len(stored(t, "checked").Data) > 0 {
 			t.Errorf("%d in effect, %v", c.inForce, err)
 		}

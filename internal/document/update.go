@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 )
 
 // fieldManager is the field manager of every write to a document, as of all writes of
@@ -21,6 +23,10 @@ const writeTimeout = 20 * time.Second
 
 // conflicts are rare: a process makes one write at a time.
 var conflicts = wait.Backoff{Steps: 12, Duration: 10 * time.Millisecond, Factor: 1.5, Jitter: 0.5}
+
+// Turn is when a change is written if others wait, too. Its origin names the changes that may delay
+// each other. The zero value is for documents whose changes are written in the order of their arrival.
+type Turn = fair.Turn
 
 // Change returns the new data of the ConfigMap, given its current content and data;
 // nil leaves the data unchanged. It must not change its arguments.
@@ -35,10 +41,11 @@ func (d *Document[T]) Update(ctx context.Context, turn Turn, change Change[T]) e
 	if d.ReadOnly {
 		return ReadOnlyError{d.Noun}
 	}
-	if err := d.writing.enter(ctx, turn); err != nil {
+	leave, err := d.writing.Enter(ctx, turn)
+	if err != nil {
 		return fmt.Errorf("wait for earlier changes to %s: %w", d.Source, err)
 	}
-	defer d.writing.leave()
+	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	if wrote, err := d.updateLatest(ctx, change); wrote && !apierrors.IsConflict(err) {

@@ -1,63 +1,103 @@
 package config
 
 import (
+	"maps"
 	"os"
-	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
-// reference returns the part of the reference below a heading.
-func reference(t *testing.T, heading string) string {
+// example returns an example of the reference.
+func example(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile("../../docs/reference.md")
+	text, err := os.ReadFile("testdata/examples/" + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	level, _, _ := strings.Cut(heading, " ")
-	_, section, _ := strings.Cut(string(content), "\n"+heading+"\n")
-	section, _, _ = strings.Cut(section, "\n"+level+" ")
-	return section
+	return text
 }
 
-// examples returns the configurations in the reference.
-func examples(t *testing.T) []string {
-	t.Helper()
-	var all []string
-	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(reference(t, "## Configuration"), -1) {
-		all = append(all, block[1])
+// examples are the names of the examples of the reference.
+var examples = []string{"ratios", "rules", "demand", "guard", "startup", "pace"}
+
+// documented describes the keys of a configuration, in the order of the reference.
+var documented = []struct{ keys, values, standard, meaning string }{
+	{"baselineNodeType", "a node type", "", "the node type that requests are written for; required, and one of `nodeTypes`. That of a rule may also be a type of the globals"},
+	{"nodeTypes", "node type, then `cpuPerf` and `memPerf`", "", "the performance of each node type, relative to the others: numbers above 0 without quotes, read as exact decimals. Rules may add types"},
+	{"maxSpeedRatio", "from 1", strconv.Itoa(ratios.DefaultMaxSpeedRatio), "how many times faster or slower than the baseline a node type may be before its ratio is [implausible](#implausible-ratios)"},
+	{"bounds", "[keys](#bounds)", "none", "the least and the most that a container requests, even if the factor is 1: of cpu from 1m to 10,000 cores, and of memory whole bytes from 1Mi to 1Pi. A `min` of 0 means none"},
+	{"demand", "[keys](#demand)", "", "where the demand of pods comes from, and how it follows from usage"},
+	{"guard", "[keys](#guard)", "", "when resizes are made, and how they are [observed and reverted](guard.md)"},
+	{"startup", "[keys](#startup)", "none", "how much more cpu containers get while their pod starts"},
+	{"pace", "[keys](#pace)", "", "how quickly pods are resized that can wait. Rules cannot set it"},
+	{"prices", "[keys](#demand)", "none", "what an hour of cpu and memory costs; only for display. Rules cannot set it"},
+	{"overrides", "a list", "none", "rules with a `name`, which is unique, and a `match`: one or more of `namespace`, `computeClass`, `podLabel` and `podAnnotation`, all of which must hold. The first rule that matches a pod applies, and no other: these from top to bottom, then those of the next three keys"},
+	{"podAnnotations", "annotation, then its value", "none", "rules by the value of an annotation of the pod, compared as text. Users who may patch pods can choose among such rules: protect the key with a policy"},
+	{"podLabels", "label, then its value", "none", "the same for a label of the pod"},
+	{"computeClasses", "compute class", "none", "rules by `cloud.google.com/compute-class` in the node selector of the pod"},
+}
+
+// documentKeys returns the table of keys of the reference.
+func documentKeys() string {
+	var rows [][]string
+	for _, k := range documented {
+		rows = append(rows, []string{"`" + k.keys + "`", k.values, k.standard, k.meaning})
 	}
-	return all
+	return docpage.Table([]string{"Key", "Values", "Default", "Meaning"}, rows...)
 }
 
 func TestReference(t *testing.T) {
+	t.Run("matches the code", matchesTheCode)
+	t.Run("describes every key", describesEveryKey)
 	t.Run("accepts the examples of the reference", acceptsTheExamplesOfTheReference)
 	t.Run("applies the rules of the reference as it describes", appliesTheRulesOfTheReferenceAsItDescribes)
 	t.Run("guards pods as the reference describes", guardsPodsAsTheReferenceDescribes)
 	t.Run("boosts pods as the reference describes", boostsPodsAsTheReferenceDescribes)
 }
 
-func acceptsTheExamplesOfTheReference(t *testing.T) {
-	all := examples(t)
-	if len(all) != 6 {
-		t.Fatalf("%d examples, want 6", len(all))
+func matchesTheCode(t *testing.T) {
+	parts := map[string]string{"config.yaml": documentKeys()}
+	for _, name := range examples {
+		parts["example of "+name] = "```yaml\n" + string(example(t, name)) + "```\n"
 	}
-	for _, text := range all {
-		if _, err := Parse([]byte(text), ratios.Provenance{}); err != nil {
-			t.Errorf("%v in\n%s", err, text)
+	docpage.Generated(t, "docs/reference/configuration.md", parts)
+}
+
+func describesEveryKey(t *testing.T) {
+	known := new(section).known()
+	maps.Copy(known, new(keys.Partial[policy.Cluster]).Known())
+	for _, k := range documented {
+		_, ofSection := known[k.keys]
+		_, err := Parse([]byte(k.keys+": 1\n"), ratios.Provenance{})
+		if !ofSection && (err == nil || strings.Contains(err.Error(), "unknown key")) {
+			t.Errorf("%s is not a key of a configuration: %v", k.keys, err)
+		}
+		delete(known, k.keys)
+	}
+	for key := range known {
+		t.Errorf("%s is not described", key)
+	}
+}
+
+func acceptsTheExamplesOfTheReference(t *testing.T) {
+	for _, name := range examples {
+		if _, err := Parse(example(t, name), ratios.Provenance{}); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
-	all := examples(t)
-	layer, err := Parse([]byte(all[1]), ratios.Provenance{})
+	layer, err := Parse(example(t, "rules"), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +125,7 @@ func appliesTheRulesOfTheReferenceAsItDescribes(t *testing.T) {
 }
 
 func guardsPodsAsTheReferenceDescribes(t *testing.T) {
-	text := examples(t)[3]
-	layer, err := Parse([]byte(text), ratios.Provenance{})
+	layer, err := Parse(example(t, "guard"), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +155,7 @@ func guardsPodsAsTheReferenceDescribes(t *testing.T) {
 }
 
 func boostsPodsAsTheReferenceDescribes(t *testing.T) {
-	layer, err := Parse([]byte(examples(t)[4]), ratios.Provenance{})
+	layer, err := Parse(example(t, "startup"), ratios.Provenance{})
 	if err != nil {
 		t.Fatal(err)
 	}

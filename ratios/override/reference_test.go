@@ -1,10 +1,9 @@
 package override
 
 import (
-	"os"
-	"regexp"
-	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
 func TestReference(t *testing.T) {
@@ -12,17 +11,11 @@ func TestReference(t *testing.T) {
 }
 
 func acceptsTheExamplesOfTheReference(t *testing.T) {
-	text, err := os.ReadFile("../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "\n## Overrides\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section, -1)
+	examples := docpage.Blocks(docpage.Section(t, "docs/design/storage.md", "## Overrides"), "yaml")
 	if len(examples) != 2 {
 		t.Fatalf("%d examples, want one for each of the two keys", len(examples))
 	}
-	c, err := parse(map[string]string{Key: examples[0][1], HistoryKey: examples[1][1]})
+	c, err := parse(map[string]string{Key: examples[0], HistoryKey: examples[1]})
 	if err != nil || len(c.overrides) != 1 || len(c.changes) != 1 {
 		t.Errorf("read as %+v, %v", c, err)
 	}

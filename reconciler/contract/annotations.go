@@ -20,35 +20,36 @@ const (
 
 // Annotations of the pod as a whole.
 const (
-	// AppliedInstanceType is the node type that the pod was last sized for.
+	// AppliedInstanceType is the node type that the pod was last sized for. It is written only when nothing waits for room, a
+	// quota, a LimitRange or the node: until then, the pod is partly sized.
 	AppliedInstanceType = Prefix + "applied-instance-type"
-	// AppliedAt is the time of that resize, in RFC 3339.
+	// AppliedAt is when that was, in RFC 3339.
 	AppliedAt = Prefix + "applied-at"
-	// AdoptedAt is the time when a size that another actor set was last adopted
-	// (--externally-resized=adopt), in RFC 3339. Only a pod that has it has adopted any size: an adopted amount may also be
-	// what a controller that raised cpu while the pod was being created sets it back to.
-	AdoptedAt = Prefix + "adopted-at"
-	// OriginalsBy names the field managers, separated by commas, whose originals are
-	// trusted: they resized the pod before us, which our resize hides in managedFields.
-	OriginalsBy = Prefix + "originals-by"
-	// Infeasible is an answer to a resize that was not accepted: the time, who answered and the message. It is
-	// the node's kubelet that refuses any size, or the API server that did not accept a plan.
-	Infeasible = Prefix + "infeasible"
-	// AppliedSizes is what the last resize changed: for each container, its restarts before and
-	// its sizes before and after. Sizes from usage that the resize did not change have the time of their last change. A
-	// resize that makes the pod worse is reverted to these.
+	// AppliedSizes is what the last resize changed on the node: for each container its restarts before, and request and limit
+	// before and after, e.g. `app 3 cpu 1/2>800m/1600m memory 1Gi/2Gi`. An amount from usage that it did not change has the
+	// time of its last change: `cpu 800m@2026-11-20T10:00:00Z`. A boost and its end are marked: `cpu 1>2400m+boost`,
+	// `cpu 1>800m-boost`. Reverts depend on it.
 	AppliedSizes = Prefix + "applied-sizes"
-	// AppliedDemand is what the containers needed on the baseline according to usage when they were last sized. Only pods that
-	// keep sizes from usage while they run (demand.mode: initial) depend on it.
+	// AppliedDemand is what containers needed on the baseline according to usage when the pod was last sized, e.g.
+	// `app cpu 480m memory 1Gi; proxy cpu 20m`. With `demand.mode: initial`, the pod keeps the sizes of these resources.
 	AppliedDemand = Prefix + "applied-demand"
+	// CreatedSizes is what the server did to the pod at its creation: node type, time, key, signature, and the sizes before
+	// and after as in `applied-sizes`; then the needs as in `applied-demand`.
+	CreatedSizes = Prefix + "created-sizes"
 	// Reverts is which resizes made the pod worse and were therefore reverted, as JSON.
 	Reverts = Prefix + "reverted"
-	// CreatedSizes is what the server did to the pod while it was being created: the node type, the time, the sizes before
-	// and after, and the signature of a server that proves them.
-	CreatedSizes = Prefix + "created-sizes"
-	// Skip opts a pod out, unless its value is SkipFalse or empty.
+	// AdoptedAt is when a size was last adopted (`--externally-resized=adopt`), in RFC 3339. A pod without it has adopted no
+	// size, even if it has amounts to which another controller sets it back after a boost.
+	AdoptedAt = Prefix + "adopted-at"
+	// OriginalsBy is the field managers of similar controllers, separated by commas, that wrote originals before
+	// workload-resizer. They are trusted, but our resize hides them in managedFields.
+	OriginalsBy = Prefix + "originals-by"
+	// Infeasible is when and with which message the node refused a resize for any size, and on which kubelet; or when, for
+	// which plan (`api-server/…`) and why the API server did not accept one.
+	Infeasible = Prefix + "infeasible"
+	// Skip is `"true"` to exclude the pod from resizing. All values except `"false"` and the empty one do.
 	Skip = Prefix + "skip"
-	// Mode is what happens to the pods of the target of a VerticalPodAutoscaler that has this annotation.
+	// Mode is the mode of demand for the pods of the target, on a VerticalPodAutoscaler.
 	Mode = Prefix + "mode"
 	// SkipTrue and SkipFalse are the valid values of Skip.
 	SkipTrue, SkipFalse = "true", "false"
@@ -85,14 +86,13 @@ const maxName = 63
 type Original int
 
 const (
-	// CPURequest is the cpu request that the container had before the first resize of
-	// its pod. The values of all originals are Kubernetes quantities.
+	// CPURequest is the cpu request before the first resize of the pod. All originals are Kubernetes quantities.
 	CPURequest Original = iota
-	// CPULimit is like CPURequest, for the cpu limit.
+	// CPULimit is the cpu limit before the first resize, if there was one.
 	CPULimit
-	// MemoryRequest is like CPURequest, for the memory request.
+	// MemoryRequest is the memory request before the first resize.
 	MemoryRequest
-	// MemoryLimit is like CPURequest, for the memory limit.
+	// MemoryLimit is the memory limit before the first resize, if there was one.
 	MemoryLimit
 )
 

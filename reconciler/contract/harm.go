@@ -4,21 +4,27 @@ package contract
 type Harm string
 
 const (
-	// OOMKilled: a container whose memory was lowered was killed for lack of memory.
+	// OOMKilled: a container was killed for lack of memory. Reverted: memory of that container.
 	OOMKilled Harm = "OOMKilled"
-	// Restarts: a container failed and restarted more often than before.
+	// Restarts: a container restarted at least `restarts` times more than before, and failed the last time, or has a liveness
+	// or startup probe. Reverted: cpu and memory of that container.
 	Restarts Harm = "Restarts"
-	// NotReady: the pod was ready before, and has not been ready for a long time.
+	// NotReady: the pod was ready before, and a container has not been ready for longer than `unready`. Reverted: cpu and
+	// memory of that container.
 	NotReady Harm = "NotReady"
-	// Throttled: a container whose cpu limit was lowered is throttled more than before.
+	// Throttled: a container is throttled in more than `throttling` of the periods of its cpu limit. Reverted: cpu of that
+	// container, if its limit was lowered.
 	Throttled Harm = "Throttled"
-	// CPUPressure: a container whose cpu was lowered waits for cpu longer than before.
+	// CPUPressure: a container waits for cpu in more than `pressure.cpu` of the time. Reverted: cpu of that container.
 	CPUPressure Harm = "CPUPressure"
-	// MemoryPressure: a container whose memory was lowered waits for memory longer than before.
+	// MemoryPressure: a container waits for memory in more than `pressure.memory` of the time. Reverted: memory of that
+	// container.
 	MemoryPressure Harm = "MemoryPressure"
-	// NearLimit: a container is about to reach the memory limit that was lowered.
+	// NearLimit: a container uses more than `memoryUse` of its memory limit, or more than 80% while it reaches the limit for
+	// the first time: it is about to be killed. Reverted: memory of that container, if its limit was lowered.
 	NearLimit Harm = "NearLimit"
-	// Objective: the pod or its workload breaks an objective of its rule that it met before.
+	// Objective: the pod or its workload breaks an objective that it met before. Reverted: cpu and memory of all its
+	// containers.
 	Objective Harm = "Objective"
 )
 

@@ -1,7 +1,6 @@
 package hold
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
 var (
@@ -121,12 +121,11 @@ func acceptsWhatUsersWrite(t *testing.T) {
 }
 
 func acceptsTheExampleOfTheReference(t *testing.T) {
-	reference, err := os.ReadFile("../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
+	examples := docpage.Blocks(docpage.Section(t, "docs/design/storage.md", "## Holds"), "yaml")
+	if len(examples) != 1 {
+		t.Fatalf("%d examples, want 1", len(examples))
 	}
-	_, example, _ := strings.Cut(string(reference), "```yaml\ndata:\n  pause.cluster:")
-	example, _, _ = strings.Cut("data:\n  pause.cluster:"+example, "```")
+	example := examples[0]
 	var cm struct{ Data map[string]string }
 	if err := yaml.Unmarshal([]byte(example), &cm); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -152,13 +152,11 @@ func freezes(t *testing.T, s *stored) {
 }
 
 func TestFreezeCommand(t *testing.T) {
-	documented, err := os.ReadFile("../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const page = "docs/tasks/freeze.md"
+	documented := docpage.Read(t, page)
 	for _, command := range []string{FreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze), UnfreezeCommand(deploy.Namespace, contract.DefaultNames.Freeze)} {
-		if !strings.Contains(string(documented), "\n"+command+"\n") {
-			t.Errorf("docs/reference.md does not have the line\n%s", command)
+		if !strings.Contains(documented, "\n    "+command+"\n") {
+			t.Errorf("%s does not have the line\n%s", page, command)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package hold
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/workload-resizer/workload-resizer/internal/fair"
+)
 
 // capacity is how many bytes all holds together may take. The API server accepts 1 MiB of
 // data, and etcd 1.5 MiB with the record of who owns each key.
@@ -37,83 +41,93 @@ func cost(key, text string) int {
 	return 2*len(key) + len(text) + 20
 }
 
+// division divides a part of the capacity among some of the holds.
+type division struct {
+	limits fair.Limits
+	// key returns who a hold counts for, and false if it does not count.
+	key func(h *keyed) (who fair.Key, counts bool)
+	// of names the holds, and instead is the wider hold that may have room.
+	of, instead string
+}
+
+const (
+	insteadAll   = "pause or restore the cluster as a whole (-A)"
+	insteadThere = "pause or restore the namespace as a whole (-n %s)"
+)
+
+var (
+	// ofAll is for all holds except those of the cluster.
+	ofAll = division{fair.Limits{All: belowCluster}, func(h *keyed) (fair.Key, bool) {
+		return fair.Key{}, h.Scope.level() != ofCluster
+	}, "namespaces, workloads and pods", insteadAll}
+	// ofNamespaces is for the holds of namespaces, by author.
+	ofNamespaces = division{fair.Limits{PerOrigin: perAuthorWide}, func(h *keyed) (fair.Key, bool) {
+		return fair.Key{Origin: orNobody(h.Author)}, h.Scope.level() == ofNamespace
+	}, "namespaces", insteadAll}
+	// ofPods is for the holds of pods and workloads, by namespace and author. Breakers take nothing
+	// of what a namespace or an author has.
+	ofPods = division{fair.Limits{All: forNarrow, PerOrigin: perNamespace, PerAccount: perAuthorThere}, func(h *keyed) (fair.Key, bool) {
+		if h.Kind == Breaker {
+			return fair.Key{}, h.Scope.level() > ofNamespace
+		}
+		return fair.Key{Origin: h.Scope.Namespace, Account: orNobody(h.Author)}, h.Scope.level() > ofNamespace
+	}, "pods and workloads", insteadThere}
+	// ofAuthors is for the same holds by author, in all namespaces.
+	ofAuthors = division{fair.Limits{PerOrigin: perAuthor}, func(h *keyed) (fair.Key, bool) {
+		return fair.Key{Origin: orNobody(h.Author)}, h.Scope.level() > ofNamespace && h.Kind != Breaker
+	}, "pods and workloads", insteadThere}
+)
+
+// divisions returns those that a hold must have room in.
+func (h *keyed) divisions() []*division {
+	switch level := h.Scope.level(); {
+	case level == ofCluster:
+		return nil
+	case h.Kind == Breaker:
+		return []*division{&ofAll} // Callers who pause pods must not be able to prevent it.
+	case level == ofNamespace:
+		return []*division{&ofNamespaces, &ofAll}
+	}
+	return []*division{&ofPods, &ofAuthors, &ofAll}
+}
+
 // checkRoom returns a *FullError if a hold takes more than its share. all are the holds
 // before the change, data is the data after it, and before is the cost of the hold that it
 // replaces: a hold that does not grow always fits.
 func checkRoom(all []keyed, data map[string]string, put keyed, before int) error {
-	grows := cost(put.key, data[put.key]) > before
-	level := put.Scope.level()
-	if !grows || level == ofCluster {
+	size := cost(put.key, data[put.key])
+	if size <= before {
 		return nil
 	}
-	var inNamespace, byAuthor, byAuthorThere, byAuthorWide, narrow, below share
-	count := func(h *keyed) {
-		c := cost(h.key, data[h.key])
-		if c == 0 || h.Scope.level() == ofCluster {
-			return
-		}
-		below.add(c)
-		mine, there := h.Author == put.Author, h.Scope.Namespace == put.Scope.Namespace
-		if h.Scope.level() == ofNamespace {
-			byAuthorWide.addIf(mine, c)
-			return
-		}
-		narrow.add(c)
-		inNamespace.addIf(there && h.Kind != Breaker, c)
-		byAuthor.addIf(mine, c)
-		byAuthorThere.addIf(mine && there, c)
-	}
-	for i := range all {
-		if all[i].key != put.key {
-			count(&all[i])
-		}
-	}
-	count(&put)
-	const pods = "pods and workloads"
-	there, by := " in namespace "+put.Scope.Namespace, " by "+orNobody(put.Author)
-	inCluster := quota{below, belowCluster, "namespaces, workloads and pods", "pause or restore the cluster as a whole (-A)"}
-	quotas := []quota{{byAuthorWide, perAuthorWide, "namespaces" + by, inCluster.instead}, inCluster}
-	switch {
-	case put.Kind == Breaker:
-		quotas = []quota{inCluster} // Callers who pause pods must not be able to prevent it.
-	case level > ofNamespace:
-		instead := "pause or restore the namespace as a whole (-n " + put.Scope.Namespace + ")"
-		quotas = []quota{
-			{inNamespace, perNamespace, pods + there, instead},
-			{byAuthorThere, perAuthorThere, pods + there + by, instead},
-			{byAuthor, perAuthor, pods + by, instead},
-			{narrow, forNarrow, pods, instead},
-			inCluster,
-		}
-	}
-	for _, q := range quotas {
-		if q.taken.bytes > q.most {
-			return &FullError{Of: q.of, Holds: q.taken.holds - 1, Most: q.most, Instead: q.instead}
+	for _, d := range put.divisions() {
+		who, _ := d.key(&put)
+		full := d.limits.Full(who, size, func(yield func(fair.Key, int) bool) {
+			for i := range all {
+				c := cost(all[i].key, data[all[i].key])
+				if other, counts := d.key(&all[i]); c > 0 && counts && all[i].key != put.key && !yield(other, c) {
+					return
+				}
+			}
+		})
+		if full != nil {
+			return d.fullError(full, &put)
 		}
 	}
 	return nil
 }
 
-// quota is a share of the capacity.
-type quota struct {
-	taken share
-	most  int
-	// of names the holds that share it, and instead is a wider hold that may have room.
-	of, instead string
-}
-
-// share is the number of some holds, and how many bytes they take.
-type share struct{ holds, bytes int }
-
-func (s *share) add(bytes int) {
-	s.holds++
-	s.bytes += bytes
-}
-
-func (s *share) addIf(counts bool, bytes int) {
-	if counts {
-		s.add(bytes)
+func (d *division) fullError(full *fair.Full, put *keyed) error {
+	e := &FullError{Of: d.of, Holds: full.Shares, Most: full.Most, Instead: d.instead}
+	if d.instead == insteadThere {
+		e.Instead = fmt.Sprintf(insteadThere, put.Scope.Namespace)
 	}
+	if d == &ofPods && full.Level >= fair.Origin {
+		e.Of += " in namespace " + put.Scope.Namespace
+	}
+	if d == &ofPods && full.Level == fair.Account || d == &ofAuthors || d == &ofNamespaces {
+		e.Of += " by " + orNobody(put.Author)
+	}
+	return e
 }
 
 func orNobody(author string) string {

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 )
 
 // write reports whether a change is written or only checked.
@@ -25,12 +26,12 @@ type change struct {
 // cluster or a namespace must not wait for those who may stop only some of its pods. Nor must
 // anybody wait long for the holds of another namespace.
 func (s Scope) turn() document.Turn {
-	turn := document.Turn{Group: s.Namespace}
+	turn := document.Turn{Key: fair.Key{Origin: s.Namespace}}
 	switch s.level() {
 	case ofCluster:
-		turn.Priority = document.Highest
+		turn.Priority = fair.Highest
 	case ofNamespace:
-		turn.Priority = document.High
+		turn.Priority = fair.High
 	}
 	return turn
 }

@@ -26,10 +26,11 @@ func (q *Queries) PauseProgress(ctx context.Context, of Selection, uid types.UID
 }
 
 // RestoreProgress counts the selected pods, which are restored. A pod is done if it has its
-// originals, or if it was never sized. The errors are the same as for PauseProgress.
+// originals, if it was never sized, if it has ended, or if it is being deleted. The errors are the same as for
+// PauseProgress.
 func (q *Queries) RestoreProgress(ctx context.Context, of Selection, uid types.UID) (Progress, error) {
 	return q.progress(ctx, of, uid, func(k *pod.Pod, p *plan.Plan) bool {
-		return !k.Sized() || len(p.Reasons) > 0 && p.Reasons[0].Code == contract.Restored
+		return !k.Sized() || k.Finished() || k.Terminating() || len(p.Reasons) > 0 && p.Reasons[0].Code == contract.Restored
 	})
 }
 

@@ -58,6 +58,15 @@ func TestProgress(t *testing.T) {
 			return r.RestoreProgress(t.Context(), Selection{Namespace: "restored"}, "")
 		})
 	})
+	t.Run("of a restore, counts pods that have ended as done", func(t *testing.T) {
+		r := filled(t, []*corev1.Pod{podtest.Pod(podtest.Guaranteed, clustertest.Named("restored", "ended", "n4"), podtest.SizedForN4, podtest.AsResized, func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodSucceeded
+		})}, []*corev1.Node{clustertest.Node("n4", "n4", "64")})
+		r.Cluster.Holds = clustertest.Holding(hold.Hold{Kind: hold.Restore, Scope: hold.Scope{Namespace: "restored"}})
+		checkProgress(t, Progress{Pods: 1, Done: 1}, func() (Progress, error) {
+			return r.RestoreProgress(t.Context(), Selection{Namespace: "restored"}, "")
+		})
+	})
 	t.Run("counts the pods of a workload, or one pod", func(t *testing.T) {
 		r := heldShop(t)
 		for name, of := range map[string]Selection{

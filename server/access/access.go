@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -37,14 +38,14 @@ const (
 
 // Config configures an Access.
 type Config struct {
-	// Tokens, Renewals, Rights and Sights are clients of the API server. Renewals reviews
+	// Tokens, Renewals, Rights and Visibility are clients of the API server. Renewals reviews
 	// tokens that were recently good, Tokens all others. Rights reviews the rights to call
-	// methods, Sights the namespaces that callers can see. Each should have its own request
+	// methods, Visibility the namespaces that callers can see. Each should have its own request
 	// budget, so that neither a flood of bad tokens nor a list of many namespaces delays known
 	// callers. A standalone server has none of them and refuses all credentials. If Renewals
-	// is nil, Tokens is used; if Sights is nil, Rights is.
-	Tokens, Renewals authenticationclient.TokenReviewInterface
-	Rights, Sights   authorizationclient.SubjectAccessReviewInterface
+	// is nil, Tokens is used; if Visibility is nil, Rights is.
+	Tokens, Renewals   authenticationclient.TokenReviewInterface
+	Rights, Visibility authorizationclient.SubjectAccessReviewInterface
 	// Issuer checks the signatures of tokens. Without it, only the API server can tell which
 	// tokens are made up.
 	Issuer *Issuer
@@ -65,26 +66,19 @@ type Access struct {
 	identities *cache.LRUExpireCache
 	// proven caches Who called with tokens that were recently good, by the hash of the token.
 	proven *cache.LRUExpireCache
-	// newcomers limits the reviews of other tokens.
-	newcomers *newcomers
-	// accounts limits the reviews of other tokens of one account.
-	accounts *newcomers
-	// opaque limits the reviews of tokens that may be made up.
-	opaque *newcomers
+	// budgets are for the reviews of other tokens.
+	budgets budgets
 	// rights caches what is allowed, and denials what is not, by attributes. They are apart
 	// because callers choose the namespaces that they are denied: these must not evict the
 	// rights of others.
 	rights, denials *cache.LRUExpireCache
-	// turns are for reviews of rights.
-	turns turns
-	// sights knows which namespaces callers can see.
-	sights *sights
+	// reviewing has the reviews of rights in progress.
+	reviewing *fair.Queue
+	// visibility knows which namespaces callers can see.
+	visibility *visibility
 	// reviews lets concurrent calls with the same question share one answer.
 	reviews singleflight.Group
 }
-
-// reuse is how a caller needs fewer reviews of its tokens.
-const reuse = "use one token until it expires instead of a new one per call"
 
 // New returns an Access with empty caches.
 func New(config Config) *Access {
@@ -94,19 +88,18 @@ func New(config Config) *Access {
 	if config.Renewals == nil {
 		config.Renewals = config.Tokens
 	}
-	if config.Sights == nil {
-		config.Sights = config.Rights
+	if config.Visibility == nil {
+		config.Visibility = config.Rights
 	}
 	return &Access{
 		config:     config,
 		identities: cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		proven:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
-		newcomers:  newNewcomers(config.Clock, newPerSecond, newBurst, "new tokens", reuse),
-		accounts:   newNewcomers(config.Clock, accountPerSecond, accountBurst, "new tokens of your ServiceAccount", reuse),
-		opaque:     newNewcomers(config.Clock, opaquePerSecond, opaqueBurst, "new tokens that are not known to be signed by the cluster", "use a token of a ServiceAccount or a client certificate if this repeats"),
+		budgets:    newBudgets(),
 		rights:     cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
 		denials:    cache.NewLRUExpireCacheWithClock(cacheSize, config.Clock),
-		sights:     newSights(config.Clock, config.Sights),
+		reviewing:  fair.NewQueue(0, reviewsPerOrigin),
+		visibility: newVisibility(config.Clock, config.Visibility),
 	}
 }
 
@@ -148,7 +141,7 @@ func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.cause, p.st
 
 // notReady returns the error for an API server that does not report who the caller is, or
 // what it may do. The cause is only logged: it contains the address of the API server, and
-// the caller may be a stranger.
+// the caller may be anybody.
 func notReady(ctx context.Context, asked string, cause error) error {
 	if !errors.Is(cause, context.Canceled) {
 		klog.FromContext(ctx).Error(cause, "API server did not report the "+asked+" of a caller")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -30,23 +31,28 @@ func (c Caller) String() string {
 	return c.Name
 }
 
-// Who identifies a caller for limits, from wide to narrow. The zero value is a stranger.
-type Who struct {
-	// Origin is where accounts come from that one person may have created: the namespace of
-	// ServiceAccounts, as "system:serviceaccount:NAMESPACE". Of other callers, it is Account.
-	Origin string
-	// Account is Key.
-	Account string
-	// Credential is the ID of the credential, if there is one.
-	Credential string
+// Who returns the caller for limits. The zero value is a caller that is not known. The origin is the
+// namespace of ServiceAccounts, as "system:serviceaccount:NAMESPACE"; of other callers, it is the
+// account.
+func (c *Caller) Who() fair.Key {
+	account := c.Key()
+	who := fair.Key{Origin: account, Account: account, Credential: c.Credential()}
+	if name, ok := strings.CutPrefix(c.Name, accountPrefix); ok {
+		if namespace, _, ok := strings.Cut(name, ":"); ok {
+			who.Origin = c.Name[:len(accountPrefix)+len(namespace)]
+		}
+	}
+	return who
 }
 
-// Who returns the caller for limits.
-func (c *Caller) Who() Who {
-	key := c.Key()
-	who := Who{Origin: key, Account: key, Credential: c.Credential()}
-	if namespace, _, ok := strings.Cut(strings.TrimPrefix(c.Name, accountPrefix), ":"); ok && strings.HasPrefix(c.Name, accountPrefix) {
-		who.Origin = accountPrefix + namespace
+// quota returns the caller for limits of which it has a quota. Those of callers that are bound to a
+// node are for each node, so that their credentials do not divide them again. But such a credential
+// is of one pod, which must not end what other pods of its account have on the node: for that, Who
+// has it.
+func (c *Caller) quota() fair.Key {
+	who := c.Who()
+	if _, bound := c.Node(); bound {
+		who.Credential = ""
 	}
 	return who
 }
@@ -63,17 +69,19 @@ func (c Caller) Key() string {
 	return c.String()
 }
 
-// identity is a caller with the key under which its rights are cached.
+// identity is a caller with the key under which its rights are cached, and its keys for limits.
 type identity struct {
 	Caller
 	hash [sha256.Size]byte
+	// who and quota are what Who and quota return.
+	who, quota fair.Key
 }
 
 // newIdentity returns the identity of a caller, which must not change afterward. Creating it
 // is not free, so identities are cached.
 func newIdentity(c Caller) *identity {
 	// Quoting ensures that different callers never have the same text.
-	return &identity{c, sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.Name, c.UID, c.Groups, c.Extra))}
+	return &identity{c, sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.Name, c.UID, c.Groups, c.Extra)), c.Who(), c.quota()}
 }
 
 type callerKey struct{}
@@ -99,6 +107,16 @@ func identityOf(ctx context.Context) *identity {
 
 // FromContext returns the caller; if it was never identified, a caller without any rights.
 func FromContext(ctx context.Context) Caller { return identityOf(ctx).Caller }
+
+// WhoFrom returns the caller for limits, as Who does.
+func WhoFrom(ctx context.Context) fair.Key { return identityOf(ctx).who }
+
+// QuotaFrom returns the caller for limits of which it has a quota: calls, watches and previews. It is
+// as WhoFrom, but without the credential of a caller that is bound to a node.
+func QuotaFrom(ctx context.Context) fair.Key { return identityOf(ctx).quota }
+
+// IsLocal reports whether the caller may do everything without credentials.
+func IsLocal(ctx context.Context) bool { return identityOf(ctx).Local }
 
 // Author returns the author of a change: the name of the caller or, for a local caller, the
 // author that it named. It is an error if another caller names one.

@@ -16,6 +16,7 @@ import (
 
 func TestCredential(t *testing.T) {
 	t.Run("is one short word", theCredentialIsOneShortWord)
+	t.Run("of a caller that is bound to a node has no quota", theCredentialOfACallerThatIsBoundToANodeHasNoQuota)
 	t.Run("a certificate has the ID that the API server gives it", aCertificateHasTheIDThatTheAPIServerGivesIt)
 }
 
@@ -44,6 +45,18 @@ func theCredentialIsOneShortWord(t *testing.T) {
 	}
 	if got := Credential(context.Background()); got != "" {
 		t.Errorf("nobody has %q", got)
+	}
+}
+
+// Its account has a quota for each node. But what one pod has is not what others of the account have there.
+func theCredentialOfACallerThatIsBoundToANodeHasNoQuota(t *testing.T) {
+	caller := Caller{Name: "agent", Extra: map[string][]string{credentialIDKey: {"JTI=a"}, nodeNameKey: {"n"}}}
+	if who, quota := caller.Who().Credential, caller.quota().Credential; who != "JTI=a" || quota != "" {
+		t.Errorf("it is %q, and has a quota by %q", who, quota)
+	}
+	delete(caller.Extra, nodeNameKey)
+	if got := caller.quota().Credential; got != "JTI=a" {
+		t.Errorf("has a quota by %q", got)
 	}
 }
 

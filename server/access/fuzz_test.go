@@ -11,12 +11,13 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	pb "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/footprint"
 )
 
 // Headers identify nobody unless they have a token that the cluster has signed.
-func FuzzGlance(f *testing.F) {
+func FuzzPreAuthenticate(f *testing.F) {
 	a, clock := asking(&answers{tokens: good})
 	ours := newSigner(f, "a")
 	a.config.Issuer = publishing(f, ours)
@@ -28,10 +29,10 @@ func FuzzGlance(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, header string) {
 		ctx := metadata.NewIncomingContext(withToken(t.Context(), ""), metadata.Pairs("authorization", header))
-		var known Who
-		footprint.CheckAllocated(t, len(header), func() { _, known, _ = a.Glance(ctx, pb.RatioService_GetRatio_FullMethodName) })
+		var known fair.Key
+		footprint.CheckAllocated(t, len(header), func() { _, known, _ = a.PreAuthenticate(ctx, pb.RatioService_GetRatio_FullMethodName) })
 		token, _ := tokenOf(ctx)
-		if known != (Who{}) && !signedBy(&ours.key.PublicKey, token) {
+		if known != (fair.Key{}) && !signedBy(&ours.key.PublicKey, token) {
 			t.Errorf("%q is known as %v", header, known)
 		}
 		_ = a.lifeOf(token)

@@ -25,8 +25,8 @@ const Metrics = "/metrics"
 // Guard passes a request to the handler only if the caller has the rights that the table
 // lists for the method. Callers identify themselves as on the gRPC API: by a client
 // certificate, or by the header "Authorization: Bearer TOKEN". Other requests get status 401,
-// 403, 429 or 503, with a message that states what is missing. A stranger learns only what to
-// send, and not what is wrong with a token.
+// 403, 429 or 503, with a message that states what is missing. Callers that are not authenticated learn
+// only what to send, and not what is wrong with a token.
 func (a *Access) Guard(method string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, err := a.known(asCall(r), method)

@@ -185,13 +185,13 @@ func manyTokensOfOneAccountDoNotDelayOthers(t *testing.T) {
 	a.config.Issuer = publishing(t, ours)
 	for n := range 1000 {
 		_, err := a.authenticate(withToken(t.Context(), ours.tokenOf(t, "mallory", clock.Now().Add(time.Hour+time.Duration(n)*time.Second))))
-		if n >= accountBurst {
+		if n >= ofAccount.Most {
 			checkError(t, err, codes.ResourceExhausted, "RATE_LIMITED")
 		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := api.tokensAsked.Load(); n != accountBurst {
+	if n := int(api.tokensAsked.Load()); n != ofAccount.Most {
 		t.Errorf("%d tokens were reviewed", n)
 	}
 	if _, err := a.authenticate(withToken(t.Context(), ours.tokenOf(t, "ann", clock.Now().Add(time.Hour)))); err != nil {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2/ktesting"
 )
 
-// The error of a failed review names the API server, which strangers must not learn.
+// The error of a failed review names the API server, which nobody else must learn.
 func TestNotReady(t *testing.T) {
 	const secret = "dial tcp 10.9.8.7:443: connection refused"
 	a, _ := asking(&answers{

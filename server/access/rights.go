@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -100,7 +101,7 @@ func (a *Access) allowed(ctx context.Context, id *identity, what attributes) (bo
 		return false, noCluster()
 	}
 	answer, err := a.review(ctx, fmt.Sprintf("right %q", what), func(ctx context.Context) (any, error) {
-		leave, err := a.turns.take(ctx, id.Who().Origin)
+		leave, err := a.reviewing.Enter(ctx, fair.Turn{Key: id.who})
 		if err != nil {
 			return nil, notReady(ctx, "rights", err)
 		}

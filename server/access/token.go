@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 			if err != nil {
 				return nil, a.badToken(err.Error())
 			}
-			if err := a.admit(place(ctx), signed); err != nil {
+			if err := a.admit(networkOf(ctx), signed); err != nil {
 				return nil, err
 			}
 			reviews = a.config.Tokens
@@ -54,7 +53,7 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		life := refusedFor
 		if v.id != nil {
 			life = min(remembered, max(refusedFor, a.lifeOf(token)))
-			a.proven.Add(hash, v.id.Who(), provenFor)
+			a.proven.Add(hash, v.id.who, provenFor)
 		} else {
 			a.proven.Remove(hash)
 		}
@@ -65,19 +64,6 @@ func (a *Access) fromToken(ctx context.Context, token string) (*identity, error)
 		return nil, err
 	}
 	return v.(verdict).id, v.(verdict).err
-}
-
-// admit counts a review of an unknown token from a place, or returns why it must not be made
-// now. signed is the caller that the cluster has signed the token for, nil if it has not.
-func (a *Access) admit(from netip.Prefix, signed *Caller) error {
-	if signed == nil {
-		return a.opaque.admit(origin{place: from})
-	}
-	// First by account, so that one account does not use up what others at its place need.
-	if err := a.accounts.admit(origin{from, signed.Key()}); err != nil {
-		return err
-	}
-	return a.newcomers.admit(origin{place: from})
 }
 
 // reviewToken asks the API server about a token. It returns an error if the API server does
@@ -110,7 +96,7 @@ func hashOf(token string) [sha256.Size]byte {
 	return sha256.Sum256(append(buffer[:0], token...))
 }
 
-// hashFor returns the hash of the token of a call, which a glance at the call may have computed.
+// hashFor returns the hash of the token of a call, which PreAuthenticate may have computed.
 func hashFor(ctx context.Context, token string) [sha256.Size]byte {
 	if h, ok := ctx.Value(hashedKey{}).(*hashed); ok {
 		return h.hash

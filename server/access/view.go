@@ -45,7 +45,7 @@ func (a *Access) View(ctx context.Context) View {
 	if id.Local {
 		return seesAll{}
 	}
-	v := &view{ctx: ctx, sights: a.sights, id: id, began: a.config.Clock.Now(), known: map[string]bool{}}
+	v := &view{ctx: ctx, visibility: a.visibility, id: id, began: a.config.Clock.Now(), known: map[string]bool{}}
 	if deadline, ok := ctx.Deadline(); ok {
 		v.listUntil = deadline.Add(-time.Until(deadline) / 10)
 	}
@@ -53,10 +53,10 @@ func (a *Access) View(ctx context.Context) View {
 }
 
 type view struct {
-	ctx    context.Context // The context of the one call.
-	sights *sights
-	id     *identity
-	began  time.Time
+	ctx        context.Context // The context of the one call.
+	visibility *visibility
+	id         *identity
+	began      time.Time
 	// listUntil is when to give up lists, so that the error arrives before the deadline of the
 	// call; zero if the call has none.
 	listUntil time.Time
@@ -81,7 +81,7 @@ func (v *view) ask(namespace string) (bool, error) {
 	if sees, ok := v.known[namespace]; ok {
 		return sees, nil
 	}
-	sees, err := v.sights.look(v.ctx, v.id, namespace, one)
+	sees, err := v.visibility.sees(v.ctx, v.id, namespace, one)
 	if err != nil {
 		return false, v.failed(err)
 	}
@@ -104,9 +104,9 @@ func (v *view) Visible(namespaces ...string) ([]string, error) {
 		ctx, cancel = context.WithDeadline(ctx, v.listUntil)
 	}
 	defer cancel()
-	sees, err := v.sights.lookAll(ctx, v.id, unknown)
+	sees, err := v.visibility.seesEach(ctx, v.id, unknown)
 	if err != nil {
-		v.sights.continueSoon(v.id, v.began)
+		v.visibility.continueSoon(v.id, v.began)
 		if ctx.Err() != nil && v.ctx.Err() == nil {
 			return nil, rpcerror.New(rpcerror.TooManyNamespaces, "you cannot get pods in all namespaces, and there are too many to check each of them in the time of this call: "+
 				"call again to continue, name a namespace, or ask for a ClusterRoleBinding to the ClusterRole view")

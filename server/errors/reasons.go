@@ -39,7 +39,7 @@ var (
 // Reasons why a watch cannot begin or continue.
 var (
 	ResumeTokenExpired = of(codes.OutOfRange, "RESUME_TOKEN_EXPIRED", "the changes since the token of the watch are not known here: it is too old, or the replica started later; watch again without a token")
-	WatchTooSlow       = of(codes.ResourceExhausted, "WATCH_TOO_SLOW", "the caller reads a watch more slowly than changes occur; watch again from the last token")
+	WatchTooSlow       = of(codes.ResourceExhausted, "WATCH_TOO_SLOW", "the caller reads a watch more slowly than changes occur: it has not read a message for ten seconds, or is too many changes behind; watch again from the last token")
 	TooManyWatches     = of(codes.ResourceExhausted, "TOO_MANY_WATCHES", "the caller has as many watches as `--max-watches-per-caller` allows; end one first")
 	ShuttingDown       = of(codes.Unavailable, "SHUTTING_DOWN", "the server is shutting down and ends its watches; watch on another replica")
 )

@@ -120,6 +120,7 @@ func TestExplainPod(t *testing.T) {
 		}{
 			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop"}, codes.InvalidArgument, "INVALID_ARGUMENT", "exactly one of"},
 			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop", Pod: "web-y", LabelSelector: "app=web"}, codes.InvalidArgument, "INVALID_ARGUMENT", "exactly one of"},
+			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop", LabelSelector: " "}, codes.InvalidArgument, "INVALID_ARGUMENT", "exactly one of"},
 			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop", LabelSelector: "a b"}, codes.InvalidArgument, "INVALID_ARGUMENT", "selector"},
 			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop", Pod: "gone"}, codes.NotFound, "POD_NOT_FOUND", `"gone"`},
 			{&workloadresizerv1.ExplainPodRequest{Namespace: "shop", LabelSelector: "app=gone"}, codes.NotFound, "POD_NOT_FOUND", "app=gone"},

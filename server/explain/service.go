@@ -80,14 +80,16 @@ func selection(request *workloadresizerv1.ExplainPodRequest) (of query.Selection
 		subjects++
 		of.Workload = workload.Workload{Kind: w.GetKind(), Name: w.GetName()}
 	}
-	if text := request.GetLabelSelector(); text != "" {
+	if of.Labels, err = translate.Selector(request.GetLabelSelector()); err != nil {
+		return of, err
+	}
+	if !of.Labels.Empty() { // A blank would select all pods.
 		subjects++
-		of.Labels, err = translate.Selector(text)
 	}
 	if subjects != 1 {
 		return of, rpcerror.BadField("pod", "is one way to say which pod: set exactly one of pod, workload and label_selector")
 	}
-	return of, err
+	return of, nil
 }
 
 // noPods returns why no pod was found.

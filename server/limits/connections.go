@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc/peer"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
@@ -23,28 +24,31 @@ const (
 	mostExemptWatches = 4
 )
 
-// Connections is a listener that bounds how many connections are open. A connection belongs
-// to a stranger until a caller becomes known on it. A new connection is always accepted: if
-// there are too many of strangers, the address with the most loses its oldest one. If there are
+// Connections is a listener that bounds how many connections are open. A connection is
+// anonymous until a caller becomes known on it. A new connection is always accepted: if
+// there are too many anonymous ones, the address with the most loses its oldest one. If there are
 // too many of known callers, the caller with the most loses the one that it used least
 // recently. So nobody keeps others from connecting, whether they share an address or not.
 type Connections struct {
 	net.Listener
 
 	mu sync.Mutex
-	// strangers has the open connections by address, and known the others by caller.
-	strangers, known *crowd[*connection]
+	// anonymous has the open connections by address, and known the others by caller.
+	anonymous, known *fair.Pool[*connection]
 }
 
 // NewConnections returns a listener that keeps at most this many connections open, a quarter
-// of them for strangers. It returns the listener itself if most is 0, which means no limit.
+// of them anonymous. It returns the listener itself if most is 0, which means no limit.
 func NewConnections(listener net.Listener, most int) net.Listener {
 	if most == 0 {
 		return listener
 	}
-	strangers := max(1, most/4)
-	known := max(1, most-strangers)
-	return &Connections{Listener: listener, strangers: newCrowd[*connection](strangers, strangers), known: newCrowd[*connection](known, known)}
+	anonymous := max(1, most/4)
+	return &Connections{
+		Listener:  listener,
+		anonymous: fair.NewPool[*connection](fair.Limits{All: anonymous}),
+		known:     fair.NewPool[*connection](fair.Limits{All: max(1, most-anonymous)}),
+	}
 }
 
 // Accept implements net.Listener.
@@ -58,18 +62,17 @@ func (c *Connections) Accept() (net.Conn, error) {
 		_ = tcp.SetWriteBuffer(sendBuffer) // It works without, too.
 	}
 	accepted := &connection{Conn: conn, of: c}
-	accepted.value = accepted
+	accepted.share.Value = accepted
 	c.mu.Lock()
-	accepted.in = c.strangers
-	displaced := c.strangers.add(&accepted.member, strangerAt(conn.RemoteAddr()))
+	evicted := c.anonymous.Insert(&accepted.share, anonymousAt(conn.RemoteAddr()))
 	c.mu.Unlock()
-	displace(displaced)
+	end(evicted)
 	return accepted, nil
 }
 
-// strangerAt returns whom limits take strangers at an address for.
-func strangerAt(address net.Addr) access.Who {
-	return access.Who{Origin: access.Place(address).String()}
+// anonymousAt returns whom limits take callers for that are not known, by their address.
+func anonymousAt(address net.Addr) fair.Key {
+	return fair.Key{Origin: access.Network(address).String()}
 }
 
 // connectionOf returns the connection with this remote address; nil if no Connections has
@@ -82,25 +85,23 @@ func connectionOf(remote net.Addr) *connection {
 }
 
 // Used notes that a known caller makes a call on the connection with this remote address.
-func Used(remote net.Addr, caller access.Who) {
+func Used(remote net.Addr, caller fair.Key) {
 	conn := connectionOf(remote)
-	if conn == nil || caller == (access.Who{}) {
+	if conn == nil || caller == (fair.Key{}) {
 		return
 	}
-	c := conn.of
-	c.mu.Lock()
-	var displaced *member[*connection]
+	var evicted *fair.Share[*connection]
+	conn.of.mu.Lock()
 	switch {
-	case conn.place == nil: // It is closed.
-	case conn.in == c.known && conn.who == caller:
-		c.known.use(&conn.member)
+	case !conn.share.Holds(): // It is closed.
+	case conn.share.Key() == caller:
+		conn.share.Use()
 	default:
-		conn.in.remove(&conn.member)
-		conn.in = c.known
-		displaced = c.known.add(&conn.member, caller)
+		conn.share.Release()
+		evicted = conn.of.known.Insert(&conn.share, caller)
 	}
-	c.mu.Unlock()
-	displace(displaced)
+	conn.of.mu.Unlock()
+	end(evicted)
 }
 
 // Refused notes that a call on the connection with this remote address was refused by its
@@ -147,10 +148,8 @@ func enterExemptWatch(ctx context.Context) (leave func(), err error) {
 // connection is one that Connections counts. All fields but Conn and of are guarded by of.mu.
 type connection struct {
 	net.Conn
-	of *Connections
-	member[*connection]
-	// in is the crowd that the connection is or was a member of.
-	in *crowd[*connection]
+	of    *Connections
+	share fair.Share[*connection]
 	// refused and exemptWatches are what mostRefused and mostExemptWatches bound.
 	refused, exemptWatches int
 }
@@ -158,15 +157,15 @@ type connection struct {
 // Close implements net.Conn.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
-	c.in.remove(&c.member)
+	c.share.Release()
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// displace closes a connection that gave way; nil is none.
-func displace(m *member[*connection]) {
-	if m != nil {
-		_ = m.value.Conn.Close() // Nobody is left to tell.
+// end closes a connection that gave way; nil is none.
+func end(evicted *fair.Share[*connection]) {
+	if evicted != nil {
+		_ = evicted.Value.Conn.Close() // Nobody is left to tell.
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -55,29 +56,29 @@ func listening(t *testing.T, most int) (dial func() dialed) {
 	}
 }
 
-// reassign files a stranger's connection under another address.
-func reassign(d dialed, place string) {
+// reassign files an anonymous connection under another address.
+func reassign(d dialed, network string) {
 	conn := d.server.(*connection)
-	conn.in.remove(&conn.member)
-	conn.in.add(&conn.member, access.Who{Origin: place})
+	conn.share.Release()
+	conn.of.anonymous.Insert(&conn.share, fair.Key{Origin: network})
 }
 
 // who returns a user for limits.
-func who(name string) access.Who { return access.Who{Origin: name, Account: name} }
+func who(name string) fair.Key { return fair.Key{Origin: name, Account: name} }
 
 func TestConnections(t *testing.T) {
-	t.Run("a new stranger displaces the oldest one", func(t *testing.T) {
+	t.Run("a new anonymous one ends the oldest one", func(t *testing.T) {
 		dial := listening(t, 12)
-		strangers := []dialed{dial(), dial(), dial()}
-		known := strangers[0]
+		anonymous := []dialed{dial(), dial(), dial()}
+		known := anonymous[0]
 		Used(known.server.RemoteAddr(), who("ann"))
 		dial()
-		if known.closed(t) || strangers[1].closed(t) || strangers[2].closed(t) {
+		if known.closed(t) || anonymous[1].closed(t) || anonymous[2].closed(t) {
 			t.Fatal("one was closed too many")
 		}
 		dial()
-		if known.closed(t) || !strangers[1].closed(t) || strangers[2].closed(t) {
-			t.Error("not the oldest stranger was displaced")
+		if known.closed(t) || !anonymous[1].closed(t) || anonymous[2].closed(t) {
+			t.Error("not the oldest anonymous one was closed")
 		}
 	})
 	t.Run("the caller with the most connections loses the least recently used one", func(t *testing.T) {
@@ -109,7 +110,26 @@ func TestConnections(t *testing.T) {
 			t.Error("the wrong connection was closed")
 		}
 	})
-	t.Run("the address with the most strangers loses its oldest one", func(t *testing.T) {
+	t.Run("a pod does not end connections of others with its account and node", func(t *testing.T) {
+		dial := listening(t, 8)
+		as := func(pod, token string) dialed {
+			d := dial()
+			caller := access.Caller{Name: "system:serviceaccount:shop:web", Extra: map[string][]string{
+				"authentication.kubernetes.io/credential-id": {token}, "authentication.kubernetes.io/pod-name": {pod}, "authentication.kubernetes.io/node-name": {"n"},
+			}}
+			Used(d.server.RemoteAddr(), caller.Who())
+			return d
+		}
+		quiet := as("web-1", "JTI=1")
+		busy := as("web-2", "JTI=2")
+		for range 5 {
+			as("web-2", "JTI=2")
+		}
+		if quiet.closed(t) || !busy.closed(t) {
+			t.Error("the wrong connection was closed")
+		}
+	})
+	t.Run("the address with the most anonymous ones loses its oldest one", func(t *testing.T) {
 		dial := listening(t, 16)
 		quiet := dial()
 		reassign(quiet, "192.0.2.1/32")

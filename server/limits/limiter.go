@@ -6,13 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/types/known/durationpb"
-	"k8s.io/utils/lru"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
@@ -28,16 +27,19 @@ const (
 // Limiter enforces Limits, except for previews, which take a slot where they begin.
 type Limiter struct {
 	limits Limits
+	calls  *fair.Rate
 
-	mu sync.Mutex
-	// callers has the *shares of callers, by the key of the caller.
-	callers *lru.Cache
-	watches holders
+	mu      sync.Mutex
+	watches *fair.Pool[struct{}]
 }
 
 // New returns a Limiter that remembers no callers yet.
 func New(limits Limits) *Limiter {
-	return &Limiter{limits: limits, callers: lru.New(rememberedCallers), watches: holders{}}
+	return &Limiter{
+		limits:  limits,
+		calls:   fair.NewRate(fair.Rates{PerAccount: fair.Burst{PerSecond: limits.CallsPerSecond, Most: limits.CallBurst}}, rememberedCallers),
+		watches: fair.NewPool[struct{}](fair.Limits{PerAccount: limits.WatchesPerCaller, PerCredential: fair.Half(limits.WatchesPerCaller)}),
+	}
 }
 
 // PaceUnary counts calls. It comes before authorization, which costs more than making a call.
@@ -58,27 +60,20 @@ func (l *Limiter) PaceStream(service any, stream grpc.ServerStream, info *grpc.S
 
 // pace counts a call. Methods that need no credentials have no caller.
 func (l *Limiter) pace(ctx context.Context, method string) error {
-	caller := access.FromContext(ctx)
-	if from, ok := peer.FromContext(ctx); ok && !access.Exempt(method) {
-		Used(from.Addr, caller.Who())
+	if access.Exempt(method) {
+		return nil
 	}
-	if l.limits.CallsPerSecond == 0 || caller.Local || access.Exempt(method) || l.sharesOf(&caller).allow(credentialOf(&caller), time.Now()) {
+	if from, ok := peer.FromContext(ctx); ok {
+		Used(from.Addr, access.WhoFrom(ctx))
+	}
+	if l.limits.CallsPerSecond == 0 || access.IsLocal(ctx) {
+		return nil
+	}
+	if _, ok := l.calls.Allow(access.QuotaFrom(ctx), time.Now()); ok {
 		return nil
 	}
 	return tooMany(rpcerror.RateLimited, fmt.Sprintf("more than %g calls per second, or your share of them (--max-calls-per-second)", l.limits.CallsPerSecond),
 		time.Duration(float64(time.Second)/l.limits.CallsPerSecond))
-}
-
-func (l *Limiter) sharesOf(caller *access.Caller) *shares {
-	key := caller.Key()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if known, ok := l.callers.Get(key); ok {
-		return known.(*shares)
-	}
-	s := newShares(rate.Limit(l.limits.CallsPerSecond), l.limits.CallBurst)
-	l.callers.Add(key, s)
-	return s
 }
 
 // Unary sets the server's deadline on a call, unless the call has an earlier one.
@@ -94,10 +89,10 @@ func (l *Limiter) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInf
 
 // Stream counts the watches of a caller, or of a connection if they need no credentials.
 func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	caller, leave, err := access.FromContext(stream.Context()), func() {}, error(nil)
+	leave, err := func() {}, error(nil)
 	switch {
 	case access.IsWatch(info.FullMethod):
-		leave, err = l.enterWatch(whoOf(&caller))
+		leave, err = l.enterWatch(access.QuotaFrom(stream.Context()))
 	case access.Exempt(info.FullMethod):
 		leave, err = enterExemptWatch(stream.Context())
 	}
@@ -108,21 +103,21 @@ func (l *Limiter) Stream(service any, stream grpc.ServerStream, info *grpc.Strea
 	return handler(service, stream)
 }
 
-func (l *Limiter) enterWatch(who access.Who) (leave func(), err error) {
+func (l *Limiter) enterWatch(who fair.Key) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch most := l.limits.WatchesPerCaller; {
-	case most == 0:
-	case l.watches.account(who) >= most:
-		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("the caller already has %d watches (--max-watches-per-caller)", most), 0)
-	case l.watches.credential(who) >= half(most):
-		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("your credential already has %d watches, half of what --max-watches-per-caller allows for its account", half(most)), 0)
+	watch := new(fair.Share[struct{}])
+	switch full := l.watches.Take(watch, who, 1); {
+	case full == nil:
+	case full.Level == fair.Account:
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("the caller already has %d watches (--max-watches-per-caller)", full.Most), 0)
+	default:
+		return nil, tooMany(rpcerror.TooManyWatches, fmt.Sprintf("your credential already has %d watches, half of what --max-watches-per-caller allows for its account", full.Most), 0)
 	}
-	l.watches.add(who, 1)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.watches.add(who, -1)
+		watch.Release()
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -141,7 +142,7 @@ func limitsTheNumberOfWatchesPerCaller(t *testing.T) {
 func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 	l, s := New(Default), NewSlots(4)
 	for i := range 10 {
-		leave, err := l.enterWatch(access.Who{Origin: fmt.Sprint(i), Account: fmt.Sprint(i), Credential: "x"})
+		leave, err := l.enterWatch(fair.Key{Origin: fmt.Sprint(i), Account: fmt.Sprint(i), Credential: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +153,8 @@ func forgetsACallerWhenItsWorkEnds(t *testing.T) {
 		}
 		release()
 	}
-	if len(l.watches) != 0 || len(s.taken) != 0 || s.inAll != 0 {
-		t.Errorf("left: %v, %v and %d", l.watches, s.taken, s.inAll)
+	if watches, slots := l.watches.Held(fair.All, fair.Key{}), s.taken.Held(fair.All, fair.Key{}); watches != 0 || slots != 0 {
+		t.Errorf("left: %d watches, %d slots", watches, slots)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
 
-	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
 
@@ -20,9 +20,9 @@ const (
 	// mostPending is how many calls may wait for their first message at a time. Each buffers
 	// up to MessageBytes.
 	mostPending = 4096
-	// mostPendingStrangers is how many of them may be calls of strangers, and
+	// mostPendingAnonymous is how many of them may be of callers that are not known, and
 	// mostPendingPerCaller how many of them one caller may have.
-	mostPendingStrangers = mostPending / 16
+	mostPendingAnonymous = mostPending / 16
 	mostPendingPerCaller = mostPending / 4
 	// sweepEvery is how often calls are canceled whose first message is late.
 	sweepEvery = time.Second
@@ -34,8 +34,9 @@ const (
 // oldest one.
 type Pending struct {
 	mu sync.Mutex
-	// strangers has the calls of strangers by address, and known the others by caller.
-	strangers, known *crowd[*pendingCall]
+	// anonymous has the calls of callers that are not known, by address, and known the others by
+	// caller.
+	anonymous, known *fair.Pool[*pendingCall]
 	// sweeping is set while a timer for the next sweep runs.
 	sweeping bool
 }
@@ -43,24 +44,23 @@ type Pending struct {
 // NewPending returns a Pending without calls.
 func NewPending() *Pending {
 	return &Pending{
-		strangers: newCrowd[*pendingCall](mostPendingStrangers, mostPendingStrangers),
-		known:     newCrowd[*pendingCall](mostPending-mostPendingStrangers, mostPendingPerCaller),
+		anonymous: fair.NewPool[*pendingCall](fair.Limits{All: mostPendingAnonymous}),
+		known:     fair.NewPool[*pendingCall](fair.Limits{All: mostPending - mostPendingAnonymous, PerAccount: mostPendingPerCaller}),
 	}
 }
 
-// errLate and errDisplaced are why calls end whose first message does not arrive.
+// errLate and errEvicted are why calls end whose first message does not arrive.
 var (
-	errLate      = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it immediately")
-	errDisplaced = tooMany(rpcerror.TooManyPending, "too many calls were waiting for their requests to arrive, and this one gave way", time.Second)
+	errLate    = rpcerror.New(rpcerror.MessageLate, "the request did not arrive within "+firstMessageWithin.String()+" of the call: send it immediately")
+	errEvicted = tooMany(rpcerror.TooManyPending, "too many calls were waiting for their requests to arrive, and this one gave way", time.Second)
 )
 
 // pendingCall is the context of a call whose first message has not arrived.
 type pendingCall struct {
 	context.Context
-	member[*pendingCall]
+	share  fair.Share[*pendingCall]
 	cancel context.CancelCauseFunc
 	of     *Pending
-	in     *crowd[*pendingCall]
 	// late is when the first message is late; zero while nobody waits for it.
 	late time.Time
 }
@@ -77,22 +77,23 @@ func (c *pendingCall) Value(key any) any {
 
 // Enter counts a call whose headers have arrived, of a caller that is zero if it is unknown.
 // It returns a context that is canceled if the first message does not arrive in time.
-func (p *Pending) Enter(ctx context.Context, caller access.Who) context.Context {
-	call := &pendingCall{of: p, in: p.known, late: time.Now().Add(firstMessageWithin)}
-	call.value = call
+func (p *Pending) Enter(ctx context.Context, caller fair.Key) context.Context {
+	call := &pendingCall{of: p, late: time.Now().Add(firstMessageWithin)}
+	call.share.Value = call
 	call.Context, call.cancel = context.WithCancelCause(ctx)
-	if caller == (access.Who{}) {
-		call.in, caller = p.strangers, strangerAt(from(ctx))
+	pool := p.known
+	if caller == (fair.Key{}) {
+		pool, caller = p.anonymous, anonymousAt(from(ctx))
 	}
 	p.mu.Lock()
-	displaced := call.in.add(&call.member, caller)
+	evicted := pool.Insert(&call.share, caller)
 	if !p.sweeping {
 		p.sweeping = true
 		time.AfterFunc(sweepEvery, p.sweep)
 	}
 	p.mu.Unlock()
-	if displaced != nil {
-		displaced.value.cancel(errDisplaced)
+	if evicted != nil {
+		evicted.Value.cancel(errEvicted)
 	}
 	return call
 }
@@ -111,18 +112,18 @@ func (p *Pending) sweep() {
 	now := time.Now()
 	var late []*pendingCall
 	p.mu.Lock()
-	for _, c := range []*crowd[*pendingCall]{p.strangers, p.known} {
-		for call := range c.members() {
-			switch {
+	for _, pool := range []*fair.Pool[*pendingCall]{p.anonymous, p.known} {
+		for share := range pool.Shares() {
+			switch call := share.Value; {
 			case call.Err() != nil:
-				c.remove(&call.member)
+				share.Release()
 			case !call.late.IsZero() && now.After(call.late):
-				c.remove(&call.member)
+				share.Release()
 				late = append(late, call)
 			}
 		}
 	}
-	if p.sweeping = p.strangers.all.size+p.known.all.size > 0; p.sweeping {
+	if p.sweeping = p.held() > 0; p.sweeping {
 		time.AfterFunc(sweepEvery, p.sweep)
 	}
 	p.mu.Unlock()
@@ -131,11 +132,16 @@ func (p *Pending) sweep() {
 	}
 }
 
+// held returns how many calls wait. p.mu must be held.
+func (p *Pending) held() int {
+	return p.anonymous.Held(fair.All, fair.Key{}) + p.known.Held(fair.All, fair.Key{})
+}
+
 // arrived notes that the first message of a call is here.
 func arrived(ctx context.Context) {
 	if call, ok := ctx.Value(pendingKey{}).(*pendingCall); ok {
 		call.of.mu.Lock()
-		call.in.remove(&call.member)
+		call.share.Release()
 		call.of.mu.Unlock()
 	}
 }
@@ -173,7 +179,7 @@ func (p *Pending) Stream(service any, stream grpc.ServerStream, _ *grpc.StreamSe
 // Cause returns why a limit of this package canceled ctx, if one did and err is not nil;
 // otherwise err.
 func Cause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLate) || errors.Is(cause, errDisplaced)) {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLate) || errors.Is(cause, errEvicted)) {
 		return cause
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
 
-	"github.com/workload-resizer/workload-resizer/server/access"
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
 
@@ -22,7 +22,7 @@ func TestPending(t *testing.T) {
 	t.Run("a stream may take its time before its request is received", aStreamMayTakeItsTimeBeforeItsRequestIsReceived)
 	t.Run("a caller with too many calls loses its oldest one", aCallerWithTooManyCallsLosesItsOldestOne)
 	t.Run("nobody keeps another caller out", nobodyKeepsAnotherCallerOut)
-	t.Run("strangers at one address do not keep out another one", strangersAtOneAddressDoNotKeepOutAnotherOne)
+	t.Run("callers at one address do not keep out another one", callersAtOneAddressDoNotKeepOutAnotherOne)
 	t.Run("calls that ended are forgotten", callsThatEndedAreForgotten)
 }
 
@@ -30,13 +30,13 @@ func TestPending(t *testing.T) {
 func (p *Pending) pending() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.strangers.all.size + p.known.all.size
+	return p.held()
 }
 
 func aCallWhoseRequestDoesNotArriveIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
-		ctx := p.Enter(t.Context(), access.Who{})
+		ctx := p.Enter(t.Context(), fair.Key{})
 		time.Sleep(firstMessageWithin)
 		if ctx.Err() != nil {
 			t.Error("it was canceled early")
@@ -145,17 +145,17 @@ func nobodyKeepsAnotherCallerOut(t *testing.T) {
 	})
 }
 
-func strangersAtOneAddressDoNotKeepOutAnotherOne(t *testing.T) {
+func callersAtOneAddressDoNotKeepOutAnotherOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := func(ip byte) context.Context {
 			return peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, ip)}})
 		}
 		p := NewPending()
-		quiet := p.Enter(at(1), access.Who{})
+		quiet := p.Enter(at(1), fair.Key{})
 		for range 2 * mostPending {
-			p.Enter(at(2), access.Who{})
+			p.Enter(at(2), fair.Key{})
 		}
-		if n := p.pending(); n != mostPendingStrangers {
+		if n := p.pending(); n != mostPendingAnonymous {
 			t.Errorf("%d calls are pending", n)
 		}
 		if quiet.Err() != nil {
@@ -168,7 +168,7 @@ func callsThatEndedAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPending()
 		ctx, end := context.WithCancel(t.Context())
-		p.Enter(ctx, access.Who{})
+		p.Enter(ctx, fair.Key{})
 		p.Enter(ctx, who("ann"))
 		end()
 		time.Sleep(sweepEvery)

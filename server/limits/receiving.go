@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 )
 
@@ -12,13 +13,13 @@ import (
 // the most loses its oldest one. A nil Receiving has no limit.
 type Receiving struct {
 	mu       sync.Mutex
-	requests *crowd[context.CancelCauseFunc]
+	requests *fair.Pool[context.CancelCauseFunc]
 }
 
 // NewReceiving returns a Receiving without requests, for this many at a time and this many of
 // one account.
 func NewReceiving(most, perAccount int) *Receiving {
-	return &Receiving{requests: newCrowd[context.CancelCauseFunc](most, perAccount)}
+	return &Receiving{requests: fair.NewPool[context.CancelCauseFunc](fair.Limits{All: most, PerAccount: perAccount})}
 }
 
 // Enter counts a request of the caller of ctx until leave is called. The context that it
@@ -29,17 +30,17 @@ func (r *Receiving) Enter(ctx context.Context) (_ context.Context, leave func())
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	request := &member[context.CancelCauseFunc]{value: cancel}
+	request := &fair.Share[context.CancelCauseFunc]{Value: cancel}
 	caller := access.FromContext(ctx)
 	r.mu.Lock()
-	displaced := r.requests.add(request, caller.Who())
+	evicted := r.requests.Insert(request, caller.Who())
 	r.mu.Unlock()
-	if displaced != nil {
-		displaced.value(errDisplaced)
+	if evicted != nil {
+		evicted.Value(errEvicted)
 	}
 	return ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.requests.remove(request)
+		request.Release()
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -30,7 +31,7 @@ func TestReceiving(t *testing.T) {
 		}
 	}
 	leave()
-	if n := r.requests.all.size; n != perAccount {
+	if n := r.requests.Held(fair.All, fair.Key{}); n != perAccount {
 		t.Errorf("%d requests are counted", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 )
@@ -14,15 +15,12 @@ import (
 const previewPause = 2 * time.Second
 
 // Slots limits how much is planned for callers at the same time: streams of plans, manifests,
-// or the impact of ratio changes. A slot is taken until its work ends, so unlike a crowd, callers
-// cannot lose one. Instead, no origin may have more than half of the slots, and so on for accounts
-// and credentials. A nil Slots has no limit.
+// or the impact of ratio changes. A slot is taken until its work ends, so callers cannot lose one.
+// Instead, no origin may have more than half of the slots, and so on for accounts and credentials. A
+// nil Slots has no limit.
 type Slots struct {
-	most int
-
 	mu    sync.Mutex
-	taken holders
-	inAll int
+	taken *fair.Pool[struct{}]
 }
 
 // NewSlots returns Slots with the given number of slots; 0 means no limit.
@@ -30,7 +28,9 @@ func NewSlots(most int) *Slots {
 	if most == 0 {
 		return nil
 	}
-	return &Slots{most: most, taken: holders{}}
+	ofOrigin := fair.Half(most)
+	ofAccount := fair.Half(ofOrigin)
+	return &Slots{taken: fair.NewPool[struct{}](fair.Limits{All: most, PerOrigin: ofOrigin, PerAccount: ofAccount, PerCredential: fair.Half(ofAccount)})}
 }
 
 // Take takes a slot, or returns an error if none is free. Call it only after the caller has
@@ -39,47 +39,38 @@ func (s *Slots) Take(ctx context.Context) (release func(), err error) {
 	if s == nil {
 		return func() {}, nil
 	}
-	caller := access.FromContext(ctx)
-	who := whoOf(&caller)
+	who, user := access.QuotaFrom(ctx), false
+	switch {
+	case access.IsLocal(ctx):
+		who = fair.Key{} // It is limited only by what others have.
+	case who.Account == who.Origin:
+		// A user is alone in its origin, so that its credentials have what accounts would.
+		who, user = fair.Key{Origin: who.Origin, Account: who.Credential}, true
+	}
+	slot := new(fair.Share[struct{}])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inAll >= s.most {
-		return nil, tooManyPreviews("%d previews of many pods are already running (--max-previews)", s.most)
+	if full := s.taken.Take(slot, who, 1); full != nil {
+		return nil, tooManyPreviews(full, user)
 	}
-	if !caller.Local {
-		if err := s.share(who); err != nil {
-			return nil, err
-		}
-	}
-	s.inAll++
-	s.taken.add(who, 1)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.inAll--
-		s.taken.add(who, -1)
+		slot.Release()
 	}, nil
 }
 
-// share returns an error if a caller has its share of the slots.
-func (s *Slots) share(who access.Who) error {
-	most := half(s.most)
-	if who.Account != who.Origin {
-		if s.taken.origin(who) >= most {
-			return tooManyPreviews("the ServiceAccounts of your namespace already have %d previews of many pods running, half of what --max-previews allows for all callers", most)
-		}
-		if most = half(most); s.taken.account(who) >= most {
-			return tooManyPreviews("your ServiceAccount already has %d previews of many pods running, half of what --max-previews allows for its namespace", most)
-		}
-	} else if s.taken.account(who) >= most {
-		return tooManyPreviews("you already have %d previews of many pods running, half of what --max-previews allows for all callers", most)
+func tooManyPreviews(full *fair.Full, user bool) error {
+	format := "your credential already has %d previews of many pods running, half of what --max-previews allows for its account"
+	switch {
+	case full.Level == fair.All:
+		format = "%d previews of many pods are already running (--max-previews)"
+	case full.Level == fair.Origin && user:
+		format = "you already have %d previews of many pods running, half of what --max-previews allows for all callers"
+	case full.Level == fair.Origin:
+		format = "the ServiceAccounts of your namespace already have %d previews of many pods running, half of what --max-previews allows for all callers"
+	case full.Level == fair.Account && !user:
+		format = "your ServiceAccount already has %d previews of many pods running, half of what --max-previews allows for its namespace"
 	}
-	if most = half(most); s.taken.credential(who) >= most {
-		return tooManyPreviews("your credential already has %d previews of many pods running, half of what --max-previews allows for its account", most)
-	}
-	return nil
-}
-
-func tooManyPreviews(format string, most int) error {
-	return tooMany(rpcerror.TooManyPreviews, fmt.Sprintf(format, most), previewPause)
+	return tooMany(rpcerror.TooManyPreviews, fmt.Sprintf(format, full.Most), previewPause)
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -17,6 +18,11 @@ func accountIn(t *testing.T, namespace, name string, credential int) context.Con
 		Name:  "system:serviceaccount:" + namespace + ":" + name,
 		Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {fmt.Sprint("JTI=", credential)}},
 	})
+}
+
+// sharing returns the context of a call with a credential of an account that several share.
+func sharing(t *testing.T, credential string) context.Context {
+	return access.NewContext(t.Context(), access.Caller{Name: "team", Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {credential}}})
 }
 
 func TestSlots(t *testing.T) {
@@ -61,4 +67,36 @@ func TestSlots(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestACredentialLeavesPreviewsAndWatchesToOthers(t *testing.T) {
+	slots := NewSlots(8)
+	for range 2 {
+		if _, err := slots.Take(sharing(t, "a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := slots.Take(sharing(t, "a"))
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "your credential already has 2")
+	for range 2 {
+		if _, err := slots.Take(sharing(t, "b")); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err = slots.Take(sharing(t, "c"))
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "you already have 4")
+
+	l := New(Limits{WatchesPerCaller: 3})
+	for range 2 {
+		if _, err := l.enterWatch(fair.Key{Origin: "team", Account: "team", Credential: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = l.enterWatch(fair.Key{Origin: "team", Account: "team", Credential: "a"})
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "your credential already has 2 watches")
+	if _, err := l.enterWatch(fair.Key{Origin: "team", Account: "team", Credential: "b"}); err != nil {
+		t.Error(err)
+	}
+	_, err = l.enterWatch(fair.Key{Origin: "team", Account: "team", Credential: "b"})
+	servertest.CheckError(t, err, codes.ResourceExhausted, "TOO_MANY_WATCHES", "the caller already has 3 watches")
 }

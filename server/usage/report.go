@@ -89,7 +89,7 @@ type report struct {
 
 func (s *Service) newReport(by access.Caller) *report {
 	node, bound := by.Node()
-	r := &report{service: s, sender: by.Name}
+	r := &report{service: s, sender: by.String()}
 	switch {
 	case !bound:
 		r.pods = s.config.Demands.PodsOn("")

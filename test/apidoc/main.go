@@ -69,7 +69,7 @@ func (d document) write(byPackage func(protoreflect.FullName, func(protoreflect.
 	slices.SortFunc(messages, byName)
 	slices.SortFunc(enums, byName)
 
-	d.printf("<!-- Generated from the proto files by make generate. -->\n# API: %s\n\n", documented)
+	d.printf("<!-- generated: from the proto files, by make generate -->\n# API: %s\n\n", documented)
 	for _, s := range services {
 		d.printf("- [%s](#%s):", s.Name(), strings.ToLower(string(s.Name())))
 		for i := range s.Methods().Len() {
@@ -78,7 +78,7 @@ func (d document) write(byPackage func(protoreflect.FullName, func(protoreflect.
 		}
 		d.printf("\n")
 	}
-	d.printf("\nFields have the names in the proto files. In JSON, as in the output of grpcurl, names are\nin lowerCamelCase. The [reference](reference.md) describes errors.\n")
+	d.printf("\nFields have the names in the proto files. In JSON, as in the output of grpcurl, names are\nin lowerCamelCase. [Errors](errors.md) has the reasons of errors.\n")
 	for _, s := range services {
 		d.printf("\n## %s\n\n%s\n", s.Name(), comment(s))
 		for i := range s.Methods().Len() {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -16,7 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// documentation runs every command in the "console" blocks of the README and the docs:
+// documentation runs every command in the "console" blocks of the README and of all pages in docs:
 // the lines that begin with "$ ". They are written for the server of make run, so the
 // test starts one where resizectl looks for it, and replaces the address of probes. Programs
 // that users have in PATH come from bin.
@@ -33,20 +34,16 @@ func (c *cluster) documentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ran := map[string]bool{}
-	for _, file := range append(files, filepath.Join(root, "README.md")) {
-		content, err := os.ReadFile(file)
+	ran, folders := map[string]bool{}, map[string]bool{}
+	for _, file := range pages(t, root) {
+		content, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, command := range commands(string(content)) {
 			program, _, _ := strings.Cut(command, " ")
-			ran[program] = true
-			t.Run(filepath.Base(file)+": "+command, func(t *testing.T) {
+			ran[program], folders[filepath.Dir(file)] = true, true
+			t.Run(file+": "+command, func(t *testing.T) {
 				here := strings.ReplaceAll(command, "127.0.0.1:7444", s.HTTPAddress)
 				cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", here)
 				cmd.Dir = root
@@ -62,14 +59,35 @@ func (c *cluster) documentation(t *testing.T) {
 			t.Errorf("no example of %s was found", program)
 		}
 	}
+	for _, folder := range []string{".", "docs/concepts", "docs/tasks"} {
+		if !folders[folder] {
+			t.Errorf("no example in %s was found", folder)
+		}
+	}
 }
 
-// commands returns the commands of the console blocks of a Markdown text.
+// pages returns the README and the pages in docs, relative to the root.
+func pages(t *testing.T, root string) []string {
+	t.Helper()
+	found := []string{"README.md"}
+	if err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" {
+			path, err = filepath.Rel(root, path)
+			found = append(found, path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// commands returns the commands of the console blocks of a Markdown text, those in lists, too.
 func commands(markdown string) []string {
 	var found []string
 	inside := false
 	for line := range strings.Lines(markdown) {
-		line = strings.TrimRight(line, "\n")
+		line = strings.TrimSpace(line)
 		switch command, ok := strings.CutPrefix(line, "$ "); {
 		case strings.HasPrefix(line, "```"):
 			inside = line == "```console"
@@ -189,7 +207,7 @@ func advised(t *testing.T, root string) []string {
 		}
 		return string(text)
 	}
-	in(read("docs/operations.md"), code)
+	in(read("docs/reference/alerts.md"), code)
 	in(read("KNOWN_ISSUES.md"), code)
 	in(read("deploy/monitoring/alerts.yaml"), quoted)
 	var remedies strings.Builder

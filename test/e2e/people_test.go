@@ -26,14 +26,21 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// TestPeople runs the commands that docs/install.md gives to administrators and users,
-// word for word, against a server with the Deployment's arguments. The users have no
-// other rights.
+// TestPeople runs the commands that docs/tasks give to administrators and to a team, word for word,
+// against a server with the Deployment's arguments. The member of the team has no other rights.
 func TestPeople(t *testing.T) {
 	t.Parallel()
-	blocks := instructions(t, "docs/install.md", "## 4. Access for users")
-	if len(blocks) != 4 {
-		t.Fatalf("there are %d blocks of commands, want those for viewers and for operators: %q", len(blocks), blocks)
+	account := instructions(t, "docs/tasks/install.md", "\n6. Create a ServiceAccount", "\n7. ")
+	team := instructions(t, "docs/tasks/give-a-team-access.md", "\n1. ", "\n5. ")
+	setUp := instructions(t, "docs/tasks/give-a-team-access.md", "\n5. ", "\n## ")
+	look := instructions(t, "docs/tasks/give-a-team-access.md", "\n## See that it worked\n", "\x00")
+	shellOfAdmin := instructions(t, "docs/tasks/README.md", "\n## Commands\n", "\x00")
+	if len(account) != 1 || len(team) != 4 || len(setUp) != 1 || len(look) != 1 || len(shellOfAdmin) != 1 {
+		t.Fatalf("the blocks of commands are %q, %q, %q, %q, %q", account, team, setUp, look, shellOfAdmin)
+	}
+	looks := strings.Split(strings.TrimSpace(look[0]), "\n")
+	if len(looks) != 3 {
+		t.Fatalf("the member looks with %q, want three commands", looks)
 	}
 	c := newCluster(localcluster.ForTest(t, "n4=1"))
 	c.install(t)
@@ -44,40 +51,44 @@ func TestPeople(t *testing.T) {
 	}
 	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
 	c.awaitRunning(t, "shop", 1)
-	developer, operator := c.user(t, "dora", "developers"), c.user(t, "otto", "operators")
+	member := c.user(t, "dora", "shop-developers")
 
-	if out, err := shell(t, developer, blocks[1]); err == nil || !strings.Contains(out, "forbidden") {
+	if out, err := shell(t, member, setUp[0]+looks[0]); err == nil || !strings.Contains(out, "forbidden") {
 		t.Errorf("before access is granted: %v\n%s", err, out)
 	}
-	administered(t, c, blocks[0])
+	for _, block := range append(account, team...) {
+		administered(t, c, block)
+	}
 	t.Run("a server that is not ready reports why", func(t *testing.T) {
-		answered(t, developer, strings.Replace(blocks[1], "kubectl workload-resizer plan -n shop\n", "", 1), deploy.ConfigMap)
+		answered(t, member, setUp[0]+"resizectl status", deploy.ConfigMap)
 	})
 	c.apply(t, promptConfig())
 	s.ready(t)
 	c.markReady(t)
 	c.awaitSettled(t, s, "shop")
-	t.Run("a viewer sees pods", func(t *testing.T) {
-		answered(t, developer, blocks[1], "leader", "web-")
+	t.Run("a member sees the pods of the team", func(t *testing.T) {
+		answered(t, member, setUp[0]+looks[0], "web-")
 	})
-	t.Run("a client certificate of the cluster does not authenticate a user", func(t *testing.T) {
-		if out, err := shell(t, developer, "kubectl workload-resizer status"); err == nil || !strings.Contains(out, "--service-account-token "+deploy.Namespace+"/workload-resizer-viewer") {
+	t.Run("a member may pause the namespace of the team", func(t *testing.T) {
+		answered(t, member, setUp[0]+looks[1], "shop")
+	})
+	t.Run("a member may pause no other namespace", func(t *testing.T) {
+		if out, err := shell(t, member, setUp[0]+looks[2]); err == nil || !strings.Contains(out, "cannot create pauses") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	t.Run("a viewer cannot change anything, nor act as an operator", func(t *testing.T) {
-		administered(t, c, blocks[2])
-		viewer, _, _ := strings.Cut(blocks[1], "\n")
-		_, change, _ := strings.Cut(blocks[3], "\n")
-		if out, err := shell(t, developer, viewer+"\n"+change); err == nil || !strings.Contains(out, "cannot create pauses") {
-			t.Errorf("as a viewer: %v\n%s", err, out)
-		}
-		if out, err := shell(t, developer, blocks[3]); err == nil || !strings.Contains(out, "you need the right to create serviceaccounts/token") {
-			t.Errorf("as an operator: %v\n%s", err, out)
+	t.Run("a client certificate of the cluster does not authenticate a user", func(t *testing.T) {
+		if out, err := shell(t, member, "kubectl workload-resizer status"); err == nil || !strings.Contains(out, "--service-account-token "+deploy.Namespace+"/workload-resizer-viewer") {
+			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	t.Run("an operator can change something", func(t *testing.T) {
-		answered(t, operator, blocks[3], "shop")
+	t.Run("a member cannot act as the administrator's account", func(t *testing.T) {
+		if out, err := shell(t, member, shellOfAdmin[0]+"resizectl status"); err == nil || !strings.Contains(out, "you need the right to create serviceaccounts/token") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	t.Run("the administrator may do everything", func(t *testing.T) {
+		answered(t, c.Kubeconfig, shellOfAdmin[0]+"resizectl status\nresizectl plan -A\nresizectl pause -n shop --for 2h --reason \"load test\"\nresizectl resume -n shop", "leader", "web-", "shop")
 	})
 }
 
@@ -153,11 +164,11 @@ func answered(t *testing.T, kubeconfig, commands string, wanted ...string) {
 // shell runs commands as a user with that kubeconfig would type them.
 func shell(t *testing.T, kubeconfig, commands string) (string, error) {
 	t.Helper()
-	return localcluster.Shell(t.Context(), kubeconfig, commands)
+	return localcluster.Shell(t.Context(), kubeconfig, "shopt -s expand_aliases\n"+commands)
 }
 
-// instructions returns the indented blocks of a section of a Markdown file.
-func instructions(t *testing.T, file, heading string) []string {
+// instructions returns the indented blocks of a Markdown file between two texts, those in lists, too.
+func instructions(t *testing.T, file, from, to string) []string {
 	t.Helper()
 	root, err := localcluster.Root()
 	if err != nil {
@@ -167,15 +178,15 @@ func instructions(t *testing.T, file, heading string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(content), "\n"+heading+"\n")
+	_, section, found := strings.Cut(string(content), from)
 	if !found {
-		t.Fatalf("%s has no %q", file, heading)
+		t.Fatalf("%s has no %q", file, from)
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
+	section, _, _ = strings.Cut(section, to)
 	var blocks []string
 	var block string
 	for line := range strings.Lines(section + "\n\n") {
-		if command, indented := strings.CutPrefix(line, "    "); indented {
+		if command := strings.TrimLeft(line, " "); len(line)-len(command) >= 4 {
 			block += command
 		} else if block != "" {
 			blocks, block = append(blocks, block), ""

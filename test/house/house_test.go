@@ -106,7 +106,7 @@ func TestHouse(t *testing.T) {
 	t.Run("the table of packages has exactly the existing folders", theTableOfPackagesHasExactlyTheExistingFolders)
 	t.Run("the architecture names files and declarations that exist", theArchitectureNamesFilesAndDeclarationsThatExist)
 	t.Run("no package has more than 45 files", noPackageHasMoreThan45Files)
-	t.Run("README.md lists the stages of make test", theREADMEListsTheStagesOfMakeTest)
+	t.Run("CONTRIBUTING.md lists the stages of make test", contributingListsTheStagesOfMakeTest)
 }
 
 func theTableOfPackagesHasExactlyTheExistingFolders(t *testing.T) {
@@ -135,7 +135,7 @@ var declaration = regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*)$`)
 // Names of files and packages lack the folder of the reconciler.
 func theArchitectureNamesFilesAndDeclarationsThatExist(t *testing.T) {
 	const root = "../../reconciler"
-	text, err := os.ReadFile("../../docs/architecture.md")
+	text, err := os.ReadFile("../../docs/design/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func theArchitectureNamesFilesAndDeclarationsThatExist(t *testing.T) {
 			content, err := os.ReadFile(file)
 			return err == nil && declares.Match(content)
 		}) {
-			t.Errorf("docs/architecture.md names %s, which does not exist", name)
+			t.Errorf("docs/design/architecture.md names %s, which does not exist", name)
 		}
 	}
 	if found < 10 {
@@ -177,9 +177,9 @@ func noPackageHasMoreThan45Files(t *testing.T) {
 	}
 }
 
-func theREADMEListsTheStagesOfMakeTest(t *testing.T) {
+func contributingListsTheStagesOfMakeTest(t *testing.T) {
 	var texts [2]string
-	for n, file := range []string{"Makefile", "README.md"} {
+	for n, file := range []string{"Makefile", "CONTRIBUTING.md"} {
 		content, err := os.ReadFile(filepath.Join("../..", file))
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func theREADMEListsTheStagesOfMakeTest(t *testing.T) {
 		listed = append(listed, found[1])
 	}
 	if want := strings.Fields(line[1]); !slices.Equal(listed, want) {
-		t.Errorf("README.md lists %v, want %v", listed, want)
+		t.Errorf("CONTRIBUTING.md lists %v, want %v", listed, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +12,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-const runbooks = "https://github.com/workload-resizer/workload-resizer/blob/main/docs/operations.md#"
+const runbooks = "https://github.com/workload-resizer/workload-resizer/blob/main/docs/reference/alerts.md#"
 
 // alert is an alerting rule.
 type alert struct {
@@ -117,10 +119,10 @@ func eachAlertHasTestsInWhichItFiresAndDoesNotFire(t *testing.T) {
 }
 
 func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
-	_, guide := file(t, "docs", "operations.md")
+	_, guide := file(t, "docs", "reference", "alerts.md")
 	var sections []string
 	for line := range strings.Lines(string(guide)) {
-		if title, ok := strings.CutPrefix(line, "### "); ok && strings.HasPrefix(title, "WorkloadResizer") {
+		if title, ok := strings.CutPrefix(line, "## "); ok && strings.HasPrefix(title, "WorkloadResizer") {
 			sections = append(sections, strings.TrimSpace(title))
 		}
 	}
@@ -138,15 +140,49 @@ func eachAlertHasASeverityAndADescriptionAndARunbook(t *testing.T) {
 			t.Errorf("%s has the runbook %s, want %s", a.Alert, a.Annotations["runbook_url"], want)
 		}
 		if !slices.Contains(sections, a.Alert) {
-			t.Errorf("docs/operations.md has no section %s", a.Alert)
-		}
-		if !strings.Contains(string(guide), "["+strings.TrimPrefix(a.Alert, "WorkloadResizer")+"](#"+strings.ToLower(a.Alert)+")") {
-			t.Errorf("the table of docs/operations.md has no link to %s", a.Alert)
+			t.Errorf("docs/reference/alerts.md has no section %s", a.Alert)
 		}
 	}
 	for _, section := range sections {
 		if !slices.ContainsFunc(alerts(t), func(a alert) bool { return a.Alert == section }) {
-			t.Errorf("docs/operations.md has a section %s, which is not an alert", section)
+			t.Errorf("docs/reference/alerts.md has a section %s, which is not an alert", section)
 		}
 	}
+}
+
+// TestReference compares what the reference says of each alert with the rules.
+func TestReference(t *testing.T) {
+	docpage.Generated(t, "docs/reference/alerts.md", described(alerts(t)))
+}
+
+// described returns the table of alerts, and what the section of each alert begins with.
+func described(all []alert) map[string]string {
+	var rows [][]string
+	parts := map[string]string{}
+	for _, a := range all {
+		rows = append(rows, []string{"[" + a.Alert + "](#" + strings.ToLower(a.Alert) + ")", a.Labels["severity"], a.For, a.Annotations["summary"]})
+		if parts[a.Alert] != "" {
+			parts[a.Alert] += "\n"
+		}
+		severity := a.Labels["severity"]
+		parts[a.Alert] += fmt.Sprintf("*%s%s, after %s.* %s\n", strings.ToUpper(severity[:1]), severity[1:], a.For, plain(a.Annotations["description"]))
+	}
+	parts["alerts"] = docpage.Table([]string{"Alert", "Severity", "After", "Says"}, rows...)
+	return parts
+}
+
+var (
+	label = regexp.MustCompile(`\{\{ \$labels\.(\w+) \}\}`)
+	value = regexp.MustCompile(`\{\{ \$value(?: \| (\w+))? \}\}`)
+)
+
+// plain replaces what Prometheus fills in with words that stand for it.
+func plain(description string) string {
+	description = label.ReplaceAllStringFunc(description, func(found string) string { return "`" + strings.ToUpper(label.FindStringSubmatch(found)[1]) + "`" })
+	return value.ReplaceAllStringFunc(description, func(found string) string {
+		if value.FindStringSubmatch(found)[1] == "humanizePercentage" {
+			return "`N`%"
+		}
+		return "`N`"
+	})
 }

@@ -20,7 +20,7 @@ import (
 func TestDraw(t *testing.T) {
 	t.Run("a terminal has one text for each line", aTerminalHasOneTextForEachLine)
 	t.Run("a dashboard has each panel of its file with its figures", aDashboardHasEachPanelOfItsFileWithItsFigures)
-	t.Run("the README shows the pictures", theREADMEShowsThePictures)
+	t.Run("the documentation shows the pictures", theDocumentationShowsThePictures)
 }
 
 // texts returns the texts of an SVG image, which must be well-formed.
@@ -113,17 +113,17 @@ func aDashboardHasEachPanelOfItsFileWithItsFigures(t *testing.T) {
 	}
 }
 
-func theREADMEShowsThePictures(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"plan.svg", "dashboard.svg"} {
+func theDocumentationShowsThePictures(t *testing.T) {
+	for name, page := range map[string]string{"requests.svg": "README.md", "plan.svg": "README.md", "dashboard.svg": "docs/tasks/prometheus.md"} {
+		text, err := os.ReadFile(filepath.Join(root(t), page))
+		if err != nil {
+			t.Fatal(err)
+		}
 		content, err := os.ReadFile(filepath.Join(root(t), "docs", "pictures", name))
 		if err != nil {
 			t.Errorf("%v: run make pictures", err)
-		} else if !strings.Contains(string(readme), "docs/pictures/"+name) {
-			t.Errorf("the README does not show %s", name)
+		} else if !strings.Contains(string(text), "pictures/"+name) {
+			t.Errorf("%s does not show %s", page, name)
 		}
 		all := texts(t, string(content))
 		if len(all) < 10 {

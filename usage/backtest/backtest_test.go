@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -307,13 +308,13 @@ func TestNodes(t *testing.T) {
 				}
 				return 1100
 			}, constant(mib)),
-		}, Nodes{Days: 3, CPU: 1}},
+		}, Nodes{Days: 3, CPU: 1, CPUSlots: 1}},
 		{"are over if machines need more memory, even if they are killed first", recommend.Amounts{CPU: 2000, Memory: 2000 * mib}, []*trace.Machine{
 			calm, load(3, constant(1), constant(1101*mib)),
-		}, Nodes{Days: 3, Memory: 3}},
+		}, Nodes{Days: 3, Memory: 3, MemorySlots: 3 * slotsPerDay}},
 		{"are over if a machine needs more than 32 bits can count", recommend.Amounts{CPU: 2000, Memory: 2000 * mib}, []*trace.Machine{
 			load(3, constant(1<<32), constant(4<<40)),
-		}, Nodes{Days: 3, Memory: 3, CPU: 3}},
+		}, Nodes{Days: 3, Memory: 3, CPU: 3, MemorySlots: 3 * slotsPerDay, CPUSlots: 3 * slotsPerDay}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := pack(test.node, test.machines...); got != test.want {
@@ -322,10 +323,12 @@ func TestNodes(t *testing.T) {
 		})
 	}
 	t.Run("are seen to be over if the limits leave room", func(t *testing.T) {
-		l := &loadDay{number: 1, request: recommend.Amounts{CPU: 1, Memory: 1 << 20}}
-		l.seen[7] = 1025
+		l := loadWith(headroom.Demand{Steady: headroom.Amounts{1, 1 << 20}})
+		l.days[0].seen[7] = 1025
+		p := packer{size: recommend.Amounts{CPU: 1, Memory: 1 << 20}}
+		p.place(&l.days[0])
 		var n Nodes
-		n.packDay([]*loadDay{l}, recommend.Amounts{CPU: 1, Memory: 1 << 20})
+		n.count(p.nodes[0])
 		if n != (Nodes{Days: 1, Seen: 1}) {
 			t.Errorf("%+v", n)
 		}

@@ -1,5 +1,5 @@
 // Package backtest replays recorded usage against policies that size machines, and counts what
-// would have happened. docs/usage.md has the rules of a replay.
+// would have happened. docs/design/usage.md has the rules of a replay.
 //
 // The policies of our recommender are replayed by the planner that sizes pods in a cluster: each machine
 // is a pod on a node with room for any size, and gets the size in its plan.

@@ -1,11 +1,13 @@
 package backtest
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -15,26 +17,32 @@ const slot = 300
 // slotsPerDay is the number of slots of a day.
 const slotsPerDay = secondsPerDay / slot
 
-// load is what one replica requests and uses, day by day.
+// load is what one replica needs and uses, day by day.
 type load struct {
-	days []loadDay
+	workload string
+	days     []loadDay
+	// hours has what it needs, hour by hour.
+	hours []loadHour
+	// sized is what it gets on nodes, over all days and packings.
+	sized onNodes
 }
 
 // loadDay is the load of a day.
 type loadDay struct {
+	of     *load
 	number int64
-	// request is what the replica requests when the day begins for it.
-	request recommend.Amounts
+	// demand is what the replica needs when the day begins for it.
+	demand headroom.Demand
 	// cpu and memory are what it wants in each slot, in millicores and KiB, and seen what it
 	// is seen to use of memory.
 	cpu, memory, seen [slotsPerDay]uint32
 }
 
-// add adds a sample.
-func (l *load) add(at time.Time, request recommend.Amounts, s Sample, seen int64) {
-	number := at.Unix() / secondsPerDay
+// add adds a sample. demand returns what the replica needs.
+func (l *load) add(at time.Time, demand func(at time.Time) headroom.Demand, s Sample, seen int64) {
+	number, needs := at.Unix()/secondsPerDay, l.note(at, demand)
 	if n := len(l.days); n == 0 || l.days[n-1].number != number {
-		l.days = append(l.days, loadDay{number: number, request: request})
+		l.days = append(l.days, loadDay{of: l, number: number, demand: needs})
 	}
 	d := &l.days[len(l.days)-1]
 	i := at.Unix() % secondsPerDay / slot
@@ -58,72 +66,106 @@ type Nodes struct {
 	// CPU, than the node has. Seen counts only the memory that they were seen to use, which
 	// ends at their limits.
 	Memory, Seen, CPU float64
+	// MemorySlots and CPUSlots are how many slots of 5 minutes of a node these were, of all 288 of each node-day.
+	MemorySlots, CPUSlots float64
 }
 
-// pack packs the loads of each day on nodes by their requests, and counts nodes whose usage exceeds
+// packer packs the machines of a day.
+type packer struct {
+	size    recommend.Amounts
+	sharing *Sharing
+	rules   headroom.Rules
+	nodes   []*packed
+}
+
+// pack packs the loads of each day on nodes by what they need, and counts nodes whose usage exceeds
 // them. Each machine goes to the first node where it fits. A machine that fits on no empty node
-// gets a node of the size that it requests.
-func pack(loads []*load, node recommend.Amounts) (nodes Nodes) {
+// gets a node of the size that it needs.
+func pack(loads []*load, node recommend.Amounts, sharing *Sharing, badDay float64) (nodes Nodes) {
 	days := map[int64][]*loadDay{}
 	for _, l := range loads {
 		for i := range l.days {
 			days[l.days[i].number] = append(days[l.days[i].number], &l.days[i])
 		}
 	}
-	for number, machines := range days {
+	var together map[int64][2]float64
+	if sharing != nil && sharing.Correlated {
+		together = correlations(loads)
+	}
+	for _, number := range slices.Sorted(maps.Keys(days)) {
+		machines := days[number]
 		for i := range packings {
 			random := rand.New(rand.NewPCG(uint64(number), uint64(i)))
 			random.Shuffle(len(machines), func(i, j int) { machines[i], machines[j] = machines[j], machines[i] })
-			nodes.packDay(machines, node)
+			p := packer{size: node, sharing: sharing, rules: sharing.rules(number, together)}
+			for _, m := range machines {
+				p.place(m)
+			}
+			for _, n := range p.nodes {
+				nodes.count(n)
+				if sharing != nil {
+					n.tally(p.rules, badDay)
+				}
+			}
 		}
 	}
-	nodes.Days /= packings
-	nodes.Memory /= packings
-	nodes.Seen /= packings
-	nodes.CPU /= packings
+	for _, sum := range []*float64{&nodes.Days, &nodes.Memory, &nodes.Seen, &nodes.CPU, &nodes.MemorySlots, &nodes.CPUSlots} {
+		*sum /= packings
+	}
 	return nodes
 }
 
 // packed is a node with its machines.
 type packed struct {
-	size, used        recommend.Amounts
+	size              recommend.Amounts
+	sum               headroom.Sum
+	machines          []*loadDay
 	cpu, memory, seen [slotsPerDay]uint64
 }
 
-// packDay packs machines in their order.
-func (n *Nodes) packDay(machines []*loadDay, node recommend.Amounts) {
-	var all []*packed
-	for _, m := range machines {
-		i := slices.IndexFunc(all, func(p *packed) bool {
-			return p.used.CPU+m.request.CPU <= p.size.CPU && p.used.Memory+m.request.Memory <= p.size.Memory
-		})
-		if i < 0 {
-			i = len(all)
-			all = append(all, &packed{size: recommend.Amounts{CPU: max(node.CPU, m.request.CPU), Memory: max(node.Memory, m.request.Memory)}})
-		}
-		all[i].add(m)
+// place places a machine on the first node where it fits.
+func (p *packer) place(m *loadDay) {
+	taken := 1 - p.sharing.free()
+	i := slices.IndexFunc(p.nodes, func(n *packed) bool {
+		with := n.sum.With(m.of.workload, m.demand)
+		needs := p.rules.Needs(&with)
+		return needs[0] <= n.size.CPU && float64(needs[1]) <= taken*float64(n.size.Memory)
+	})
+	if i < 0 {
+		i = len(p.nodes)
+		var alone headroom.Sum
+		alone.Add(m.of.workload, m.demand)
+		needs := p.rules.Needs(&alone)
+		p.nodes = append(p.nodes, &packed{size: recommend.Amounts{CPU: max(p.size.CPU, needs[0]), Memory: max(p.size.Memory, int64(math.Ceil(float64(needs[1])/taken)))}})
 	}
-	for _, p := range all {
-		n.Days++
-		over := func(usage *[slotsPerDay]uint64, size int64) float64 {
-			if slices.Max(usage[:]) > uint64(size) {
-				return 1
-			}
-			return 0
-		}
-		n.Memory += over(&p.memory, p.size.Memory>>10)
-		n.Seen += over(&p.seen, p.size.Memory>>10)
-		n.CPU += over(&p.cpu, p.size.CPU)
-	}
+	p.nodes[i].add(m)
 }
 
 // add places a machine on the node.
 func (p *packed) add(d *loadDay) {
-	p.used.CPU += d.request.CPU
-	p.used.Memory += d.request.Memory
+	p.sum.Add(d.of.workload, d.demand)
+	p.machines = append(p.machines, d)
 	for i := range slotsPerDay {
 		p.cpu[i] += uint64(d.cpu[i])
 		p.memory[i] += uint64(d.memory[i])
 		p.seen[i] += uint64(d.seen[i])
 	}
+}
+
+// count counts a node.
+func (n *Nodes) count(p *packed) {
+	n.Days++
+	over := func(usage *[slotsPerDay]uint64, size int64) (days, slots float64) {
+		for _, used := range usage {
+			if used > uint64(size) {
+				days = 1
+				slots++
+			}
+		}
+		return days, slots
+	}
+	memory, memorySlots := over(&p.memory, p.size.Memory>>10)
+	seen, _ := over(&p.seen, p.size.Memory>>10)
+	cpu, cpuSlots := over(&p.cpu, p.size.CPU)
+	n.Memory, n.MemorySlots, n.Seen, n.CPU, n.CPUSlots = n.Memory+memory, n.MemorySlots+memorySlots, n.Seen+seen, n.CPU+cpu, n.CPUSlots+cpuSlots
 }

@@ -16,6 +16,8 @@ type Recommender struct {
 	Options recommend.Options
 	// Mixed ignores the speeds of nodes: the samples of all replicas form one distribution.
 	Mixed bool
+	// Sharing is how machines on the same node share; nil if they do not. It does not change memory limits.
+	Sharing *Sharing
 }
 
 // Name implements Policy.
@@ -50,6 +52,12 @@ type sizer struct {
 	replicas    []sized
 }
 
+// speedOf implements recommend.Speeds.
+func (s *sizer) speedOf(nodeType string) (recommend.Speed, bool) {
+	speed, known := s.speeds[nodeType]
+	return speed, known
+}
+
 func (s *sizer) Record(replica int, sample Sample) {
 	// Samples that the history rejects, such as the second of two rows of the same time, are not known.
 	measured := history.Sample{
@@ -72,8 +80,7 @@ func (s *sizer) Decide(replica int, p Pod, now time.Time) (request, limit recomm
 	if !ok {
 		return request, limit, false
 	}
-	speed := func(nodeType string) (recommend.Speed, bool) { speed, known := s.speeds[nodeType]; return speed, known }
-	recommendation, ok := recommend.For(recommend.NewDemand(view, speed), 1, options, now)
+	recommendation, ok := recommend.For(recommend.NewDemand(view, s.speedOf), 1, options, now)
 	if !ok {
 		return request, limit, false
 	}

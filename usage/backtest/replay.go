@@ -219,7 +219,7 @@ func (r *replica) count(at time.Time, cpu, memory, seen int64, killed bool) {
 		r.day.number = number
 	}
 	if r.load != nil {
-		r.load.add(at, r.pod.Request, Sample{CPU: cpu, Memory: memory}, seen)
+		r.load.add(at, r.demand, Sample{CPU: cpu, Memory: memory}, seen)
 	}
 	t := &r.tally
 	t.Samples++

@@ -3,6 +3,7 @@ package backtest
 import (
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/workload-resizer/workload-resizer/usage/trace"
@@ -17,6 +18,8 @@ type Result struct {
 	Replicas []Replica
 	// Nodes are the nodes that machines were packed on, if there is one speed.
 	Nodes Nodes
+	// Lasting is what happened if machines stayed on their nodes, if there is one speed.
+	Lasting Lasting
 }
 
 // Replica is the sum over the replicas of all machines on nodes of one speed.
@@ -53,7 +56,7 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 		result.Replicas[i].Speed = speed
 	}
 	var loads []*load
-	for _, replicas := range all {
+	for workload, replicas := range all {
 		for machine := range slices.Chunk(replicas, len(settings.Speeds)) {
 			if machine[0].tally.Samples == 0 {
 				continue
@@ -62,13 +65,19 @@ func Run(machines []*trace.Machine, policy Policy, settings Settings) Result {
 			for i, r := range machine {
 				result.Replicas[i].add(r.tally)
 				if r.load != nil {
+					r.load.workload = strconv.Itoa(workload)
 					loads = append(loads, r.load)
 				}
 			}
 		}
 	}
 	if pack1 {
-		result.Nodes = pack(loads, settings.Node)
+		sharing := sharingOf(policy)
+		result.Nodes = pack(loads, settings.Node, sharing, settings.BadDay)
+		result.Lasting = lasting(loads, settings.Node, sharing)
+		if sharing != nil {
+			result.share(loads)
+		}
 	}
 	return result
 }

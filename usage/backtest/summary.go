@@ -38,8 +38,27 @@ type Row struct {
 	OverMemory float64 `json:"overMemory"`
 	OverSeen   float64 `json:"overSeen"`
 	OverCPU    float64 `json:"overCPU"`
+	// MemorySlots and CPUSlots are the shares of the time of nodes, in slots of 5 minutes, in which that was so.
+	MemorySlots float64 `json:"memorySlots"`
+	CPUSlots    float64 `json:"cpuSlots"`
+	// Lasting has the same if machines stay on their nodes, and how often they are resized there, and move.
+	Lasting LastingRow `json:"lasting"`
 	// Cost is the price of the requests for a month.
 	Cost float64 `json:"monthlyCost"`
+}
+
+// LastingRow is the part of a line for machines that stay on their nodes. All is 0 for several speeds.
+type LastingRow struct {
+	// NodeDays is how many nodes were needed, summed over days. Over is how many of them were overloaded, and MemorySlots and
+	// CPUSlots are the shares of the time of nodes in which they were.
+	NodeDays    float64 `json:"nodeDays"`
+	Over        float64 `json:"over"`
+	MemorySlots float64 `json:"memorySlots"`
+	CPUSlots    float64 `json:"cpuSlots"`
+	// Resizes and Moves are those per machine and day, and Waited the hours in which a machine waited for room.
+	Resizes float64 `json:"resizes"`
+	Moves   float64 `json:"moves"`
+	Waited  float64 `json:"waited"`
 }
 
 // Prices are the prices of a requested core and GiB for a month.
@@ -56,6 +75,12 @@ func (r Result) Summary(prices Prices) (rows []Row) {
 			CPUAbove: float64(t.CPUAbove) / samples, MemoryAbove: float64(t.MemoryAbove) / samples,
 			Resizes: float64(t.Resizes) / days, OOMRaises: float64(t.Raises) / days, Reversed: t.Reversed,
 			NodeDays: r.Nodes.Days, OverMemory: r.Nodes.Memory, OverSeen: r.Nodes.Seen, OverCPU: r.Nodes.CPU,
+			MemorySlots: r.Nodes.MemorySlots / (slotsPerDay * max(r.Nodes.Days, 1)), CPUSlots: r.Nodes.CPUSlots / (slotsPerDay * max(r.Nodes.Days, 1)),
+		}
+		slots, l := slotsPerDay*max(r.Lasting.Days, 1), &r.Lasting
+		row.Lasting = LastingRow{
+			NodeDays: l.Days, Over: l.Over, MemorySlots: l.MemorySlots / slots, CPUSlots: l.CPUSlots / slots,
+			Resizes: l.Resizes / days, Moves: l.Moves / days, Waited: l.Waited / days,
 		}
 		row.Cost = row.Cores*prices.Core + row.GiB*prices.GiB
 		rows = append(rows, row)

@@ -18,3 +18,27 @@ func Mean(parts ...Part) float64 {
 	}
 	return sum / total
 }
+
+// MeanAbove returns the mean of the highest values of the union of histograms, of which the share 1 - p is above the
+// percentile p, each value at the upper edge of its bucket. It returns 0 if all are empty.
+//
+// If values are averaged over groups of equal weight, the percentile p of the averages is not above it.
+func MeanAbove(p float64, parts ...Part) float64 {
+	from := Percentile(p, parts...)
+	var sum, above, total float64
+	reference := latest(parts)
+	for _, part := range parts {
+		c, ok := begin(part, reference)
+		for ; ok && !c.done; c.next() {
+			if total += c.weight(); c.value > from {
+				sum += c.weight() * c.value
+				above += c.weight()
+			}
+		}
+	}
+	highest := max((1-p)*total, above)
+	if highest == 0 {
+		return from
+	}
+	return (sum + (highest-above)*from) / highest
+}

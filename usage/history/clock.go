@@ -29,6 +29,10 @@ func (r *State) rewind(now time.Time) {
 		if s.Pressed != nil {
 			s.Pressed.Move(-ahead)
 		}
+		s.Steady.move(-ahead)
+		if s.Steady != nil {
+			back(&s.Steady.CPUSince, &s.Steady.MemorySince)
+		}
 		s.Floors.rewind(now)
 		s.Peaks.rewind(now)
 		s.rewindRuns(now)
@@ -40,6 +44,7 @@ func (r *State) rewind(now time.Time) {
 				w.move(-ahead)
 				back(&w.Memory, &w.Killed)
 				w.own.rewind(now)
+				w.slots = nil
 				for i := range w.CPU {
 					back(&w.CPU[i].From, &w.CPU[i].Until, &w.CPU[i].Hole.From, &w.CPU[i].Hole.Until)
 				}

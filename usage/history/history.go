@@ -50,6 +50,7 @@ func (h *History) Record(c Container, s Sample, now time.Time) error {
 			return err
 		}
 	}
+	w.steady(&s, &options, r.Shapes)
 	if options.Hours {
 		w.series.hour(s.Resource, s.At, s.Usage)
 	}
@@ -165,6 +166,7 @@ func (h *History) record(c Container, options Options, now time.Time) *State {
 			if s.Pressed != nil {
 				s.Pressed.Follow(r.Shapes.CPU, now)
 			}
+			s.Steady.follow(r.Shapes, now)
 		}
 	}
 	if limit := now.Add(Skew); h.newest.After(limit) {

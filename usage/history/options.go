@@ -27,6 +27,8 @@ type Options struct {
 	FromNothing bool
 	// Hours keeps the peaks of each hour of the week, for policies that need them.
 	Hours bool
+	// SteadyCPU and SteadyMemory are the lengths of the slots of Steady, which is not kept where they are 0.
+	SteadyCPU, SteadyMemory time.Duration
 }
 
 // These are the values of the VPA, so that its recommendations and ours can be compared. Experiments change them in

@@ -44,6 +44,8 @@ type Series struct {
 	Throttled histogram.Histogram
 	// Week is nil if the peaks of hours are not kept.
 	Week *Week
+	// Steady is nil if no slots are kept. It is not stored.
+	Steady *Steady
 	// Floors are nil while no size was seen to be too small.
 	Floors *Floors
 	// Peaks has the highest usage of memory of each of the last days, by any pod. A killed container counts as having used

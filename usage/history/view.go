@@ -32,6 +32,8 @@ type TypeView struct {
 	// Pressed is CPU with the time that the container waited for it added to the usage. It
 	// equals CPU if no source measures this.
 	Pressed *histogram.Histogram
+	// Steady is nil if no slots are kept.
+	Steady *Steady
 	// Throttled is the share of the weight of CPU samples that were throttled: what they would
 	// have used is unknown.
 	Throttled float64
@@ -86,7 +88,7 @@ func (h *History) View(c Container, now time.Time) (View, bool) {
 	v := View{Types: make([]TypeView, len(r.Types)), Version: r.Version, at: now}
 	for i, s := range r.Types {
 		t := TypeView{
-			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed,
+			NodeType: s.NodeType, CPU: &s.CPU, Memory: &s.Memory, Pressed: s.Pressed, Steady: s.Steady,
 			Throttled: s.Throttled.Share(&s.CPU), First: s.First, Last: s.Last, Samples: s.Samples, Floors: s.Floors, Peaks: s.Peaks, Runs: s.Runs, hours: &s.Hours, week: s.Week,
 		}
 		if t.Pressed == nil {

@@ -26,6 +26,8 @@ type Window struct {
 	peaks bool
 	// Ran means that the pod has ended with success, and that this is one of the runs of the history.
 	Ran bool
+	// slots are open; nil if none are kept.
+	slots *slots
 }
 
 // Span is a window of memory.
@@ -60,6 +62,7 @@ func (r *State) window(p Pod) *Window {
 	}
 	if w.NodeType != p.NodeType {
 		w.NodeType, w.series, w.Past, w.Span = p.NodeType, r.series(p.NodeType), Span{End: w.End}, Span{}
+		w.slots = nil
 	}
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/internal/fair"
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
@@ -27,46 +28,44 @@ var ErrFull = errors.New("more usage has arrived than was read")
 // Source is a source of usage that others push. All methods are safe for concurrent use.
 type Source struct {
 	mu sync.Mutex
-	// pushes are in the order of their arrival, and held is how many samples they have.
+	// pushes are in the order of their arrival, and held is how many samples they have, by sender.
 	pushes []push
-	held   int
-	// from has the number of samples of each sender.
-	from map[string]int
+	held   *fair.Pool[struct{}]
 }
 
 // push has samples that a sender has pushed in one call.
 type push struct {
 	sender  string
+	share   *fair.Share[struct{}]
 	samples []usage.Sample
 }
 
 // New returns a source without samples.
-func New() *Source { return &Source{from: map[string]int{}} }
+func New() *Source {
+	return &Source{held: fair.NewPool[struct{}](fair.Limits{All: Most, PerOrigin: MostOfOne})}
+}
 
 // Name implements usage.Source.
 func (s *Source) Name() string { return Name }
 
-// Push adds samples of a sender for the next read: all of them, or none if there is no room. Those of a pod's
-// container and resource must be in the order of time. The caller must not change the samples after that.
+// Push adds samples of a sender, which must have a name, for the next read: all of them, or none if there is no
+// room. Those of a pod's container and resource must be in the order of time. The caller must not change the
+// samples after that.
 func (s *Source) Push(sender string, samples []usage.Sample) error {
+	if len(samples) == 0 {
+		return nil
+	}
+	share := new(fair.Share[struct{}])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held+len(samples) > Most || s.from[sender]+len(samples) > MostOfOne {
+	if full := s.held.Take(share, fair.Key{Origin: sender}, len(samples)); full != nil {
 		return ErrFull
 	}
 	if cap(samples) > 2*len(samples) {
 		samples = slices.Clone(samples) // The rest of the memory would not be counted.
 	}
-	if len(samples) > 0 {
-		s.pushes = append(s.pushes, push{sender, samples})
-	}
-	s.count(sender, len(samples))
+	s.pushes = append(s.pushes, push{sender, share, samples})
 	return nil
-}
-
-func (s *Source) count(sender string, samples int) {
-	s.held += samples
-	s.from[sender] += samples
 }
 
 // Read implements usage.Source. It passes each sample once, however old it is: an agent sends what it
@@ -77,15 +76,17 @@ func (s *Source) Read(ctx context.Context, _, until time.Time, observe func(usag
 	}
 	s.mu.Lock()
 	all := s.pushes
-	s.pushes, s.held = nil, 0
-	clear(s.from)
+	s.pushes = nil
+	for _, p := range all {
+		p.share.Release()
+	}
 	s.mu.Unlock()
 	// The order of those that stay must not change, even if others have arrived in the meantime.
 	if stay := after(until, all); len(stay) > 0 {
 		s.mu.Lock()
 		s.pushes = append(stay, s.pushes...)
 		for _, p := range stay {
-			s.count(p.sender, len(p.samples))
+			s.held.Add(p.share, fair.Key{Origin: p.sender}, len(p.samples))
 		}
 		s.mu.Unlock()
 	}

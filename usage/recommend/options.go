@@ -77,7 +77,7 @@ func FollowOptions() Options {
 // weeklyPeak is the percentile of memory that a request follows if its limit follows it: a container that exceeds its
 // request is killed there. Peaks lose half of their weight from window to window, so that one of seven windows ago has less
 // than 0.4% of the weight: of one pod, the percentile is the highest peak of a week. Headroom helps more than a margin of
-// the same total, since small containers are killed as often as large ones. docs/benchmarks.md has the figures.
+// the same total, since small containers are killed as often as large ones. docs/design/benchmarks.md has the figures.
 const weeklyPeak = 0.996
 
 // ownOptions returns the options that all our recommendations have, whatever happens to limits.

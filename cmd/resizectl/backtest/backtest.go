@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -61,8 +62,23 @@ The policies are
 
 ` + describe(own(unchanged(), nil)) + `
 Flags such as --margin change the options of "default", or of "follow" with
---limit-follows. The result is the policy "changed". docs/usage.md explains the rules
-of a replay and the columns.
+--limit-follows. The result is the policy "changed". docs/design/usage.md explains the rules
+of a replay. The columns:
+
+  GIB, CORES                  the sum over machines of their mean requests
+  OOM-DAYS                    share of the days of a machine with at least one OOM kill
+  BAD-DAYS                    share of the days with many CPU samples above the request (--bad-day)
+  NODES-OVER                  days of a node on which usage exceeded it
+  RESIZES                     resizes per machine and day, except OOM raises
+  OOM-RAISES                  resizes per machine and day that raised memory because of a kill
+  COST                        the price of the requests for a month
+  LIMIT-GIB                   the sum over machines of their mean memory limits
+  REVERSED                    resizes in the other direction less than an hour after one
+  CPU-SLACK, MEMORY-SLACK     share of the requests that was not used
+  CPU-ABOVE, MEMORY-ABOVE     share of the samples above the request
+  ABOVE-DAYS                  share of the days of a machine with memory above the request
+  OVER-MEMORY, OVER-CPU       the parts of NODES-OVER
+  OVER-SEEN                   days of a node on which memory up to the limits exceeded it
 
 This needs no server.`,
 		Example: `  # Compare policies on a trace
@@ -162,11 +178,7 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 	all := slices.Concat(own(o.changes, o.given), o.more)
 	names := o.policies
 	if len(names) == 0 {
-		names = []string{"authored"}
-		for _, policy := range o.more {
-			names = append(names, policy.Name())
-		}
-		names = append(names, "compat", "default", "follow")
+		names = slices.Concat([]string{"authored"}, print.Each(o.more, backtest.Policy.Name), []string{"compat", "default", "follow"})
 		if o.changes.any() {
 			names = append(names, changed)
 		}
@@ -177,11 +189,7 @@ func (o *options) choose() (chosen []backtest.Policy, err error) {
 		}
 		i := slices.IndexFunc(all, func(p backtest.Policy) bool { return p.Name() == name })
 		if i < 0 {
-			known := make([]string, len(all))
-			for i, p := range all {
-				known[i] = p.Name()
-			}
-			return nil, fmt.Errorf("unknown policy %q: expected one of %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown policy %q: expected one of %s", name, strings.Join(print.Each(all, backtest.Policy.Name), ", "))
 		}
 		chosen = append(chosen, all[i])
 	}
@@ -201,4 +209,66 @@ func (o *options) writePlot(rows []backtest.Row) error {
 		return fmt.Errorf("write the plot: %w", err)
 	}
 	return nil
+}
+
+// printRows prints the rows in the format of the flags.
+func (o *options) printRows(rows []backtest.Row) error {
+	if err := print.Sort(o.SortBy, rows); err != nil {
+		return err
+	}
+	switch {
+	case o.Format.IsDocument():
+		return o.Value(map[string]any{"rows": rows})
+	case o.Format.IsListing():
+		return print.Listing(&o.Output, nil, rows...)
+	}
+	return o.Table(table(rows))
+}
+
+// table returns the rows as a table. The speed is a column if there are several.
+func table(rows []backtest.Row) *metav1.Table {
+	speeds := false
+	for _, r := range rows {
+		speeds = speeds || r.Speed != rows[0].Speed
+	}
+	t := &metav1.Table{}
+	add := func(column metav1.TableColumnDefinition, cell func(backtest.Row) string) {
+		t.ColumnDefinitions = append(t.ColumnDefinitions, column)
+		for i, r := range rows {
+			t.Rows[i].Cells = append(t.Rows[i].Cells, cell(r))
+		}
+	}
+	t.Rows = make([]metav1.TableRow, len(rows))
+	percent := func(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
+	number := func(n float64, digits int) string { return fmt.Sprintf("%.*f", digits, n) }
+	add(print.Column("Policy"), func(r backtest.Row) string { return r.Policy })
+	if speeds {
+		add(print.Column("Speed"), func(r backtest.Row) string { return fmt.Sprintf("%g", r.Speed) })
+	}
+	add(print.Column("GiB"), func(r backtest.Row) string { return number(r.GiB, 0) })
+	add(print.Column("Cores"), func(r backtest.Row) string { return number(r.Cores, 1) })
+	add(print.Column("OOM-days"), func(r backtest.Row) string { return fmt.Sprintf("%.2f%%", r.OOMDays*100) })
+	add(print.Column("Bad-days"), func(r backtest.Row) string { return fmt.Sprintf("%.2f%%", r.BadDays*100) })
+	if !speeds {
+		add(print.Column("Nodes-over"), func(r backtest.Row) string {
+			return fmt.Sprintf("%.0f of %.0f", r.OverMemory+r.OverCPU, r.NodeDays)
+		})
+	}
+	add(print.Column("Resizes"), func(r backtest.Row) string { return number(r.Resizes, 2) })
+	add(print.Column("OOM-raises"), func(r backtest.Row) string { return number(r.OOMRaises, 2) })
+	add(print.Column("Cost"), func(r backtest.Row) string { return number(r.Cost, 0) })
+	add(print.WideColumn("Limit-GiB"), func(r backtest.Row) string { return number(r.LimitGiB, 0) })
+	add(print.WideColumn("Reversed"), func(r backtest.Row) string { return fmt.Sprint(r.Reversed) })
+	add(print.WideColumn("CPU-slack"), func(r backtest.Row) string { return percent(r.CPUSlack) })
+	add(print.WideColumn("Memory-slack"), func(r backtest.Row) string { return percent(r.MemorySlack) })
+	add(print.WideColumn("CPU-above"), func(r backtest.Row) string { return percent(r.CPUAbove) })
+	add(print.WideColumn("Memory-above"), func(r backtest.Row) string { return percent(r.MemoryAbove) })
+	add(print.WideColumn("Above-days"), func(r backtest.Row) string { return percent(r.AboveDays) })
+	add(print.WideColumn("OOM-kills"), func(r backtest.Row) string { return fmt.Sprint(r.OOMKills) })
+	if !speeds {
+		add(print.WideColumn("Over-memory"), func(r backtest.Row) string { return number(r.OverMemory, 1) })
+		add(print.WideColumn("Over-seen"), func(r backtest.Row) string { return number(r.OverSeen, 1) })
+		add(print.WideColumn("Over-CPU"), func(r backtest.Row) string { return number(r.OverCPU, 1) })
+	}
+	return t
 }

@@ -40,6 +40,7 @@ func TestBacktest(t *testing.T) {
 		"margin.table":    {"--trace", small, "--policy", "default,changed", "--margin", "0"},
 		"speeds.table":    {"--trace", small, "--policy", "default,mixed", "--speeds", "1,1.25", "--every", "12h", "--bad-day", "0.15"},
 		"policies.table":  {"--trace", small, "--policy", "pressure,week,peak"},
+		"shared.table":    {"--trace", small, "-o", "wide", "--policy", "default,shared,shared-largest,shared-correlated,shared-memory", "--node", "2,8Gi"},
 		"generated.table": {"--machines", "2", "--days", "10"},
 		"nodes.table":     {"--trace", small, "--policy", "authored", "--node", "1,1Gi", "--price-core", "1", "--price-gib", "0"},
 	} {
@@ -99,7 +100,7 @@ func TestBacktest(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown policy":               {[]string{"--policy", "best"}, `unknown policy "best": expected one of authored, compat, default, follow, limit-peak, mixed, pressure, week, peak`},
+		"an unknown policy":               {[]string{"--policy", "best"}, `unknown policy "best": expected one of authored, compat, default, follow, limit-peak, mixed, pressure, week, peak, shared, shared-largest, shared-correlated, shared-memory`},
 		"a policy of changes without any": {[]string{"--policy", "changed"}, `the policy "changed" and the flags that change options, such as --margin, require each other`},
 		"changes without their policy":    {[]string{"--policy", "default", "--margin", "0.5"}, `the policy "changed" and the flags that change options, such as --margin, require each other`},
 		"the same policy twice":           {[]string{"--policy", "default,compat,default"}, `policy "default" is given twice`},

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
+	"github.com/workload-resizer/workload-resizer/usage/recommend"
 	"github.com/workload-resizer/workload-resizer/usage/trace"
 )
 
@@ -63,21 +65,20 @@ const mostMachineDays = 100_000
 // empty one, which a script may leave: the result would look like that of the user's own machines.
 func (in *input) check(given func(flag string) bool) error {
 	some := func(flags ...string) bool { return slices.ContainsFunc(flags, given) }
+	for _, flag := range []struct{ name, value, expected string }{
+		{"trace", in.trace, "a file, or - for standard input"},
+		{"prometheus", in.prometheus, "a URL such as http://localhost:9090"},
+		{"selector", strings.TrimSpace(in.selector), "label matchers such as cluster=\"a\""},
+		{"tenant", in.tenant, "the name of a tenant"},
+		{"prometheus-token-file", in.credentials.TokenFile, "a file with a token"},
+		{"prometheus-headers-file", in.credentials.HeadersFile, "a file with a header per line, as NAME: VALUE"},
+		{"prometheus-ca-file", in.credentials.CAFile, "a PEM file with certificates"},
+	} {
+		if given(flag.name) && flag.value == "" {
+			return fmt.Errorf("--%s is empty: expected %s", flag.name, flag.expected)
+		}
+	}
 	switch {
-	case given("trace") && in.trace == "":
-		return errors.New("--trace is empty: expected a file, or - for standard input")
-	case given("prometheus") && in.prometheus == "":
-		return errors.New("--prometheus is empty: expected a URL such as http://localhost:9090")
-	case given("selector") && strings.TrimSpace(in.selector) == "":
-		return errors.New("--selector is empty: expected label matchers such as cluster=\"a\"")
-	case given("tenant") && in.tenant == "":
-		return errors.New("--tenant is empty: expected the name of a tenant")
-	case given("prometheus-token-file") && in.credentials.TokenFile == "":
-		return errors.New("--prometheus-token-file is empty: expected a file with a token")
-	case given("prometheus-headers-file") && in.credentials.HeadersFile == "":
-		return errors.New("--prometheus-headers-file is empty: expected a file with a header per line, as NAME: VALUE")
-	case given("prometheus-ca-file") && in.credentials.CAFile == "":
-		return errors.New("--prometheus-ca-file is empty: expected a PEM file with certificates")
 	case in.trace != "" && in.prometheus != "":
 		return errors.New("--trace and --prometheus cannot be combined")
 	case in.prometheus == "" && some("prometheus-token-file", "prometheus-headers-file", "prometheus-ca-file"):
@@ -148,7 +149,7 @@ func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) 
 	}
 	if err == nil && len(unknown) > 0 {
 		fmt.Fprintf(warnings, "warning: the replay is without %s whose cores or memory are unknown (0): %s\n",
-			print.CountOf(int64(len(unknown)), "machine"), print.OneLine(first(unknown)))
+			print.CountOf(int64(len(unknown)), "machine"), print.OneLine(print.First(unknown, named)))
 	}
 	return machines, err
 }
@@ -156,11 +157,51 @@ func (in *input) read(ctx context.Context, stdin io.Reader, warnings io.Writer) 
 // named is how many machines a warning names at most.
 const named = 10
 
-// first returns the first of some names, and how many more there are.
-func first(names []string) string {
-	more := ""
-	if n := len(names) - named; n > 0 {
-		names, more = names[:named], fmt.Sprintf(" and %d more", n)
+// settings returns the rules of the replay that the flags set.
+func (o *options) settings() (backtest.Settings, error) {
+	s := backtest.DefaultSettings()
+	if fault := o.changes.invalid(); fault != "" {
+		return s, errors.New(fault)
 	}
-	return strings.Join(names, ", ") + more
+	for i, speed := range o.speeds {
+		if slices.Contains(o.speeds[:i], speed) {
+			return s, fmt.Errorf("speed %v is given twice", speed)
+		}
+		if !(speed >= 0.01 && speed <= 100) {
+			return s, fmt.Errorf("speed %v is not between 0.01 and 100", speed)
+		}
+	}
+	if price := func(p float64) bool { return p >= 0 && p <= 1e9 }; !price(o.prices.Core) || !price(o.prices.GiB) {
+		return s, errors.New("prices must be from 0 to 1000000000")
+	}
+	if o.every <= 0 {
+		return s, errors.New("--every must be positive, e.g. 12h")
+	}
+	if !(o.badDay >= 0 && o.badDay <= 1) {
+		return s, errors.New("--bad-day must be between 0 and 1, e.g. 0.05")
+	}
+	s.Speeds, s.Every, s.BadDay = o.speeds, o.every, o.badDay
+	node, err := parseNode(o.node)
+	s.Node = node
+	return s, err
+}
+
+// leastMemory is the least memory of a node. Less is a missing unit.
+var leastMemory = resource.MustParse("1Mi")
+
+// parseNode reads the size of a node, e.g. 16,64Gi.
+func parseNode(text string) (node recommend.Amounts, err error) {
+	cores, memory, found := strings.Cut(text, ",")
+	cpu, errCPU := resource.ParseQuantity(cores)
+	bytes, errMemory := resource.ParseQuantity(memory)
+	if !found || errCPU != nil || errMemory != nil || cpu.Sign() <= 0 || bytes.Sign() <= 0 {
+		return node, fmt.Errorf("node %q is not CORES,MEMORY, e.g. 16,64Gi", text)
+	}
+	if cpu.AsApproximateFloat64() > 1e6 || bytes.AsApproximateFloat64() > 1<<50 {
+		return node, fmt.Errorf("node %q is larger than 1000000 cores or 1Pi", text)
+	}
+	if bytes.Cmp(leastMemory) < 0 {
+		return node, fmt.Errorf("node %q has less than 1Mi of memory, e.g. 16,64Gi", text)
+	}
+	return recommend.Amounts{CPU: cpu.MilliValue(), Memory: bytes.Value()}, nil
 }

@@ -66,7 +66,7 @@ func TestManyReads(t *testing.T) {
 }
 
 func testExamples(t *testing.T, r *recording) {
-	text, err := os.ReadFile("../../../docs/usage.md")
+	text, err := os.ReadFile("../../../docs/design/usage.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,6 +113,11 @@ var descriptions = map[string]string{
 	"pressure":   `"default", with the time that a container waited for CPU`,
 	"week":       `"default", with the peak of the same hour a week ago`,
 	"peak":       `"default", with the 75th percentile of CPU and the highest memory`,
+	"shared": `"default", with CPU that the machines of a node share: each gets its 75th percentile, and a part of
+                    what it needs beyond that up to its 99th`,
+	"shared-largest":    `"shared", with as much for all machines of a node as one of them may need`,
+	"shared-correlated": `"shared", with more for all, given how the machines rose and fell together`,
+	"shared-memory":     `"shared", with memory that is shared, too`,
 }
 
 // own returns our policies, given which flags are given.
@@ -143,6 +148,13 @@ func own(c changes, given func(flag string) bool) []backtest.Policy {
 			h.Hours, o.Policy = true, policy
 		}))
 	}
+	sharing := backtest.Shared()
+	for _, variant := range []string{"", "-largest", "-correlated", "-memory"} {
+		policies = append(policies, ours("shared"+variant, recommend.DefaultOptions(), func(h *history.Options, _ *recommend.Options, r *backtest.Recommender) {
+			recommend.KeepSlots(h)
+			r.Sharing = sharing[variant]
+		}))
+	}
 	if c.any() {
 		options := recommend.DefaultOptions()
 		if c.follows {
@@ -167,7 +179,7 @@ func fromNothing(h *history.Options, _ *recommend.Options, _ *backtest.Recommend
 func describe(policies []backtest.Policy) string {
 	var b strings.Builder
 	for _, policy := range policies {
-		fmt.Fprintf(&b, "  %-10s %s\n", policy.Name(), descriptions[policy.Name()])
+		fmt.Fprintf(&b, "  %-17s %s\n", policy.Name(), descriptions[policy.Name()])
 	}
 	return b.String()
 }

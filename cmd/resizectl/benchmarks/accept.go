@@ -65,12 +65,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
   resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(cmd, args); err != nil {
-				return err
-			}
-			return o.Run(cmd, o)
-		},
+		RunE:              o.RunE(o, command.Name(&o.nodeType, "the node type is empty"), o.complete),
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false, "also accept a suggestion that is held back")
 	o.flags.AddFlags(cmd)
@@ -78,10 +73,7 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
 	return cmd
 }
 
-func (o *acceptOptions) complete(cmd *cobra.Command, args []string) (err error) {
-	if o.nodeType = args[0]; o.nodeType == "" {
-		return command.UsageErrorf(cmd, "the node type is empty")
-	}
+func (o *acceptOptions) complete(cmd *cobra.Command, _ []string) (err error) {
 	if err := o.flags.Validate(cmd); err != nil {
 		return err
 	}
@@ -119,18 +111,16 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 
 // heldBack returns why the suggestion is rejected; with --force, it only prints a warning.
 func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
-	var why []string
-	for _, hold := range s.GetHolds() {
-		why = append(why, print.OneLine(hold.GetCode()+": "+hold.GetMessage()))
-	}
+	why := strings.Join(print.Each(s.GetHolds(), func(h *workloadresizerv1.SuggestionHold) string {
+		return print.OneLine(h.GetCode() + ": " + h.GetMessage())
+	}), "; ")
 	switch {
-	case len(why) == 0:
+	case why == "":
 		return nil
 	case o.force:
-		_, err := fmt.Fprintf(o.ErrOut, "warning: the suggestion for %s is held back: %s\n", print.OneLine(s.GetNodeType()), strings.Join(why, "; "))
-		return err
+		return print.Texts(o.ErrOut, fmt.Sprintf("warning: the suggestion for %s is held back: %s", print.OneLine(s.GetNodeType()), why))
 	}
-	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), strings.Join(why, "; "))
+	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), why)
 }
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {
@@ -141,7 +131,34 @@ func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly
 
 func (o *acceptOptions) Table(answer ratios.Answer) *metav1.Table {
 	ratio := answer.(*workloadresizerv1.UpdateOverrideResponse).GetRatio()
-	return &metav1.Table{ColumnDefinitions: ratios.ShiftColumns, Rows: []metav1.TableRow{
-		ratios.ShiftRow(ratio.GetNodeType(), o.suggestion.GetCurrent(), ratio),
-	}}
+	return ratios.ShiftTable(ratios.Shift{NodeType: ratio.GetNodeType(), Old: o.suggestion.GetCurrent(), New: ratio})
+}
+
+// maxReason is the maximum length of the reason for a change, in bytes.
+const maxReason = 512
+
+// acceptReason returns the reason for the history: the user's own reason, and then the
+// benchmarks that the override is from. It names as many benchmarks as there is room for,
+// and never cuts the user's reason.
+func acceptReason(says string, s *workloadresizerv1.Suggestion) string {
+	reason := "accepted from benchmarks"
+	if says != "" {
+		reason = says + "; " + reason
+	}
+	parts := print.Each(countedParts(s), func(part *workloadresizerv1.SuggestionPart) string {
+		return fmt.Sprintf("%s %.3g", print.OneLine(part.GetBenchmark()), part.GetRatio())
+	})
+	for named := len(parts); named > 0; named-- {
+		text := reason + ": " + strings.Join(parts[:named], ", ")
+		if left := len(parts) - named; left > 0 {
+			text += fmt.Sprintf(" and %d more", left)
+		}
+		if len(text) <= maxReason {
+			return text
+		}
+	}
+	if len(reason) <= maxReason {
+		return reason
+	}
+	return says
 }

@@ -2,7 +2,6 @@ package benchmarks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -56,11 +55,9 @@ replica that answers.`,
 					if !o.Wide() && name == "" {
 						return nil
 					}
-					return printFeedFaults(o.Out, resp.GetFeeds())
+					return print.Texts(o.Out, feedFaults(resp.GetFeeds())...)
 				},
-				Remark: func(o *print.Output) error {
-					return errors.Join(warnOfFeeds(o, resp.GetFeeds()), warnOfSettings(ctx, c, o))
-				},
+				Remarks: append(feedWarnings(resp.GetFeeds()), settingsWarnings(ctx, c)...),
 			}, nil
 		},
 	}.Command(out, server)
@@ -83,18 +80,18 @@ func feedsOf(ctx context.Context, c *client.Client, name string) (*workloadresiz
 	return resp, nil
 }
 
-// warnOfSettings warns that the feeds may not be the configured ones: if settings are
-// rejected, the last good settings stay in effect, or none.
-func warnOfSettings(ctx context.Context, c *client.Client, o *print.Output) error {
-	if resp, err := c.ListRatios(ctx); err == nil {
-		return ratios.WarnOfSources(o.ErrOut, slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
+// settingsWarnings warn that the feeds may not be the configured ones: if settings are rejected, the last good
+// settings stay in effect, or none. Callers without that right, or too early, get the feeds without warnings.
+func settingsWarnings(ctx context.Context, c *client.Client) []string {
+	resp, err := c.ListRatios(ctx)
+	if err != nil {
+		return nil
 	}
-	// Callers without that right, or too early, still get the feeds.
-	return nil
+	return ratios.SourceWarnings(slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 }
 
-// warnOfFeeds warns of feeds that cannot be read, and what is used instead.
-func warnOfFeeds(o *print.Output, feeds []*workloadresizerv1.Feed) error {
+// feedWarnings warn of feeds that cannot be read, and say what is used instead.
+func feedWarnings(feeds []*workloadresizerv1.Feed) (texts []string) {
 	for _, feed := range feeds {
 		if feed.GetMessage() == "" {
 			continue
@@ -103,9 +100,51 @@ func warnOfFeeds(o *print.Output, feeds []*workloadresizerv1.Feed) error {
 		if feed.GetLastSuccessTime() != nil {
 			kept = "its copy of " + print.Timestamp(feed.GetLastSuccessTime()) + " stays in use"
 		}
-		if _, err := fmt.Fprintf(o.ErrOut, "warning: feed %s: %s (%s)\n", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept); err != nil {
-			return err
-		}
+		texts = append(texts, fmt.Sprintf("warning: feed %s: %s (%s)", print.OneLine(feed.GetName()), print.OneLine(feed.GetMessage()), kept))
 	}
-	return nil
+	return texts
+}
+
+func feedKind(o *print.Output) objects.Kind[*workloadresizerv1.Feed, *workloadresizerv1.Feed] {
+	type feed = *workloadresizerv1.Feed
+	return objects.Kind[feed, feed]{
+		Name: func(f feed) string { return "feed/" + f.GetName() },
+		Rows: objects.Itself[feed],
+		Columns: []objects.Column[feed]{
+			objects.Text("Name", feed.GetName),
+			objects.Text("Format", feed.GetFormat),
+			objects.Cell("State", func(f feed) any { return feedState(f) }),
+			objects.Count("Rows", feed.GetRows),
+			objects.Count("Samples", feed.GetSamples),
+			objects.Count("Skipped", feed.GetSkipped),
+			objects.Count("Bad", feed.GetBad),
+			objects.Cell("Read", func(f feed) any { return o.Age(f.GetLastSuccessTime()) }),
+			objects.Cell("Tried", func(f feed) any { return o.Age(f.GetLastTryTime()) }).Wide(),
+			objects.Text("Location", feed.GetLocation).Wide(),
+		},
+	}
+}
+
+// feedState returns, as a word, whether a feed needs attention.
+func feedState(feed *workloadresizerv1.Feed) print.Cell {
+	switch {
+	case feed.GetLastTryTime() == nil:
+		return print.Cell{Text: "waiting", Style: print.Dim}
+	case feed.GetMessage() != "":
+		return print.Cell{Text: "failing", Style: print.Red}
+	case feed.GetBad() > 0:
+		return print.Cell{Text: "bad-rows", Style: print.Notable}
+	}
+	return print.Cell{Text: "good"}
+}
+
+// feedFaults says what is wrong with the rows, one line each.
+func feedFaults(feeds []*workloadresizerv1.Feed) (lines []string) {
+	for _, feed := range feeds {
+		for _, fault := range feed.GetFaults() {
+			lines = append(lines, faultLine(feed.GetName(), int(fault.GetLine()), fault.GetField(), fault.GetMessage()))
+		}
+		lines = append(lines, moreFaults(feed.GetName(), feed.GetBad()-int64(len(feed.GetFaults())), "bad"))
+	}
+	return lines
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,11 +101,7 @@ With --dry-run, nothing is stored. The exit code is
 }
 
 func feedFormats() []string {
-	all := []string{formatAuto}
-	for _, f := range feed.Formats {
-		all = append(all, string(f))
-	}
-	return all
+	return append([]string{formatAuto}, print.Each(feed.Formats, func(f feed.Format) string { return string(f) })...)
 }
 
 func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
@@ -114,7 +112,7 @@ func (o *importOptions) complete(cmd *cobra.Command, args []string) error {
 	if n := slices.Index(args, "-"); n >= 0 && slices.Contains(args[n+1:], "-") {
 		return command.UsageErrorf(cmd, "standard input (-) can be read only once")
 	}
-	return nil
+	return command.CheckFlag(cmd, "benchmark", "for all of them")
 }
 
 // run imports file by file, even if one of them cannot be read. The duration depends on
@@ -135,14 +133,14 @@ func (o *importOptions) run(ctx context.Context) error {
 				return err
 			}
 			all = append(all, done)
-			if err := done.printFaults(o.ErrOut); err != nil {
-				return err
-			}
+			notes := done.faults()
 			if done.Format == string(feed.CloudCSV) && !noted {
 				noted = true
-				if err := o.noteBenchmark(); err != nil {
-					return err
-				}
+				// A typo would count as another benchmark, with which few measurements look more certain than they are.
+				notes = append(notes, fmt.Sprintf("note: %s is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos", print.OneLine(o.benchmark)))
+			}
+			if err := print.Texts(o.ErrOut, notes...); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -159,9 +157,32 @@ func (o *importOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// noteBenchmark notes that the benchmark of a table is not in the table of suites. A typo would
-// count as another benchmark, with which few measurements look more certain than they are.
-func (o *importOptions) noteBenchmark() error {
-	_, err := fmt.Fprintf(o.ErrOut, "note: %s is not in the table of suites, so it counts as a benchmark of its own; check --benchmark for typos\n", print.OneLine(o.benchmark))
-	return err
+// maxVCPUs is the maximum number of vCPUs of a machine.
+const maxVCPUs = 4096
+
+// vcpusFlag is the value of a flag with the numbers of vCPUs by instance type.
+type vcpusFlag map[string]int
+
+// String implements pflag.Value.
+func (v vcpusFlag) String() string {
+	return strings.Join(print.Each(slices.Sorted(maps.Keys(v)), func(name string) string { return fmt.Sprintf("%s=%d", name, v[name]) }), ",")
 }
+
+// Set implements pflag.Value. It adds to what was set before.
+func (v vcpusFlag) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, found := strings.Cut(part, "=")
+		if name = strings.TrimSpace(name); !found || name == "" {
+			return errors.New("must be instance types with their vCPUs, such as m7i.large=2,m7i.xlarge=4")
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil || n < 1 || n > maxVCPUs {
+			return fmt.Errorf("%s must have 1 to %d vCPUs, not %q", name, maxVCPUs, number)
+		}
+		v[name] = n
+	}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (v vcpusFlag) Type() string { return "m7i.large=2" }

@@ -207,7 +207,7 @@ func rejectsEmptyInput(t *testing.T) {
 func countsTheFaultsThatAreNotShown(t *testing.T) {
 	var out bytes.Buffer
 	i := &imported{File: "a\nb", Bad: 3, Faults: []importFault{{Line: 2, Field: "score", Message: "is bad"}}, Rejected: 2, Rejections: []importFault{{Message: "is\x1b wrong"}}}
-	if err := i.printFaults(&out); err != nil {
+	if err := print.Texts(&out, i.faults()...); err != nil {
 		t.Fatal(err)
 	}
 	const want = "a b:2: score: is bad\na b: not shown: 2 more bad rows\na b: is  wrong\na b: not shown: 1 more rejected row\n"

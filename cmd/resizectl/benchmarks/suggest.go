@@ -3,6 +3,8 @@ package benchmarks
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
@@ -12,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -69,11 +72,96 @@ func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*obj
 	return &objects.Answer[*workloadresizerv1.Suggestion]{
 		Objects: []*workloadresizerv1.Suggestion{resp.GetSuggestion()}, Document: []proto.Message{resp},
 		Text: func(o *print.Output) error {
-			if err := printSuggestion(o.Out, o.Painter(), resp, o.Wide()); err != nil {
+			if err := printSuggestion(o, resp); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(o.Out, "\n%s\n", o.Commands(howToAccept(resp.GetSuggestion())))
-			return err
+			return print.Texts(o.Out, fmt.Sprintf("\n%s", o.Commands(howToAccept(resp.GetSuggestion()))))
 		},
 	}, err
+}
+
+func suggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion] {
+	type suggestion = *workloadresizerv1.Suggestion
+	return objects.Kind[suggestion, suggestion]{
+		Name: func(s suggestion) string { return "nodetype/" + s.GetNodeType() },
+		Rows: objects.Itself[suggestion],
+		Columns: []objects.Column[suggestion]{
+			objects.Text("Node Type", suggestion.GetNodeType),
+			objects.Cell("Current", func(s suggestion) any { return currentPerf(s) }),
+			objects.Cell("Suggested", func(s suggestion) any { return print.Factor(s.GetCpuPerf()) }),
+			objects.Cell("Interval", func(s suggestion) any { return intervalText(s) }),
+			objects.Cell("Change", func(s suggestion) any { return changedBy(s.GetCurrent().GetCpuPerf(), s.GetCpuPerf()) }),
+			objects.Count("Samples", suggestion.GetSamples),
+			objects.Count("Machines", suggestion.GetMachines),
+			objects.Count("Benchmarks", func(s suggestion) int64 { return int64(len(countedParts(s))) }),
+			objects.Cell("Mode", func(s suggestion) any { return modeText(s.GetMode()) }),
+			objects.Cell("Held Back", func(s suggestion) any { return holdCodes(s) }),
+			objects.Text("Source", func(s suggestion) string { return s.GetCurrent().GetProvenance().GetSource() }).Wide(),
+			objects.Cell("Ratio", func(s suggestion) any { return print.Factor(s.GetRatio()) }).Wide(),
+			objects.Cell("One Thread", func(s suggestion) any { return print.Factor(s.GetEnds().GetOneThread()) }).Wide(),
+			objects.Cell("All Threads", func(s suggestion) any { return print.Factor(s.GetEnds().GetAllThreads()) }).Wide(),
+			objects.Cell("Applied", func(s suggestion) any { return appliedText(s.GetProgress()) }).Wide(),
+			objects.Cell("Newest", func(s suggestion) any { return o.Age(s.GetNewestTime()) }).Wide(),
+		},
+	}
+}
+
+// currentPerf returns the CPU performance in effect.
+func currentPerf(s *workloadresizerv1.Suggestion) string {
+	if s.GetCurrent() == nil {
+		return print.Absent
+	}
+	return print.Perf(s.GetCurrent().GetCpuPerf())
+}
+
+// intervalText returns the confidence interval in the unit of the table. There is none from too few
+// scores.
+func intervalText(s *workloadresizerv1.Suggestion) string {
+	interval := s.GetInterval()
+	if interval == nil {
+		return print.Absent
+	}
+	unit := s.GetCpuPerf() / s.GetRatio()
+	return print.Factor(interval.GetLow()*unit) + " to " + print.Factor(interval.GetHigh()*unit)
+}
+
+// countedParts returns the results of the benchmarks that count.
+func countedParts(s *workloadresizerv1.Suggestion) []*workloadresizerv1.SuggestionPart {
+	var counted []*workloadresizerv1.SuggestionPart
+	for _, part := range s.GetParts() {
+		if part.GetWeight() > 0 {
+			counted = append(counted, part)
+		}
+	}
+	return counted
+}
+
+func modeText(mode workloadresizerv1.BenchmarkMode) string {
+	switch mode {
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE:
+		return "observe"
+	case workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY:
+		return "apply"
+	}
+	return print.Absent
+}
+
+// holdCodes returns each reason once: one for the node type and one for the baseline can be
+// the same.
+func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
+	var codes []string
+	for _, hold := range s.GetHolds() {
+		if code := print.OneLine(hold.GetCode()); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return print.Marked(strings.Join(codes, ","), print.Notable)
+}
+
+// appliedText returns the ratio of the benchmark source, and the ratio that it moves toward.
+func appliedText(p *workloadresizerv1.SuggestionProgress) string {
+	if p == nil {
+		return print.Absent
+	}
+	return ratios.Shifted(print.Factor(p.GetRatio()), print.Factor(p.GetTarget()))
 }

@@ -1,39 +1,37 @@
 package benchmarks
 
 import (
+	"cmp"
 	"fmt"
-	"io"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// printSuggestion prints everything that is known of a suggestion.
-func printSuggestion(w io.Writer, p print.Painter, resp *workloadresizerv1.GetSuggestionResponse, wide bool) error {
-	if err := print.Lines(w, 11, suggestionLines(p, resp.GetSuggestion())); err != nil {
+// printSuggestion prints everything that is known of a suggestion. There is a table of the CPU models if any is known.
+func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionResponse) error {
+	s := resp.GetSuggestion()
+	if err := print.Lines(o.Out, 11, suggestionLines(o.Painter(), s)); err != nil {
 		return err
 	}
-	for _, table := range []*metav1.Table{partsTable(resp.GetSuggestion()), modelsTable(resp.GetSuggestion())} {
-		if len(table.Rows) == 0 {
-			continue
-		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := print.Table(w, p, wide, table); err != nil {
+	if err := o.TableBelow(objects.Table(partColumns, s.GetParts()...)); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
+		if err := o.TableBelow(objects.Table(modelColumns, s.GetModels()...)); err != nil {
 			return err
 		}
 	}
 	if resp.GetImpact() == nil {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
+	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return ratios.PrintImpact(w, p, resp.GetImpact(), wide)
+	return ratios.PrintImpact(o, resp.GetImpact())
 }
 
 func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
@@ -135,4 +133,51 @@ func decidedBefore(s *workloadresizerv1.Suggestion) string {
 		return ""
 	}
 	return "; " + print.OneLine(by) + " takes precedence over it"
+}
+
+// partColumns describe the result of each benchmark.
+var partColumns = []objects.Column[*workloadresizerv1.SuggestionPart]{
+	objects.Cell("Benchmark", func(p *workloadresizerv1.SuggestionPart) any { return print.OneLine(p.GetBenchmark()) }),
+	objects.Text("Version", (*workloadresizerv1.SuggestionPart).GetVersion),
+	objects.Cell("Ratio", func(p *workloadresizerv1.SuggestionPart) any { return print.Factor(p.GetRatio()) }),
+	objects.Cell("Weight", func(p *workloadresizerv1.SuggestionPart) any {
+		if p.GetWeight() == 0 {
+			return print.Cell{Text: "only shown", Style: print.Dim}
+		}
+		return print.Factor(p.GetWeight())
+	}),
+	objects.Count("Samples", (*workloadresizerv1.SuggestionPart).GetSamples),
+	objects.Count("Machines", (*workloadresizerv1.SuggestionPart).GetMachines),
+	objects.Count("Baseline Samples", (*workloadresizerv1.SuggestionPart).GetBaselineSamples),
+	objects.Count("Baseline Machines", (*workloadresizerv1.SuggestionPart).GetBaselineMachines),
+}
+
+var modelColumns = []objects.Column[*workloadresizerv1.SuggestionModel]{
+	objects.Cell("CPU Model", func(m *workloadresizerv1.SuggestionModel) any {
+		return cmp.Or(print.OneLine(m.GetCpuModel()), "unknown")
+	}),
+	objects.Cell("Ratio", func(m *workloadresizerv1.SuggestionModel) any { return print.Factor(m.GetRatio()) }),
+	objects.Count("Machines", (*workloadresizerv1.SuggestionModel).GetMachines),
+}
+
+// howToAccept returns the command that makes the suggestion an override, or why there is
+// none.
+func howToAccept(s *workloadresizerv1.Suggestion) string {
+	command := "resizectl benchmark accept " + print.OneLine(s.GetNodeType())
+	switch {
+	case s.GetCpuPerf() == 0:
+		return "There is nothing to accept."
+	case accepted(s):
+		return "It is already accepted."
+	case len(s.GetHolds()) > 0:
+		return "It is held back. To accept it anyway:\n  " + command + " --force"
+	}
+	return "To accept it:\n  " + command
+}
+
+// accepted reports whether an override already has the suggested ratio.
+func accepted(s *workloadresizerv1.Suggestion) bool {
+	now := s.GetCurrent()
+	return now.GetProvenance().GetSource() == ratios.OverrideSource &&
+		now.GetCpuPerf() == s.GetCpuPerf() && now.GetMemoryPerf() == s.GetMemoryPerf()
 }

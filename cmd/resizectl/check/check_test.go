@@ -371,7 +371,7 @@ func TestCertificateExpiry(t *testing.T) {
 func TestReport(t *testing.T) {
 	groups := []Group{
 		{"Kubernetes", []Result{ok("version", "the API server is version 1.36.3"), warning("kubelets", "upgrade them", "two nodes are old: a,\nb")}},
-		{"Server", []Result{failure("leader", "docs/operations.md", "no replica leads")}},
+		{"Server", []Result{failure("leader", "docs/reference/alerts.md", "no replica leads")}},
 	}
 	var out strings.Builder
 	for i := range groups {

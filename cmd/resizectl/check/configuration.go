@@ -18,7 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-const writeConfig = "write the ratios of your node types: docs/install.md#3-the-ratios"
+const writeConfig = "write the ratios of your node types: docs/tasks/first-ratios.md"
 
 // configuration checks the ratios: as the server uses them or, if it does not answer, the ConfigMap.
 func (s *subject) configuration(ctx context.Context) []Result {
@@ -32,7 +32,7 @@ func (s *subject) configuration(ctx context.Context) []Result {
 	found := []Result{ok("ratio-revision", "the ratios in effect have the revision %s, with %s and the baseline %s", s.table.GetRevision(), count(len(s.table.GetRatios()), "node type"), s.table.GetBaselineNodeType())}
 	for _, source := range s.table.GetSources() {
 		if !source.GetHealthy() {
-			found = append(found, failure(check, aboutReason(contract.InvalidConfig, nil)+" (docs/operations.md#workloadresizerratiosourceunhealthy)", "%s", print.SourceProblem(source)))
+			found = append(found, failure(check, aboutReason(contract.InvalidConfig, nil)+" (docs/reference/alerts.md#workloadresizerratiosourceunhealthy)", "%s", print.SourceProblem(source)))
 			continue
 		}
 		found = append(found, ok(check, "source %s is healthy since %s", source.GetName(), source.GetLastGoodTime().AsTime().Format(time.RFC3339)))
@@ -49,23 +49,23 @@ func (s *subject) demandModes() (found []Result) {
 	switch initial := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL); {
 	case initial == "":
 	case !s.status.GetSizesAtCreation():
-		found = append(found, warning(check, "apply the component size-at-creation (docs/reference.md#sizes-at-creation), or set demand.mode to apply or observe",
+		found = append(found, warning(check, "apply the component size-at-creation (docs/reference/sizes.md#at-creation), or set demand.mode to apply or observe",
 			"demand.mode is initial (%s), but the server does not size pods at their creation: pods get the sizes that follow from what their authors wrote", initial))
 	default:
 		found = append(found, ok(check, "new pods are sized by usage: demand.mode is initial (%s)", initial))
 	}
 	if unused := s.unusedMode(); unused != "" {
-		found = append(found, warning(check, "set demand.from to usage, or remove demand.mode (docs/usage.md#resize-pods-by-usage)",
+		found = append(found, warning(check, "set demand.from to usage, or remove demand.mode (docs/tasks/size-by-usage.md)",
 			"demand.mode has no effect without demand.from: usage (%s): pods get the sizes that follow from what their authors wrote", unused))
 	}
 	applied := s.withMode(workloadresizerv1.DemandMode_DEMAND_MODE_APPLY)
 	switch {
 	case applied == "":
 	case client.Reason(s.usageErr) == "USAGE_DISABLED":
-		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/usage.md)",
+		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/design/usage.md)",
 			"demand.mode is apply (%s), but usage is not collected: pods get the sizes that follow from what their authors wrote", applied))
 	case s.usage != nil && len(s.usage.GetSources()) == 0:
-		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/usage.md)",
+		found = append(found, warning(check, "name sources with the server's flag --usage-sources (docs/design/usage.md)",
 			"demand.mode is apply (%s), but there is no source of usage: pods get the sizes that follow from what their authors wrote", applied))
 	default:
 		found = append(found, ok(check, "pods are resized by usage: demand.mode is apply (%s)", applied))

@@ -69,6 +69,9 @@ func (p Program) WatchUntil(t *testing.T, seen string, args ...string) (code int
 	defer cancel()
 	out, errOut := &until{seen: seen, cancel: cancel}, &bytes.Buffer{}
 	code = p(ctx, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: out, ErrOut: errOut}, args)
+	if !strings.Contains(out.shown.String(), seen) {
+		t.Errorf("%q ended without %q", args, seen)
+	}
 	return code, out.shown.String(), errOut.String()
 }
 

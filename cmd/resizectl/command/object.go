@@ -1,25 +1,30 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // podKind is the kind of an object that is named without a kind.
 const podKind = "Pod"
 
-// kindNames are the kinds that kubectl has names for, with their group: the plural, the
-// singular and the short name, in lower case.
-var kindNames = []struct {
+// kindName is a kind that kubectl has names for, with its group: the plural, the singular and the short name, in
+// lower case.
+type kindName struct {
 	kind, group string
 	names       []string
-}{
+}
+
+var kindNames = []kindName{
 	{podKind, "", []string{"pods", "pod", "po"}},
 	{"Deployment", "apps", []string{"deployments", "deployment", "deploy"}},
 	{"ReplicaSet", "apps", []string{"replicasets", "replicaset", "rs"}},
@@ -137,11 +142,7 @@ func aType() string {
 
 // typeNames returns the types in the singular, as users usually write them.
 func typeNames() []string {
-	names := make([]string, len(kindNames))
-	for i, k := range kindNames {
-		names[i] = k.names[1]
-	}
-	return names
+	return print.Each(kindNames, func(k kindName) string { return k.names[1] })
 }
 
 // Pod returns the name of the pod; empty if the object is not a pod.
@@ -158,4 +159,89 @@ func (o Object) Workload() *workloadresizerv1.Workload {
 		return nil
 	}
 	return &workloadresizerv1.Workload{Kind: o.Kind, Name: o.Name}
+}
+
+// Pod is the pod that a command is about, or a workload or labels with such a pod.
+type Pod struct {
+	Object
+	Namespace string
+	Labels    string
+}
+
+// AddSelectorFlag adds --selector.
+func (p *Pod) AddSelectorFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&p.Labels, "selector", "l", "", "one of the pods with these labels, such as app=web,tier!=cache, instead of a name")
+}
+
+// Complete parses the arguments.
+func (p *Pod) Complete(cmd *cobra.Command, args []string) (err error) {
+	if p.Object, err = ParseObject(cmd, args); err != nil {
+		return err
+	}
+	switch selected := cmd.Flags().Changed("selector"); {
+	case selected && len(args) > 0:
+		return UsageErrorf(cmd, "--selector cannot be combined with the name of a pod or workload")
+	case selected && p.Labels == "":
+		return UsageErrorf(cmd, "--selector is empty: name the pod, or set --selector to its labels")
+	case !selected && len(args) == 0:
+		return UsageErrorf(cmd, "name the pod: %s POD", cmd.CommandPath())
+	}
+	if err := CheckSelector(cmd, p.Labels); err != nil {
+		return err
+	}
+	if err := CheckNamespace(cmd, p.Namespace, "omit --namespace for the default one"); err != nil {
+		return err
+	}
+	p.Namespace, err = p.In(cmd, p.Namespace)
+	return err
+}
+
+// Named reports whether the pod is known by its name, not one of several.
+func (p *Pod) Named() bool { return p.Pod() != "" }
+
+// CheckNamespace returns an error for a string that cannot be the name of a namespace. instead is what to
+// do to select all pods.
+func CheckNamespace(cmd *cobra.Command, namespace, instead string) error {
+	if namespace == "" {
+		return UsageErrorf(cmd, "the namespace is empty; %s", instead)
+	}
+	if len(validation.IsDNS1123Label(namespace)) > 0 {
+		return UsageErrorf(cmd, "%q is not the name of a namespace: it must consist of lowercase letters, digits and -, such as my-shop", namespace)
+	}
+	return nil
+}
+
+// CheckSelector returns an error for a string that is not a label selector.
+func CheckSelector(cmd *cobra.Command, selector string) error {
+	_, err := labels.Parse(selector)
+	if err == nil {
+		return nil
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	return UsageErrorf(cmd, "--selector %q is not a label selector, such as app=web,tier!=cache: %w", selector, err)
+}
+
+// CheckFlag rejects a flag that is set, but empty: a script passes that if a variable is not set. omitted says
+// what happens without the flag.
+func CheckFlag(cmd *cobra.Command, name, omitted string) error {
+	if flag := cmd.Flags().Lookup(name); flag.Changed && strings.Trim(flag.Value.String(), "[]") == "" {
+		return UsageErrorf(cmd, "--%s is empty; omit it %s", name, omitted)
+	}
+	return nil
+}
+
+// Name is a step that stores the argument, if there is one. An empty name is an error that says so: a script
+// passes one if a variable is not set.
+func Name(to *string, empty string) Step {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if *to = args[0]; *to == "" {
+			return UsageErrorf(cmd, "%s", empty)
+		}
+		return nil
+	}
 }

@@ -110,10 +110,20 @@ func (o *validateOptions) check(file string, c Config) (bool, error) {
 	if !ok {
 		faults = config.Faults{err.Error()}
 	}
-	for _, fault := range faults {
-		if _, err := fmt.Fprintf(o.ErrOut, "%s: %s\n", print.OneLine(file), print.OneLine(fault)); err != nil {
-			return false, err
-		}
+	return false, print.Texts(o.ErrOut, print.Each(faults, func(fault string) string { return print.OneLine(file) + ": " + print.OneLine(fault) })...)
+}
+
+// NewCommand returns config, with its commands.
+func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check the configuration of the server",
+		Long: `Check the configuration of the server, config.yaml: the performance of the node
+types, the bounds of requests, and the rules for some pods.
+
+This needs no server.`,
 	}
-	return false, nil
+	command.Group(cmd)
+	cmd.AddCommand(newValidateCommand(streams))
+	return cmd
 }

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/user"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
 const defaultTimeout = 30 * time.Second
@@ -126,8 +130,7 @@ func (c *Connection) announce(address string) error {
 		return fmt.Errorf("use the server on this machine: %w; %s", err, c.startOrSelect())
 	case !c.quiet:
 		c.quiet = true // A command may call several times.
-		_, err = fmt.Fprintf(c.errOut, "note: using your server on this machine, %s; --context or --service selects the server of a cluster\n", address)
-		return err
+		return print.Texts(c.errOut, fmt.Sprintf("note: using your server on this machine, %s; --context or --service selects the server of a cluster", address))
 	}
 	return nil
 }
@@ -167,4 +170,78 @@ func (c *Connection) dialCluster(ctx context.Context, opts []client.Option) (*cl
 			"--certificate-authority names the authority of its certificate, --plaintext connects to a server without TLS", err, c.service)
 	}
 	return server, nil
+}
+
+// PreferCluster makes the server of the cluster the default, as in the kubectl plugin, for commands
+// about a cluster.
+func (c *Connection) PreferCluster() { c.preferCluster = true }
+
+// Cluster returns the configuration of the cluster that the kubeconfig flags select, even if another
+// flag selects a server elsewhere. Each request waits for at most --timeout.
+func (c *Connection) Cluster() (*rest.Config, error) {
+	if err := c.checkTimeout(); err != nil {
+		return nil, err
+	}
+	config, err := c.kube.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = c.timeout
+	return config, nil
+}
+
+// TooSlow returns the error for an API server that does not answer within --timeout.
+func (c *Connection) TooSlow(host string) error {
+	return fmt.Errorf("the API server %s does not answer within %s; allow more time with --timeout (0 for no limit), or select another cluster with --kubeconfig or --context", host, c.timeout)
+}
+
+// Service returns the name of the server's Service in the cluster.
+func (c *Connection) Service() (namespace, name string, err error) {
+	return nameOf(c.service, "--service")
+}
+
+// Author returns the name of the user who runs the program, for servers that do not authenticate
+// their callers: for the list of holds and the history.
+func Author() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+// ChoosePod returns the name of the pod that a command is about. If that is a workload or labels, it is
+// one of their pods, as in "kubectl logs"; a note says which.
+func ChoosePod(ctx context.Context, c *client.Client, errOut io.Writer, p *command.Pod) (string, error) {
+	if p.Named() {
+		return p.Name, nil
+	}
+	chosen, pods := "", int64(0)
+	for plan, err := range c.PreviewPlans(ctx, p.Namespace, client.OfWorkload(p.Workload()), client.WithLabels(p.Labels)).All() {
+		if err != nil {
+			return "", err
+		}
+		if pods++; chosen == "" {
+			chosen = plan.GetPod()
+		}
+	}
+	switch workload := p.Workload(); {
+	case workload != nil && pods == 0:
+		// The server knows workloads only by their pods.
+		return "", fmt.Errorf("no pods found in namespace %s of %s: check the name and the namespace, or whether it is scaled to zero", p.Namespace, print.WorkloadName(workload))
+	case pods == 0:
+		return "", fmt.Errorf("no pods found in namespace %s with labels %s: check the labels and the namespace", p.Namespace, p.Labels)
+	}
+	return chosen, NoteOf(errOut, p, chosen, pods)
+}
+
+// NoteOf says which of several pods of a workload, or with labels, a command is about.
+func NoteOf(errOut io.Writer, p *command.Pod, chosen string, pods int64) error {
+	if pods <= 1 {
+		return nil
+	}
+	name := p.Labels
+	if workload := p.Workload(); workload != nil {
+		name = print.WorkloadName(workload)
+	}
+	return print.Texts(errOut, fmt.Sprintf("note: %s has %s, this is %s", name, print.CountOf(pods, "pod"), print.PodName(print.OneLine(chosen))))
 }

@@ -40,9 +40,7 @@ func New(root *cobra.Command, errOut io.Writer, version string, plugin bool) *Co
 	flags := root.PersistentFlags()
 	c := &Connection{flags: flags, errOut: errOut, version: version, plugin: plugin}
 	c.addFlags(flags)
-	if err := c.completeKubeconfig(root); err != nil {
-		panic(err) // There is no such flag.
-	}
+	c.completeKubeconfig(root)
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { c.setNamespace(cmd) }
 	return c
 }

@@ -1,10 +1,13 @@
 package connect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -41,7 +44,7 @@ func Follow[T proto.Message](ctx context.Context, streams genericiooptions.IOStr
 		if !event.Reset {
 			interruptions = 0
 		} else {
-			if _, err := fmt.Fprintln(streams.ErrOut, "warning: the watch may have missed changes, so the current state follows"); err != nil {
+			if err := print.Texts(streams.ErrOut, "warning: the watch may have missed changes, so the current state follows"); err != nil {
 				return err
 			}
 		}
@@ -66,3 +69,85 @@ and prints the current state again.
 If the connection is lost, the watch resumes where it was. It runs until Ctrl-C
 or, if you set --timeout, for that long; both are not errors, but after Ctrl-C the
 exit code is 130.`
+
+// PollPause is the pause between two questions of a watch that the API does not have. If an answer takes
+// long, the pause is nine times as long, so that a watch keeps a server busy for a tenth of the time
+// at most. Tests shorten it.
+var PollPause = 5 * time.Second
+
+// PollHelp is the help that all watches without a watch in the API have in common.
+const PollHelp = `The
+command asks again every 5 seconds or, if an answer takes longer than half a second,
+less often. It runs until Ctrl-C or, if you set --timeout, for that long; both are
+not errors, but after Ctrl-C the exit code is 130.`
+
+// Poll calls ask until ctx is done. Once it has succeeded, a server that does not answer for a while
+// is only a warning. It is no error if ctx ends because of --timeout after that.
+func (c *Connection) Poll(ctx context.Context, ask func(context.Context, *client.Client) error) error {
+	return c.Stream(ctx, func(ctx context.Context, server *client.Client) error {
+		known, failed := false, false
+		for {
+			begin := time.Now()
+			err := ask(ctx, server)
+			switch {
+			case err != nil && known && timedOut(ctx, err):
+				return nil
+			case err != nil && (!known || ctx.Err() != nil || !passes(err)):
+				return err
+			case err != nil && !failed:
+				if _, err := fmt.Fprintf(c.errOut, "warning: the watch was interrupted, retrying: %s\n", print.OneLine(dialCause(MessageOf(err)))); err != nil {
+					return err
+				}
+			}
+			known, failed = known || err == nil, err != nil
+			select {
+			case <-time.After(max(PollPause, 9*time.Since(begin))):
+			case <-ctx.Done():
+				if known && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					return nil
+				}
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// passes reports whether an error may pass by itself.
+func passes(err error) bool {
+	code := status.Code(err)
+	return client.IsUnreachable(err) || code == codes.Unavailable || code == codes.ResourceExhausted
+}
+
+// Repeat prints what show prints, and again whenever that has changed.
+func (c *Connection) Repeat(ctx context.Context, out *print.Output, show func(context.Context, *client.Client, *print.Output) error) error {
+	var last string
+	return c.Poll(ctx, func(ctx context.Context, server *client.Client) error {
+		var text bytes.Buffer
+		to := out.To(&text)
+		if err := show(ctx, server, &to); err != nil {
+			return err
+		}
+		if text.String() == last {
+			return nil
+		}
+		if err := separate(out, last != ""); err != nil {
+			return err
+		}
+		last = text.String()
+		_, err := io.WriteString(out.Out, last)
+		return err
+	})
+}
+
+// separate separates an answer from the one before it, if there is one.
+func separate(out *print.Output, again bool) error {
+	text := ""
+	switch {
+	case out.Format == print.FormatYAML:
+		text = "---\n"
+	case again && !out.Format.IsDocument():
+		text = "\n"
+	}
+	_, err := io.WriteString(out.Out, text)
+	return err
+}

@@ -77,7 +77,7 @@ kustomization names one. Standard error lists what export cannot edit safely, wi
 the reason: templates, encrypted files, YAML aliases, vendored charts, or objects
 that several overlays share. With --overlay, such an overlay gets a patch.
 Files with the name .resizer.yaml say where Helm values have the amounts of a
-container; docs/export.md describes them.
+container; docs/tasks/export-to-git.md describes them.
 
 With --render, a command such as "kustomize build DIR" prints manifests before and
 after. Unless exactly the intended amounts differ, the files are restored, and the

@@ -93,13 +93,13 @@ func leavesWholeFilesIfItIsKilled(t *testing.T) {
 var script = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
 func runsTheScriptOfTheDocumentation(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(started, "../../../docs/export.md"))
+	text, err := os.ReadFile(filepath.Join(started, "../../../docs/tasks/export-to-git.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := script.FindSubmatch(text)
 	if found == nil {
-		t.Fatal("docs/export.md has no script")
+		t.Fatal("docs/tasks/export-to-git.md has no script")
 	}
 	bin := files(t, map[string]string{"resize.sh": string(found[1])})
 	origin, work := t.TempDir(), files(t, map[string]string{"deploy/web.yaml": deployment(sized)})

@@ -3,4 +3,7 @@
 // restored.
 //
 // It must not know how pods are restored: it waits until their plans have nothing left to do.
+//
+// The list is a verb of package objects. The other commands are not: they ask for confirmation, change
+// something, and wait.
 package holds

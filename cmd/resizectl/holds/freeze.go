@@ -24,6 +24,9 @@ type freezeChange struct {
 	server *connect.Connection
 	dryRun command.DryRun
 	reason string
+	// freezes means that the command freezes the cluster; otherwise, it ends the freeze. question asks for that.
+	freezes  bool
+	question string
 	// without returns the command that does the same without the server in a namespace.
 	without func(namespace string) string
 }
@@ -59,7 +62,7 @@ func (o *freezeChange) current(ctx context.Context) (freeze *workloadresizerv1.F
 		freeze, known = found, err == nil
 		switch client.Reason(err) {
 		case "FREEZE_NOT_READY", "NOT_AUTHORIZED":
-			_, err = fmt.Fprintln(o.ErrOut, "warning: it is not known whether the cluster is frozen: "+connect.MessageOf(err))
+			return print.Texts(o.ErrOut, "warning: it is not known whether the cluster is frozen: "+connect.MessageOf(err))
 		}
 		return err
 	})
@@ -67,23 +70,26 @@ func (o *freezeChange) current(ctx context.Context) (freeze *workloadresizerv1.F
 }
 
 // confirm asks, after it has shown the current state.
-func (o *freezeChange) confirm(cmd *cobra.Command, state, question string) error {
+func (o *freezeChange) confirm(cmd *cobra.Command, state string) error {
 	if o.dryRun.On() {
 		return nil
 	}
 	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
 		return err
 	}
-	if state != "" && !o.Given() {
-		if _, err := fmt.Fprintln(o.ErrOut, state); err != nil {
+	if !o.Given() {
+		if err := print.Texts(o.ErrOut, state); err != nil {
 			return err
 		}
 	}
-	return o.Ask(cmd, o.IOStreams, question)
+	return o.Ask(cmd, o.IOStreams, o.question)
 }
 
 func newFreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &freezeChange{Output: out, server: server, without: connect.FreezeCommand}
+	o := &freezeChange{
+		Output: out, server: server, without: connect.FreezeCommand,
+		freezes: true, question: "Stop all writes to the pods in the cluster, restores included?",
+	}
 	cmd := &cobra.Command{
 		Use:   "freeze",
 		Short: "Stop all writes to pods in the whole cluster immediately",
@@ -105,14 +111,17 @@ while no server runs:
   # Stop everything from a script
   resizectl freeze --yes`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.freeze(cmd) },
+		RunE: o.run,
 	}
 	o.addFlags(cmd, "the freeze that would be set", "shown wherever it matters why pods are not resized")
 	return cmd
 }
 
 func newUnfreezeCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &freezeChange{Output: out, server: server, without: connect.UnfreezeCommand}
+	o := &freezeChange{
+		Output: out, server: server, without: connect.UnfreezeCommand,
+		question: "End the freeze, and write to the pods in the cluster again?",
+	}
 	cmd := &cobra.Command{
 		Use:   "unfreeze",
 		Short: "End the freeze of the cluster",
@@ -129,28 +138,40 @@ If the server does not answer, end the freeze with kubectl:
   # End the freeze
   resizectl unfreeze --reason "the cause was something else"`,
 		Args: command.Args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.unfreeze(cmd) },
+		RunE: o.run,
 	}
 	o.addFlags(cmd, "the freeze that would end", "written to the server's log")
 	return cmd
 }
 
-func (o *freezeChange) freeze(cmd *cobra.Command) error {
+// run shows the current state, asks for confirmation, and changes it, unless it is as it should be.
+func (o *freezeChange) run(cmd *cobra.Command, _ []string) error {
 	now, known, err := o.current(cmd.Context())
 	if err != nil {
 		return err
 	}
-	if now != nil {
-		return o.printFreeze(now, print.Freeze(now))
-	}
 	state := ""
-	if known {
+	switch {
+	case known && now != nil && o.freezes:
+		return o.printFreeze(now, print.Freeze(now))
+	case known && now == nil && !o.freezes:
+		return o.printReleased(&workloadresizerv1.UnfreezeResponse{})
+	case now != nil:
+		state = print.Freeze(now)
+	case known:
 		state = notFrozen
 	}
-	if err := o.confirm(cmd, state, "Stop all writes to the pods in the cluster, restores included?"); err != nil {
+	if err := o.confirm(cmd, state); err != nil {
 		return err
 	}
 	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+		if !o.freezes {
+			response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, ValidateOnly: o.dryRun.On()})
+			if err != nil {
+				return err
+			}
+			return o.printReleased(response)
+		}
 		response, err := c.Freeze(ctx, &workloadresizerv1.FreezeRequest{Reason: o.reason, ValidateOnly: o.dryRun.On()})
 		if err != nil {
 			return err
@@ -168,32 +189,7 @@ func (o *freezeChange) printFreeze(freeze *workloadresizerv1.Freeze, text string
 	if o.Format.IsDocument() {
 		return o.Document(freeze)
 	}
-	_, err := fmt.Fprintln(o.Out, text)
-	return err
-}
-
-func (o *freezeChange) unfreeze(cmd *cobra.Command) error {
-	now, known, err := o.current(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if known && now == nil {
-		return o.printReleased(&workloadresizerv1.UnfreezeResponse{})
-	}
-	state := ""
-	if now != nil {
-		state = print.Freeze(now)
-	}
-	if err := o.confirm(cmd, state, "End the freeze, and write to the pods in the cluster again?"); err != nil {
-		return err
-	}
-	return o.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-		response, err := c.Unfreeze(ctx, &workloadresizerv1.UnfreezeRequest{Reason: o.reason, ValidateOnly: o.dryRun.On()})
-		if err != nil {
-			return err
-		}
-		return o.printReleased(response)
-	})
+	return print.Texts(o.Out, text)
 }
 
 func (o *freezeChange) printReleased(response *workloadresizerv1.UnfreezeResponse) error {
@@ -201,13 +197,11 @@ func (o *freezeChange) printReleased(response *workloadresizerv1.UnfreezeRespons
 		return o.Document(response)
 	}
 	if response.GetReleased() == nil {
-		_, err := fmt.Fprintln(o.ErrOut, notFrozen)
-		return err
+		return print.Texts(o.ErrOut, notFrozen)
 	}
 	did := "has ended"
 	if o.dryRun.On() {
 		did = "would end"
 	}
-	_, err := fmt.Fprintf(o.Out, "the freeze since %s %s\n", print.Timestamp(response.GetReleased().GetCreateTime()), did)
-	return err
+	return print.Texts(o.Out, fmt.Sprintf("the freeze since %s %s", print.Timestamp(response.GetReleased().GetCreateTime()), did))
 }

@@ -2,7 +2,6 @@ package holds
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
@@ -57,33 +56,28 @@ gave.`,
 			}
 			return &objects.Answer[*workloadresizerv1.Hold]{
 				Objects: resp.GetHolds(), Document: []proto.Message{resp},
-				Remark: func(o *print.Output) error { return remark(o, resp, namespace) },
+				Remarks: remarks(resp, namespace),
 			}, nil
 		},
 	}.Command(out, server)
 }
 
-// remark says which freeze outranks the holds, that there are none in a namespace, or that they are not current.
-func remark(o *print.Output, resp *workloadresizerv1.ListHoldsResponse, namespace string) error {
+// remarks say which freeze outranks the holds, that a namespace has none, or that they are not current.
+func remarks(resp *workloadresizerv1.ListHoldsResponse, namespace string) (texts []string) {
 	if resp.GetFreeze() != nil {
-		if _, err := fmt.Fprintln(o.ErrOut, print.Freeze(resp.GetFreeze())); err != nil {
-			return err
-		}
+		texts = append(texts, print.Freeze(resp.GetFreeze()))
 	}
 	if len(resp.GetHolds()) == 0 {
 		where := ""
 		if namespace != "" {
 			where = " in namespace " + print.OneLine(namespace)
 		}
-		if _, err := fmt.Fprintln(o.ErrOut, "nothing is restored, paused or degraded"+where); err != nil {
-			return err
-		}
+		texts = append(texts, "nothing is restored, paused or degraded"+where)
 	}
-	if resp.GetProblem() == "" {
-		return nil
+	if resp.GetProblem() != "" {
+		texts = append(texts, "warning: these are the last holds that could be read: "+print.OneLine(resp.GetProblem()))
 	}
-	_, err := fmt.Fprintf(o.ErrOut, "warning: these are the last holds that could be read: %s\n", print.OneLine(resp.GetProblem()))
-	return err
+	return texts
 }
 
 func holdKind(o *print.Output) objects.Kind[*workloadresizerv1.Hold, *workloadresizerv1.Hold] {
@@ -145,4 +139,16 @@ func orEvery(name string) string {
 		return "*"
 	}
 	return print.OneLine(name)
+}
+
+// NewCommands returns pause, restore, resume, freeze, unfreeze and holds.
+func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
+	return []*cobra.Command{
+		newPauseCommand(out, server),
+		newRestoreCommand(out, server),
+		newResumeCommand(out, server),
+		newFreezeCommand(out, server),
+		newUnfreezeCommand(out, server),
+		newHoldsCommand(out, server),
+	}
 }

@@ -81,13 +81,12 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := warnIfEmpty(o.ErrOut, o.scope(), response.Pods); err != nil {
-			return err
-		}
+		unknown := ""
 		if o.emergency && !response.GetHold().GetEmergency() {
-			if _, err := fmt.Fprintln(o.ErrOut, "warning: the server does not know --emergency yet, and restores these pods at its usual rate"); err != nil {
-				return err
-			}
+			unknown = "warning: the server does not know --emergency yet, and restores these pods at its usual rate"
+		}
+		if err := print.Texts(o.ErrOut, warnEmpty(o.scope(), response.Pods), unknown); err != nil {
+			return err
 		}
 		switch {
 		case o.dryRun.On():
@@ -100,8 +99,7 @@ func (o *restoreOptions) run(ctx context.Context) error {
 		plans, err := o.await(ctx, c, response.GetHold())
 		switch {
 		case errors.Is(err, errGone):
-			_, err := fmt.Fprintf(o.ErrOut, "%s was deleted, so nothing is left to restore\n", print.Scope(o.scope()))
-			return err
+			return print.Texts(o.ErrOut, print.Scope(o.scope())+" was deleted, so nothing is left to restore")
 		case errors.Is(err, errEnded):
 			return fmt.Errorf("the restore of %s has ended before all pods were restored: \"resizectl resume\" or --for ended it", print.Scope(o.scope()))
 		case err != nil:
@@ -133,27 +131,24 @@ func (o *restoreOptions) finish(plans *scopePlans, done bool) error {
 	if err := o.print(plans); err != nil {
 		return err
 	}
-	failed := false
+	var failed []string
 	for _, plan := range plans.plans {
-		why := unrestored(plan, done)
-		if why == "" {
-			continue
-		}
-		failed = true
-		if _, err := fmt.Fprintf(o.ErrOut, "not restored: %s/%s: %s\n", plan.GetNamespace(), plan.GetPod(), why); err != nil {
-			return err
+		if why := unrestored(plan, done); why != "" {
+			failed = append(failed, fmt.Sprintf("not restored: %s/%s: %s", plan.GetNamespace(), plan.GetPod(), why))
 		}
 	}
-	if failed {
+	if err := print.Texts(o.ErrOut, failed...); err != nil {
+		return err
+	}
+	switch {
+	case len(failed) > 0:
 		return command.ErrNotRestored
-	}
-	if !done {
+	case !done:
 		return nil
 	}
 	until := o.Commands(`"resizectl resume"`)
 	if o.ttl > 0 {
 		until += " or the end of --for"
 	}
-	_, err := fmt.Fprintf(o.ErrOut, "%s is restored, and is not resized again until %s\n", print.Scope(o.scope()), until)
-	return err
+	return print.Texts(o.ErrOut, fmt.Sprintf("%s is restored, and is not resized again until %s", print.Scope(o.scope()), until))
 }

@@ -1,6 +1,7 @@
 package holds
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -125,6 +127,7 @@ func TestRestore(t *testing.T) {
 
 func TestRestoreRules(t *testing.T) {
 	t.Run("restores a workload", restoresAWorkload)
+	t.Run("shows the progress from the beginning", showsTheProgressFromTheBeginning)
 	t.Run("fails if the pod is replaced", failsIfThePodIsReplaced)
 	t.Run("succeeds if the pod is deleted meanwhile", succeedsIfThePodIsDeletedMeanwhile)
 	t.Run("fails if the restore is ended meanwhile", failsIfTheRestoreIsEndedMeanwhile)
@@ -152,6 +155,19 @@ func restoresAWorkload(t *testing.T) {
 	looked := proto.Message(&workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Workload: web, Restore: true})
 	if diff := cmp.Diff(looked, server.LastRequest(), protocmp.Transform()); diff != "" {
 		t.Errorf("wrong preview (-want +got):\n%s", diff)
+	}
+}
+
+// A single pod is restored or not: until then, the bar has no progress.
+func showsTheProgressFromTheBeginning(t *testing.T) {
+	screen := cmdtest.OpenTerminal(t)
+	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: screen.File}
+	if code := program(t.Context(), streams, []string{"restore", cmdtest.Web().GetPod(), "--server", restoring(2).Serve(t)}); code != command.ExitOK {
+		t.Errorf("exit %d", code)
+	}
+	const want = "\r\x1b[Krestoring [..............................]   0% of 1 pod\r\x1b[Kpod default/"
+	if got := screen.Shown(t); !strings.HasPrefix(got, want) {
+		t.Errorf("shown is %q, want %q first", got, want)
 	}
 }
 

@@ -56,7 +56,7 @@ func (c Column[R]) IfAny() Column[R] {
 	return c
 }
 
-// RoomFor makes room for a text that may follow in a watch. The rows of a list are known.
+// RoomFor makes room for text that may follow in a watch. The rows of a list are known.
 func (c Column[R]) RoomFor(text string) Column[R] {
 	c.roomFor = text
 	return c
@@ -74,38 +74,44 @@ func Pick[R any](columns []Column[R], headers ...string) []Column[R] {
 // Itself returns the rows of objects that have one each.
 func Itself[M any](m M) []M { return []M{m} }
 
+// Table returns a table with a row for each of these.
+func Table[R any](columns []Column[R], rows ...R) *metav1.Table {
+	return Kind[proto.Message, R]{Columns: columns}.table(rows)
+}
+
 // Table returns the rows of objects as a table.
 func (k Kind[M, R]) Table(all ...M) *metav1.Table {
 	var of []R
 	for _, m := range all {
 		of = append(of, k.Rows(m)...)
 	}
+	return k.table(of)
+}
+
+func (k Kind[M, R]) table(of []R) *metav1.Table {
 	k.Columns = slices.DeleteFunc(slices.Clone(k.Columns), func(c Column[R]) bool {
-		return c.ifAny && !slices.ContainsFunc(of, func(r R) bool { return c.cell(r) != print.Absent })
+		return c.ifAny && !slices.ContainsFunc(of, func(r R) bool { return fmt.Sprint(c.cell(r)) != print.Absent })
 	})
-	table := &metav1.Table{ColumnDefinitions: make([]metav1.TableColumnDefinition, len(k.Columns)), Rows: k.cells(of)}
-	for i, c := range k.Columns {
-		table.ColumnDefinitions[i] = c.definition(c.header)
-	}
-	return table
+	return &metav1.Table{ColumnDefinitions: k.definitions(func(c Column[R]) string { return c.header }), Rows: k.cells(of)}
 }
 
 // Events returns a printer of events, whose columns have room for what may follow.
 func (k Kind[M, R]) Events(o *print.Output) *print.EventPrinter[M] {
 	k.Columns = slices.DeleteFunc(slices.Clone(k.Columns), func(c Column[R]) bool { return c.ifAny })
-	columns := make([]metav1.TableColumnDefinition, len(k.Columns))
-	for i, c := range k.Columns {
-		columns[i] = c.definition(fmt.Sprintf("%-*s", len(c.roomFor), c.header))
-	}
+	columns := k.definitions(func(c Column[R]) string { return fmt.Sprintf("%-*s", len(c.roomFor), c.header) })
 	rowsOf := func(m M) []metav1.TableRow { return k.cells(k.Rows(m)) }
 	return print.NewEventPrinter(o, columns, rowsOf, k.Name)
 }
 
-func (c Column[R]) definition(header string) metav1.TableColumnDefinition {
-	if c.wide {
-		return print.WideColumn(header)
+func (k Kind[M, R]) definitions(header func(Column[R]) string) []metav1.TableColumnDefinition {
+	all := make([]metav1.TableColumnDefinition, len(k.Columns))
+	for i, c := range k.Columns {
+		all[i] = metav1.TableColumnDefinition{Name: header(c), Type: "string"}
+		if c.wide {
+			all[i].Priority = 1
+		}
 	}
-	return print.Column(header)
+	return all
 }
 
 func (k Kind[M, R]) cells(of []R) []metav1.TableRow {

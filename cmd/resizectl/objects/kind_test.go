@@ -18,6 +18,7 @@ var ratioKind = Kind[*workloadresizerv1.Ratio, *workloadresizerv1.Ratio]{
 		Text("Type", (*workloadresizerv1.Ratio).GetNodeType).RoomFor("a-long-type"),
 		Cell("CPU", func(r *workloadresizerv1.Ratio) any { return print.Perf(r.GetCpuPerf()) }),
 		Text("Problem", (*workloadresizerv1.Ratio).GetImplausible).IfAny(),
+		Cell("Rule", func(*workloadresizerv1.Ratio) any { return print.Marked("", print.Red) }).IfAny(),
 		Text("Tag", (*workloadresizerv1.Ratio).GetEtag).Wide(),
 	},
 	Dim: func(r *workloadresizerv1.Ratio) bool { return r.GetCpuPerf() == 1 },

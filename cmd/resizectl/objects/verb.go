@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -45,14 +44,14 @@ type Answer[M proto.Message] struct {
 	Objects []M
 	// Document are the messages that hold these objects, and whose fields documents print.
 	Document []proto.Message
-	// Empty is what standard error says if there are no objects.
+	// Empty is the line on standard error if there are no objects.
 	Empty string
 	// Text prints the objects instead of a table; nil for a table.
 	Text func(*print.Output) error
 	// Below prints what follows below a table; nil if nothing does.
 	Below func(*print.Output) error
-	// Remark says on standard error what else there is to know, in every format; nil if there is nothing.
-	Remark func(*print.Output) error
+	// Remarks are what else standard error says, in every format. Empty ones are left out.
+	Remarks []string
 }
 
 // List is a command that shows objects, and can show how they change.
@@ -116,15 +115,10 @@ func (l List[M, R]) show(ctx context.Context, o *print.Output, server *connect.C
 		if err := l.print(o, a); err != nil {
 			return err
 		}
-		if len(a.Objects) == 0 && a.Empty != "" {
-			if _, err := fmt.Fprintln(o.ErrOut, a.Empty); err != nil {
-				return err
-			}
+		if len(a.Objects) > 0 {
+			a.Empty = ""
 		}
-		if a.Remark == nil {
-			return nil
-		}
-		return a.Remark(o)
+		return print.Texts(o.ErrOut, append([]string{a.Empty}, a.Remarks...)...)
 	})
 }
 
@@ -153,4 +147,41 @@ func (l List[M, R]) follow(ctx context.Context, o *print.Output, server *connect
 		events := func(opts ...client.WatchOption) iter.Seq2[client.Event[M], error] { return l.Watch(ctx, c, opts...) }
 		return connect.Follow(ctx, o.IOStreams, events, l.Kind(o).Events(o))
 	})
+}
+
+// Page is a command that shows one answer as text, and can show it again whenever it has changed.
+type Page[M proto.Message] struct {
+	Verb
+	// Fetch asks the server.
+	Fetch func(context.Context, *client.Client, *print.Output) (M, error)
+	// Text prints the answer, unless it is printed as a document.
+	Text func(*print.Output, M) error
+	// WatchFlag is the help of --watch; empty if there is none.
+	WatchFlag string
+}
+
+// Command returns the command.
+func (p Page[M]) Command(out print.Output, server *connect.Connection) *cobra.Command {
+	o, watch := &out, false
+	show := func(ctx context.Context, c *client.Client, to *print.Output) error {
+		answer, err := p.Fetch(ctx, c, to)
+		switch {
+		case err != nil:
+			return err
+		case to.Format.IsDocument():
+			return to.Document(answer)
+		}
+		return p.Text(to, answer)
+	}
+	cmd := p.command(func(ctx context.Context) error {
+		if watch {
+			return server.Repeat(ctx, o, show)
+		}
+		return server.Call(ctx, func(ctx context.Context, c *client.Client) error { return show(ctx, c, o) })
+	})
+	if p.WatchFlag != "" {
+		cmd.Flags().BoolVarP(&watch, "watch", "w", false, p.WatchFlag)
+	}
+	command.AddOutputFlag(cmd, &o.Format)
+	return cmd
 }

@@ -5,4 +5,7 @@
 //
 // It must not know how a plan is made: it shows the plans of a server, or of the server's own planner
 // in this process.
+//
+// explain is a page of package objects. plan uses only its tables: it prints plans as they arrive, asks again
+// for those that it watches, and also plans manifests, without a server.
 package plans

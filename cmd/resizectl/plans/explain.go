@@ -3,6 +3,9 @@ package plans
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -11,25 +14,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-type explainOptions struct {
-	print.Output
-	pod    command.Pod
-	server *connect.Connection
-	watch  bool
-	// chosen is the pod that is explained.
+// onePod is the pod that is explained.
+type onePod struct {
+	pod command.Pod
+	// chosen is its name, if a workload or labels stand for it.
 	chosen string
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &explainOptions{Output: out, server: server}
-	cmd := &cobra.Command{
-		Use:   "explain POD | TYPE/NAME | -l LABELS",
-		Short: "Explain step by step why a pod has its size, or will get a different one",
-		Long: `Explain step by step why a pod has its size, or will get a different one. TYPE/NAME
+	e := &onePod{}
+	return objects.Page[*workloadresizerv1.Explanation]{
+		Verb: objects.Verb{
+			Use:   "explain POD | TYPE/NAME | -l LABELS",
+			Short: "Explain step by step why a pod has its size, or will get a different one",
+			Long: `Explain step by step why a pod has its size, or will get a different one. TYPE/NAME
 stands for one of the pods of a workload, and --selector for one of the pods with these
 labels.
 
@@ -49,63 +53,184 @@ others are complete. -o json and -o yaml print all of them as in the API; "unkno
 why any of them is missing. -o wide is the same as table.
 
 With --watch, the explanation follows again whenever it has changed. ` + connect.PollHelp,
-		Example: `  # Explain why a pod requests 800m
+			Example: `  # Explain why a pod requests 800m
   resizectl explain web-6d4cf56db6-x2x7p -n shop
 
   # Explain one of the pods of a Deployment, again whenever something changes
   resizectl explain shop/deployment/web --watch`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: connect.CompleteObjects(server),
-		RunE:              command.Steps(o.run, o.pod.Complete),
-	}
-	connect.AddNamespaceFlag(cmd, &o.pod.Namespace, "namespace of the pod")
-	o.pod.AddSelectorFlag(cmd)
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "after the explanation, print it again whenever it has changed")
-	command.AddOutputFlag(cmd, &o.Format)
-	return cmd
-}
-
-func (o *explainOptions) run(ctx context.Context) error {
-	if o.watch {
-		return o.server.Repeat(ctx, &o.Output, o.show)
-	}
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error { return o.show(ctx, c, &o.Output) })
-}
-
-// show explains the pod on an output.
-func (o *explainOptions) show(ctx context.Context, c *client.Client, to *print.Output) error {
-	explanation, err := o.ask(ctx, c)
-	if err != nil {
-		return err
-	}
-	if to.Format.IsDocument() {
-		return to.Document(explanation)
-	}
-	return printSteps(to, factsOf(explanation))
+			Args:     cobra.ArbitraryArgs,
+			Complete: connect.CompleteObjects(server),
+			Flags: func(cmd *cobra.Command) {
+				connect.AddNamespaceFlag(cmd, &e.pod.Namespace, "namespace of the pod")
+				e.pod.AddSelectorFlag(cmd)
+			},
+			Steps: []command.Step{e.pod.Complete},
+		},
+		Fetch:     e.ask,
+		Text:      printSteps,
+		WatchFlag: "after the explanation, print it again whenever it has changed",
+	}.Command(out, server)
 }
 
 // ask asks for the explanation. A workload, or labels, stand for the same pod until that is gone, as in a rollout.
-func (o *explainOptions) ask(ctx context.Context, c *client.Client) (*workloadresizerv1.Explanation, error) {
-	request := &workloadresizerv1.ExplainPodRequest{Namespace: o.pod.Namespace, Pod: o.chosen}
-	if o.chosen != "" {
+func (e *onePod) ask(ctx context.Context, c *client.Client, to *print.Output) (*workloadresizerv1.Explanation, error) {
+	request := &workloadresizerv1.ExplainPodRequest{Namespace: e.pod.Namespace, Pod: e.chosen}
+	if e.chosen != "" {
 		explanation, err := c.ExplainPod(ctx, request)
 		if status.Code(err) != codes.NotFound {
 			return explanation, err
 		}
 	}
-	request.Pod, request.Workload, request.LabelSelector = o.pod.Name, o.pod.Workload(), o.pod.Labels
-	if !o.pod.Named() {
+	request.Pod, request.Workload, request.LabelSelector = e.pod.Name, e.pod.Workload(), e.pod.Labels
+	if !e.pod.Named() {
 		request.Pod = ""
 	}
 	explanation, err := c.ExplainPod(ctx, request)
 	switch {
-	case o.pod.Named():
+	case e.pod.Named():
 		return explanation, err
 	case client.Reason(err) == "POD_NOT_FOUND":
 		return nil, errors.New(connect.MessageOf(err)) // It is no pod whose name could be wrong.
 	case err != nil:
 		return nil, err
 	}
-	o.chosen = explanation.GetPlan().GetPod()
-	return explanation, connect.NoteOf(o.ErrOut, &o.pod, o.chosen, explanation.GetPods())
+	e.chosen = explanation.GetPlan().GetPod()
+	return explanation, connect.NoteOf(to.ErrOut, &e.pod, e.chosen, explanation.GetPods())
+}
+
+// printSteps prints the explanation, a numbered line per step.
+func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
+	f, p := &facts{e, e.GetPlan()}, o.Painter()
+	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
+	steps = append(steps, f.sourceSteps(p)...)
+	steps = append(steps, f.factorStep())
+	if demand := f.demandStep(); demand != "" {
+		steps = append(steps, demand)
+	}
+	steps = append(steps, print.Each(f.plan.GetContainers(), func(c *workloadresizerv1.ContainerPlan) string { return f.containerStep(p, c) })...)
+	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p)+f.again())
+	if resumed := f.resumedStep(p); resumed != "" {
+		steps = append(steps, resumed)
+	}
+	steps = append(steps, f.remedySteps(o)...)
+	return o.Steps(steps)
+}
+
+func (f *facts) nodeStep() string {
+	name := print.OneLine(f.plan.GetNamespace() + "/" + f.plan.GetPod())
+	node, nodeType := print.OneLine(f.plan.GetNode()), print.OneLine(f.plan.GetNodeType())
+	switch {
+	case node == "":
+		return fmt.Sprintf("Node: %s has no node yet.", name)
+	case nodeType == "":
+		return fmt.Sprintf("Node: %s runs on %s, whose type is unknown.", name, node)
+	}
+	return fmt.Sprintf("Node: %s runs on %s, which has type %s by its label %s.", name, node, nodeType, print.OneLine(f.plan.GetNodeTypeLabel()))
+}
+
+func (f *facts) ruleStep() string {
+	if rule := f.plan.GetRule(); rule != "" {
+		return fmt.Sprintf("Rule: %s applies to the pod.", print.OneLine(rule))
+	}
+	return "Rule: none matches the pod, so the configuration for all pods applies."
+}
+
+func (f *facts) baselineStep() string {
+	if f.plan.GetBaselineNodeType() == "" {
+		return "Baseline: the node type that its requests are written for is unknown."
+	}
+	return fmt.Sprintf("Baseline: its requests are written for %s.", print.OneLine(f.plan.GetBaselineNodeType()))
+}
+
+func (f *facts) ratioStep() string {
+	nodeType := print.OneLine(f.plan.GetNodeType())
+	switch {
+	case f.unknown("ratio") != "":
+		return "Ratio: its source is unknown: " + f.unknown("ratio")
+	case nodeType == "":
+		return "Ratio: there is none without a node type."
+	case f.GetRatio() == nil:
+		return fmt.Sprintf("Ratio: no source has one for %s.", nodeType)
+	}
+	text := fmt.Sprintf("Ratio: %s has cpu %s and memory %s, from %s.", nodeType, print.Perf(f.GetRatio().GetCpuPerf()), print.Perf(f.GetRatio().GetMemoryPerf()), print.Provenance(f.GetRatio().GetProvenance()))
+	if end := f.GetRatio().GetExpireTime(); end != nil {
+		text += " It expires at " + print.Timestamp(end) + "."
+	}
+	for i, other := range f.GetRatio().GetCandidates() {
+		if i > 0 {
+			text += fmt.Sprintf(" It overrides cpu %s and memory %s from %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
+		}
+	}
+	return text
+}
+
+// sourceSteps names the sources whose current state is not in effect: a change in them may be what
+// the user misses.
+func (f *facts) sourceSteps(p print.Painter) []string {
+	var steps []string
+	for _, source := range f.GetSources() {
+		if !source.GetHealthy() {
+			steps = append(steps, "Sources: "+p.Paint(print.Red, print.SourceProblem(source))+".")
+		}
+	}
+	return steps
+}
+
+func (f *facts) factorStep() string {
+	cpu, memory := f.plan.GetCpuFactor(), f.plan.GetMemoryFactor()
+	if cpu == 0 && memory == 0 {
+		return "Factor: there is none without a ratio."
+	}
+	if f.GetRatio() == nil || f.GetBaseline() == nil {
+		return fmt.Sprintf("Factor: cpu %s, memory %s.", print.Factor(cpu), print.Factor(memory))
+	}
+	return fmt.Sprintf("Factor: baseline / node: cpu %s / %s = %s, memory %s / %s = %s.",
+		print.Perf(f.GetBaseline().GetCpuPerf()), print.Perf(f.GetRatio().GetCpuPerf()), print.Factor(cpu),
+		print.Perf(f.GetBaseline().GetMemoryPerf()), print.Perf(f.GetRatio().GetMemoryPerf()), print.Factor(memory))
+}
+
+func (f *facts) objectionsStep() string {
+	told := print.Each(f.plan.GetReasons(), print.Reason)
+	if len(told) == 0 {
+		return "Reasons: none against a resize."
+	}
+	return "Reasons: " + strings.Join(told, "; ") + "."
+}
+
+// whyUnknown returns an error message as the end of a step; empty if there is none.
+func whyUnknown(message string) string {
+	if message == "" {
+		return ""
+	}
+	return print.OneLine(message) + "."
+}
+
+// facts are an explanation. Its steps only display it.
+type facts struct {
+	*workloadresizerv1.Explanation
+	plan *workloadresizerv1.Plan
+}
+
+// unknown returns why a part is not known, to complete a step; empty if it is.
+func (f *facts) unknown(part string) string { return whyUnknown(f.GetUnknown()[part]) }
+
+// because reports whether the plan has one of the reasons.
+func (f *facts) because(codes ...string) bool {
+	return slices.ContainsFunc(f.plan.GetReasons(), func(r *workloadresizerv1.PlanReason) bool { return slices.Contains(codes, r.GetCode()) })
+}
+
+// remedySteps say what to do about each reason. They are the last steps.
+func (f *facts) remedySteps(o *print.Output) []string {
+	steps := print.Each(f.GetRemedies(), func(remedy *workloadresizerv1.Remedy) string {
+		return "Remedy for " + print.OneLine(remedy.GetCode()) + ": " + o.Commands(print.Remedy(remedy.GetMessage(), nil)) + "."
+	})
+	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
+		// The server retries writes that failed, and does not say so in the plan.
+		steps = append(steps, o.Commands(print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.",
+			map[string]string{"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace()})))
+	}
+	if len(steps) == 0 {
+		return []string{"Remedy: nothing needs to be done."}
+	}
+	return steps
 }

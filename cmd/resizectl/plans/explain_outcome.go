@@ -17,9 +17,7 @@ func (f *facts) holdsStep() string {
 	if f.GetFreeze() != nil {
 		told = append(told, print.Freeze(f.GetFreeze()))
 	}
-	for _, hold := range f.GetHolds() {
-		told = append(told, holdText(hold))
-	}
+	told = append(told, print.Each(f.GetHolds(), holdText)...)
 	if len(told) == 0 {
 		return "Holds: the pod is neither restored nor paused."
 	}
@@ -103,10 +101,7 @@ func (f *facts) again() string {
 
 // resumedStep says what the end of the freeze and the holds would do; empty if none covers the pod.
 func (f *facts) resumedStep(p print.Painter) string {
-	var told []string
-	for _, reason := range f.GetPlanWithoutHolds().GetReasons() {
-		told = append(told, print.Reason(reason))
-	}
+	told := print.Each(f.GetPlanWithoutHolds().GetReasons(), print.Reason)
 	switch {
 	case f.GetPlanWithoutHolds() == nil:
 		return ""

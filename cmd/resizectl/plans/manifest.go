@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,9 +14,11 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/config"
 	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
@@ -147,22 +150,43 @@ func (o *planOptions) printManifest(response *workloadresizerv1.PreviewManifestR
 	if err := o.Table(manifestKind.Table(response.GetObjects()...)); err != nil {
 		return err
 	}
-	if err := printManifestTotals(o.Out, o.Painter(), response); err != nil {
+	if err := print.Texts(o.Out, manifestTotals(o.Painter(), response)...); err != nil {
 		return err
 	}
-	var notes strings.Builder
+	var notes []string
 	for _, object := range response.GetObjects() {
 		for _, warning := range object.GetWarnings() {
-			fmt.Fprintf(&notes, "warning: %s: %s\n", objectName(object), print.OneLine(warning))
+			notes = append(notes, fmt.Sprintf("warning: %s: %s", objectName(object), print.OneLine(warning)))
 		}
 	}
 	if n := followUsage(response); n > 0 {
-		fmt.Fprintf(&notes, "the configuration sizes the pods of %s by usage, which only a server knows: these plans show what their authors wrote, scaled for the node types. "+
-			"If the workload runs, \"resizectl usage TYPE/NAME -o wide\" shows what it needs on each node type, and \"resizectl plan\" shows the sizes of its pods\n", print.CountOf(n, "object"))
+		notes = append(notes, fmt.Sprintf("the configuration sizes the pods of %s by usage, which only a server knows: these plans show what their authors wrote, scaled for the node types. "+
+			"If the workload runs, \"resizectl usage TYPE/NAME -o wide\" shows what it needs on each node type, and \"resizectl plan\" shows the sizes of its pods", print.CountOf(n, "object")))
 	}
 	if others := response.GetIgnored(); len(others) > 0 {
-		fmt.Fprintf(&notes, "not planned, because these kinds have no pods, or none that are known: %s\n", print.OneLine(strings.Join(others, ", ")))
+		notes = append(notes, "not planned, because these kinds have no pods, or none that are known: "+print.OneLine(strings.Join(others, ", ")))
 	}
-	_, err := fmt.Fprint(o.ErrOut, notes.String())
-	return err
+	return print.Texts(o.ErrOut, notes...)
+}
+
+// configuration returns the configuration in a file, in any form that "config validate" reads. Plans
+// show which of its ratios are implausible.
+func configuration(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
+	name := command.Source(file)
+	text, err := name.Read(ctx, stdin)
+	if err != nil {
+		return nil, err
+	}
+	found := configs.Find(text, configs.DefaultName)
+	if len(found) > 1 {
+		return nil, fmt.Errorf("%s has %d configurations, and none is in a ConfigMap named %s: use a file with one", name, len(found), configs.DefaultName)
+	}
+	err = found[0].Err
+	if err == nil {
+		err = config.Check(found[0].Text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid: %w; see \"resizectl config validate -f %s\"", name, err, file)
+	}
+	return found[0].Text, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
@@ -64,20 +65,12 @@ func (f manifestFiles) checkSize() error {
 
 // String names the files.
 func (f manifestFiles) String() string {
-	names := make([]string, len(f))
-	for i, file := range f {
-		names[i] = file.name
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(print.Each(f, func(file manifestFile) string { return file.name }), ", ")
 }
 
 // text joins the files as documents of one manifest.
 func (f manifestFiles) text() string {
-	texts := make([]string, len(f))
-	for i, file := range f {
-		texts[i] = file.text
-	}
-	return manifests.Shorten(strings.Join(texts, "\n---\n"))
+	return manifests.Shorten(strings.Join(print.Each(f, func(file manifestFile) string { return file.text }), "\n---\n"))
 }
 
 // at returns which file has a line of the text, and the line in that file. The line between two

@@ -63,8 +63,8 @@ the table, one line per node type shows the number of objects by decision, and t
 of the changes in their requests, counting one pod per object. A pod without a
 controller is planned as if it had one, with a warning; in a cluster, it is skipped
 (NotOwned). Objects that name no namespace are in that of --namespace or, with a server,
-of the kubeconfig context. If you also set --config, plan uses that configuration on this machine,
-and no server.
+of the kubeconfig context. If you also set --config, plan uses that configuration on
+this machine, and no server.
 
 With --watch, every change in a plan follows the table, as "resizectl resizes watch"
 shows those of resizes; with -o json and other documents, the plan itself. ` + connect.PollHelp + `
@@ -197,7 +197,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	if err := print.WarnHidden(o.ErrOut, summary.GetIncomplete(), "pods"); err != nil {
+	if err := print.Texts(o.ErrOut, print.Hidden(summary.GetIncomplete(), "pods")); err != nil {
 		return err
 	}
 	if summary.GetPods() == 0 {
@@ -209,7 +209,7 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 		if o.misnamed(summary) {
 			return fmt.Errorf("%s: check the name and the namespace, or whether it is scaled to zero", found)
 		}
-		if _, err := fmt.Fprintln(o.ErrOut, found); err != nil {
+		if err := print.Texts(o.ErrOut, found); err != nil {
 			return err
 		}
 	}
@@ -217,4 +217,12 @@ func (o *planOptions) runPods(ctx context.Context, c *client.Client) error {
 		return command.ErrDifferences
 	}
 	return nil
+}
+
+// NewCommands returns plan and explain.
+func NewCommands(out print.Output, server *connect.Connection) []*cobra.Command {
+	return []*cobra.Command{
+		newPlanCommand(out, server),
+		newExplainCommand(out, server),
+	}
 }

@@ -125,6 +125,25 @@ func reportsThatNoPodsWereFound(t *testing.T) {
 
 // Output that is written one plan at a time must still be one document, and the same one in
 // both formats.
+// TestPlanDocumentsAreSorted checks that documents, too, which are printed as they arrive, have the order of --sort-by.
+func TestPlanDocumentsAreSorted(t *testing.T) {
+	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
+	for _, output := range []string{"json", "yaml"} {
+		code, stdout, stderr := program.Shell(t.Context(), "plan", "-A", "-o", output, "--sort-by", ".containers[0].desired.requests.cpu", "--server", address)
+		var document struct{ Plans []struct{ Pod string } }
+		if err := yaml.Unmarshal([]byte(stdout), &document); err != nil || code != command.ExitDifferences {
+			t.Fatalf("-o %s: exit %d, %v, stderr %q", output, code, err, stderr)
+		}
+		var pods []string
+		for _, plan := range document.Plans {
+			pods = append(pods, plan.Pod)
+		}
+		if diff := cmp.Diff([]string{"bare", "api-0", "web-6d4cf56db6-x2x7p", "cart-0"}, pods); diff != "" {
+			t.Errorf("-o %s: wrong order (-want +got):\n%s", output, diff)
+		}
+	}
+}
+
 func TestPlanDocumentsParse(t *testing.T) {
 	address := cmdtest.Answering(cmdtest.EachDecision()).Serve(t)
 	var fromJSON, fromYAML any

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -50,4 +52,71 @@ func countsText(counts map[string]int64) string {
 		names[i] = fmt.Sprintf("%d %s", counts[name], print.OneLine(name))
 	}
 	return strings.Join(names, ", ")
+}
+
+// manifestTotal is the total of a manifest on one node type.
+type manifestTotal struct {
+	decisions map[workloadresizerv1.Decision]int64
+	// delta is how much the requests would change, for one pod of each object.
+	delta map[string]*resource.Quantity
+}
+
+// manifestTotals returns a line per node type. It does not consider how many pods an
+// object creates: the change is for one pod of each.
+func manifestTotals(p print.Painter, response *workloadresizerv1.PreviewManifestResponse) []string {
+	totals := map[string]*manifestTotal{}
+	for _, object := range response.GetObjects() {
+		for _, plan := range object.GetPlans() {
+			if totals[plan.GetNodeType()] == nil {
+				totals[plan.GetNodeType()] = &manifestTotal{map[workloadresizerv1.Decision]int64{}, map[string]*resource.Quantity{}}
+			}
+			totals[plan.GetNodeType()].add(plan)
+		}
+	}
+	return print.Each(slices.Sorted(maps.Keys(totals)), func(nodeType string) string {
+		return "on " + print.OrAbsent(print.OneLine(nodeType)) + ": " + totals[nodeType].text(p)
+	})
+}
+
+func (t *manifestTotal) add(plan *workloadresizerv1.Plan) {
+	t.decisions[plan.GetDecision()]++
+	if plan.GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
+		return
+	}
+	for _, container := range plan.GetContainers() {
+		current := container.GetCurrent().GetRequests()
+		for name, quantity := range container.GetDesired().GetRequests() {
+			desired, err := resource.ParseQuantity(quantity)
+			if err != nil {
+				continue // A newer server may write what this version cannot read.
+			}
+			if now, err := resource.ParseQuantity(current[name]); err == nil {
+				desired.Sub(now)
+			}
+			if sum, ok := t.delta[name]; ok {
+				sum.Add(desired)
+			} else {
+				t.delta[name] = &desired
+			}
+		}
+	}
+}
+
+func (t *manifestTotal) text(p print.Painter) string {
+	delta := map[string]string{}
+	for name, sum := range t.delta {
+		if !sum.IsZero() {
+			delta[name] = sum.String()
+		}
+	}
+	var all int64
+	for _, n := range t.decisions {
+		all += n
+	}
+	resize, aligned := t.decisions[workloadresizerv1.Decision_DECISION_RESIZE], t.decisions[workloadresizerv1.Decision_DECISION_ALIGNED]
+	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(all, "object"), resize, aligned, all-resize-aligned)
+	if change := deltaText(p, delta); change != "" {
+		text += "; requests, for one pod of each: " + change
+	}
+	return text
 }

@@ -2,7 +2,6 @@ package plans
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -36,7 +36,7 @@ func (o *planOptions) watchPlans(ctx context.Context) error {
 			return err
 		}
 		if w.known == nil && len(plans) == 0 {
-			if _, err := fmt.Fprintf(o.ErrOut, "note: no pods found yet %s\n", o.where()); err != nil {
+			if err := print.Texts(o.ErrOut, "note: no pods found yet "+o.where()); err != nil {
 				return err
 			}
 		}
@@ -87,23 +87,26 @@ func withoutMessages(plan *workloadresizerv1.Plan) *workloadresizerv1.Plan {
 // set.
 func (w *planWatch) update(plans map[string]*workloadresizerv1.Plan, bookmarks bool) error {
 	first := w.known == nil
+	show := func(event workloadresizerv1.WatchEventType, plan *workloadresizerv1.Plan) error {
+		return w.print(client.Event[*workloadresizerv1.Plan]{Type: event, Object: plan, Response: plan})
+	}
 	for _, name := range slices.Sorted(maps.Keys(plans)) {
-		plan, event := plans[name], modified
-		switch last, known := w.known[name]; {
-		case !known:
+		event, last := modified, w.known[name]
+		switch {
+		case last == nil:
 			event = added
-		case same(last, plan):
+		case same(last, plans[name]):
 			continue
 		}
-		if err := w.print(client.Event[*workloadresizerv1.Plan]{Type: event, Object: plan, Response: plan}); err != nil {
+		if err := show(event, plans[name]); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.known)) {
-		if _, still := plans[name]; still {
+		if plans[name] != nil {
 			continue
 		}
-		if err := w.print(client.Event[*workloadresizerv1.Plan]{Type: deleted, Object: w.known[name], Response: w.known[name]}); err != nil {
+		if err := show(deleted, w.known[name]); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -70,12 +71,17 @@ func printsThePlansThatHaveChanged(t *testing.T) {
 }
 
 func printsAnExplanationAgainWhenItHasChanged(t *testing.T) {
-	server := cmdtest.Answering(cmdtest.EachDecision())
-	address := server.Serve(t)
-	var rounds atomic.Int32
-	server.Asked = func() { rounds.Add(1) }
-	_, stdout, stderr := program.WatchUntil(t, "Now:", "explain", "api-0", "-w", "--server", address)
-	if strings.Count(stdout, " 1. Node:") != 1 || stderr != "" || rounds.Load() == 0 {
+	before, after := cmdtest.Aligned(), cmdtest.Aligned()
+	after.Node = "another-node"
+	var asked atomic.Int32
+	server := cmdtest.Answering(cmdtest.On(func(*workloadresizerv1.ExplainPodRequest) (*workloadresizerv1.ExplainPodResponse, error) {
+		if asked.Add(1) < 4 {
+			return &workloadresizerv1.ExplainPodResponse{Explanation: cmdtest.Explained(before)}, nil
+		}
+		return &workloadresizerv1.ExplainPodResponse{Explanation: cmdtest.Explained(after)}, nil
+	}))
+	_, stdout, stderr := program.WatchUntil(t, after.GetNode(), "explain", "api-0", "-w", "--server", server.Serve(t))
+	if strings.Count(stdout, " 1. Node:") != 2 || stderr != "" {
 		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
 	}
 }
@@ -150,16 +156,19 @@ func saysWhichPodsItWaitsFor(t *testing.T) {
 func explainsAnotherPodOfAWorkload(t *testing.T) {
 	first, second := cmdtest.Aligned(), cmdtest.Aligned()
 	first.Pod, second.Pod = "web-1", "web-2"
-	summary := &workloadresizerv1.PlanSummary{Pods: 1}
-	server := cmdtest.Answering(cmdtest.Plans(summary, first))
-	var rounds atomic.Int32
-	server.Asked = func() {
-		if rounds.Add(1) == 10 { // After the first explanation.
-			server.Follow(cmdtest.Plans(summary, second))
+	var named, chosen atomic.Int32
+	server := cmdtest.Answering(cmdtest.On(func(req *workloadresizerv1.ExplainPodRequest) (*workloadresizerv1.ExplainPodResponse, error) {
+		plan := first
+		switch {
+		case req.GetPod() == first.GetPod() && named.Add(1) > 2:
+			return nil, status.Error(codes.NotFound, "there is no pod web-1")
+		case req.GetPod() == second.GetPod(), req.GetPod() == "" && chosen.Add(1) > 1:
+			plan = second
 		}
-	}
+		return &workloadresizerv1.ExplainPodResponse{Explanation: cmdtest.Explained(plan)}, nil
+	}))
 	_, stdout, stderr := program.WatchUntil(t, "default/web-2 runs on", "explain", "deployment/web", "-w", "--server", server.Serve(t))
-	if stderr != "" || !strings.Contains(stdout, "default/web-1 runs on") {
-		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
+	if stderr != "" || !strings.Contains(stdout, "default/web-1 runs on") || named.Load() != 3 {
+		t.Errorf("asked %d times for web-1; stdout\n%s\nstderr %q", named.Load(), stdout, stderr)
 	}
 }

@@ -61,52 +61,12 @@ func (t *columnTemplate) add(header, path string) error {
 	return nil
 }
 
-// columnPrinter prints objects as rows. The header comes with the first of them.
-type columnPrinter struct {
-	template *columnTemplate
-	columns  io.Writer
-	flush    func() error
-	header   bool
-}
-
-func newColumnPrinter(w io.Writer, template *columnTemplate, header bool) *columnPrinter {
-	columns := printers.GetNewTabWriter(w)
-	return &columnPrinter{template: template, columns: columns, flush: columns.Flush, header: header}
-}
-
-func (p *columnPrinter) print(objects ...map[string]any) error {
-	if p.header {
-		headers := make([]string, len(p.template.columns))
-		for i, column := range p.template.columns {
-			headers[i] = column.header
-		}
-		if _, err := fmt.Fprintln(p.columns, strings.Join(headers, "\t")); err != nil {
-			return err
-		}
-		p.header = false
-	}
-	for _, object := range objects {
-		cells := make([]string, len(p.template.columns))
-		for i, column := range p.template.columns {
-			cells[i] = cellOf(column.path.find(object))
-		}
-		if _, err := fmt.Fprintln(p.columns, strings.Join(cells, "\t")); err != nil {
-			return err
-		}
-	}
-	return p.flush()
-}
-
 // cellOf returns the values at a path as kubectl prints them.
 func cellOf(values []any) string {
 	if len(values) == 0 {
 		return "<none>"
 	}
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = OneLine(printers.EscapeTerminal(fmt.Sprint(value)))
-	}
-	return strings.Join(texts, ",")
+	return strings.Join(Each(values, func(value any) string { return OneLine(printers.EscapeTerminal(fmt.Sprint(value))) }), ",")
 }
 
 // fieldPath is a path to fields of an object, in kubectl's relaxed form of JSONPath: .a.b, a.b, or
@@ -150,4 +110,55 @@ func (p *fieldPath) find(object map[string]any) (values []any) {
 
 func isNil(value reflect.Value) bool {
 	return value.Kind() == reflect.Interface && value.IsNil()
+}
+
+// Lister prints only the objects in an answer: their names, or the columns of the user's choice.
+type Lister[M any] struct {
+	w      io.Writer
+	nameOf func(M) string
+	// template is nil for names. Its cells are laid out by tab, below headers unless there are none, or they are printed.
+	template *columnTemplate
+	tab      interface {
+		io.Writer
+		Flush() error
+	}
+	headless bool
+}
+
+// NewLister returns a printer for a format that IsListing.
+func NewLister[M any](w io.Writer, o *Output, nameOf func(M) string) *Lister[M] {
+	return &Lister[M]{w: w, nameOf: nameOf, template: o.Format.columns, tab: printers.GetNewTabWriter(w), headless: o.NoHeaders}
+}
+
+// Print prints objects: a line each, and before the first of them the headers of columns.
+func (l *Lister[M]) Print(all ...M) error {
+	if l.template == nil {
+		return Texts(l.w, Each(all, func(m M) string { return OneLine(l.nameOf(m)) })...)
+	}
+	if !l.headless {
+		if err := l.row(func(c userColumn) string { return c.header }); err != nil {
+			return err
+		}
+		l.headless = true
+	}
+	for _, m := range all {
+		object, err := Object(m)
+		if err != nil {
+			return err
+		}
+		if err := l.row(func(c userColumn) string { return cellOf(c.path.find(object)) }); err != nil {
+			return err
+		}
+	}
+	return l.tab.Flush()
+}
+
+func (l *Lister[M]) row(cell func(userColumn) string) error {
+	_, err := fmt.Fprintln(l.tab, strings.Join(Each(l.template.columns, cell), "\t"))
+	return err
+}
+
+// Listing prints objects on standard output, in a format that IsListing. nameOf is not called if they have no names.
+func Listing[M any](o *Output, nameOf func(M) string, all ...M) error {
+	return NewLister(o.Out, o, nameOf).Print(all...)
 }

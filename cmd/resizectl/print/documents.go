@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
@@ -28,8 +30,9 @@ func JSON(m proto.Message, prefix string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// YAML returns a message as YAML, ending in a newline.
-func YAML(m proto.Message) ([]byte, error) {
+// YAML returns a message as YAML, ending in a newline, with every line except the first starting with prefix. Empty lines
+// occur only in text of several lines, and mean the same without it.
+func YAML(m proto.Message, prefix string) ([]byte, error) {
 	raw, err := JSON(m, "")
 	if err != nil {
 		return nil, err
@@ -38,89 +41,150 @@ func YAML(m proto.Message) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the answer as YAML: %w", err)
 	}
-	return out, nil
+	lines := bytes.SplitAfter(out, []byte("\n"))
+	for i, line := range lines {
+		if i > 0 && len(bytes.TrimSpace(line)) > 0 {
+			lines[i] = append([]byte(prefix), line...)
+		}
+	}
+	return bytes.Join(lines, nil), nil
 }
 
-// joined returns the fields of several messages as one JSON object. If several messages have a
-// field, the first message determines its value.
-func joined(messages ...proto.Message) ([]byte, error) {
+// Field is a field of a document. Its value is a string, a message, another value whose JSON is an object, or a List of them.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// List returns a value of a Field with several parts.
+func List[T any](parts []T) []any {
+	list := make([]any, len(parts))
+	for i, part := range parts {
+		list[i] = part
+	}
+	return list
+}
+
+// document is an object with fields in their order.
+type document []Field
+
+// MarshalJSON implements json.Marshaler.
+func (d document) MarshalJSON() ([]byte, error) {
 	var object bytes.Buffer
-	object.WriteByte('{')
-	known := map[string]bool{}
-	for _, m := range messages {
-		raw, err := JSON(m, "")
+	for i, field := range d {
+		raw, err := rawOf(field.Value)
 		if err != nil {
 			return nil, err
 		}
-		fields := json.NewDecoder(bytes.NewReader(raw))
-		if _, err := fields.Token(); err != nil { // The opening brace.
-			return nil, fmt.Errorf("join the answers: %w", err)
+		if i > 0 {
+			object.WriteByte(',')
 		}
-		for fields.More() {
-			name, err := fields.Token()
+		fmt.Fprintf(&object, "%q: %s", field.Name, raw)
+	}
+	return fmt.Appendf(nil, "{%s}", &object), nil
+}
+
+// Fields prints a document with these fields on standard output, like Document.
+func (o *Output) Fields(fields ...Field) error { return Value(o.Out, o.Format, document(fields)) }
+
+// selectable returns a value for templates.
+func selectable(value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			part, err := selectable(v[i])
 			if err != nil {
-				return nil, fmt.Errorf("join the answers: %w", err)
+				return nil, err
 			}
-			var value json.RawMessage
-			if err := fields.Decode(&value); err != nil {
-				return nil, fmt.Errorf("join the answers: %w", err)
-			}
-			if key := name.(string); !known[key] {
-				if len(known) > 0 {
-					object.WriteByte(',')
-				}
-				known[key] = true
-				fmt.Fprintf(&object, "%q: %s", key, value)
-			}
+			list[i] = part
 		}
+		return list, nil
 	}
-	object.WriteByte('}')
-	var out bytes.Buffer
-	if err := json.Indent(&out, object.Bytes(), "", "  "); err != nil {
-		return nil, fmt.Errorf("indent the answer: %w", err)
+	return Object(value)
+}
+
+// rawOf returns a value as JSON.
+func rawOf(value any) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case json.RawMessage:
+		return v, nil
+	case proto.Message:
+		return JSON(v, "")
+	case []any:
+		list := make([]json.RawMessage, len(v))
+		for i := range v {
+			part, err := rawOf(v[i])
+			if err != nil {
+				return nil, err
+			}
+			list[i] = part
+		}
+		value = list
 	}
-	return out.Bytes(), nil
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("write the answer as JSON: %w", err)
+	}
+	return raw, nil
 }
 
 // Document writes messages as the whole output: one object with the fields of all of them, or what
-// the format's template selects from it.
+// the format's template selects from it. If several messages have a field, the first message determines
+// its value.
 func Document(w io.Writer, f Format, messages ...proto.Message) error {
-	if f.template != nil {
-		document := map[string]any{}
-		for _, m := range messages {
-			fields, err := Object(m)
-			if err != nil {
+	var all document
+	merged := map[string]any{}
+	for _, m := range messages {
+		raw, err := fieldsOf[json.RawMessage](m)
+		if err != nil {
+			return err
+		}
+		object := map[string]any{}
+		if f.template != nil {
+			if object, err = Object(m); err != nil {
 				return err
 			}
-			for name, value := range fields {
-				if _, known := document[name]; !known {
-					document[name] = value
-				}
+		}
+		fields := m.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			name := fields.Get(i).JSONName()
+			if _, known := merged[name]; !known && raw[name] != nil {
+				merged[name], all = object[name], append(all, Field{name, raw[name]})
 			}
 		}
-		return f.Select(w, document)
 	}
-	out, err := joined(messages...)
+	if f.template != nil {
+		return f.Select(w, merged)
+	}
+	raw, err := all.MarshalJSON()
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, f, out)
+	// Unlike json.Marshal, the API's own mapping does not escape characters of HTML.
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return fmt.Errorf("indent the answer: %w", err)
+	}
+	return writeJSON(w, f, out.Bytes())
 }
 
 // Value writes a value that is no message as the whole output, like Document.
 func Value(w io.Writer, f Format, value any) error {
+	if f.template != nil {
+		document, err := Object(value)
+		if err != nil {
+			return err
+		}
+		return f.Select(w, document)
+	}
 	out, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the answer as JSON: %w", err)
 	}
-	if f.template == nil {
-		return writeJSON(w, f, out)
-	}
-	document := map[string]any{}
-	if err := utiljson.Unmarshal(out, &document); err != nil {
-		return fmt.Errorf("read the answer's JSON: %w", err)
-	}
-	return f.Select(w, document)
+	return writeJSON(w, f, out)
 }
 
 // writeJSON writes a JSON document, as YAML if that is the format.
@@ -148,4 +212,80 @@ func printLine(w io.Writer, m proto.Message) error {
 	line.WriteByte('\n')
 	_, err = line.WriteTo(w)
 	return err
+}
+
+// Object returns a value for templates, columns and sorting: the fields of its JSON. In those of a message,
+// integers of 64 bits are numbers, as in the objects that kubectl prints. JSON has them as strings.
+func Object(value any) (map[string]any, error) {
+	if d, is := value.(document); is {
+		object := map[string]any{}
+		for _, field := range d {
+			part, err := selectable(field.Value)
+			if err != nil {
+				return nil, err
+			}
+			object[field.Name] = part
+		}
+		return object, nil
+	}
+	if row, is := value.(interface{ InAPI() proto.Message }); is && row.InAPI() != nil {
+		value = row.InAPI()
+	}
+	fields, err := fieldsOf[any](value)
+	if m, is := value.(proto.Message); is && err == nil {
+		setNumbers(m.ProtoReflect().Descriptor(), fields)
+	}
+	return fields, err
+}
+
+// fieldsOf returns the fields of a value's JSON.
+func fieldsOf[V any](value any) (map[string]V, error) {
+	raw, err := rawOf(value)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]V{}
+	if err := utiljson.Unmarshal(raw, &fields); err != nil {
+		return nil, fmt.Errorf("read the answer's JSON: %w", err)
+	}
+	return fields, nil
+}
+
+// setNumbers gives the fields of a message the numeric types that they have in the API.
+func setNumbers(message protoreflect.MessageDescriptor, fields map[string]any) {
+	for name, value := range fields {
+		if field := message.Fields().ByJSONName(name); field != nil {
+			fields[name] = typed(field, value)
+		}
+	}
+}
+
+// typed returns a value of a field with the numeric types that it has in the API.
+func typed(field protoreflect.FieldDescriptor, value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = typed(field, v[i])
+		}
+	case map[string]any:
+		if field.IsMap() {
+			for key := range v {
+				v[key] = typed(field.MapValue(), v[key])
+			}
+		} else {
+			setNumbers(field.Message(), v)
+		}
+	case int64:
+		if kind := field.Kind(); kind == protoreflect.DoubleKind || kind == protoreflect.FloatKind {
+			return float64(v)
+		}
+	case string:
+		switch field.Kind() {
+		case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return value
 }

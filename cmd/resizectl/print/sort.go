@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
@@ -34,10 +33,10 @@ func (s *SortPath) Type() string { return "path" }
 // IsSet reports whether objects are sorted.
 func (s *SortPath) IsSet() bool { return s.path != nil }
 
-// Sort sorts messages by the field of --sort-by, if there is one.
-func Sort[M proto.Message](by SortPath, messages []M) error { return SortBy(by, messages, objectOf[M]) }
-
-func objectOf[M proto.Message](m M) (map[string]any, error) { return Object(m) }
+// Sort sorts values by the field of --sort-by, if there is one.
+func Sort[T any](by SortPath, values []T) error {
+	return SortBy(by, values, func(value T) (map[string]any, error) { return Object(value) })
+}
 
 // SortBy sorts values by the field of --sort-by in the objects that of returns. What lacks the field
 // comes first. It is an error if everything lacks it: then its path is wrong.

@@ -2,12 +2,14 @@ package print
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // Absent is the text of a cell with nothing to show.
@@ -55,10 +57,77 @@ func Timestamp(t *timestamppb.Timestamp) string {
 	return t.AsTime().Format(time.RFC3339)
 }
 
+// Each returns what text returns for each part of a list.
+func Each[T any](list []T, text func(T) string) []string {
+	var texts []string
+	for _, part := range list {
+		texts = append(texts, text(part))
+	}
+	return texts
+}
+
 // CountOf returns e.g. "1 pod" or "2 pods".
 func CountOf(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// AreOf returns "1 pod is" or e.g. "2 pods are".
+func AreOf(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what + " is"
+	}
+	return CountOf(n, what) + " are"
+}
+
+// First returns the first of some names, and how many more there are, e.g. "a, b and 2 more".
+func First(names []string, most int) string {
+	more := ""
+	if n := len(names) - most; n > 0 {
+		names, more = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// Lines prints single values as "name: text". All texts begin in the same column, after width
+// characters.
+func Lines(w io.Writer, width int, lines [][2]string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "%-*s%s\n", width, line[0]+":", line[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Texts prints a line for each text that is not empty.
+func Texts(w io.Writer, texts ...string) error {
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hidden says that an answer is incomplete, because it leaves out what is in namespaces that the caller
+// may not see; empty if it is not. which is what it leaves out, e.g. "pods".
+func Hidden(incomplete bool, which string) string {
+	if !incomplete {
+		return ""
+	}
+	return fmt.Sprintf("warning: %s in namespaces that you cannot see are left out: you do not have the right to get pods in all namespaces", which)
+}
+
+// Age returns how long ago something was, as kubectl prints it, e.g. "20d".
+func (o *Output) Age(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return Absent
+	}
+	return duration.HumanDuration(max(0, o.Now().Sub(t.AsTime())))
 }

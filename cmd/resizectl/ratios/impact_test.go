@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -19,7 +21,9 @@ func TestImpact(t *testing.T) {
 	} {
 		impact.Total.ByUsage = byUsage
 		var out strings.Builder
-		if err := PrintImpact(&out, print.Painter{}, impact, false); err != nil || out.String() != want {
+		never := print.ColorMode("never")
+		to := &print.Output{IOStreams: genericiooptions.IOStreams{Out: &out}, Color: &never}
+		if err := PrintImpact(to, impact); err != nil || out.String() != want {
 			t.Errorf("%d pods follow usage: %q, %v; want %q", byUsage, out.String(), err, want)
 		}
 	}

@@ -106,7 +106,7 @@ func rowsShowWhichFactorsAreUsed(t *testing.T) {
 		{unused, used, print.Cell{Text: "not used → 0.8"}, print.Cell{Text: "not used → 1"}},
 		{unused, unused, print.Cell{Text: "not used", Style: print.Notable}, print.Cell{Text: "not used", Style: print.Notable}},
 	} {
-		if cells := ShiftRow("n4", tc.old, tc.new).Cells; cells[3] != tc.cpu || cells[4] != tc.memory {
+		if cells := ShiftTable(Shift{"n4", tc.old, tc.new}).Rows[0].Cells; cells[3] != tc.cpu || cells[4] != tc.memory {
 			t.Errorf("got %v, want %v and %v", cells, tc.cpu, tc.memory)
 		}
 	}

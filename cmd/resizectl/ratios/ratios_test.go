@@ -23,6 +23,7 @@ func TestRatiosList(t *testing.T) {
 		{"ratios.wide", []string{"-o", "wide"}},
 		{"ratios.json", []string{"-o", "json"}},
 		{"ratios.yaml", []string{"--output=yaml"}},
+		{"ratios.json", []string{"--rules", "--watch=false", "-o", "json"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "list", "--server", address}, tc.args...)...)

@@ -3,7 +3,7 @@ package ratios
 import (
 	"context"
 	"fmt"
-	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -59,23 +60,40 @@ func (o *WriteOptions) AddFlags(cmd *cobra.Command, name string) {
 	command.AddOutputFlag(cmd, &o.Format)
 }
 
-// Run shows what w would change, asks for confirmation, and makes the change.
-func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
-	if o.dryRun.On() {
-		return o.preview(cmd.Context(), w)
+// RunE returns what runs the command: its steps, and then the write.
+func (o *WriteOptions) RunE(w Write, steps ...command.Step) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return command.Steps(func(context.Context) error { return o.run(cmd, w) }, steps...)(cmd, args)
 	}
-	if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
-		return err
+}
+
+// run shows what w would change, asks for confirmation, and makes the change. A dry run ends like "kubectl diff":
+// ErrDifferences means that pods would change.
+func (o *WriteOptions) run(cmd *cobra.Command, w Write) error {
+	if !o.dryRun.On() {
+		if err := o.MustBePossible(cmd, o.IOStreams); err != nil {
+			return err
+		}
 	}
 	// Each call has a timeout of its own, so that users have time to think.
 	would, err := o.call(cmd.Context(), w, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if would.GetChange() == nil {
+	case o.dryRun.On():
+		if err := o.printTried(w, would); err != nil {
+			return err
+		}
+		if would.GetImpact().GetTotal().GetPods() > 0 {
+			return command.ErrDifferences
+		}
+		return nil
+	case would.GetChange() == nil:
 		return o.printDone(would)
 	}
-	if err := printWouldBe(o.ErrOut, o.Color.Painter(o.ErrOut), w, would, o.Wide()); err != nil {
+	shown := o.Output
+	shown.Out = o.ErrOut
+	if err := printWouldBe(&shown, w, would); err != nil {
 		return err
 	}
 	if err := o.Ask(cmd, o.IOStreams, o.question()); err != nil {
@@ -88,24 +106,17 @@ func (o *WriteOptions) Run(cmd *cobra.Command, w Write) error {
 	return o.printDone(did)
 }
 
-// preview ends like "kubectl diff": ErrDifferences means that pods would change.
-func (o *WriteOptions) preview(ctx context.Context, w Write) error {
-	would, err := o.call(ctx, w, true)
-	if err != nil {
-		return err
-	}
+// printTried prints what a dry run has shown.
+func (o *WriteOptions) printTried(w Write, would Answer) (err error) {
 	if o.Format.IsDocument() {
 		err = o.Document(would)
 	} else {
-		err = printWouldBe(o.Out, o.Painter(), w, would, o.Wide())
+		err = printWouldBe(&o.Output, w, would)
 	}
-	if err == nil {
-		err = print.WarnHidden(o.ErrOut, would.GetImpact().GetIncomplete(), "affected pods")
+	if err != nil {
+		return err
 	}
-	if err == nil && would.GetImpact().GetTotal().GetPods() > 0 {
-		err = command.ErrDifferences
-	}
-	return err
+	return print.Texts(o.ErrOut, print.Hidden(would.GetImpact().GetIncomplete(), "affected pods"))
 }
 
 // call reads the current state only before a dry run: the real write must match the state
@@ -134,7 +145,7 @@ func (o *WriteOptions) send(ctx context.Context, c *client.Client, w Write, vali
 	if client.Reason(err) != "IMPLAUSIBLE_RATIO" || !validateOnly || !o.confirmed && !asks {
 		return answer, err
 	}
-	if _, err := fmt.Fprintf(o.ErrOut, "warning: %s\n\n", print.OneLine(connect.MessageOf(err))); err != nil {
+	if err := print.Texts(o.ErrOut, "warning: "+print.OneLine(connect.MessageOf(err))+"\n"); err != nil {
 		return nil, err
 	}
 	o.AllowImplausible = true
@@ -148,31 +159,91 @@ func (o *WriteOptions) question() string {
 	return "Apply?"
 }
 
-func printWouldBe(out io.Writer, p print.Painter, w Write, would Answer, wide bool) error {
-	if err := print.Table(out, p, wide, w.Table(would)); err != nil {
+func printWouldBe(o *print.Output, w Write, would Answer) error {
+	if err := o.Table(w.Table(would)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out); err != nil {
+	if _, err := fmt.Fprintln(o.Out); err != nil {
 		return err
 	}
-	return PrintImpact(out, p, would.GetImpact(), wide)
+	return PrintImpact(o, would.GetImpact())
 }
 
 // printDone prints what was changed: one line per node type, or a document.
 func (o *WriteOptions) printDone(did Answer) error {
 	change := did.GetChange()
 	if change == nil {
-		if _, err := fmt.Fprintln(o.ErrOut, "nothing to change: the overrides are already as requested"); err != nil {
+		if err := print.Texts(o.ErrOut, "nothing to change: the overrides are already as requested"); err != nil {
 			return err
 		}
 	}
 	if o.Format.IsDocument() {
 		return o.Document(did)
 	}
-	for _, delta := range change.GetDeltas() {
-		if _, err := fmt.Fprintf(o.Out, "change %d: override of %s: %s\n", change.GetNumber(), print.OneLine(delta.GetNodeType()), deltaLine(delta)); err != nil {
+	return print.Texts(o.Out, print.Each(change.GetDeltas(), func(d *workloadresizerv1.OverrideDelta) string {
+		return fmt.Sprintf("change %d: override of %s: %s", change.GetNumber(), print.OneLine(d.GetNodeType()), Shifted(overrideText(d.GetFrom()), overrideText(d.GetTo())))
+	})...)
+}
+
+// group is what a row is about: all pods, or those on a node type or in a namespace.
+type group struct {
+	what string
+	*workloadresizerv1.ImpactGroup
+}
+
+var impactColumns = []objects.Column[group]{
+	objects.Cell("Impact On", func(g group) any { return g.what + print.OneLine(g.GetName()) }),
+	objects.Count("Pods", group.GetPods),
+	objects.Cell("CPU", func(g group) any { return print.FreedOrAdded(g.GetRequestDelta()["cpu"]) }),
+	objects.Cell("Memory", func(g group) any { return print.FreedOrAdded(g.GetRequestDelta()["memory"]) }),
+	objects.Cell("Vetoed", func(g group) any {
+		if g.GetVetoed() == 0 {
+			return "0"
+		}
+		return print.Cell{Text: fmt.Sprint(g.GetVetoed()), Style: print.Notable}
+	}),
+}
+
+var byUsageColumn = objects.Count("By Usage", group.GetByUsage)
+
+var vetoColumns = []objects.Column[*workloadresizerv1.VetoedPod]{
+	objects.Text("Namespace", (*workloadresizerv1.VetoedPod).GetNamespace),
+	objects.Text("Pod", (*workloadresizerv1.VetoedPod).GetPod),
+	objects.Text("Node", (*workloadresizerv1.VetoedPod).GetNode),
+	objects.Text("Vetoed By", (*workloadresizerv1.VetoedPod).GetCode),
+	objects.Text("Message", (*workloadresizerv1.VetoedPod).GetMessage).Wide(),
+}
+
+// PrintImpact prints what different ratios would mean for the pods: how many of each group would
+// change, and which of them would be vetoed.
+func PrintImpact(o *print.Output, impact *workloadresizerv1.Impact) error {
+	total := impact.GetTotal()
+	if total.GetPods() == 0 && total.GetVetoed() == 0 {
+		return print.Texts(o.Out, "no pod would get a different size")
+	}
+	groups, columns := []group{{"all pods", total}}, impactColumns
+	for _, of := range impact.GetNodeTypes() {
+		groups = append(groups, group{"node type ", of})
+	}
+	for _, of := range impact.GetNamespaces() {
+		groups = append(groups, group{"namespace ", of})
+	}
+	if total.GetByUsage() > 0 {
+		columns = append(slices.Clone(columns), byUsageColumn)
+	}
+	if err := o.Table(objects.Table(columns, groups...)); err != nil {
+		return err
+	}
+	if impact.GetIncomplete() {
+		if err := print.Texts(o.Out, "not shown: namespaces that you cannot see"); err != nil {
 			return err
 		}
+	}
+	if err := o.TableBelow(objects.Table(vetoColumns, impact.GetVetoed()...)); err != nil {
+		return err
+	}
+	if more := total.GetVetoed() - int64(len(impact.GetVetoed())); more > 0 {
+		return print.Texts(o.Out, fmt.Sprintf("not shown: %s that would be vetoed", print.CountOf(more, "more pod")))
 	}
 	return nil
 }

@@ -145,13 +145,12 @@ the pods of a workload, and --selector for one of the pods with these labels.
 
 // printState prints the kubelet's message, and why a pod is only partly sized.
 func printState(ctx context.Context, c *client.Client, w io.Writer, resize *workloadresizerv1.Resize) error {
+	said := ""
 	if resize.GetMessage() != "" {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", State(resize.GetState()), print.OneLine(resize.GetMessage())); err != nil {
-			return err
-		}
+		said = fmt.Sprintf("%s: %s", State(resize.GetState()), print.OneLine(resize.GetMessage()))
 	}
-	if !Partly(resize) {
-		return nil
+	if err := print.Texts(w, said); err != nil || !Partly(resize) {
+		return err
 	}
 	return printPart(ctx, c, w, resize)
 }
@@ -175,3 +174,56 @@ are applied.
 
 -o wide also shows what the containers run with (ACTUAL), and the kubelet's
 message.`
+
+// selection selects the pods to list or to watch.
+type selection struct {
+	namespace     string
+	allNamespaces bool
+	labels        string
+	stateNames    []string
+	states        []workloadresizerv1.ResizeState
+}
+
+// addFlags adds the flags; verb is what the command does with the pods.
+func (s *selection) addFlags(cmd *cobra.Command, verb string) {
+	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the pods")
+	cmd.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, verb+" the pods in every namespace, regardless of --namespace")
+	cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
+	addStateFlag(cmd, &s.stateNames)
+}
+
+// complete checks the flags.
+func (s *selection) complete(cmd *cobra.Command, _ []string) (err error) {
+	if err := command.CheckNamespace(cmd, s.namespace, "use --all-namespaces for every namespace"); err != nil {
+		return err
+	}
+	if err := command.CheckSelector(cmd, s.labels); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("state") && len(s.stateNames) == 0 {
+		return command.UsageErrorf(cmd, "--state is empty; omit it for all states")
+	}
+	s.states, err = parseStates(cmd, s.stateNames)
+	return err
+}
+
+// request returns the selection in the API.
+func (s *selection) request() *workloadresizerv1.ListResizesRequest {
+	request := &workloadresizerv1.ListResizesRequest{Namespace: s.namespace, LabelSelector: s.labels, States: s.states}
+	if s.allNamespaces {
+		request.Namespace = ""
+	}
+	return request
+}
+
+// nothingFound says that no pod is selected.
+func (s *selection) nothingFound() string {
+	found := "no pods found that were sized"
+	if s.labels != "" || len(s.states) > 0 {
+		found = "no matching pods found that were sized"
+	}
+	if s.allNamespaces {
+		return found
+	}
+	return found + " in namespace " + s.namespace
+}

@@ -1,6 +1,8 @@
 package status
 
 import (
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -73,6 +76,25 @@ func TestStatus(t *testing.T) {
 
 func TestStatusRules(t *testing.T) {
 	t.Run("reports a refusal", reportsARefusal)
+	t.Run("prints the state again when it has changed", printsTheStateAgainWhenItHasChanged)
+}
+
+func printsTheStateAgainWhenItHasChanged(t *testing.T) {
+	pause := connect.PollPause
+	connect.PollPause = time.Millisecond
+	t.Cleanup(func() { connect.PollPause = pause })
+	var asked atomic.Int32
+	server := cmdtest.Answering(cmdtest.On(func(*workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
+		now := wellStatus()
+		if asked.Add(1) > 3 {
+			now.Version = "v1.2.4"
+		}
+		return now, nil
+	}))
+	_, stdout, stderr := program.WatchUntil(t, "v1.2.4", "status", "--watch", "--server", server.Serve(t))
+	if strings.Count(stdout, "v1.2.3") != 1 || stderr != "" {
+		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
+	}
 }
 
 func reportsARefusal(t *testing.T) {

@@ -3,4 +3,7 @@
 //
 // It must not know how a need follows from usage: it adds up what the server reports, and explains it
 // in the server's words.
+//
+// sources, explain and history use the verbs of package objects. usage and usage savings use only its tables:
+// their rows are sums over what the server lists.
 package usage

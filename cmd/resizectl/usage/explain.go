@@ -7,24 +7,35 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-type explainOptions struct {
-	print.Output
+// containers are the containers of a workload that have one name, or all of its containers.
+type containers struct {
 	target
 	container string
-	server    *connect.Connection
+}
+
+// page returns the command that shows something about the containers; usage describes --container.
+func page[M proto.Message](c *containers, server *connect.Connection, v objects.Verb, usage string) objects.Page[M] {
+	v.Args, v.Complete, v.Steps = cobra.ArbitraryArgs, connect.CompleteWorkloads(server), []command.Step{c.complete}
+	v.Flags = func(cmd *cobra.Command) {
+		connect.AddNamespaceFlag(cmd, &c.namespace, "namespace of the workload")
+		cmd.Flags().StringVarP(&c.container, "container", "c", "", usage)
+	}
+	return objects.Page[M]{Verb: v}
 }
 
 func newExplainCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &explainOptions{Output: out, server: server}
-	cmd := &cobra.Command{
+	o := &containers{}
+	p := page[*workloadresizerv1.GetRecommendationResponse](o, server, objects.Verb{
 		Use:   "explain WORKLOAD",
 		Short: "Explain step by step what a workload needs",
 		Long: `Explain step by step what a workload needs, for each of its containers. WORKLOAD is
@@ -52,39 +63,30 @@ The steps are
 
   # Print the target of one of its containers
   resizectl usage explain deployment/web -n shop -c app -o jsonpath='{.containers[0].recommendation.baseline.target}'`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: connect.CompleteWorkloads(server),
-		RunE:              command.Steps(o.run, o.complete),
-	}
-	connect.AddNamespaceFlag(cmd, &o.namespace, "namespace of the workload")
-	addContainerFlag(cmd, &o.container, "explain only the containers with this name")
-	command.AddOutputFlag(cmd, &o.Format)
-	return cmd
+	}, "explain only the containers with this name")
+	p.Fetch, p.Text = o.explain, o.print
+	return p.Command(out, server)
 }
 
-func (o *explainOptions) run(ctx context.Context) error {
-	return o.server.Call(ctx, func(ctx context.Context, c *client.Client) error {
-		if err := o.resolve(ctx, c); err != nil {
-			return err
-		}
-		resp, err := c.GetRecommendation(ctx, o.namespace, o.workload)
-		if err != nil {
-			return err
-		}
-		names := containersOf(resp)
-		if o.container != "" {
-			resp.Containers = slices.DeleteFunc(resp.GetContainers(), func(e *workloadresizerv1.ExplainedRecommendation) bool {
-				return e.GetRecommendation().GetContainer() != o.container
-			})
-		}
-		switch {
-		case o.Format.IsDocument() && (o.container == "" || len(resp.GetContainers()) > 0):
-			return o.Document(resp)
-		case len(resp.GetContainers()) == 0:
-			return o.noContainer(o.container, names)
-		}
-		return o.print(resp)
-	})
+// explain returns the explanation of the containers.
+func (o *containers) explain(ctx context.Context, c *client.Client, to *print.Output) (*workloadresizerv1.GetRecommendationResponse, error) {
+	if err := o.resolve(ctx, c); err != nil {
+		return nil, err
+	}
+	resp, err := c.GetRecommendation(ctx, o.namespace, o.workload)
+	if err != nil {
+		return nil, err
+	}
+	names := containersOf(resp)
+	if o.container != "" {
+		resp.Containers = slices.DeleteFunc(resp.GetContainers(), func(e *workloadresizerv1.ExplainedRecommendation) bool {
+			return e.GetRecommendation().GetContainer() != o.container
+		})
+	}
+	if len(resp.GetContainers()) == 0 && (o.container != "" || !to.Format.IsDocument()) {
+		return nil, o.noContainer(o.container, names)
+	}
+	return resp, nil
 }
 
 // containersOf returns the names of the containers.
@@ -107,13 +109,9 @@ func (t *target) noContainer(name string, names []string) error {
 	return fmt.Errorf("%s in namespace %s has no container %q: set --container to one of %s", workload, t.namespace, name, print.OneLine(strings.Join(names, ", ")))
 }
 
-func addContainerFlag(cmd *cobra.Command, container *string, usage string) {
-	cmd.Flags().StringVarP(container, "container", "c", "", usage)
-}
-
-func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse) error {
+func (o *containers) print(to *print.Output, resp *workloadresizerv1.GetRecommendationResponse) error {
 	for i, e := range resp.GetContainers() {
-		steps, err := stepsOf(o.Painter(), e, resp.GetCurrency())
+		steps, err := stepsOf(to.Painter(), e, resp.GetCurrency())
 		if err != nil {
 			return err
 		}
@@ -126,10 +124,10 @@ func (o *explainOptions) print(resp *workloadresizerv1.GetRecommendationResponse
 		if named := print.WorkloadName(o.workload); named != of {
 			pods = ", for which the pods of " + named + " count"
 		}
-		if _, err := fmt.Fprintf(o.Out, "%sContainer %s of %s in namespace %s%s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), of, o.namespace, pods); err != nil {
+		if _, err := fmt.Fprintf(to.Out, "%sContainer %s of %s in namespace %s%s\n", lead, print.OneLine(e.GetRecommendation().GetContainer()), of, o.namespace, pods); err != nil {
 			return err
 		}
-		if err := o.Steps(steps); err != nil {
+		if err := to.Steps(steps); err != nil {
 			return err
 		}
 	}

@@ -12,15 +12,11 @@ import (
 func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, currency string) ([]string, error) {
 	r := e.GetRecommendation()
 	steps := []string{ruleStep(r), demandStep(r)}
-	for _, m := range e.GetMeasured() {
-		steps = append(steps, measuredStep(m))
-	}
+	steps = append(steps, print.Each(e.GetMeasured(), measuredStep)...)
 	if len(e.GetMeasured()) == 0 {
 		steps = append(steps, "Measured: nothing in the time that history is kept for.")
 	}
-	for _, step := range e.GetSteps() {
-		steps = append(steps, computedStep(step))
-	}
+	steps = append(steps, print.Each(e.GetSteps(), computedStep)...)
 	if size := r.GetBaseline(); size != nil {
 		steps = append(steps, targetStep(size), confidenceStep(size), decreaseStep(p, size))
 		steps = append(steps, leastSteps(size)...)
@@ -182,26 +178,26 @@ func nowSteps(p print.Painter, r *workloadresizerv1.Recommendation, currency str
 	if err := s.read(r.GetSums()); err != nil {
 		return nil, fmt.Errorf("read the sums of container %s: %w", r.GetContainer(), err)
 	}
-	if s.Containers == 0 {
+	if s.pods == 0 {
 		return []string{"Now: no pod with this container runs."}, nil
 	}
 	steps := []string{fmt.Sprintf("Now: requests of %s: cpu %s, memory %s; authored: cpu %s, memory %s.",
-		print.CountOf(s.Containers, "pod"), cores(s.requested.cpu), bytes(s.requested.memory), cores(s.authored.cpu), bytes(s.authored.memory))}
-	if s.UnknownContainers > 0 {
+		print.CountOf(s.pods, "pod"), cores(s.requested.cpu), bytes(s.requested.memory), cores(s.authored.cpu), bytes(s.authored.memory))}
+	if s.unknownPods > 0 {
 		unknown := s.unknown()
 		steps = append(steps, fmt.Sprintf("%s: %s without a recommendation, or on a node whose performance is unknown (authored: cpu %s, memory %s). Savings do not count this.",
-			p.Paint(print.Notable, "Unknown"), print.CountOf(s.UnknownContainers, "pod"), cores(unknown.cpu), bytes(unknown.memory)))
+			p.Paint(print.Notable, "Unknown"), print.CountOf(s.unknownPods, "pod"), cores(unknown.cpu), bytes(unknown.memory)))
 	}
 	if s.known() == 0 {
 		return steps, nil
 	}
-	saved := s.saved()
+	saved := s.saved
 	steps = append(steps, fmt.Sprintf("Saved: authored - recommended: cpu %s - %s = %s, memory %s - %s = %s; used: cpu %s, memory %s.",
 		cores(s.compared.cpu), cores(s.recommended.cpu), p.Paint(savedStyle(saved.cpu.Sign()), cores(saved.cpu)),
 		bytes(s.compared.memory), bytes(s.recommended.memory), p.Paint(savedStyle(saved.memory.Sign()), bytes(saved.memory)),
 		cores(s.used.cpu), bytes(s.used.memory)))
-	if cost := s.savedCost(); cost != nil {
-		steps = append(steps, fmt.Sprintf("Cost of a month of %d hours: authored - recommended: %s - %s = %s %s.", monthHours, money(*s.authoredCost), money(*s.recommendedCost), money(*cost), print.OneLine(currency)))
+	if cost := s.cost.saved(); cost != nil {
+		steps = append(steps, fmt.Sprintf("Cost of a month of %d hours: authored - recommended: %s - %s = %s %s.", monthHours, money(*s.cost.authored), money(*s.cost.changed), money(*cost), print.OneLine(currency)))
 	}
 	return steps, nil
 }

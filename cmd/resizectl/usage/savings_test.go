@@ -107,7 +107,7 @@ func TestSavingsRules(t *testing.T) {
 		resp := &workloadresizerv1.ListSavingsResponse{Savings: savingsOfAll(), Currency: "USD"}
 		resp.Savings[2].RequestedCost = nil
 		all, err := savingsOf(resp)
-		if err != nil || all.total.savedCost() != nil || all.namespaces[1].savedCost() != nil || all.namespaces[0].savedCost() == nil || all.total.GetAuthoredCost() != 0.5453125 {
+		if err != nil || all.total.sums.cost.saved() != nil || all.rows[byNamespace][1].sums.cost.saved() != nil || all.rows[byNamespace][0].sums.cost.saved() == nil || *all.total.sums.cost.authored != 0.5453125 {
 			t.Errorf("%v, %v", all.total, err)
 		}
 	})

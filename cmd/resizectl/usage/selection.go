@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -57,25 +56,29 @@ func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
 	return request
 }
 
-// list prints what is selected, or says that nothing was found. call returns how many items the server lists, and
-// how to print them.
-func (s *selection) list(ctx context.Context, server *connect.Connection, errOut io.Writer, call func(context.Context, *client.Client) (n int, show func() error, err error)) error {
+// layout returns the columns for rows about these.
+func (s *selection) layout(by by) layout {
+	return layout{by: by, withNamespace: s.allNamespaces || by == byNamespace}
+}
+
+// list prints what is selected, or says that nothing was found.
+func (s *selection) list(ctx context.Context, server *connect.Connection, o *print.Output, by by, fetch func(context.Context, *client.Client) (*report, error)) error {
 	return server.Call(ctx, func(ctx context.Context, c *client.Client) error {
 		if err := s.resolve(ctx, c); err != nil {
 			return err
 		}
-		n, show, err := call(ctx, c)
+		all, err := fetch(ctx, c)
 		if err != nil {
 			return err
 		}
-		if s.workload != nil && s.labels == "" && n == 0 {
+		none := len(all.rows[byWorkload]) == 0
+		if s.workload != nil && s.labels == "" && none {
 			return s.noPods(ctx, c)
 		}
-		if err := show(); err != nil || n > 0 {
+		if err := all.print(o, s.layout(by), s); err != nil || !none {
 			return err
 		}
-		_, err = fmt.Fprintln(errOut, s.nothingFound())
-		return err
+		return print.Texts(o.ErrOut, s.nothingFound())
 	})
 }
 

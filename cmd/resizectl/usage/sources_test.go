@@ -81,7 +81,7 @@ func saysWhichSourceIsSilent(t *testing.T) {
 	status := &workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{source("push", nil)}, Collecting: true}
 	server := cmdtest.Answering(cmdtest.Returns(status))
 	_, _, stderr := program.Shell(t.Context(), "usage", "sources", "--server", server.Serve(t))
-	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference.md#usage-from-node-agents)\n"; stderr != want {
+	if want := "note: nobody has reported usage to the source push: without node agents that report, remove push from --usage-sources of the server, or add the agents (docs/reference/node-agents.md#usage)\n"; stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}
 }
@@ -99,7 +99,7 @@ func showsNoProgressOfAFirstReadThatIsDone(t *testing.T) {
 
 func knowsWhatToDoAboutWhatIsWrong(t *testing.T) {
 	for _, tc := range []struct{ source, message, remedy string }{
-		{"metrics.k8s.io", "list the metrics of namespace shop: pods.metrics.k8s.io is forbidden: User cannot list", "apply the manifests of this version again: they give the server its rights (docs/install.md#2-the-server)"},
+		{"metrics.k8s.io", "list the metrics of namespace shop: pods.metrics.k8s.io is forbidden: User cannot list", "apply the manifests of this version again: they give the server its rights (docs/tasks/install.md)"},
 		{"metrics.k8s.io", "the server is currently unable to handle the request (get pods.metrics.k8s.io)", "see why metrics-server does not answer: kubectl describe apiservice v1beta1.metrics.k8s.io"},
 		{"prometheus", "query x: Post http://prometheus:9090: dial tcp: lookup prometheus: no such host", "check --usage-prometheus-url of the server"},
 		{"prometheus", "query x: client error: 401", "check the password in --usage-prometheus-url of the server, or its --usage-prometheus-token-file"},

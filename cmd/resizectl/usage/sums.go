@@ -2,6 +2,10 @@ package usage
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -9,49 +13,78 @@ import (
 // monthHours is the number of hours in a month, as the prices of providers count them.
 const monthHours = 730
 
-// sums are sums over the containers in all pods. They are exact.
+// sums are sums over containers or, of savings, over pods. They are exact.
 type sums struct {
-	Containers, UnknownContainers int64
-	// authored and requested are of all containers, compared and all others of those that are not
-	// unknown.
-	authored, requested, compared, used, recommended amounts
-	// These are per hour; nil if the cost of some of them is not known.
-	authoredCost, recommendedCost *float64
+	pods, unknownPods, reverts, kills int64
+	// authored and requested are of all, and all others of those that are not unknown. compared is what the authors of
+	// these requested.
+	authored, requested, compared, used, recommended, saved, measured amounts
+	cost                                                              cost
 }
 
-// read reads the sums of one container.
-func (s *sums) read(from *workloadresizerv1.UsageSums) (err error) {
-	*s = sums{Containers: from.GetPods(), UnknownContainers: from.GetUnknownPods(), authoredCost: from.AuthoredCost, recommendedCost: from.RecommendedCost}
-	for _, part := range []struct {
-		name string
-		to   *amounts
-		from *workloadresizerv1.ResourceAmounts
-	}{
-		{"authored", &s.authored, from.GetAuthored()}, {"requested", &s.requested, from.GetRequested()}, {"compared", &s.compared, from.GetCompared()},
-		{"used", &s.used, from.GetUsed()}, {"recommended", &s.recommended, from.GetRecommended()},
-	} {
-		if *part.to, err = amountsOf(part.from); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+// cost is what something costs an hour: as authored, as it could or would be, and what is used of it; nil if that of some
+// of it is not known.
+type cost struct {
+	authored, changed, used *float64
+	// of is how much has a cost. That of nothing is not unknown.
+	of int64
+}
+
+// part is one of the amounts, and what the API says of it.
+type part struct {
+	name string
+	to   *amounts
+	from *workloadresizerv1.ResourceAmounts
+}
+
+func readParts(parts ...part) (err error) {
+	for _, p := range parts {
+		if *p.to, err = amountsOf(p.from); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 	return nil
 }
 
-// add adds other sums. A cost that is not known makes the cost of both unknown, unless it is the cost
-// of nothing.
+// read reads the sums of one container.
+func (s *sums) read(from *workloadresizerv1.UsageSums) error {
+	*s = sums{pods: from.GetPods(), unknownPods: from.GetUnknownPods()}
+	s.cost = cost{authored: from.AuthoredCost, changed: from.RecommendedCost, of: s.known()}
+	err := readParts(part{"authored", &s.authored, from.GetAuthored()}, part{"requested", &s.requested, from.GetRequested()},
+		part{"compared", &s.compared, from.GetCompared()}, part{"used", &s.used, from.GetUsed()}, part{"recommended", &s.recommended, from.GetRecommended()})
+	s.saved = s.compared.less(s.recommended)
+	return err
+}
+
+// readSavings reads the savings of a workload.
+func (s *sums) readSavings(from *workloadresizerv1.Savings) error {
+	*s = sums{pods: from.GetPods(), unknownPods: from.GetUnknownPods(), reverts: from.GetReverts(), kills: from.GetOomKills()}
+	s.cost = cost{authored: from.AuthoredCost, changed: from.RequestedCost, used: from.UsedCost, of: s.pods + s.reverts + s.kills}
+	return readParts(part{"authored", &s.authored, from.GetAuthored()}, part{"requested", &s.requested, from.GetRequested()},
+		part{"saved", &s.saved, from.GetSaved()}, part{"measured", &s.measured, from.GetMeasured()}, part{"used", &s.used, from.GetUsed()})
+}
+
+// add adds other sums.
 func (s *sums) add(o *sums) {
-	switch {
-	case s.known() == 0:
-		s.authoredCost, s.recommendedCost = o.authoredCost, o.recommendedCost
-	case o.known() > 0:
-		s.authoredCost, s.recommendedCost = plus(s.authoredCost, o.authoredCost), plus(s.recommendedCost, o.recommendedCost)
-	}
-	s.Containers, s.UnknownContainers = s.Containers+o.Containers, s.UnknownContainers+o.UnknownContainers
+	s.cost.add(o.cost)
+	s.pods, s.unknownPods, s.reverts, s.kills = s.pods+o.pods, s.unknownPods+o.unknownPods, s.reverts+o.reverts, s.kills+o.kills
 	s.authored.add(o.authored)
 	s.requested.add(o.requested)
 	s.compared.add(o.compared)
 	s.used.add(o.used)
 	s.recommended.add(o.recommended)
+	s.saved.add(o.saved)
+	s.measured.add(o.measured)
+}
+
+// add adds another cost. One that is not known makes the cost of both unknown, unless it is the cost of nothing.
+func (c *cost) add(o cost) {
+	switch {
+	case c.of == 0:
+		*c = o
+	case o.of > 0:
+		*c = cost{plus(c.authored, o.authored), plus(c.changed, o.changed), plus(c.used, o.used), c.of + o.of}
+	}
 }
 
 func plus(a, b *float64) *float64 {
@@ -61,19 +94,109 @@ func plus(a, b *float64) *float64 {
 	return new(*a + *b)
 }
 
-// known is the number of containers with a recommendation.
-func (s *sums) known() int64 { return s.Containers - s.UnknownContainers }
-
-// saved is what the recommendations would free.
-func (s *sums) saved() amounts { return s.compared.less(s.recommended) }
-
-// savedCost is what the recommendations would save an hour; nil if that is not known.
-func (s *sums) savedCost() *float64 {
-	if s.authoredCost == nil || s.recommendedCost == nil {
+// saved is what is saved an hour; nil if that is not known.
+func (c *cost) saved() *float64 {
+	if c.authored == nil || c.changed == nil {
 		return nil
 	}
-	return new(*s.authoredCost - *s.recommendedCost)
+	return new(*c.authored - *c.changed)
 }
+
+// known is the number of those that are not unknown.
+func (s *sums) known() int64 { return s.pods - s.unknownPods }
 
 // unknown is what the authors of the other containers requested.
 func (s *sums) unknown() amounts { return s.authored.less(s.compared) }
+
+// amounts are exact amounts of both resources. The zero value is none of either.
+type amounts struct{ cpu, memory resource.Quantity }
+
+// amountsOf parses amounts of the API. Absent amounts are 0.
+func amountsOf(a *workloadresizerv1.ResourceAmounts) (amounts, error) {
+	cpu, err := quantityOf(a.GetCpu(), resource.DecimalSI)
+	if err != nil {
+		return amounts{}, fmt.Errorf("cpu: %w", err)
+	}
+	memory, err := quantityOf(a.GetMemory(), resource.BinarySI)
+	if err != nil {
+		return amounts{}, fmt.Errorf("memory: %w", err)
+	}
+	return amounts{cpu, memory}, nil
+}
+
+func quantityOf(text string, format resource.Format) (resource.Quantity, error) {
+	if text == "" {
+		return resource.Quantity{Format: format}, nil
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return q, fmt.Errorf("the server's amount %q is not a quantity", text)
+	}
+	// A sum has the format of its first part.
+	q.Format = format
+	return q, nil
+}
+
+func (a *amounts) add(b amounts) {
+	a.cpu.Add(b.cpu)
+	a.memory.Add(b.memory)
+}
+
+// less returns a without b.
+func (a amounts) less(b amounts) amounts {
+	difference := amounts{a.cpu.DeepCopy(), a.memory.DeepCopy()}
+	difference.cpu.Sub(b.cpu)
+	difference.memory.Sub(b.memory)
+	return difference
+}
+
+// fields are amounts in documents.
+type fields struct {
+	CPU    string `json:"cpu"`
+	Memory string `json:"memory"`
+}
+
+func (a amounts) fields() *fields {
+	return &fields{a.cpu.String(), a.memory.String()}
+}
+
+func (a amounts) inAPI() *workloadresizerv1.ResourceAmounts {
+	return &workloadresizerv1.ResourceAmounts{Cpu: a.cpu.String(), Memory: a.memory.String()}
+}
+
+// cores returns an amount of CPU for people, e.g. "1500m" or "12.3".
+func cores(q resource.Quantity) string {
+	millis := q.MilliValue()
+	switch size := max(millis, -millis); {
+	case size < 10_000:
+		return resource.NewMilliQuantity(millis, resource.DecimalSI).String()
+	case size < 1_000_000:
+		return tenths(float64(millis) / 1000)
+	}
+	return strconv.FormatInt(millis/1000, 10)
+}
+
+// bytes returns an amount of memory for people, in Mi or larger units unless it is tiny, e.g. "345Mi"
+// or "12.3Gi".
+func bytes(q resource.Quantity) string {
+	const mi, gi = 1 << 20, 1 << 30
+	n := q.Value()
+	switch size := max(n, -n); {
+	case size < mi:
+		return resource.NewQuantity(n, resource.BinarySI).String()
+	case size < 10*gi:
+		rounded := (size + mi/2) / mi * mi
+		if n < 0 {
+			rounded = -rounded
+		}
+		return resource.NewQuantity(rounded, resource.BinarySI).String()
+	case size < 1000*gi:
+		return tenths(float64(n)/gi) + "Gi"
+	}
+	return strconv.FormatInt(n/gi, 10) + "Gi"
+}
+
+// tenths returns a number with one digit after the point, unless that is 0.
+func tenths(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}

@@ -15,6 +15,8 @@ func TestSums(t *testing.T) {
 	t.Run("over containers, workloads and namespaces equal the total", sumsEqualTheTotal)
 	t.Run("split what was authored into what is recommended, saved and unknown", sumsSplitWhatWasAuthored)
 	t.Run("have no cost if that of a part is unknown", sumsHaveNoCostIfThatOfAPartIsUnknown)
+	t.Run("have the cost of the others if a part is nothing", sumsHaveTheCostOfTheOthersIfAPartIsNothing)
+	t.Run("are by namespace, also of workloads with the same name", sumsAreByNamespace)
 }
 
 // many returns recommendations of 5 namespaces with 40 workloads each, in the order of the server. Some
@@ -77,21 +79,21 @@ func sumsEqualTheTotal(t *testing.T) {
 		}
 		want.cost[0], want.cost[1] = want.cost[0]+s.GetAuthoredCost(), want.cost[1]+s.GetRecommendedCost()
 	}
-	if len(all.Workloads) != 200 || len(all.Namespaces) != 5 || len(all.Containers) != len(resp.GetRecommendations()) {
-		t.Fatalf("%d workloads, %d namespaces, %d containers", len(all.Workloads), len(all.Namespaces), len(all.Containers))
+	if len(all.rows[byWorkload]) != 200 || len(all.rows[byNamespace]) != 5 || len(all.rows[byContainer]) != len(resp.GetRecommendations()) {
+		t.Fatalf("%d workloads, %d namespaces, %d containers", len(all.rows[byWorkload]), len(all.rows[byNamespace]), len(all.rows[byContainer]))
 	}
-	for name, rows := range map[string][]*row{"containers": all.Containers, "workloads": all.Workloads, "namespaces": all.Namespaces, "total": {&all.Total}} {
+	for name, rows := range map[string][]*row{"containers": all.rows[byContainer], "workloads": all.rows[byWorkload], "namespaces": all.rows[byNamespace], "total": {all.total}} {
 		var got totals
 		for _, r := range rows {
-			got.containers, got.unknown = got.containers+r.Containers, got.unknown+r.UnknownContainers
-			for i, a := range []amounts{r.authored, r.requested, r.compared, r.used, r.recommended} {
+			got.containers, got.unknown = got.containers+r.sums.pods, got.unknown+r.sums.unknownPods
+			for i, a := range []amounts{r.sums.authored, r.sums.requested, r.sums.compared, r.sums.used, r.sums.recommended} {
 				got.amounts[i][0] += a.cpu.MilliValue()
 				got.amounts[i][1] += a.memory.Value()
 			}
-			if r.authoredCost == nil || r.recommendedCost == nil {
+			if r.sums.cost.authored == nil || r.sums.cost.changed == nil {
 				t.Fatalf("%s: no cost in %+v", name, r)
 			}
-			got.cost[0], got.cost[1] = got.cost[0]+*r.authoredCost, got.cost[1]+*r.recommendedCost
+			got.cost[0], got.cost[1] = got.cost[0]+*r.sums.cost.authored, got.cost[1]+*r.sums.cost.changed
 		}
 		for i := range got.cost {
 			if math.Abs(got.cost[i]-want.cost[i]) > 1e-9*want.cost[i] {
@@ -110,13 +112,13 @@ func sumsSplitWhatWasAuthored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rows := range [][]*row{all.Containers, all.Workloads, all.Namespaces, {&all.Total}} {
+	for _, rows := range [][]*row{all.rows[byContainer], all.rows[byWorkload], all.rows[byNamespace], {all.total}} {
 		for _, r := range rows {
-			sum := r.unknown()
-			sum.add(r.recommended)
-			sum.add(r.saved())
-			if sum.cpu.Cmp(r.authored.cpu) != 0 || sum.memory.Cmp(r.authored.memory) != 0 {
-				t.Fatalf("%v, want %v, of %+v", sum.fields(), r.authored.fields(), r)
+			sum := r.sums.unknown()
+			sum.add(r.sums.recommended)
+			sum.add(r.sums.saved)
+			if sum.cpu.Cmp(r.sums.authored.cpu) != 0 || sum.memory.Cmp(r.sums.authored.memory) != 0 {
+				t.Fatalf("%v, want %v, of %+v", sum.fields(), r.sums.authored.fields(), r)
 			}
 		}
 	}
@@ -129,8 +131,53 @@ func sumsHaveNoCostIfThatOfAPartIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all.Total.savedCost() != nil || all.Namespaces[4].savedCost() != nil || all.Namespaces[3].savedCost() == nil {
+	if all.total.sums.cost.saved() != nil || all.rows[byNamespace][4].sums.cost.saved() != nil || all.rows[byNamespace][3].sums.cost.saved() == nil {
 		t.Error("a cost that is not known is 0 in the total, or affects other namespaces")
+	}
+}
+
+// A container whose pods are all unknown, and a workload that has no pods, may have no cost in the API.
+func sumsHaveTheCostOfTheOthersIfAPartIsNothing(t *testing.T) {
+	known := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, AuthoredCost: new(2.0), RecommendedCost: new(1.5)}}
+	unknown := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, UnknownPods: 1}}
+	saved := &workloadresizerv1.Savings{Pods: 1, AuthoredCost: new(2.0), RequestedCost: new(1.5)}
+	killed := &workloadresizerv1.Savings{OomKills: 1}
+	for name, tc := range map[string]struct {
+		all  *workloadresizerv1.ListRecommendationsResponse
+		some *workloadresizerv1.ListSavingsResponse
+		want *float64
+	}{
+		"unknown last":             {all: &workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{known, unknown}}, want: new(0.5)},
+		"unknown first":            {all: &workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{unknown, known}}, want: new(0.5)},
+		"nothing last":             {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{saved, {}}}, want: new(0.5)},
+		"kills without a cost":     {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{saved, killed}}},
+		"kills without one before": {some: &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{killed, saved}}},
+	} {
+		of, err := reportOf(tc.all)
+		if tc.some != nil {
+			of, err = savingsOf(tc.some)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := of.total.sums.cost.saved(); (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+			t.Errorf("%s: saved %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+func sumsAreByNamespace(t *testing.T) {
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	of := func(namespace string) *workloadresizerv1.Recommendation {
+		return &workloadresizerv1.Recommendation{Namespace: namespace, Workload: web, Sums: &workloadresizerv1.UsageSums{Pods: 1}}
+	}
+	all, err := reportOf(&workloadresizerv1.ListRecommendationsResponse{Recommendations: []*workloadresizerv1.Recommendation{of("default"), of("shop"), of("shop")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	workloads := all.rows[byWorkload]
+	if len(workloads) != 2 || workloads[0].namespace != "default" || workloads[1].namespace != "shop" || workloads[1].sums.pods != 2 {
+		t.Errorf("got %d workloads", len(workloads))
 	}
 }
 

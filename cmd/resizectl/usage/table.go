@@ -1,12 +1,15 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -23,132 +26,153 @@ type layout struct {
 }
 
 // table returns the rows as a table, and below them the totals.
-func (r *report) table(o *options, rows []*row) *metav1.Table {
-	l := layout{o.by, o.allNamespaces || o.by == byNamespace, r.priced(), r.currency}
-	t := &metav1.Table{ColumnDefinitions: l.columns()}
-	for _, row := range rows {
-		t.Rows = append(t.Rows, l.row(row))
-	}
-	if o.by != byNamespace && len(r.Namespaces) > 1 {
-		for _, of := range r.Namespaces {
-			t.Rows = append(t.Rows, l.row(of))
-		}
+func (r *report) table(l layout, rows []*row) *metav1.Table {
+	shown := slices.Clone(rows)
+	if namespaces := r.rows[byNamespace]; l.by != byNamespace && len(namespaces) > 1 {
+		shown = append(shown, namespaces...)
 	}
 	if len(rows) > 1 {
-		t.Rows = append(t.Rows, l.row(&r.Total))
+		shown = append(shown, r.total)
 	}
-	return t
+	if r.saves {
+		return objects.Table(l.savingsColumns(), shown...)
+	}
+	return objects.Table(l.columns(), shown...)
 }
 
-func (l layout) columns() []metav1.TableColumnDefinition {
-	var columns []metav1.TableColumnDefinition
-	if l.withNamespace {
-		columns = append(columns, print.Column("Namespace"))
-	}
-	count := print.Column("Containers")
-	if l.by != byNamespace {
-		columns = append(columns, print.Column("Workload"))
-	}
-	if l.by == byContainer {
-		columns = append(columns, print.Column("Container"))
-		count = print.Column("Pods")
-	}
-	columns = append(columns, count, print.Column("Unknown"),
-		print.Column("CPU"), print.Column("CPU Used"), print.Column("CPU Saved"),
-		print.Column("Memory"), print.Column("Memory Used"), print.Column("Memory Saved"))
-	if l.priced {
-		currency := l.currency
-		if currency == "" {
-			currency = "Cost"
-		}
-		columns = append(columns, print.Column(print.OneLine(currency)+" a Month"), print.Column("Saved a Month"))
-	}
-	columns = append(columns, print.WideColumn("CPU Now"), print.WideColumn("Memory Now"), print.WideColumn("Unknown CPU"), print.WideColumn("Unknown Memory"))
-	if l.by == byContainer {
-		for _, name := range []string{"Rule", "Demand From", "Target CPU", "CPU Bounds", "Target Memory", "Memory Bounds", "Confidence", "On Nodes", "Message"} {
-			columns = append(columns, print.WideColumn(name))
-		}
+type column = objects.Column[*row]
+
+// only returns columns that a table has on a condition.
+func only(has bool, columns ...column) []column {
+	if !has {
+		return nil
 	}
 	return columns
 }
 
-func (l layout) row(r *row) metav1.TableRow {
-	var cells []any
-	if l.withNamespace {
-		cells = append(cells, orEvery(r.Namespace))
+// nameColumns say what a row is about; count is what it counts.
+func (l layout) nameColumns(count string) []column {
+	return slices.Concat(
+		only(l.withNamespace, objects.Cell("Namespace", func(r *row) any { return orEvery(r.namespace) })),
+		only(l.by != byNamespace, objects.Cell("Workload", func(r *row) any { return r.workloadText() })),
+		only(l.by == byContainer, objects.Cell("Container", func(r *row) any { return orEvery(r.container) })),
+		[]column{objects.Count(count, func(r *row) int64 { return r.sums.pods }), notable("Unknown", func(s *sums) int64 { return s.unknownPods })},
+	)
+}
+
+func (r *row) workloadText() string {
+	switch {
+	case r.workload != nil:
+		return print.WorkloadName(r.workload)
+	case r.message != nil:
+		return print.Absent // These pods count for no workload.
 	}
-	if l.by != byNamespace {
-		name := every
-		if r.Workload != nil {
-			name = print.WorkloadName(r.Workload)
+	return every
+}
+
+func orEvery(name string) string { return cmp.Or(print.OneLine(name), every) }
+
+// notable is a column of numbers that are notable unless they are 0.
+func notable(header string, of func(*sums) int64) column {
+	return objects.Cell(header, func(r *row) any {
+		if n := of(&r.sums); n != 0 {
+			return print.Cell{Text: fmt.Sprint(n), Style: print.Notable}
 		}
-		cells = append(cells, name)
-	}
-	if l.by == byContainer {
-		cells = append(cells, orEvery(r.Container))
-	}
-	cells = append(cells, fmt.Sprint(r.Containers), unknownCell(r.UnknownContainers))
-	cells = append(cells, l.sums(&r.sums)...)
-	if l.by == byContainer {
-		cells = append(cells, itemCells(r.item)...)
-	}
-	return metav1.TableRow{Cells: cells}
-}
-
-func orEvery(name string) string {
-	if name == "" {
-		return every
-	}
-	return print.OneLine(name)
-}
-
-// unknownCell returns a number that is notable unless it is 0.
-func unknownCell(n int64) print.Cell {
-	if n == 0 {
 		return print.Cell{Text: print.Absent}
-	}
-	return print.Cell{Text: fmt.Sprint(n), Style: print.Notable}
+	})
 }
 
-// sums returns the cells from the column CPU on.
-func (l layout) sums(s *sums) []any {
-	known := s.known() > 0
-	saved, unknown := s.saved(), s.unknown()
-	cells := []any{
-		changeCell(known, s.compared.cpu, s.recommended.cpu, cores), amountCell(known, s.used.cpu, cores), savedCell(known, saved.cpu, cores),
-		changeCell(known, s.compared.memory, s.recommended.memory, bytes), amountCell(known, s.used.memory, bytes), savedCell(known, saved.memory, bytes),
+// columns returns the columns of usage.
+func (l layout) columns() []column {
+	known := func(s *sums) bool { return s.known() > 0 }
+	some := func(s *sums) bool { return s.unknownPods > 0 }
+	change := func(s *sums) (from, to amounts) { return s.compared, s.recommended }
+	count := "Containers"
+	if l.by == byContainer {
+		count = "Pods"
 	}
-	if l.priced {
-		cells = append(cells, costCells(known, s)...)
-	}
-	some := s.UnknownContainers > 0
-	return append(cells, cores(s.requested.cpu), bytes(s.requested.memory), amountCell(some, unknown.cpu, cores), amountCell(some, unknown.memory, bytes))
+	return slices.Concat(
+		l.nameColumns(count), sumColumns(known, known, change), only(l.priced, l.monthColumns(known)...),
+		[]column{
+			objects.Cell("CPU Now", func(r *row) any { return cores(r.sums.requested.cpu) }).Wide(),
+			objects.Cell("Memory Now", func(r *row) any { return bytes(r.sums.requested.memory) }).Wide(),
+			amountColumn("Unknown CPU", some, cpu, (*sums).unknown).Wide(), amountColumn("Unknown Memory", some, memory, (*sums).unknown).Wide(),
+		},
+		only(l.by == byContainer, itemColumns...),
+	)
 }
 
-func amountCell(known bool, q resource.Quantity, text func(resource.Quantity) string) string {
-	if !known {
-		return print.Absent
+// savingsColumns returns the columns of usage savings.
+func (l layout) savingsColumns() []column {
+	always := func(*sums) bool { return true }
+	known := func(s *sums) bool { return s.known() > 0 }
+	measured := func(s *sums) amounts { return s.measured }
+	change := func(s *sums) (from, to amounts) { return s.authored, s.requested }
+	return slices.Concat(
+		l.nameColumns("Pods"), sumColumns(always, known, change), only(l.priced, l.monthColumns(always)...),
+		[]column{
+			notable("Reverts", func(s *sums) int64 { return s.reverts }), notable("OOM Kills", func(s *sums) int64 { return s.kills }),
+			amountColumn("CPU Measured", known, cpu, measured).Wide(), amountColumn("Memory Measured", known, memory, measured).Wide(),
+		},
+		only(l.priced, objects.Cell("Used a Month", func(r *row) any {
+			if r.sums.known() == 0 || r.sums.cost.used == nil {
+				return print.Absent
+			}
+			return money(*r.sums.cost.used)
+		}).Wide()),
+	)
+}
+
+// kind is a resource, and how people read its amounts.
+type kind struct {
+	name string
+	of   func(amounts) resource.Quantity
+	text func(resource.Quantity) string
+}
+
+var (
+	cpu    = kind{"CPU", func(a amounts) resource.Quantity { return a.cpu }, cores}
+	memory = kind{"Memory", func(a amounts) resource.Quantity { return a.memory }, bytes}
+)
+
+// sumColumns say of both resources how much changes, is used and saved, as far as that is known.
+func sumColumns(known, usedKnown func(*sums) bool, change func(*sums) (from, to amounts)) (columns []column) {
+	for _, k := range []kind{cpu, memory} {
+		columns = append(columns,
+			sumColumn(k.name, known, func(s *sums) any {
+				from, to := change(s)
+				return changeCell(k.of(from), k.of(to), k.text)
+			}),
+			amountColumn(k.name+" Used", usedKnown, k, func(s *sums) amounts { return s.used }),
+			sumColumn(k.name+" Saved", known, func(s *sums) any {
+				saved := k.of(s.saved)
+				return print.Cell{Text: k.text(saved), Style: savedStyle(saved.Sign())}
+			}))
 	}
-	return text(q)
+	return columns
+}
+
+// sumColumn is a column that says something if the sums are known.
+func sumColumn(header string, known func(*sums) bool, cell func(*sums) any) column {
+	return objects.Cell(header, func(r *row) any {
+		if !known(&r.sums) {
+			return print.Absent
+		}
+		return cell(&r.sums)
+	})
+}
+
+func amountColumn(header string, known func(*sums) bool, k kind, of func(*sums) amounts) column {
+	return sumColumn(header, known, func(s *sums) any { return k.text(k.of(of(s))) })
 }
 
 // changeCell returns "authored → recommended".
-func changeCell(known bool, from, to resource.Quantity, text func(resource.Quantity) string) print.Cell {
-	if !known {
-		return print.Cell{Text: print.Absent}
-	}
+func changeCell(from, to resource.Quantity, text func(resource.Quantity) string) print.Cell {
 	cell := print.Change(text(from), text(to))
 	if cell.Style != print.Plain {
 		cell.Style = print.ChangeStyle(from.String(), to.String())
 	}
 	return cell
-}
-
-func savedCell(known bool, q resource.Quantity, text func(resource.Quantity) string) print.Cell {
-	if !known {
-		return print.Cell{Text: print.Absent}
-	}
-	return print.Cell{Text: text(q), Style: savedStyle(q.Sign())}
 }
 
 // savedStyle returns the style of what is saved: less than nothing is more on the nodes.
@@ -162,51 +186,63 @@ func savedStyle(sign int) print.Style {
 	return print.Plain
 }
 
-// costCells returns the costs of a month.
-func costCells(known bool, s *sums) []any {
-	if !known {
-		return []any{print.Absent, print.Absent}
+// monthColumns say what a month costs, and what is saved.
+func (l layout) monthColumns(known func(*sums) bool) []column {
+	month := func(header string, text func(c cost, saved float64) string) column {
+		return sumColumn(header, known, func(s *sums) any {
+			saved := s.cost.saved()
+			if saved == nil {
+				return print.Absent
+			}
+			return print.Cell{Text: text(s.cost, *saved), Style: savedStyle(cmp.Compare(*saved, 0))}
+		})
 	}
-	return monthCells(s.authoredCost, s.recommendedCost, s.savedCost())
-}
-
-// monthCells returns the costs of a month, given those of an hour.
-func monthCells(from, to, saved *float64) []any {
-	if saved == nil {
-		return []any{print.Absent, print.Absent}
-	}
-	sign := 0
-	switch {
-	case *saved > 0:
-		sign = 1
-	case *saved < 0:
-		sign = -1
-	}
-	style := savedStyle(sign)
-	return []any{
-		print.Cell{Text: money(*from) + " → " + money(*to), Style: style},
-		print.Cell{Text: money(*saved), Style: style},
+	return []column{
+		month(print.OneLine(cmp.Or(l.currency, "Cost"))+" a Month", func(c cost, _ float64) string { return money(*c.authored) + " → " + money(*c.changed) }),
+		month("Saved a Month", func(_ cost, saved float64) string { return money(saved) }),
 	}
 }
 
 // money returns the cost of a month, given that of an hour.
 func money(hour float64) string { return fmt.Sprintf("%.2f", hour*monthHours) }
 
-// itemCells returns the cells of a container that are no sums; those of a row with totals are absent.
-func itemCells(item *workloadresizerv1.Recommendation) []any {
-	if item == nil {
-		return []any{"", "", "", "", "", "", "", "", ""}
-	}
-	cells := []any{print.OrAbsent(print.OneLine(item.GetRule())), print.OrAbsent(print.OneLine(item.GetDemandFrom()))}
-	if size := item.GetBaseline(); size != nil {
-		cells = append(cells,
-			shown(size.GetTarget().GetCpu(), cores), shown(size.GetLower().GetCpu(), cores)+" to "+shown(size.GetUpper().GetCpu(), cores),
-			shown(size.GetTarget().GetMemory(), bytes), shown(size.GetLower().GetMemory(), bytes)+" to "+shown(size.GetUpper().GetMemory(), bytes),
-			confidence(size.GetCpuConfidence())+"/"+confidence(size.GetMemoryConfidence()))
-	} else {
-		cells = append(cells, print.Absent, print.Absent, print.Absent, print.Absent, print.Absent)
-	}
-	return append(cells, print.OrAbsent(onNodes(item)), print.OrAbsent(print.OneLine(item.GetUnknownMessage())))
+// itemColumns say of a container what is no sum; those of a row with totals are empty.
+var itemColumns = []column{
+	itemColumn("Rule", (*workloadresizerv1.Recommendation).GetRule),
+	itemColumn("Demand From", (*workloadresizerv1.Recommendation).GetDemandFrom),
+	sizeColumn("Target CPU", func(size *workloadresizerv1.RecommendedSize) string { return shown(size.GetTarget().GetCpu(), cores) }),
+	sizeColumn("CPU Bounds", func(size *workloadresizerv1.RecommendedSize) string {
+		return shown(size.GetLower().GetCpu(), cores) + " to " + shown(size.GetUpper().GetCpu(), cores)
+	}),
+	sizeColumn("Target Memory", func(size *workloadresizerv1.RecommendedSize) string {
+		return shown(size.GetTarget().GetMemory(), bytes)
+	}),
+	sizeColumn("Memory Bounds", func(size *workloadresizerv1.RecommendedSize) string {
+		return shown(size.GetLower().GetMemory(), bytes) + " to " + shown(size.GetUpper().GetMemory(), bytes)
+	}),
+	sizeColumn("Confidence", func(size *workloadresizerv1.RecommendedSize) string {
+		return confidence(size.GetCpuConfidence()) + "/" + confidence(size.GetMemoryConfidence())
+	}),
+	itemColumn("On Nodes", onNodes),
+	itemColumn("Message", (*workloadresizerv1.Recommendation).GetUnknownMessage),
+}
+
+func itemColumn(header string, text func(*workloadresizerv1.Recommendation) string) column {
+	return objects.Cell(header, func(r *row) any {
+		if r.item == nil {
+			return ""
+		}
+		return print.OrAbsent(print.OneLine(text(r.item)))
+	}).Wide()
+}
+
+func sizeColumn(header string, text func(*workloadresizerv1.RecommendedSize) string) column {
+	return itemColumn(header, func(item *workloadresizerv1.Recommendation) string {
+		if item.GetBaseline() == nil {
+			return print.Absent
+		}
+		return text(item.GetBaseline())
+	})
 }
 
 // shown returns an amount of the API for people.
@@ -225,10 +261,7 @@ func confidence(c float64) string { return fmt.Sprintf("%.2f", c) }
 func onNodes(item *workloadresizerv1.Recommendation) string {
 	var parts []string
 	for _, on := range item.GetNodeTypes() {
-		name, size := print.OneLine(on.GetNodeType()), "unknown"
-		if name == "" {
-			name = "unknown type"
-		}
+		name, size := cmp.Or(print.OneLine(on.GetNodeType()), "unknown type"), "unknown"
 		if on.GetSize() != nil {
 			size = shown(on.GetSize().GetCpu(), cores) + "/" + shown(on.GetSize().GetMemory(), bytes)
 		}

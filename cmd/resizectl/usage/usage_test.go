@@ -119,6 +119,25 @@ func TestUsageRules(t *testing.T) {
 	t.Run("has no columns of costs without prices", hasNoColumnsOfCostsWithoutPrices)
 	t.Run("names workloads of which something is withheld from usage", namesWorkloadsOfWhichSomethingIsWithheld)
 	t.Run("completes workloads and commands", completesWorkloadsAndCommands)
+	t.Run("rejects fields that no sum has", rejectsFieldsThatNoSumHas)
+	t.Run("names the namespace of a sum over one", namesTheNamespaceOfASumOverOne)
+}
+
+func rejectsFieldsThatNoSumHas(t *testing.T) {
+	address := collected().serve(t)
+	for _, command := range [][]string{{"usage"}, {"usage", "savings"}} {
+		code, stdout, stderr := program.Shell(t.Context(), append(command, "-A", "--sort-by", ".x", "--server", address)...)
+		if code == 0 || stdout != "" || !strings.Contains(stderr, "sort by .x: no object has this field") {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q", command, code, stdout, stderr)
+		}
+	}
+}
+
+func namesTheNamespaceOfASumOverOne(t *testing.T) {
+	_, stdout, stderr := program.Shell(t.Context(), "usage", "--by", "namespace", "--server", collected().serve(t))
+	if header, row, _ := strings.Cut(stdout, "\n"); !strings.HasPrefix(header, "NAMESPACE ") || !strings.HasPrefix(row, "default ") {
+		t.Errorf("stdout\n%s\nstderr %q", stdout, stderr)
+	}
 }
 
 func rejectsWhatCannotBeCombined(t *testing.T) {

@@ -487,9 +487,9 @@ type HoldProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of pods in the scope.
 	Pods int64 `protobuf:"varint,1,opt,name=pods,proto3" json:"pods,omitempty"`
-	// The number of pods that are as the hold requires: for a pause or a breaker, all pods that
-	// nothing else changes; for a restore, the pods with their originals and no annotations of
-	// workload-resizer.
+	// The number of pods that are as the hold requires. For a pause or a breaker, these are all
+	// pods that nothing else changes. For a restore, these are the pods with their originals and
+	// no annotations of workload-resizer, and those that have ended or are being deleted.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
 	// The number of pods that wait for their turn.
 	Pending int64 `protobuf:"varint,3,opt,name=pending,proto3" json:"pending,omitempty"`

@@ -11,21 +11,22 @@ type Code string
 
 // The reasons why an estimate is held back.
 const (
-	// TooFewSamples, TooFewMachines and TooFewBenchmarks mean that the estimate does
-	// not have enough of them.
-	TooFewSamples    Code = "TooFewSamples"
-	TooFewMachines   Code = "TooFewMachines"
+	// TooFewSamples means that a benchmark has too few samples, of the node type or of the baseline.
+	TooFewSamples Code = "TooFewSamples"
+	// TooFewMachines means that the samples are from too few machines.
+	TooFewMachines Code = "TooFewMachines"
+	// TooFewBenchmarks means that too few benchmarks were run on both, with enough samples and machines, or at comparable
+	// sizes.
 	TooFewBenchmarks Code = "TooFewBenchmarks"
 	// IntervalTooWide means that the half-width of the confidence interval is above the
 	// tolerance, or may be: few benchmarks may agree by chance.
 	IntervalTooWide Code = "IntervalTooWide"
-	// LoadUnknown means that the machines have different threads per core, and that it is not
-	// known how busy the sibling threads are.
+	// LoadUnknown means that the machines have different threads per core, and `loads` does not say how busy sibling
+	// threads are.
 	LoadUnknown Code = "LoadUnknown"
-	// ModelsDiffer means that the machines of the node type have CPUs of different
-	// speed. Each model may have its own estimate.
+	// ModelsDiffer means that the CPU models of the node type differ by more than 10%. Each may have its own suggestion.
 	ModelsDiffer Code = "ModelsDiffer"
-	// BaselineDiffers means the same for the machines of the baseline.
+	// BaselineDiffers means that the CPU models of the baseline do.
 	BaselineDiffers Code = "BaselineDiffers"
 )
 

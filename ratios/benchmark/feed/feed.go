@@ -14,25 +14,26 @@ type Format string
 
 // The supported formats. All of them may be compressed with gzip or xz.
 const (
-	// PerfKit is the newline-delimited JSON of PerfKitBenchmarker, with labels or
-	// metadata. Metrics of the table of suites count if they ran on all vCPUs or on one
+	// PerfKit is what PerfKitBenchmarker writes with `--json_path`: a row per line, with `labels` or `metadata`. The number
+	// of threads is in `thread_count`, `spec17_copies` or `num_parallel_copies`; a run on one thread is the score of a single
 	// thread.
 	PerfKit Format = "perfkit"
-	// SpareCores is rows of the benchmark_score table of Spare Cores, as a JSON array,
-	// newline-delimited JSON or CSV, with a table of servers (Options.Servers) or the
-	// server's api_reference and vcpus; or the published dump, which has both tables.
+	// SpareCores is rows of Spare Cores' table `benchmark_score`, as a JSON array, as one JSON object per line, or as CSV. If
+	// `server_id` is a number, as on Google, rows need the table `server` in the same notations (`servers` of the feed,
+	// `--servers`), or its columns `api_reference` and `vcpus`. The published dump, SQL that SQLite writes, has both tables.
 	SpareCores Format = "sparecores"
-	// CloudCSV is a table in the format that a cloud publishes, as CSV or Markdown, one
-	// row per VM size: VM Size, CPU, vCPUs, NUMA Nodes, Memory(GiB), Avg Score, StdDev,
-	// StdDev%, #Runs. The order of columns is free; only VM Size and Avg Score are
-	// required.
+	// CloudCSV is a table as a cloud provider publishes it, as CSV or Markdown, a row per VM size. Only `VM Size` and `Avg
+	// Score` are required, and `benchmark` of the feed. Commas, semicolons or tabs separate the columns, as the header or a
+	// first line such as `sep=;` shows. With semicolons or tabs, numbers may have a decimal comma;
+	// `131,477` then has two meanings, so the row is invalid.
 	CloudCSV Format = "cloud-csv"
-	// Geekbench is what Geekbench 6 writes with --export-json: the tests of one machine.
+	// Geekbench is what Geekbench 6 writes with `--export-json`: the tests of one machine. Unless it is one of AWS, name its
+	// type (`instanceType` of the feed, `--instance-type`).
 	Geekbench Format = "geekbench"
-	// Phoronix is what phoronix-test-suite writes with result-file-to-json. The names of
-	// systems are instance types, unless Options.InstanceType is set.
+	// Phoronix is what `phoronix-test-suite result-file-to-json` writes. The names of its systems are instance types, or the
+	// feed names the type.
 	Phoronix Format = "phoronix"
-	// Samples is newline-delimited JSON, one sample per line.
+	// Samples is one sample per line, as JSON, as `bench-node --output` writes them.
 	Samples Format = "samples"
 )
 

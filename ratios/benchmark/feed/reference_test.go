@@ -3,69 +3,74 @@ package feed
 import (
 	"fmt"
 	"os"
-	"regexp"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
-var fenced = regexp.MustCompile("(?s)\n```(?:json|csv)\n(.*?)```")
+const reference = "docs/reference/measured-ratios.md"
+
+// withExample are the formats with an example. Documents are too long for one.
+var withExample = []Format{PerfKit, SpareCores, CloudCSV, Samples}
+
+// example returns the example of a format, and its language.
+func example(t *testing.T, format Format) (text, language string) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/reference/" + string(format) + ".*")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the examples of %s are %v, %v", format, files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content), strings.TrimPrefix(filepath.Ext(files[0]), ".")
+}
 
 func TestReference(t *testing.T) {
+	t.Run("matches the code", matchesTheCode)
 	t.Run("reads the examples of the reference", readsTheExamplesOfTheReference)
-	t.Run("the reference has the limits", theReferenceHasTheLimits)
 }
 
-func theReferenceHasTheLimits(t *testing.T) {
-	content, err := os.ReadFile("../../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
+func matchesTheCode(t *testing.T) {
+	described := docpage.Comments(t, "feed.go")
+	if len(described) != len(Formats) {
+		t.Fatalf("%d formats are described", len(described))
 	}
-	text := strings.Join(strings.Fields(string(content)), " ")
-	for _, want := range []string{
-		fmt.Sprintf("Up to %d,000 samples of it are kept, and up to %d of an instance type", maxSamples/1000, maxPerKey),
-		fmt.Sprintf("A line can be up to %d MiB, and a name in it %d bytes", maxRow>>20, maxName),
-		fmt.Sprintf("%d GiB decompressed. A block of xz may need %d MiB of memory", maxText>>30, maxDictionary>>20),
-		fmt.Sprintf("documents can be up to %d MiB", maxDocument>>20),
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the reference does not say %q", want)
-		}
+	formats := make([][]string, len(Formats))
+	parts := map[string]string{}
+	for i, format := range Formats {
+		formats[i] = []string{"`" + string(format) + "`", described[i].Text}
 	}
+	for _, format := range withExample {
+		text, language := example(t, format)
+		parts["example of "+string(format)] = "```" + language + "\n" + text + "```\n"
+	}
+	parts["formats"] = docpage.Table([]string{"Format", "Content"}, formats...)
+	parts["limits of feeds"] = docpage.Table([]string{"Of", "Limit"},
+		[]string{"a feed, as it is sent", "64 MiB"},
+		[]string{"a feed, decompressed", fmt.Sprintf("%d GiB, with %d MiB of memory for a block of xz", maxText>>30, maxDictionary>>20)},
+		[]string{"a document of `geekbench` or `phoronix`", fmt.Sprintf("%d MiB", maxDocument>>20)},
+		[]string{"a line", fmt.Sprintf("%d MiB, and %d bytes for a name in it", maxRow>>20, maxName)},
+		[]string{"samples that are kept of a feed", fmt.Sprintf("%s, and %d of an instance type, CPU model, benchmark and version", docpage.Count(maxSamples), maxPerKey)},
+	)
+	docpage.Generated(t, reference, parts)
 }
 
-// The reference introduces each format by its name, followed by an example.
 func readsTheExamplesOfTheReference(t *testing.T) {
-	content, err := os.ReadFile("../../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(content), "\n### Feeds and their formats\n")
-	section, _, _ = strings.Cut(section, "\n### ")
-	// Documents are too long for an example.
-	rows := []Format{PerfKit, SpareCores, CloudCSV, Samples}
-	if n := len(fenced.FindAllString(section, -1)); n != len(rows) {
-		t.Errorf("%d examples, want one for each of %v", n, rows)
-	}
-	for _, format := range Formats {
-		if !strings.Contains(section, "\n`"+string(format)+"`, ") {
-			t.Errorf("%s is not described", format)
-		}
-	}
 	options := Options{Source: "reference", Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}
-	for _, format := range rows {
-		_, rest, _ := strings.Cut(section, "\n`"+string(format)+"`, ")
-		example := fenced.FindStringSubmatch(rest)
-		if example == nil {
-			t.Fatalf("%s has no example", format)
-		}
-		if found, _ := Detect([]byte(example[1])); found != format {
+	for _, format := range withExample {
+		text, _ := example(t, format)
+		if found, _ := Detect([]byte(text)); found != format {
 			t.Errorf("the example of %s is detected as %q", format, found)
 		}
 		if options.Benchmark = ""; format == CloudCSV {
 			options.Benchmark = "coremark"
 		}
-		r, err := Read(format, strings.NewReader(example[1]), options)
+		r, err := Read(format, strings.NewReader(text), options)
 		if err != nil || r.Rows != 1 || len(r.Samples) != 1 || r.Samples[0].VCPUs != 8 {
 			t.Errorf("%s: %+v, %v", format, r, err)
 		}

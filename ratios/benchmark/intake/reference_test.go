@@ -2,18 +2,16 @@ package intake
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
 func TestReference(t *testing.T) {
-	content, err := os.ReadFile("../../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const page = "docs/reference/node-agents.md"
 	want := fmt.Sprintf("in the last %.0f days, and for %.0f minutes those that it has told to measure", measuredTime.Hours()/24, claimTime.Minutes())
-	if !strings.Contains(strings.Join(strings.Fields(string(content)), " "), want) {
-		t.Errorf("the reference does not say %q", want)
+	if !strings.Contains(docpage.Line(t, page), want) {
+		t.Errorf("%s does not say %q", page, want)
 	}
 }

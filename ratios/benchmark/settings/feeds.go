@@ -26,10 +26,10 @@ var feedKeys = []key[fetch.Feed]{
 	text("name", "a DNS label", feedNameProblems, func(f *fetch.Feed) *string { return &f.Name }, "unique name of the feed, also the source of its samples"),
 	text("format", formats(), formatProblems, func(f *fetch.Feed) *string { return (*string)(&f.Format) }, "format of the feed"),
 	text("file", "an absolute path", func(s string) []string { return unless(filepath.IsAbs(s), "it must begin with /") }, func(f *fetch.Feed) *string { return &f.File }, "a file on the server; set exactly one of `file`, `url` and `configMap`"),
-	{"url", "the URL of the feed; redirects from https to http and the metadata services of clouds are refused; a user and password in the URL are sent, but never shown", "an http or https URL", "", readURL},
+	{"url", "the URL of the feed; it must answer 200 or 304, after up to 5 redirects. Redirects from https to http and the metadata services of clouds are refused; a proxy finds addresses itself, so it must refuse these; a user and password in the URL are sent, but never shown", "an http or https URL", "", readURL},
 	text("configMap.name", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &f.ConfigMap }, "a ConfigMap in the server's namespace, which the server must be allowed to get"),
 	text("configMap.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &f.Key }, "the key in the ConfigMap"),
-	span("interval", fetch.MinInterval, 7*day, fetch.DefaultInterval, func(f *fetch.Feed) *time.Duration { return &f.Interval }, "how often the feed is read; after a failure, it is retried sooner, at first after one minute"),
+	span("interval", fetch.MinInterval, 7*day, fetch.DefaultInterval, func(f *fetch.Feed) *time.Duration { return &f.Interval }, "how often the feed is read; after a failure, it is retried after 1, 2, 4, … minutes. A download can take a minute. `Retry-After` is respected for up to a day"),
 	text("benchmark", "the name of a benchmark", benchmarkProblems, func(f *fetch.Feed) *string { return &f.Benchmark }, "the benchmark of a `cloud-csv` feed, for which it is required; for other formats, the only benchmark to read"),
 	{"insecure", "allows a URL that begins with http://, whose content others on the network can change", "`true` or `false`", "false", func(v reader.Value, f *fetch.Feed) { readFlag(v, &f.Insecure) }},
 	text("servers.file", "an absolute path", func(s string) []string { return unless(filepath.IsAbs(s), "it must begin with /") }, func(f *fetch.Feed) *string { return &servers(f).File }, "the table of servers of a `sparecores` feed, as a file, a URL or a key of a ConfigMap"),
@@ -37,7 +37,7 @@ var feedKeys = []key[fetch.Feed]{
 	text("servers.configMap", "the name of a ConfigMap", content.IsDNS1123Subdomain, func(f *fetch.Feed) *string { return &servers(f).ConfigMap }, "its ConfigMap"),
 	text("servers.key", "a key of a ConfigMap", validation.IsConfigMapKey, func(f *fetch.Feed) *string { return &servers(f).Key }, "the key in that ConfigMap"),
 	text("instanceType", "the name of an instance type", instanceTypeProblems, func(f *fetch.Feed) *string { return &f.InstanceType }, "the instance type that a `geekbench` or `phoronix` feed is about, if it does not name it"),
-	{"vcpus", "number of vCPUs of instance types whose rows and names do not contain it, e.g. `cx42: 8`", fmt.Sprintf("by instance type, 1 to %d", sample.MaxVCPUs), "", readVCPUs},
+	{"vcpus", "number of vCPUs of instance types whose rows and names do not contain it, e.g. `cx42: 8`; without any, rows are invalid", fmt.Sprintf("by instance type, 1 to %d", sample.MaxVCPUs), "", readVCPUs},
 }
 
 func readFeeds(v reader.Value, into *Settings) {

@@ -1,11 +1,8 @@
 package settings
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,15 +11,25 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
+	"github.com/workload-resizer/workload-resizer/test/docpage"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of the reference")
+const reference = "docs/reference/measured-ratios.md"
 
-const reference = "../../../docs/reference.md"
+// exampleFile is the example of the reference.
+const exampleFile = "testdata/example.yaml"
+
+func example(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(exampleFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 func table[T any](keys []key[T]) string {
-	var b strings.Builder
-	b.WriteString("| Key | Default | Values | Meaning |\n|---|---|---|---|\n")
+	var rows [][]string
 	for _, k := range keys {
 		if k.isGone() {
 			continue
@@ -31,31 +38,29 @@ func table[T any](keys []key[T]) string {
 		if k.standard != "" {
 			standard = "`" + k.standard + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.name, standard, k.values, k.meaning)
+		rows = append(rows, []string{"`" + k.name + "`", standard, k.values, k.meaning})
 	}
-	return b.String()
+	return docpage.Table([]string{"Key", "Default", "Values", "Meaning"}, rows...)
 }
 
 func suites() string {
-	var b strings.Builder
-	b.WriteString("| Suite | Weight | What it measures |\n|---|---|---|\n")
+	var rows [][]string
 	for _, s := range suite.Suites {
-		fmt.Fprintf(&b, "| `%s` | %v | %s |\n", s.Name, s.Weight, s.Why)
+		rows = append(rows, []string{"`" + s.Name + "`", fmt.Sprint(s.Weight), s.Why})
 	}
-	return b.String()
+	return docpage.Table([]string{"Suite", "Weight", "What it measures"}, rows...)
 }
 
 func reasons() string {
-	var b strings.Builder
-	b.WriteString("| Reason | The row is | Meaning |\n|---|---|---|\n")
+	var rows [][]string
 	for _, r := range feed.Reasons {
 		is := "skipped"
 		if r.Bad {
 			is = "invalid"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Reason, is, r.Meaning)
+		rows = append(rows, []string{"`" + string(r.Reason) + "`", is, r.Meaning})
 	}
-	return b.String()
+	return docpage.Table([]string{"Reason", "The row is", "Meaning"}, rows...)
 }
 
 func TestReference(t *testing.T) {
@@ -64,43 +69,14 @@ func TestReference(t *testing.T) {
 }
 
 func theReferenceMatchesTheCode(t *testing.T) {
-	content, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(content)
-	for name, table := range map[string]string{
-		"benchmark settings": table(keys), "benchmark feeds": table(feedKeys), "benchmark suites": suites(), "feed reasons": reasons(),
-	} {
-		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
-		before, rest, ok := strings.Cut(want, begin)
-		_, after, ended := strings.Cut(rest, end)
-		if !ok || !ended {
-			t.Fatalf("%s has no place for the %s", reference, name)
-		}
-		want = before + begin + table + end + after
-	}
-	if *update {
-		if err := os.WriteFile(reference, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(content) {
-		t.Errorf("%s is out of date: run make generate", reference)
-	}
+	docpage.Generated(t, reference, map[string]string{
+		"settings": table(keys), "feeds": table(feedKeys), "suites": suites(), "reasons of rows": reasons(),
+		"example of settings": "```yaml\n" + example(t) + "```\n",
+	})
 }
 
 func readsTheExampleOfTheReferenceAsDescribed(t *testing.T) {
-	content, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(content), "\n### Settings of benchmarks\n")
-	section, _, _ = strings.Cut(section, "\n### ")
-	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section, -1)
-	if len(examples) != 1 {
-		t.Fatalf("%d examples, want 1", len(examples))
-	}
-	got, err := Parse(examples[0][1])
+	got, err := Parse(example(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,12 +20,12 @@ func TestDocumentation(t *testing.T) {
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../../docs/usage.md")
+	text, err := os.ReadFile("../../../docs/design/usage.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := "    " + strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", "\n    ") + "\n"
 	if !strings.Contains(string(text), table) {
-		t.Errorf("docs/usage.md does not have the output of \"make backtest\":\n%s", table)
+		t.Errorf("docs/design/usage.md does not have the output of \"make backtest\":\n%s", table)
 	}
 }

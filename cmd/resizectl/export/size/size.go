@@ -163,6 +163,7 @@ func near(old, updated int64, share float64) bool {
 	return old == updated || old > 0 && max(difference, -difference) < share*float64(old)
 }
 
+// amounts returns the amounts that usage recommends. Those of memory are rounded up to whole Mi, because people review them.
 func (n *Need) amounts(m *sizing.Measure) (target int64, floor sizing.Amount, peak int64, err error) {
 	for _, of := range []struct {
 		into *int64
@@ -170,6 +171,9 @@ func (n *Need) amounts(m *sizing.Measure) (target int64, floor sizing.Amount, pe
 	}{{&target, n.Target}, {&floor.Request, n.LeastRequest}, {&floor.Limit, n.LeastLimit}, {&peak, n.Peak}} {
 		if *of.into, err = amount(m, of.text); err != nil {
 			return 0, floor, 0, fmt.Errorf("the recommendation: %w", err)
+		}
+		if rest := *of.into % m.Unit; rest > 0 && *of.into <= m.Most-m.Unit {
+			*of.into += m.Unit - rest
 		}
 	}
 	return target, floor, peak, nil

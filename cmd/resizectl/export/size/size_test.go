@@ -26,6 +26,39 @@ func TestLike(t *testing.T) {
 	}
 }
 
+// TestWhole checks that new amounts of memory are whole Mi, unless a bound forbids it, and that others stay as written.
+func TestWhole(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		has        Pair
+		target     string
+		bound      int64
+		guaranteed bool
+		want       Pair
+	}{
+		{"a request alone", Pair{Request: "128Mi"}, "305245249", 0, false, Pair{Request: "292Mi"}},
+		{"a limit that follows", Pair{"128Mi", "256Mi"}, "305245249", 0, false, Pair{"292Mi", "584Mi"}},
+		{"a Guaranteed pod", Pair{"128Mi", "128Mi"}, "305245249", 0, true, Pair{"292Mi", "292Mi"}},
+		{"up to a bound", Pair{"128Mi", "128Mi"}, "4Gi", 305245249, true, Pair{"305245249", "305245249"}},
+		{"what the author wrote", Pair{"300000000", "600000000"}, "305245249", 0, false, Pair{"300000000", "600000000"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, needs := tc.has, Need{Target: tc.target, Bounds: sizing.Range{Max: tc.bound}}
+			changes, _, err := Of(sizing.Memory, tc.has, &needs, tc.guaranteed, &Rules{MinChange: 0.1})
+			for _, c := range changes {
+				if c.Limit {
+					got.Limit = c.To
+				} else {
+					got.Request = c.To
+				}
+			}
+			if got != tc.want || err != nil {
+				t.Errorf("%+v (%v), want %+v", got, err, tc.want)
+			}
+		})
+	}
+}
+
 // TestClass checks that no change moves a pod out of its class, or a limit below its request.
 func TestClass(t *testing.T) {
 	amounts := []string{"", "64Mi", "256Mi", "1Gi"}

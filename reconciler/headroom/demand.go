@@ -1,0 +1,81 @@
+package headroom
+
+import (
+	"math"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+)
+
+// Amounts has millicores of CPU and bytes of memory, by sizing.Measure.Index.
+type Amounts [len(sizing.Measures)]int64
+
+// plus returns the sum of both. No sum is more than what any machine has.
+func (a Amounts) plus(b Amounts) Amounts {
+	for _, m := range sizing.Measures {
+		a[m.Index] = min(a[m.Index]+b[m.Index], math.MaxInt64/2)
+	}
+	return a
+}
+
+// Demand is what a container needs.
+type Demand struct {
+	// Steady is what it needs most of the time, and Peak what it needs at most. A resource that is not shared has a peak
+	// that is no more than the steady demand.
+	Steady, Peak Amounts
+}
+
+// NewDemand returns the demand for numbers that were measured. A number that cannot be an amount, such as one that is
+// negative or not a number, is none.
+func NewDemand(steady, peak [len(sizing.Measures)]float64) (d Demand) {
+	for _, m := range sizing.Measures {
+		d.Steady[m.Index], d.Peak[m.Index] = amount(steady[m.Index], m), amount(peak[m.Index], m)
+	}
+	return d
+}
+
+// amount returns the next whole amount.
+func amount(x float64, m *sizing.Measure) int64 {
+	if !(x > 0) { // NaN, too.
+		return 0
+	}
+	return int64(math.Ceil(min(x, float64(m.Most))))
+}
+
+// On returns a demand of the baseline on a node with these factors.
+func (d Demand) On(factors [len(sizing.Measures)]sizing.Factor) Demand {
+	for _, m := range sizing.Measures {
+		for _, of := range []*Amounts{&d.Steady, &d.Peak} {
+			scaled, _ := m.Scale(sizing.Amount{Request: max(0, of[m.Index])}, factors[m.Index], sizing.Range{})
+			of[m.Index] = scaled.Request
+		}
+	}
+	return d
+}
+
+// steady returns the steady demand of a resource, which is not negative.
+func (d *Demand) steady(m *sizing.Measure) int64 {
+	return min(max(0, d.Steady[m.Index]), m.Most)
+}
+
+// rest returns by how much the peak of a resource exceeds the steady demand; 0 if it does not.
+func (d *Demand) rest(m *sizing.Measure) int64 {
+	return max(0, min(d.Peak[m.Index], m.Most)-d.steady(m))
+}
+
+// Size returns what a container with this demand gets of each resource on a node with these shares: at least its steady
+// demand, and at most its peak, if that is more.
+func (d *Demand) Size(shares [len(sizing.Measures)]float64) (size Amounts) {
+	for _, m := range sizing.Measures {
+		rest := d.rest(m)
+		size[m.Index] = d.steady(m) + min(rest, amount(float64(rest)*valid(shares[m.Index]), m))
+	}
+	return size
+}
+
+// valid returns a share from 0 to 1. A share that is not known is 1: a container gets its peak then.
+func valid(share float64) float64 {
+	if !(share <= 1) {
+		return 1
+	}
+	return max(0, share)
+}

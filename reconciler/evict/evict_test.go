@@ -38,8 +38,8 @@ func amounts(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 }
 
-// node returns a node in the zone that its name begins with, with 4 cores and 16Gi.
-func node(name string, pods ...*Neighbor) *Node {
+// machine returns a node in the zone that its name begins with, with 4 cores and 16Gi.
+func machine(name string, pods ...Neighbor) *Node {
 	has := amounts("4", "16Gi")
 	has[corev1.ResourcePods] = resource.MustParse("110")
 	return &Node{
@@ -47,12 +47,12 @@ func node(name string, pods ...*Neighbor) *Node {
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hostname: name, zone: name[:1]}},
 			Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		},
-		Requested: amounts("1", "4Gi"), Pods: pods,
+		Requested: amounts("1", "4Gi"), Pods: pods, Limits: map[string]int{},
 	}
 }
 
-func neighbor(name string, change ...func(*corev1.Pod)) *Neighbor {
-	return NeighborOf(web(append([]func(*corev1.Pod){func(p *corev1.Pod) { p.Name, p.UID = name, types.UID(name) }}, change...)...))
+func neighbor(name string, change ...func(*corev1.Pod)) Neighbor {
+	return *neighborOf(web(append([]func(*corev1.Pod){func(p *corev1.Pod) { p.Name, p.UID = name, types.UID(name) }}, change...)...))
 }
 
 func annotated(key, value string) func(*corev1.Pod) {
@@ -202,7 +202,7 @@ func TestFits(t *testing.T) {
 			change(s.Nodes[slices.IndexFunc(s.Nodes, func(n *Node) bool { return n.Name == name })])
 		}
 	}
-	runs := func(name string, pods ...*Neighbor) func(*Scene) {
+	runs := func(name string, pods ...Neighbor) func(*Scene) {
 		return onNode(name, func(n *Node) { n.Pods = append(n.Pods, pods...) })
 	}
 	taint := func(name string, effect corev1.TaintEffect) func(*Scene) {
@@ -244,8 +244,9 @@ func TestFits(t *testing.T) {
 		{"a shared disk", web(claimed("disk")), []func(*Scene){disk("disk", true), runs("b-2", neighbor("x", claimed("disk")))}, "a-2 b-1 b-2"},
 		{"a claim of another namespace with the same name", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", in("bank"), claimed("disk")))}, "a-2 b-1 b-2"},
 		{"a node with all disks that it can attach", web(claimed("disk")), []func(*Scene){disk("disk", false), onNode("a-2", func(n *Node) {
-			n.Limits, n.Attached = map[string]int{"disk": 3}, map[string]int{"disk": 3}
-		}), onNode("b-1", func(n *Node) { n.Limits, n.Attached = map[string]int{"disk": 3}, map[string]int{"disk": 2} })}, "b-1 b-2"},
+			n.Limits, n.Attached = map[string]int{"disk": 3}, 3
+		}), onNode("b-1", func(n *Node) { n.Limits, n.Attached = map[string]int{"disk": 3}, 2 })}, "b-1 b-2"},
+		{"a node that may be able to attach no disk", web(claimed("disk")), []func(*Scene){disk("disk", false), onNode("a-2", func(n *Node) { n.Limits = nil })}, "b-1 b-2"},
 		{"an unknown claim", web(claimed("disk")), nil, "3 of 3 other nodes: it is not known where the volumes of the pod can be used"},
 		{"apart from its own kind", web(apart(repelled)), []func(*Scene){runs("a-2", neighbor("web-2")), runs("b-1", neighbor("x", labeled("app", "x"))), runs("b-2", neighbor("y", in("bank")))}, "b-1 b-2"},
 		{"apart by zone", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone})), []func(*Scene){runs("b-1", neighbor("web-2"))}, "a-2"},
@@ -270,7 +271,7 @@ func TestFits(t *testing.T) {
 		{"spread if possible", web(spreading(hostname, 1, func(c *corev1.TopologySpreadConstraint) { c.WhenUnsatisfiable = corev1.ScheduleAnyway })), []func(*Scene){runs("a-2", neighbor("web-2"), neighbor("web-3"))}, "a-2 b-1 b-2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := &Scene{Nodes: []*Node{node("a-1"), node("a-2"), node("b-1"), node("b-2")}, Claims: map[string]*Claim{}}
+			s := &Scene{Nodes: []*Node{machine("a-1"), machine("a-2"), machine("b-1"), machine("b-2")}, Claims: map[string]*Claim{}}
 			for _, change := range tc.scene {
 				change(s)
 			}
@@ -284,9 +285,9 @@ func TestFits(t *testing.T) {
 
 // TestSameAnswer checks that why a pod fits nowhere does not depend on the order of a map.
 func TestSameAnswer(t *testing.T) {
-	s := &Scene{Nodes: []*Node{node("a-1")}}
+	s := &Scene{Nodes: []*Node{machine("a-1")}}
 	for i := range 40 {
-		n := node(fmt.Sprintf("b-%d", i))
+		n := machine(fmt.Sprintf("b-%d", i))
 		if i%2 == 0 {
 			n.Spec.Unschedulable = true
 		} else {

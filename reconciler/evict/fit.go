@@ -18,8 +18,8 @@ func Unjudged(p *corev1.Pod) string {
 	case len(p.Spec.ResourceClaims) > 0:
 		return "it uses resource claims, whose devices are not known"
 	}
-	for _, term := range append(slices.Clone(attracts(p)), NeighborOf(p).Repels...) {
-		if term.NamespaceSelector != nil && (len(term.NamespaceSelector.MatchLabels) > 0 || len(term.NamespaceSelector.MatchExpressions) > 0) {
+	for _, term := range append(slices.Clone(attracts(p)), neighborOf(p).Repels...) {
+		if picksNamespaces(&term) {
 			return "its affinity selects namespaces by their labels, which are not known"
 		}
 		if len(term.MatchLabelKeys) > 0 || len(term.MismatchLabelKeys) > 0 {
@@ -33,12 +33,13 @@ func Unjudged(p *corev1.Pod) string {
 // and otherwise why it fits nowhere. The pod itself may be on any of the nodes, and then does not count there.
 func (s *Scene) Fits(p *corev1.Pod, requests corev1.ResourceList) (fits []string, why string) {
 	refused := map[string]int{}
-	affinity := nodeaffinity.GetRequiredNodeAffinity(p)
+	m := &mover{Scene: s, Pod: p, self: neighborOf(p), affinity: nodeaffinity.GetRequiredNodeAffinity(p), requests: requests}
+	m.company, m.spreads = s.companyOf(p, m.self), s.spreads(p, m.self, m.affinity)
 	for _, on := range s.Nodes {
 		if on.Name == p.Spec.NodeName {
 			continue
 		}
-		if reason := s.refuses(on, p, affinity, requests); reason != "" {
+		if reason := m.refused(on); reason != "" {
 			refused[reason]++
 			continue
 		}
@@ -65,27 +66,38 @@ func commonest(refused map[string]int) string {
 	return fmt.Sprintf("%d of %d other nodes: %s", refused[reason], all, reason)
 }
 
-// refuses returns why a node would not take the pod; empty if it would. The order is that of the scheduler's filters.
-func (s *Scene) refuses(on *Node, p *corev1.Pod, affinity nodeaffinity.RequiredNodeAffinity, requests corev1.ResourceList) string {
-	if reason := repelled(on.Node, p); reason != "" {
+// mover is a pod that may move, and what is the same for all nodes.
+type mover struct {
+	*Scene
+	*corev1.Pod
+	self     *Neighbor
+	affinity nodeaffinity.RequiredNodeAffinity
+	requests corev1.ResourceList
+	company  company
+	spreads  []spread
+}
+
+// refused returns why a node would not take the pod; empty if it would. The order is that of the scheduler's filters.
+func (m *mover) refused(on *Node) string {
+	if reason := repelled(on.Node, m.Pod); reason != "" {
 		return reason
 	}
-	if match, err := affinity.Match(on.Node); err != nil || !match {
+	if match, err := m.affinity.Match(on.Node); err != nil || !match {
 		return "the pod's node selector or affinity excludes it"
 	}
-	if conflict := portConflict(on, p); conflict != "" {
+	if conflict := portConflict(on, m.self); conflict != "" {
 		return conflict
 	}
-	if lack := lacks(on, requests); lack != "" {
+	if lack := lacks(on, m.requests); lack != "" {
 		return lack
 	}
-	if reason := s.volumes(on, p); reason != "" {
+	if reason := m.volumes(on); reason != "" {
 		return reason
 	}
-	if reason := s.spread(on, p, affinity); reason != "" {
+	if reason := uneven(m.spreads, on); reason != "" {
 		return reason
 	}
-	return s.near(on, p)
+	return m.company.refuses(on)
 }
 
 // repelled returns the taint that keeps a pod off a node, or that the node is not ready; empty if nothing does.
@@ -144,22 +156,8 @@ func lacks(on *Node, requests corev1.ResourceList) string {
 	return ""
 }
 
-// hostPorts are the ports of the node that a pod uses.
-func hostPorts(p *corev1.Pod) (ports []corev1.ContainerPort) {
-	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range list {
-			for _, port := range list[i].Ports {
-				if port.HostPort > 0 {
-					ports = append(ports, port)
-				}
-			}
-		}
-	}
-	return ports
-}
-
 // portConflict returns that a port of the node is in use; empty if the pod needs none that is.
-func portConflict(on *Node, p *corev1.Pod) string {
+func portConflict(on *Node, self *Neighbor) string {
 	any := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
 	protocol := func(of corev1.Protocol) corev1.Protocol {
 		if of == "" {
@@ -167,10 +165,10 @@ func portConflict(on *Node, p *corev1.Pod) string {
 		}
 		return of
 	}
-	for _, port := range hostPorts(p) {
-		for _, other := range on.Pods {
-			for _, used := range other.Ports {
-				if other.UID != p.UID && used.HostPort == port.HostPort && protocol(used.Protocol) == protocol(port.Protocol) &&
+	for _, port := range self.Ports {
+		for i := range on.Pods {
+			for _, used := range on.Pods[i].Ports {
+				if on.Pods[i].UID != self.UID && used.HostPort == port.HostPort && protocol(used.Protocol) == protocol(port.Protocol) &&
 					(used.HostIP == port.HostIP || any(used.HostIP) || any(port.HostIP)) {
 					return fmt.Sprintf("its port %d is in use", port.HostPort)
 				}
@@ -181,38 +179,36 @@ func portConflict(on *Node, p *corev1.Pod) string {
 }
 
 // volumes returns which volume of the pod the node cannot use; empty if it can use all.
-func (s *Scene) volumes(on *Node, p *corev1.Pod) string {
+func (m *mover) volumes(on *Node) string {
 	more := map[string]int{}
-	for i := range p.Spec.Volumes {
-		from := p.Spec.Volumes[i].PersistentVolumeClaim
-		if from == nil {
-			continue
-		}
-		claim := s.Claims[from.ClaimName]
+	for _, name := range m.self.Claims {
+		claim := m.Claims[name]
 		switch {
 		case claim == nil || !claim.Bound:
 			return "it is not known where the volumes of the pod can be used"
 		case !claim.usable(on.Node):
 			return "a volume of the pod cannot be used there"
-		case !claim.Shared && s.inUse(from.ClaimName, on, p):
+		case !claim.Shared && m.inUse(name, on):
 			return "another pod uses a volume of the pod on a different node"
+		case claim.Driver != "" && on.Limits == nil:
+			return "it is not known how many volumes it can attach"
 		case claim.Driver != "":
 			more[claim.Driver]++
 		}
 	}
 	for driver, n := range more {
-		if limit, ok := on.Limits[driver]; ok && on.Attached[driver]+n > limit {
+		if limit, ok := on.Limits[driver]; ok && on.Attached+n > limit {
 			return "it cannot attach more volumes"
 		}
 	}
 	return ""
 }
 
-// inUse reports whether a pod on a node other than on uses a claim of a pod, too.
-func (s *Scene) inUse(claim string, on *Node, p *corev1.Pod) bool {
-	for _, n := range s.Nodes {
-		for _, other := range n.Pods {
-			if n != on && other.UID != p.UID && other.Namespace == p.Namespace && slices.Contains(other.Claims, claim) {
+// inUse reports whether a pod on a node other than on uses a claim of the pod, too.
+func (m *mover) inUse(claim string, on *Node) bool {
+	for _, n := range m.Nodes {
+		for i := range n.Pods {
+			if other := &n.Pods[i]; n != on && other.UID != m.UID && other.Namespace == m.Namespace && slices.Contains(other.Claims, claim) {
 				return true
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 func requesting(name, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
@@ -17,28 +19,67 @@ func requesting(name, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	}}, change...)...)
 }
 
-func TestNewNode(t *testing.T) {
-	claims := map[string]*Claim{"shop/disk": {Bound: true, Driver: "disk"}, "shop/nfs": {Bound: true}}
-	csi := &storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disk", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(8))}}, {Name: "unlimited"}}}}
-	n := NewNode(node("a-1").Node, []*corev1.Pod{
-		requesting("one", "500m", claimed("disk"), claimed("nfs")),
-		requesting("two", "1", claimed("disk"), func(p *corev1.Pod) {
+func TestAdd(t *testing.T) {
+	more := func(name corev1.ResourceName, amount string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests[name] = resource.MustParse(amount)
+		}
+	}
+	var s Scene
+	n := s.Add(machine("a-1").Node, podsOf(
+		requesting("one", "500m", claimed("disk"), claimed("nfs"), more("gpu", "2")),
+		requesting("two", "1", claimed("disk"), more(corev1.ResourceEphemeralStorage, "1Gi"), func(p *corev1.Pod) {
 			p.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
-			p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}
+			p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceEphemeralStorage: resource.MustParse("3Gi"),
+			}}}}
 		}),
 		requesting("done", "9", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 		requesting("shrinking", "200m", func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("700m")}}}}
 		}),
-	}, csi, claims)
-	if cpu := n.Requested[corev1.ResourceCPU]; cpu.Cmp(resource.MustParse("3300m")) != 0 {
-		t.Errorf("they request %s, want 500m + 2100m + 700m", cpu.String())
+	))
+	for name, want := range map[corev1.ResourceName]string{corev1.ResourceCPU: "3300m", corev1.ResourceEphemeralStorage: "3Gi", "gpu": "2"} {
+		if q := n.Requested[name]; q.Cmp(resource.MustParse(want)) != 0 {
+			t.Errorf("they request %s %s, want %s", q.String(), name, want)
+		}
 	}
-	if len(n.Pods) != 3 {
+	if len(n.Pods) != 3 || len(s.Nodes) != 1 {
 		t.Errorf("%d pods count, want those that have not finished", len(n.Pods))
 	}
-	if diff := cmp.Diff([]map[string]int{{"disk": 8}, {"disk": 1}}, []map[string]int{n.Limits, n.Attached}); diff != "" {
-		t.Errorf("a claim that two pods use is attached once (-want +got):\n%s", diff)
+	if n.Attached != 2 {
+		t.Errorf("%d volumes are attached, want 2: two pods use the same one", n.Attached)
+	}
+	n.Limit(&storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disk", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(8))}}, {Name: "unlimited"}}}})
+	if diff := cmp.Diff(map[string]int{"disk": 8}, n.Limits); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func podsOf(objects ...*corev1.Pod) (all []*pod.Pod) {
+	for _, object := range objects {
+		all = append(all, pod.From(object))
+	}
+	return all
+}
+
+// TestNearby checks that what the informers keep of a pod says the same as the pod.
+func TestNearby(t *testing.T) {
+	for name, p := range map[string]*corev1.Pod{
+		"plain": web(),
+		"all of it": requesting("all", "1", claimed("disk"), port(80, "10.0.0.1", corev1.ProtocolUDP),
+			apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone, Namespaces: []string{"bank"}})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Scene
+			kept := s.Add(machine("a-1").Node, podsOf(p)).Pods[0]
+			if diff := cmp.Diff(neighborOf(p).Nearby, kept.Nearby); diff != "" {
+				t.Error(diff)
+			}
+			if app := kept.Labels.Get("app"); app != "web" {
+				t.Errorf("its label is %q", app)
+			}
+		})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -131,15 +132,15 @@ func (w *world) round(seed uint64) bool {
 			})
 		}
 	}
-	placed := map[string][]*corev1.Pod{}
+	placed := map[string][]*pod.Pod{}
 	for i := range r.IntN(16) {
 		p := random(r, namespaces[r.IntN(2)], fmt.Sprintf("p%d", i))
 		p.Spec.NodeName = w.nodes[r.IntN(len(w.nodes))].Name
-		placed[p.Spec.NodeName] = append(placed[p.Spec.NodeName], w.create(p))
+		placed[p.Spec.NodeName] = append(placed[p.Spec.NodeName], pod.From(w.create(p)))
 	}
 	scene := &Scene{}
 	for _, n := range w.nodes {
-		scene.Nodes = append(scene.Nodes, NewNode(n, placed[n.Name], nil, nil))
+		scene.Add(n, placed[n.Name])
 	}
 	p := w.create(random(r, namespaces[0], "moving"))
 	fits, why := scene.Fits(p, Requests(p))

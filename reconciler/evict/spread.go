@@ -5,44 +5,60 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// spread returns that a node would have too many of the pods that must be spread; empty if it would not. As the scheduler, it
-// counts the pods in each domain of the nodes that count, and the fewest of them.
-func (s *Scene) spread(on *Node, p *corev1.Pod, affinity nodeaffinity.RequiredNodeAffinity) string {
+// spread is a constraint on how a pod and others are spread. As the scheduler, it counts the pods in each domain of the nodes
+// that count, and the fewest of them.
+type spread struct {
+	*corev1.TopologySpreadConstraint
+	counts map[string]int
+	fewest int
+	// itself is 1 if the constraint is about the pod itself, too.
+	itself int
+}
+
+// spreads counts for the constraints of a pod that the scheduler does not break.
+func (s *Scene) spreads(p *corev1.Pod, self *Neighbor, affinity nodeaffinity.RequiredNodeAffinity) (all []spread) {
 	constraints := hard(p)
 	for i := range constraints {
-		if _, has := on.Labels[constraints[i].TopologyKey]; !has {
-			return "it has no label " + constraints[i].TopologyKey + ", by which the pod must be spread"
-		}
-	}
-	for i := range constraints {
-		c := &constraints[i]
-		counts := map[string]int{}
+		c := spread{TopologySpreadConstraint: &constraints[i], counts: map[string]int{}}
+		selects := newSelector(c.LabelSelector)
 		for _, n := range s.Nodes {
 			domain, has := n.Labels[c.TopologyKey]
-			if !has || !counted(n.Node, p, c, constraints, affinity) {
+			if !has || !counted(n.Node, p, c.TopologySpreadConstraint, constraints, affinity) {
 				continue
 			}
-			for _, other := range n.Pods {
-				if other.UID != p.UID && !other.Deleting && other.Namespace == p.Namespace && selectedBy(c, p, other) {
-					counts[domain]++
+			for k := range n.Pods {
+				if other := &n.Pods[k]; other.UID != self.UID && !other.Deleting && other.Namespace == p.Namespace && c.selects(selects, p, other) {
+					c.counts[domain]++
 				}
 			}
-			counts[domain] += 0 // A domain without pods counts, too.
+			c.counts[domain] += 0 // A domain without pods counts, too.
 		}
-		fewest, first := 0, true
-		for _, n := range counts {
-			if first || n < fewest {
-				fewest, first = n, false
+		first := true
+		for _, n := range c.counts {
+			if first || n < c.fewest {
+				c.fewest, first = n, false
 			}
 		}
-		if c.MinDomains != nil && len(counts) < int(*c.MinDomains) {
-			fewest = 0
+		if c.MinDomains != nil && len(c.counts) < int(*c.MinDomains) {
+			c.fewest = 0
 		}
-		itself := 0
-		if selectedBy(c, p, NeighborOf(p)) {
-			itself = 1
+		if c.selects(selects, p, self) {
+			c.itself = 1
 		}
-		if counts[on.Labels[c.TopologyKey]]+itself-fewest > int(c.MaxSkew) {
+		all = append(all, c)
+	}
+	return all
+}
+
+// uneven returns that a node would have too many of the pods that must be spread; empty if it would not.
+func uneven(spreads []spread, on *Node) string {
+	for i := range spreads {
+		if _, has := on.Labels[spreads[i].TopologyKey]; !has {
+			return "it has no label " + spreads[i].TopologyKey + ", by which the pod must be spread"
+		}
+	}
+	for i := range spreads {
+		if c := &spreads[i]; c.counts[on.Labels[c.TopologyKey]]+c.itself-c.fewest > int(c.MaxSkew) {
 			return "it would have too many of the pods that must be spread"
 		}
 	}
@@ -77,13 +93,13 @@ func counted(on *corev1.Node, p *corev1.Pod, c *corev1.TopologySpreadConstraint,
 	return true
 }
 
-// selectedBy reports whether a constraint is about a pod: by its selector, and the values that the pod itself has of
+// selects reports whether the constraint is about a pod: by its selector, and the values that the pod itself has of
 // matchLabelKeys.
-func selectedBy(c *corev1.TopologySpreadConstraint, p *corev1.Pod, other *Neighbor) bool {
+func (c *spread) selects(by selector, p *corev1.Pod, other *Neighbor) bool {
 	for _, key := range c.MatchLabelKeys {
-		if value, has := p.Labels[key]; has && other.Labels[key] != value {
+		if value, has := p.Labels[key]; has && other.Labels.Get(key) != value {
 			return false
 		}
 	}
-	return matches(c.LabelSelector, other.Labels, true)
+	return by.matches(other.Labels, true)
 }

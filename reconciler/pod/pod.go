@@ -90,9 +90,10 @@ type rare struct {
 	unschedulable     int64
 	whole             *Whole
 	windows           bool
+	crossesNamespaces bool
 	claim             string
 	unsupported       string
-	crossesNamespaces bool
+	nearby            unique.Handle[string]
 	answer            *Answer
 	conditions        []Condition
 	kills             []Kill

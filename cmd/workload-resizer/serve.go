@@ -144,6 +144,11 @@ func serve(ctx context.Context, o *options) error {
 	if o.startupTaint {
 		reconciling.Nodes = clients.nodes.CoreV1().Nodes()
 	}
+	if o.evictPods {
+		reconciling.Evictions = &reconciler.Evictions{
+			Client: clients.moves, Namespace: o.configNamespace, Name: o.names().Evictions, OnReject: events.ConfigRejected,
+		}
+	}
 	if o.vpaObjects {
 		reconciling.VPAs = clients.vpas
 	}

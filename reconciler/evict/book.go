@@ -2,6 +2,7 @@ package evict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,11 @@ const mostEntries = 2000
 
 // Cause is why a pod of a workload must leave a node.
 type Cause struct {
-	Namespace string
-	Workload  workload.Workload
-	Node      string
-	// Reason is one word, such as ResizeDeferred.
-	Reason string
+	Namespace string            `json:"namespace"`
+	Workload  workload.Workload `json:"workload"`
+	Node      string            `json:"node"`
+	// Reason is one word, such as NodeCapacity.
+	Reason string `json:"reason"`
 }
 
 // Candidate is a pod that may move for a cause.
@@ -35,6 +36,8 @@ type Candidate struct {
 	// Rank says how readily the pod moves, and Rest how much room that makes, in any unit.
 	Rank Rank
 	Rest int64
+	// Ready is how many pods of its workload are ready.
+	Ready int
 }
 
 // Rank is how readily a pod moves: those with a low rank move first.
@@ -51,11 +54,16 @@ const (
 // Entry is a decision to move a pod.
 type Entry struct {
 	Cause
-	Pod string
-	UID types.UID
-	At  time.Time
+	Pod string    `json:"pod"`
+	UID types.UID `json:"uid"`
+	// At is when the pod was last about to be evicted.
+	At time.Time `json:"at"`
+	// Ready is how many pods of its workload were ready when it was decided.
+	Ready int `json:"ready,omitempty"`
 	// Cleared is since when the cause is gone; zero while it holds.
-	Cleared time.Time
+	Cleared time.Time `json:"cleared,omitzero"`
+	// Missed is when it became known that no ready pod has taken the place of the pod; zero if one has, or may still.
+	Missed time.Time `json:"missed,omitzero"`
 }
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
@@ -66,42 +74,88 @@ type Book struct {
 	Entries     []Entry
 }
 
-// Decide chooses the pod to move next, writes it to the book, and returns its entry; nil if none may move now. An entry that
-// is in progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and
-// of the node where they are.
-func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
-	recent := 0
-	var busy []*Entry
+// Refuses returns why a candidate may not move now; empty if it may. An entry that is in progress, because its pod is still
+// there or its workload is not complete again, keeps other pods of the workload and of the node where they are.
+func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool) string {
+	switch {
+	case c.Rank >= Never:
+		return "its rank is never"
+	case b.knows(c.Cause):
+		return "a pod was chosen for the same reason already"
+	case b.recent(now) >= b.MostPerHour:
+		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now))
+	case len(b.Entries) >= mostEntries:
+		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
+	}
 	for i := range b.Entries {
-		e := &b.Entries[i]
-		if now.Sub(e.At) < time.Hour {
-			recent++
-		}
-		if inProgress(e) {
-			busy = append(busy, e)
+		if e := &b.Entries[i]; (e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload) && inProgress(e) {
+			return "another pod of its workload or its node is moving"
 		}
 	}
-	if recent >= b.MostPerHour || len(b.Entries) >= mostEntries {
-		return nil
+	return ""
+}
+
+// recent returns how many pods were about to be evicted within an hour.
+func (b *Book) recent(now time.Time) (n int) {
+	for i := range b.Entries {
+		if now.Sub(b.Entries[i].At) < time.Hour {
+			n++
+		}
 	}
-	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c Candidate) bool {
-		return c.Rank >= Never || b.knows(c.Cause) || slices.ContainsFunc(busy, func(e *Entry) bool {
-			return e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload
-		})
-	})
+	return n
+}
+
+// Decide chooses the pod to move next, writes it to the book, and returns its entry; nil if none may move now.
+func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c Candidate) bool { return b.Refuses(now, &c, inProgress) != "" })
 	if len(candidates) == 0 {
 		return nil
 	}
-	c := slices.MinFunc(candidates, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Rest, a.Rest), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Pod, b.Pod))
-	})
-	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now})
+	c := slices.MinFunc(candidates, Compare)
+	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Ready: c.Ready})
 	return &b.Entries[len(b.Entries)-1]
+}
+
+// Compare orders candidates: those that move first come first.
+func Compare(a, b Candidate) int {
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Rest, a.Rest), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Pod, b.Pod))
+}
+
+// Of returns the entry of a pod; nil if there is none.
+func (b *Book) Of(uid types.UID) *Entry {
+	i := slices.IndexFunc(b.Entries, func(e Entry) bool { return e.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return &b.Entries[i]
+}
+
+// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and returns the
+// entry; nil if it may not be, or need not be. Each attempt counts for the hour: any of them may be the one that succeeds.
+func (b *Book) Again(now time.Time, uid types.UID) *Entry {
+	e := b.Of(uid)
+	if e == nil || !e.Cleared.IsZero() {
+		return nil
+	}
+	others := b.recent(now)
+	if now.Sub(e.At) < time.Hour {
+		others--
+	}
+	if others >= b.MostPerHour {
+		return nil
+	}
+	e.At = now
+	return e
 }
 
 // knows reports whether a pod was already moved for a cause that is not closed.
 func (b *Book) knows(c Cause) bool {
 	return slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.Cause == c })
+}
+
+// Clone returns a copy that shares nothing with the book.
+func (b *Book) Clone() *Book {
+	return &Book{b.MostPerHour, slices.Clone(b.Entries)}
 }
 
 // Continue takes over a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have

@@ -91,7 +91,7 @@ func (s *countingSink) Create(event *corev1.Event) (*corev1.Event, error) {
 // isDeed reports whether a reason means that something was written.
 func isDeed(reason contract.Reason) bool {
 	switch reason {
-	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped:
+	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped, contract.Evicted:
 		return true
 	}
 	return false

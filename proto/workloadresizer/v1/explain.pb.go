@@ -256,7 +256,10 @@ type Explanation struct {
 	// The remedy for each reason of the plan, in the order of the reasons.
 	Remedies []*Remedy `protobuf:"bytes,13,rep,name=remedies,proto3" json:"remedies,omitempty"`
 	// Why a part is missing although it may exist, by the name of its field.
-	Unknown       map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Unknown map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
+	// not, in human-readable form; empty if nothing requires it.
+	Eviction      string `protobuf:"bytes,15,opt,name=eviction,proto3" json:"eviction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -387,6 +390,13 @@ func (x *Explanation) GetUnknown() map[string]string {
 		return x.Unknown
 	}
 	return nil
+}
+
+func (x *Explanation) GetEviction() string {
+	if x != nil {
+		return x.Eviction
+	}
+	return ""
 }
 
 // A size that one step of planning led to.
@@ -574,7 +584,7 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
 	"\x0elabel_selector\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\"W\n" +
 	"\x12ExplainPodResponse\x12A\n" +
-	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xb3\x06\n" +
+	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xcf\x06\n" +
 	"\vExplanation\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12,\n" +
 	"\x04plan\x18\x02 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\x122\n" +
@@ -591,7 +601,8 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\vreplan_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"replanTime\x126\n" +
 	"\bremedies\x18\r \x03(\v2\x1a.workloadresizer.v1.RemedyR\bremedies\x12F\n" +
-	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x1a:\n" +
+	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x12\x1a\n" +
+	"\beviction\x18\x0f \x01(\tR\beviction\x1a:\n" +
 	"\fUnknownEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf3\x01\n" +

@@ -36,8 +36,8 @@ type Candidate struct {
 	// Rank says how readily the pod moves, and Rest how much room that makes, in any unit.
 	Rank Rank
 	Rest int64
-	// Ready is how many pods of its workload are ready.
-	Ready int
+	// Pods is how many pods its workload has, and Ready how many of them are ready.
+	Pods, Ready int
 }
 
 // Rank is how readily a pod moves: those with a low rank move first.
@@ -58,7 +58,8 @@ type Entry struct {
 	UID types.UID `json:"uid"`
 	// At is when the pod was last about to be evicted.
 	At time.Time `json:"at"`
-	// Ready is how many pods of its workload were ready when it was decided.
+	// Pods is how many pods its workload had when it was decided, and Ready how many of them were ready.
+	Pods  int `json:"pods,omitempty"`
 	Ready int `json:"ready,omitempty"`
 	// Cleared is since when the cause is gone; zero while it holds.
 	Cleared time.Time `json:"cleared,omitzero"`
@@ -112,7 +113,7 @@ func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*En
 		return nil
 	}
 	c := slices.MinFunc(candidates, Compare)
-	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Ready: c.Ready})
+	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Pods: c.Pods, Ready: c.Ready})
 	return &b.Entries[len(b.Entries)-1]
 }
 

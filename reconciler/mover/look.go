@@ -200,7 +200,8 @@ func (g *glance) inProgress(e *evict.Entry) bool {
 	if of := g.podOf(e); of != nil {
 		return of.Terminating() || e.Cleared.IsZero() || g.now.Sub(e.At) < seenWithin
 	}
-	return g.now.Sub(e.At) < wholeWithin && g.count(e.Namespace, e.Workload).ready < e.Ready
+	s := g.count(e.Namespace, e.Workload)
+	return g.now.Sub(e.At) < wholeWithin && (s.ready < e.Ready || s.ready+s.others < e.Pods)
 }
 
 // missed reports whether no ready pod has taken the place of one that was evicted. If all pods of the workload are ready, it
@@ -402,9 +403,9 @@ func (g *glance) candidate(of *pod.Pod, cause evict.Cause, message string) *cand
 		c.Rest = g.Headroom.Rest(of)
 	}
 	s := g.count(cause.Namespace, cause.Workload)
-	c.Ready = s.ready
+	c.Pods, c.Ready = s.ready+s.others, s.ready
 	text, has := of.Annotation(contract.EvictionRank)
-	c.Rank, _ = evict.RankOf(text, has, c.settings.Rank, cause.Workload.Kind, s.ready+s.others)
+	c.Rank, _ = evict.RankOf(text, has, c.settings.Rank, cause.Workload.Kind, c.Pods)
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // move judges a pod, writes down that it moves, as decide says, and evicts it. If that is not possible now, it is tried again
@@ -72,7 +73,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		return
 	}
 	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
-	g.scene = nil
+	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
 	var budget *actuate.BudgetError
 	var stopped *actuate.StoppedError
 	switch {

@@ -82,7 +82,7 @@ type Config struct {
 // Mover moves pods. All methods are safe for concurrent use. The methods of a nil Mover do nothing.
 type Mover struct {
 	Config
-	store   *store
+	store   keeper
 	metrics *metrics
 	wake    chan struct{}
 	// doubtful means that another process may have led since this one wrote the book. Only Run uses it.

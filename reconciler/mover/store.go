@@ -16,6 +16,16 @@ import (
 // bookKey is the key of the ConfigMap that has the entries of the book, as JSON.
 const bookKey = "evictions.json"
 
+// keeper keeps the book.
+type keeper interface {
+	// run follows the book until ctx is done.
+	run(ctx context.Context)
+	// last returns the last known book, which must not be changed, and why it may be outdated.
+	last() (*evict.Book, error)
+	// update changes the book, and stores it if change reports that it has. change may be called more than once.
+	update(ctx context.Context, change func(*evict.Book) bool) error
+}
+
 // store keeps the book in a ConfigMap. In a dry run, it keeps it in memory.
 type store struct {
 	document *document.Document[*evict.Book]
@@ -58,7 +68,7 @@ func (s *store) set(book *evict.Book, err error) {
 	}
 }
 
-// run follows the ConfigMap until ctx is done.
+// run implements keeper.
 func (s *store) run(ctx context.Context) {
 	if s.dry {
 		<-ctx.Done()
@@ -70,7 +80,7 @@ func (s *store) run(ctx context.Context) {
 	}
 }
 
-// last returns the last known book, which must not be changed, and why it may be outdated.
+// last implements keeper.
 func (s *store) last() (*evict.Book, error) {
 	s.mu.Lock()
 	book, err := s.book, s.err
@@ -81,7 +91,7 @@ func (s *store) last() (*evict.Book, error) {
 	return book, err
 }
 
-// update changes the book, and stores it if change reports that it has. change may be called more than once.
+// update implements keeper.
 func (s *store) update(ctx context.Context, change func(*evict.Book) bool) error {
 	if s.dry {
 		book, _ := s.last()

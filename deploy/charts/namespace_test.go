@@ -16,6 +16,7 @@ benchNode: {enabled: true, labelNode: true}
 reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
 vpaObjects: {enabled: true}
+evictPods: {enabled: true}
 sizeAtCreation: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
@@ -109,8 +110,8 @@ func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 			}
 		}
 	}
-	if subjects != 5 {
-		t.Errorf("%d bindings are for the server, want 5: for its two Roles and its three ClusterRoles", subjects)
+	if subjects != 7 {
+		t.Errorf("%d bindings are for the server, want 7: for its three Roles and its four ClusterRoles", subjects)
 	}
 	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
 		t.Error("the chart does not create the named ServiceAccount")

@@ -160,11 +160,14 @@ func (b *Book) Clone() *Book {
 }
 
 // Continue takes over a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have
-// come back: it counts as holding until Review says otherwise.
-func (b *Book) Continue() {
+// come back: it counts as holding until Review says otherwise. It reports whether the book has changed, so that it must be
+// stored.
+func (b *Book) Continue() (changed bool) {
 	for i := range b.Entries {
+		changed = changed || !b.Entries[i].Cleared.IsZero()
 		b.Entries[i].Cleared = time.Time{}
 	}
+	return changed
 }
 
 // Review records which causes are gone, and forgets what no longer counts. It reports whether the book has changed, so that

@@ -67,6 +67,7 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 		}
 	}
 	m.lacking[name] = t
+	m.held[t.Cause] = struct{}{}
 	if before == nil || before.Cause != t.Cause {
 		m.lookSoon()
 	}
@@ -132,11 +133,15 @@ func (m *Mover) NodeChanged(node string) {
 	m.lookSoon()
 }
 
-// holding returns a function that reports whether a cause holds now. What is not known holds.
+// holding returns a function that reports whether a cause holds now, or did since the last look. What is not known holds.
 func (m *Mover) holding() func(evict.Cause) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hold := make(map[evict.Cause]bool, len(m.lacking))
+	for c := range m.held {
+		hold[c] = true
+	}
+	m.held = map[evict.Cause]struct{}{}
 	for _, t := range m.lacking {
 		hold[t.Cause] = true
 	}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
@@ -34,7 +38,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 30, "number of random rounds of evictions")
+	rounds = flag.Int("rounds", 10, "number of random rounds of evictions")
 	seed   = flag.Uint64("seed", 0, "seed of the first round")
 )
 
@@ -53,9 +57,9 @@ type world struct {
 	stored []byte
 	book   *evict.Book
 	known  map[types.UID]bool
-	// dead means that the leader was killed, so that nothing it does has an effect. quiet means that nobody is killed.
-	dead, quiet, frozen bool
-	pods                int
+	// dead means that the leader was killed, so that nothing it does has an effect.
+	dead, frozen bool
+	pods         int
 	// What happened: the causes for which a pod was evicted, and since when they are gone; the pods that are moving, until
 	// when; and when pods were evicted.
 	moved   map[evict.Cause]types.UID
@@ -95,10 +99,10 @@ func newWorld(t *testing.T, seed uint64) *world {
 			w.add(fmt.Sprintf("w%d", i))
 		}
 	}
-	for name, change := range protected {
+	for _, name := range slices.Sorted(maps.Keys(protected)) {
 		for range 2 {
 			p := w.add(name)
-			change(p)
+			protected[name](p)
 			w.put(p)
 		}
 	}
@@ -196,7 +200,7 @@ var errKilled = errors.New("the leader was killed")
 
 // kill kills the leader at random, before or after what it does.
 func (w *world) kill() error {
-	if w.dead = w.dead || !w.quiet && w.IntN(40) == 0; w.dead {
+	if w.dead = w.dead || w.IntN(40) == 0; w.dead {
 		return errKilled
 	}
 	return nil
@@ -363,13 +367,15 @@ func (w *world) step() {
 			w.full[n.Name] = !w.full[n.Name]
 		}
 	}
-	for uid, m := range w.moving {
-		if w.IntN(3) == 0 { // Its replacement is ready. The controller creates no pod before.
+	for _, uid := range slices.Sorted(maps.Keys(w.moving)) {
+		if m := w.moving[uid]; w.IntN(3) == 0 { // Its replacement is ready. The controller creates no pod before.
 			w.add(m.workload.Name)
 			delete(w.moving, uid)
 		}
 	}
-	for _, of := range w.cluster.Pods("").List() {
+	cached := w.cluster.Pods("").List()
+	slices.SortFunc(cached, cluster.ByNamespaceAndName)
+	for _, of := range cached {
 		switch p := w.objects[of.Name]; {
 		case p == nil:
 			w.forget(of)
@@ -393,7 +399,7 @@ func (w *world) step() {
 		}
 	}
 	w.frozen = w.IntN(20) == 0
-	w.mover.look(w.Context())
+	w.mover.look(klog.NewContext(w.Context(), logr.Discard()))
 	if w.dead {
 		w.lead()
 	}

@@ -52,8 +52,11 @@ type candidate struct {
 type glance struct {
 	*Mover
 	cluster.Rules
-	now  time.Time
-	next time.Time
+	now time.Time
+	// holds reports whether a cause holds, and doubtful is as in Mover, before this look.
+	holds    func(evict.Cause) bool
+	doubtful bool
+	next     time.Time
 	// judged is how many pods were judged, and scene the cluster around them; nil if it must be read.
 	judged int
 	scene  *evict.Scene
@@ -71,10 +74,13 @@ func (g *glance) soon(at time.Time) {
 // look moves the pods that may move now, and returns when to look again; zero if only a change makes a difference.
 func (m *Mover) look(ctx context.Context) (next time.Time) {
 	now := m.Clock.Now()
+	g := &glance{Mover: m, now: now, holds: m.holding(), doubtful: m.doubtful, sizes: map[string]map[workload.Workload]size{}}
+	m.doubtful = true // Unless the book is reviewed.
 	rules, known := m.Cluster.Rules()
 	if !known {
 		return now.Add(unknownPause)
 	}
+	g.Rules = rules
 	book, err := m.store.last()
 	enabled := slices.ContainsFunc(rules.Table.Profiles(), func(p *profile) bool { return p.Eviction.Enabled })
 	if !enabled {
@@ -86,16 +92,14 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 		return time.Time{}
 	case err != nil:
 		return now.Add(unknownPause)
-	case rules.Holds.Freeze() != nil:
-		return time.Time{} // The end of the freeze is a change.
 	}
-	g := &glance{Mover: m, Rules: rules, now: now, sizes: map[string]map[workload.Workload]size{}}
 	if err := g.review(ctx); err != nil {
 		m.unstored(ctx, err)
 		return now.Add(unknownPause)
 	}
-	if !enabled {
-		return now.Add(lastRetry)
+	m.doubtful = false
+	if !enabled || rules.Holds.Freeze() != nil {
+		return now.Add(lastRetry) // The end of a freeze is a change.
 	}
 	g.continueAll(ctx)
 	g.begin(ctx)
@@ -122,12 +126,10 @@ func (m *Mover) unstored(ctx context.Context, err error) {
 }
 
 // prepare brings a stored book up to date, and reports whether that has changed it.
-func (g *glance) prepare(b *evict.Book, holds func(evict.Cause) bool) (changed bool) {
+func (g *glance) prepare(b *evict.Book) (changed bool) {
 	b.MostPerHour = g.Table.Profiles()[0].Eviction.MaxPerHour
-	if g.doubtful {
-		b.Continue()
-	}
-	changed = b.Review(g.now, holds)
+	continued := g.doubtful && b.Continue()
+	changed = b.Review(g.now, g.holds) || continued
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.Missed.IsZero() && g.missed(e) {
 			e.Missed, changed = g.now, true
@@ -138,9 +140,8 @@ func (g *glance) prepare(b *evict.Book, holds func(evict.Cause) bool) (changed b
 
 // change changes and stores the book.
 func (g *glance) change(ctx context.Context, change func(*evict.Book) bool) error {
-	holds := g.holding()
 	err := g.store.update(ctx, func(b *evict.Book) bool {
-		prepared := g.prepare(b, holds)
+		prepared := g.prepare(b)
 		return change(b) || prepared
 	})
 	if err == nil {
@@ -155,7 +156,7 @@ func (g *glance) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if g.doubtful || g.prepare(book.Clone(), g.holding()) {
+	if g.doubtful || g.prepare(book.Clone()) {
 		if err := g.change(ctx, func(*evict.Book) bool { return false }); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/creation"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -85,12 +86,15 @@ type Mover struct {
 	store   keeper
 	metrics *metrics
 	wake    chan struct{}
-	// doubtful means that another process may have led since this one wrote the book. Only Run uses it.
+	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
+	// one could not review it. Only Run uses it.
 	doubtful bool
 
 	mu sync.Mutex
 	// lacking has the pods whose nodes have no room for what they need.
 	lacking map[types.NamespacedName]*trouble
+	// held are the causes that held at any time since the last look.
+	held map[evict.Cause]struct{}
 	// short has the nodes that lack room for what their pods need.
 	short map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
@@ -103,7 +107,7 @@ type Mover struct {
 func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
-		lacking: map[types.NamespacedName]*trouble{}, short: map[string]struct{}{}, retries: map[types.UID]*retry{},
+		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]struct{}{}, retries: map[types.UID]*retry{},
 	}
 	m.store = newStore(m)
 	return m

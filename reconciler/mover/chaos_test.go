@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -59,7 +58,9 @@ type world struct {
 	known  map[types.UID]bool
 	// dead means that the leader was killed, so that nothing it does has an effect.
 	dead, frozen bool
-	pods         int
+	// calm means that nobody is killed, and budgets allow everything.
+	calm, blocked bool
+	pods          int
 	// What happened: the causes for which a pod was evicted, and since when they are gone; the pods that are moving, until
 	// when; and when pods were evicted.
 	moved   map[evict.Cause]types.UID
@@ -83,17 +84,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		T: t, Rand: rand.New(rand.NewPCG(seed, 39)), seed: seed, objects: map[string]*corev1.Pod{}, full: map[string]bool{}, stored: []byte("[]"),
 		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
 	}
-	w.cluster = clustertest.Unread(t)
-	w.cluster.Ratios = clustertest.Store(t, &ratios.Layer{
-		Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
-		Settings: keys.Some(policy.Settings{Guard: policy.Guard{MaxUnproven: policy.AllPods}, Eviction: policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: most}}),
-		Cluster:  keys.Some(policy.Cluster{}, "pace"),
-	})
-	for i := range 6 {
-		w.nodes = append(w.nodes, clustertest.Node(fmt.Sprintf("n%d", i), "n2d", "32"))
-		w.nodes[i].Status.Allocatable[corev1.ResourcePods] = resource.MustParse("110")
-		w.nodes[i].Status.Conditions = append(w.nodes[i].Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue})
-	}
+	w.begin(6)
 	for i := range 4 {
 		for range 1 + w.IntN(4) {
 			w.add(fmt.Sprintf("w%d", i))
@@ -109,6 +100,25 @@ func newWorld(t *testing.T, seed uint64) *world {
 	w.resize()
 	w.lead()
 	return w
+}
+
+// begin lets the cluster have so many nodes, all of the same type, on which pods need 1.25 times what their authors wrote.
+func (w *world) begin(nodes int) {
+	w.cluster = clustertest.Unread(w)
+	w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: most})
+	for i := range nodes {
+		w.nodes = append(w.nodes, clustertest.Node(fmt.Sprintf("n%d", i), "n2d", "32"))
+		w.nodes[i].Status.Allocatable[corev1.ResourcePods] = resource.MustParse("110")
+		w.nodes[i].Status.Conditions = append(w.nodes[i].Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue})
+	}
+}
+
+// settle sets the settings of evictions.
+func (w *world) settle(e policy.Eviction) {
+	w.cluster.Ratios = clustertest.Store(w, &ratios.Layer{
+		Baseline: "n4", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+		Settings: keys.Some(policy.Settings{Guard: policy.Guard{MaxUnproven: policy.AllPods}, Eviction: e}), Cluster: keys.Some(policy.Cluster{}, "pace"),
+	})
 }
 
 // protected are pods that must never move, although nodes lack room for them.
@@ -200,7 +210,7 @@ var errKilled = errors.New("the leader was killed")
 
 // kill kills the leader at random, before or after what it does.
 func (w *world) kill() error {
-	if w.dead = w.dead || w.IntN(40) == 0; w.dead {
+	if w.dead = w.dead || !w.calm && w.IntN(40) == 0; w.dead {
 		return errKilled
 	}
 	return nil
@@ -273,7 +283,7 @@ func (w *world) evict(ctx context.Context, object *corev1.Pod, permit func(conte
 		return apierrors.NewNotFound(gr, object.Name)
 	case is.UID != object.UID || is.ResourceVersion != object.ResourceVersion:
 		return apierrors.NewConflict(gr, object.Name, errors.New("changed"))
-	case w.IntN(3) == 0:
+	case w.blocked || !w.calm && w.IntN(3) == 0:
 		return &actuate.BudgetError{Err: apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "evict", gr, object.Name, "budget", 0, true)}
 	}
 	w.check(is)
@@ -399,7 +409,7 @@ func (w *world) step() {
 		}
 	}
 	w.frozen = w.IntN(20) == 0
-	w.mover.look(klog.NewContext(w.Context(), logr.Discard()))
+	w.mover.look(klog.NewContext(w.Context(), klog.Logger{}))
 	if w.dead {
 		w.lead()
 	}

@@ -99,7 +99,7 @@ type Config struct {
 type Evictions struct {
 	// Client reads pods and what they depend on. It limits the duration of its requests.
 	Client kubernetes.Interface
-	// Namespace and Name are those of the ConfigMap that stores which pods were evicted, and why.
+	// The ConfigMap with this namespace and name stores which pods were evicted, and why.
 	Namespace, Name string
 	// OnReject receives invalid content of the ConfigMap, and what is wrong with it. It must not block.
 	OnReject func(*corev1.ConfigMap, error)
@@ -262,7 +262,7 @@ func (r *Reconciler) UnknownObjectives() error {
 	return r.objectives.Problem()
 }
 
-// Eviction says whether and when a pod is evicted so that it gets its size on another node, or why it is not; empty if nothing
+// Eviction describes when a pod is evicted so that it gets its size on another node, or why it is not; empty if nothing
 // requires that.
 func (r *Reconciler) Eviction(of *pod.Pod) string {
 	if r.Mover == nil {

@@ -61,14 +61,14 @@ type Entry struct {
 	// Pods is how many pods its workload had when it was decided, and Ready how many of them were ready.
 	Pods  int `json:"pods,omitempty"`
 	Ready int `json:"ready,omitempty"`
-	// Cleared is since when the cause is gone; zero while it holds.
+	// Cleared is when the cause went away; zero while it holds.
 	Cleared time.Time `json:"cleared,omitzero"`
 	// Missed is when it became known that no ready pod has taken the place of the pod; zero if one has, or may still.
 	Missed time.Time `json:"missed,omitzero"`
 }
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
-// evicted: whoever continues after a crash knows of it, and evicts the same pod or none.
+// evicted: a leader that continues after a crash knows of it, and evicts the same pod or none.
 type Book struct {
 	// MostPerHour is how many pods are moved within an hour.
 	MostPerHour int
@@ -159,7 +159,7 @@ func (b *Book) Clone() *Book {
 	return &Book{b.MostPerHour, slices.Clone(b.Entries)}
 }
 
-// Continue takes over a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have
+// Continue begins to use a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have
 // come back: it counts as holding until Review says otherwise. It reports whether the book has changed, so that it must be
 // stored.
 func (b *Book) Continue() (changed bool) {

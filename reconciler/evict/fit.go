@@ -77,7 +77,7 @@ type mover struct {
 	spreads  []spread
 }
 
-// refused returns why a node would not take the pod; empty if it would. The order is that of the scheduler's filters.
+// refused returns why a node would not take the pod; empty if it would. The order is the same as in the scheduler.
 func (m *mover) refused(on *Node) string {
 	if reason := repelled(on.Node, m.Pod); reason != "" {
 		return reason

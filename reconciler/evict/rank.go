@@ -34,7 +34,7 @@ func DefaultRank(kind string, replicas int) Rank {
 	return Low
 }
 
-// RankOf returns the rank of a pod of a workload with so many pods: the one that its annotation says if it has one, or else
+// RankOf returns the rank of a pod of a workload with so many pods: the one in its annotation, if it has one, or else
 // the one of its rule, or else DefaultRank. The rank of an invalid annotation is Never.
 func RankOf(annotation string, annotated bool, rule, kind string, replicas int) (Rank, error) {
 	switch {

@@ -18,7 +18,7 @@ type Scene struct {
 	// Claims are the claims of the pod, by their names.
 	Claims map[string]*Claim
 
-	// read has what texts of pod.Pod.Nearby say.
+	// read has what results of pod.Pod.Nearby say.
 	read map[string]*pod.Nearby
 }
 
@@ -81,7 +81,7 @@ func (s *Scene) Add(of *corev1.Node, pods []*pod.Pod) *Node {
 	return n
 }
 
-// nearby reads a text of pod.Pod.Nearby, once for all pods with the same.
+// nearby reads a result of pod.Pod.Nearby, once for all pods with the same.
 func (s *Scene) nearby(text string) *pod.Nearby {
 	if text == "" {
 		return &plain

@@ -27,7 +27,7 @@ const freshKill = time.Hour
 type trouble struct {
 	uid types.UID
 	evict.Cause
-	// message says what the node lacks, and since is since when.
+	// message says what the node lacks, and since is when that began.
 	message string
 	since   time.Time
 	// again is when the pod is judged again, and tries how often it was judged. why is why it did not move then.
@@ -88,7 +88,7 @@ func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
 	return noRoom
 }
 
-// sinceOf returns since when the node is known to lack what the pod needs.
+// sinceOf returns when the node began to lack what the pod needs, as far as that is known.
 func sinceOf(of *pod.Pod, lack *plan.Lack, now time.Time) time.Time {
 	for _, c := range of.Conditions() {
 		if c.Code == lack.Code && !c.Since.IsZero() && c.Since.Before(now) {
@@ -133,7 +133,7 @@ func (m *Mover) NodeChanged(node string) {
 	m.lookSoon()
 }
 
-// holding returns a function that reports whether a cause holds now, or did since the last look. What is not known holds.
+// holding returns a function that reports whether a cause holds now, or did since the last look. An unknown cause holds.
 func (m *Mover) holding() func(evict.Cause) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

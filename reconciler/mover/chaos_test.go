@@ -61,8 +61,8 @@ type world struct {
 	// calm means that nobody is killed, and budgets allow everything.
 	calm, blocked bool
 	pods          int
-	// What happened: the causes for which a pod was evicted, and since when they are gone; the pods that are moving, until
-	// when; and when pods were evicted.
+	// moved has the pods that were evicted, by their causes, and gone when these causes went away. moving has the pods whose
+	// replacements are not ready, and hour when pods were evicted.
 	moved   map[evict.Cause]types.UID
 	gone    map[evict.Cause]time.Time
 	moving  map[types.UID]movement

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
-// Explain says whether and when a pod moves to another node, or why it does not; empty if nothing requires that.
+// Explain describes when a pod moves to another node, or why it does not; empty if nothing requires that.
 func (m *Mover) Explain(of *pod.Pod) string {
 	if m == nil {
 		return ""

@@ -255,7 +255,7 @@ func (m *Mover) retryOf(uid types.UID) *retry {
 	return r
 }
 
-// postpone notes why a pod does not move, and lets it be tried again later.
+// postpone notes why a pod does not move, and that it is tried again later.
 func (g *glance) postpone(uid types.UID, why string) {
 	r := g.retryOf(uid)
 	g.mu.Lock()

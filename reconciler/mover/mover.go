@@ -62,7 +62,7 @@ type Config struct {
 	Client kubernetes.Interface
 	// Evict evicts a pod in exactly this state, if permit returns no error right before that.
 	Evict func(ctx context.Context, object *corev1.Pod, permit func(context.Context) error) error
-	// Watcher follows and writes the ConfigMap that stores the decisions, Namespace and Name are those of the ConfigMap.
+	// Watcher follows and writes the ConfigMap that stores the decisions, with this namespace and name.
 	Watcher         kubernetes.Interface
 	Namespace, Name string
 	// Sizer sizes pods while they are created; nil if the server sizes none then.

@@ -71,8 +71,8 @@ type Lack struct {
 	Memory bool
 }
 
-// Lacks returns what the node of a pod has no room for although the pod needs it; false if there is nothing. What a pod would
-// only get while it starts is not needed.
+// Lacks returns what the node of a pod has no room for although the pod needs it; false if there is nothing. A pod does not need
+// what it would only get while it starts.
 func (p *Plan) Lacks(of *pod.Pod) (l Lack, lacks bool) {
 	if of.HasBoost() {
 		return l, false

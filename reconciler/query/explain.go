@@ -17,7 +17,7 @@ type Explanation struct {
 	Plan *plan.Plan
 	// Resized is how it was sized; nil if it was not.
 	Resized *Resized
-	// Eviction says whether and when it is evicted so that it gets its size on another node, or why it is not; empty if
+	// Eviction describes when it is evicted so that it gets its size on another node, or why it is not; empty if
 	// nothing requires it.
 	Eviction string
 	// Profile is what the configuration says about it.

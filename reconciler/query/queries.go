@@ -23,7 +23,7 @@ type Queries struct {
 	// Waits says why a pod that nothing prevents from being resized is not resized yet; empty if it does not
 	// wait. If Waits is nil, no pod does.
 	Waits func(*plan.Plan) string
-	// Eviction says whether and when a pod is evicted, or why it is not; empty if nothing requires it. If Eviction is nil,
+	// Eviction describes when a pod is evicted, or why it is not; empty if nothing requires it. If Eviction is nil,
 	// nothing does.
 	Eviction func(*pod.Pod) string
 }

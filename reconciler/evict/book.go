@@ -133,10 +133,23 @@ func (b *Book) Of(uid types.UID) *Entry {
 
 // Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and returns the
 // entry; nil if it may not be, or need not be. Each attempt counts for the hour: any of them may be the one that succeeds.
-func (b *Book) Again(now time.Time, uid types.UID) *Entry {
+// While its cause was gone, others may have begun to move: moving reports whether the pod of an entry may be on its way, and
+// of those that are only in progress, the first one is next.
+func (b *Book) Again(now time.Time, uid types.UID, inProgress, moving func(*Entry) bool) *Entry {
 	e := b.Of(uid)
 	if e == nil || !e.Cleared.IsZero() {
 		return nil
+	}
+	first := true
+	for i := range b.Entries {
+		o := &b.Entries[i]
+		if o == e {
+			first = false
+			continue
+		}
+		if (o.Node == e.Node || o.Namespace == e.Namespace && o.Workload == e.Workload) && (moving(o) || first && inProgress(o)) {
+			return nil
+		}
 	}
 	others := b.recent(now)
 	if now.Sub(e.At) < time.Hour {

@@ -198,8 +198,13 @@ const (
 
 // inProgress reports whether a pod is about to move, or has moved and its workload is not complete again.
 func (g *glance) inProgress(e *evict.Entry) bool {
+	return g.moving(e) || g.podOf(e) != nil && e.Cleared.IsZero()
+}
+
+// moving reports whether a pod may have been evicted, and its workload is not complete again.
+func (g *glance) moving(e *evict.Entry) bool {
 	if of := g.podOf(e); of != nil {
-		return of.Terminating() || e.Cleared.IsZero() || g.now.Sub(e.At) < seenWithin
+		return of.Terminating() || g.now.Sub(e.At) < seenWithin
 	}
 	s := g.count(e.Namespace, e.Workload)
 	return g.now.Sub(e.At) < wholeWithin && (s.ready < e.Ready || s.ready+s.others < e.Pods)
@@ -294,7 +299,7 @@ func (g *glance) continueAll(ctx context.Context) {
 			g.postpone(e.UID, why)
 			continue
 		}
-		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Again(g.now, e.UID) })
+		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Again(g.now, e.UID, g.inProgress, g.moving) })
 	}
 }
 

@@ -378,7 +378,7 @@ func (w *world) step() {
 		}
 	}
 	for _, uid := range slices.Sorted(maps.Keys(w.moving)) {
-		if m := w.moving[uid]; w.IntN(3) == 0 { // Its replacement is ready. The controller creates no pod before.
+		if m := w.moving[uid]; w.IntN(3) == 0 || now.Sub(m.at) > wholeWithin/2 { // Its replacement is ready, within the hour that others wait.
 			w.add(m.workload.Name)
 			delete(w.moving, uid)
 		}

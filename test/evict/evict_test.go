@@ -195,7 +195,7 @@ func TestEvictions(t *testing.T) {
 	})
 	for _, now := range s.web(2) {
 		if now.UID == before.UID {
-			t.Error("the pod is still there")
+			t.Error("the pod still exists")
 		}
 	}
 	if stored := s.stored(); !strings.Contains(stored, string(before.UID)) {

@@ -355,6 +355,13 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 2 minutes.
 	@$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
 
+# How many random worlds "make test-evictions" evicts pods in.
+EVICTIONS ?= -rounds 1000
+
+.PHONY: test-evictions
+test-evictions: ## Evict pods in 1,000 random worlds, and kill the leader before and after each call (EVICTIONS='-rounds 50 -seed 1').
+	go test -count=1 -timeout=2h -v -run '^TestRounds$$' ./reconciler/mover -args $(EVICTIONS)
+
 # How many processes "make chaos" kills, and how many calls it makes fail.
 CHAOS ?= -rounds 1000 -faults 10000
 

@@ -35,7 +35,7 @@ func TestAnnotationGuard(t *testing.T) {
 }
 
 // refusedAnnotations and refusedRecord are parts of the policy's messages.
-const refusedAnnotations, refusedRecord = "only workload-resizer may change annotations workload-resizer.io/…, except workload-resizer.io/skip", "record who resized the pod"
+const refusedAnnotations, refusedRecord = "only workload-resizer may change annotations workload-resizer.io/…, except skip and eviction-rank", "record who resized the pod"
 
 func expect(t *testing.T, what string, err error, refusal string) {
 	t.Helper()

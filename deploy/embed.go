@@ -31,6 +31,10 @@ var (
 	stampOriginals string
 	//go:embed components/vpa-objects/rbac.yaml
 	vpaObjectsRights string
+	//go:embed components/evict-pods/evictions.yaml
+	evictions string
+	//go:embed components/evict-pods/rbac.yaml
+	evictionRights string
 	//go:embed components/size-at-creation/keys.yaml
 	creationKeys string
 	//go:embed components/size-at-creation/rbac.yaml
@@ -94,6 +98,9 @@ func OverloadedTaint() [][]byte {
 
 // VPAObjects returns the right to write the status of VerticalPodAutoscalers.
 func VPAObjects() []byte { return []byte(vpaObjectsRights) }
+
+// EvictPods returns what evictions need: the ConfigMap that stores them, and the rights of the server.
+func EvictPods() [][]byte { return [][]byte{[]byte(evictions), []byte(evictionRights)} }
 
 // SizeAtCreation returns what sizes at creation need: the Secret for keys, the rights of the server, and the configuration
 // that lets the API server ask.

@@ -53,6 +53,7 @@ func (g *guarded) annotations(t *testing.T) {
 		{"a resize is marked as adopted", map[string]any{"workload-resizer.io/adopted-at": "2026-11-21T01:02:03Z"}, refusedAnnotations},
 		{"an original is removed while the pod opts out", map[string]any{"workload-resizer.io/skip": "true", "workload-resizer.io/original-cpu.app": nil}, refusedAnnotations},
 		{"the pod opts out", map[string]any{"workload-resizer.io/skip": "true"}, ""},
+		{"the pod is ranked", map[string]any{"workload-resizer.io/eviction-rank": "never"}, ""},
 		{"the pod opts in again", map[string]any{"workload-resizer.io/skip": nil}, ""},
 		{"an annotation of another actor is changed", map[string]any{"example.com/original-cpu.app": "7"}, ""},
 		{"an annotation with a similar prefix is changed", map[string]any{"workload-resizer.io.example.com/a": "7"}, ""},

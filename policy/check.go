@@ -53,6 +53,9 @@ func Check(f *reader.Faults, path string, own, globals *keys.Partial[Settings]) 
 	if path != "" && own.Sets("startup") && !all.Sets("startup.cpu", "startup.cpuLimit") {
 		f.Add(path+"startup", "cpu or cpuLimit must be set, here or for all pods: without them, nothing is boosted")
 	}
+	if path != "" && own.Sets("eviction.maxPerHour") {
+		f.Add(path+"eviction.maxPerHour", "applies to all pods, so that no rule can set it")
+	}
 }
 
 // global describes a value that is not set in the section itself.

@@ -16,12 +16,14 @@ type Settings struct {
 	Guard Guard
 	// Startup is how much more cpu the pods get while they start.
 	Startup Startup
+	// Eviction is whether the pods may be moved to another node. It has no part in the sizes.
+	Eviction Eviction
 }
 
 // Keys implements keys.Section.
 func (s *Settings) Keys() []keys.Key {
 	return slices.Concat(keys.Below("bounds", s.Bounds.Keys()...), keys.Below("demand", s.Demand.Keys()...), keys.Below("guard", s.Guard.Keys()...),
-		keys.Below("startup", s.Startup.Keys()...))
+		keys.Below("startup", s.Startup.Keys()...), keys.Below("eviction", s.Eviction.Keys()...))
 }
 
 // Cluster is what users set for the cluster as a whole. Rules cannot set it.

@@ -2,11 +2,15 @@ package reconciler
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -20,6 +24,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
+	"github.com/workload-resizer/workload-resizer/reconciler/mover"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -78,6 +83,8 @@ type Config struct {
 	Nodes corev1client.NodeInterface
 	// Overload keeps new pods off overloaded nodes; nil to not do that.
 	Overload *Overload
+	// Evictions is how pods are moved to other nodes; nil if none are.
+	Evictions *Evictions
 	// Usage is how usage is collected; nil to not collect it.
 	Usage *demand.Usage
 	// VPAs writes the status of VerticalPodAutoscalers that name workload-resizer, which say what their targets need; nil
@@ -99,6 +106,16 @@ type Overload struct {
 	Sources []steer.Source
 }
 
+// Evictions is how pods are moved to other nodes.
+type Evictions struct {
+	// Client reads pods and what they depend on. It limits the duration of its requests.
+	Client kubernetes.Interface
+	// The ConfigMap with this namespace and name stores which pods were evicted, and why.
+	Namespace, Name string
+	// OnReject receives invalid content of the ConfigMap, and what is wrong with it. It must not block.
+	OnReject func(*corev1.ConfigMap, error)
+}
+
 // Reconciler keeps the pods in a cluster at their planned sizes, and answers queries about
 // them. It connects the parts and has no logic of its own.
 type Reconciler struct {
@@ -108,6 +125,8 @@ type Reconciler struct {
 	Sizer *creation.Sizer
 	// Gate removes startup taints; nil if the cluster has none.
 	Gate *startup.Gate
+	// Mover moves pods to other nodes; nil if none are moved.
+	Mover *mover.Mover
 	// Demands has what workloads need; nil if usage is not collected.
 	Demands *demand.Demands
 	// objectives asks for the objectives of guards; nil to not ask.
@@ -135,15 +154,15 @@ func New(config Config) (*Reconciler, error) {
 	actuator := func(client kubernetes.Interface) *actuate.Actuator {
 		return actuate.New(actuate.Config{Client: client, Limiter: actuate.NewLimiter(config.QPS, config.Burst), Permit: actuate.Always, Clock: now, Metrics: writes})
 	}
-	r := &Reconciler{
-		Queries: &query.Queries{Cluster: of, Planner: planner, Asker: actuator(config.Asker)},
-		Loop: loop.New(loop.Config{
-			Cluster: of, Planner: planner, Writer: actuator(config.Writer), Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
-			Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
-			DryRun: config.DryRun, Clock: now,
-		}),
-	}
-	r.Queries.Waits = r.Loop.Waits
+	writer := actuator(config.Writer)
+	r := &Reconciler{}
+	r.Queries = &query.Queries{Cluster: of, Planner: planner, Asker: actuator(config.Asker)}
+	r.Loop = loop.New(loop.Config{
+		Cluster: of, Planner: planner, Writer: writer, Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
+		Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
+		Planned: func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) }, DryRun: config.DryRun, Clock: now,
+	})
+	r.Queries.Waits, r.Queries.Eviction = r.Loop.Waits, r.Eviction
 	if config.Keys != nil {
 		r.Sizer = &creation.Sizer{Config: creation.Config{Cluster: of, Planner: planner, Keys: config.Keys, Clock: now}}
 	}
@@ -153,12 +172,26 @@ func New(config Config) (*Reconciler, error) {
 	}
 	if u := config.Usage; u != nil {
 		r.Demands = demand.New(demand.Config{
-			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Clock: now,
+			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
 		if config.VPAs != nil && !config.DryRun {
 			r.vpas = vpastatus.New(vpastatus.Config{Client: config.VPAs, Demands: r.Demands, Metrics: config.Metrics, Clock: now})
 		}
+	}
+	if e := config.Evictions; e != nil {
+		moving := mover.Config{
+			Cluster: of, Planner: planner, Holds: config.Holds, Loop: r.Loop, Client: e.Client, Evict: writer.Evict, Watcher: config.Client, Namespace: e.Namespace, Name: e.Name, Sizer: r.Sizer,
+			Tell: config.Events.Pod, OnReject: e.OnReject, DryRun: config.DryRun, Clock: now,
+		}
+		if config.Leader != nil {
+			moving.Leader = config.Leader
+		}
+		if r.Demands != nil {
+			moving.Headroom = r.Demands.Neighbors()
+		}
+		r.Mover = mover.New(moving)
+		r.Mover.Register(config.Metrics)
 	}
 	if config.Objectives != nil {
 		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
@@ -231,6 +264,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	if r.Mover != nil {
+		running.Go(func() { r.Mover.Run(ctx) })
+	}
 	r.Loop.Run(ctx)
 	return nil
 }
@@ -250,6 +286,28 @@ func (r *Reconciler) UnknownObjectives() error {
 	}
 	return r.objectives.Problem()
 }
+
+// Eviction describes when a pod is evicted so that it gets its size on another node, or why it is not; empty if nothing
+// requires that.
+func (r *Reconciler) Eviction(of *pod.Pod) string {
+	if r.Mover == nil {
+		return ""
+	}
+	return r.Mover.Explain(of)
+}
+
+// EvictionProblem returns why no pod can be evicted although the configuration says that pods may be; nil if nothing prevents it.
+func (r *Reconciler) EvictionProblem() error {
+	if r.Mover != nil {
+		return r.Mover.Problem()
+	}
+	if rules, known := r.Cluster.Rules(); known && slices.ContainsFunc(rules.Table.Profiles(), func(p *ratios.Profile) bool { return p.Eviction.Enabled }) {
+		return errNoEvictions
+	}
+	return nil
+}
+
+var errNoEvictions = errors.New("eviction.enabled is set, but the server evicts no pods: apply the component evict-pods, which has the rights and the flag --evict-pods")
 
 // UnknownOwners returns an error that lists the kinds of workloads that cannot be read, one
 // per line; nil if all can be read. Pods are planned anyway, without these owners.

@@ -36,6 +36,8 @@ type clients struct {
 	// nodes writes taints. It has no rate limit: pods wait for startup taints, and each node is
 	// seldom written.
 	nodes kubernetes.Interface
+	// moves reads pods that may be evicted, and what they depend on.
+	moves kubernetes.Interface
 	// usage stores the history of usage, and metrics reads usage. A list of a large namespace takes
 	// long.
 	usage    kubernetes.Interface
@@ -67,7 +69,7 @@ func newClients(o *options) (*clients, error) {
 	for _, client := range []struct {
 		into   *kubernetes.Interface
 		config *rest.Config
-	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.usage, bounded}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.visibility, bounded}} {
+	}{{&c.main, config}, {&c.writer, writing}, {&c.asker, writing}, {&c.events, bounded}, {&c.leases, electing}, {&c.freeze, unlimited}, {&c.nodes, unlimited}, {&c.moves, bounded}, {&c.usage, bounded}, {&c.tokens, bounded}, {&c.renewals, bounded}, {&c.rights, bounded}, {&c.visibility, bounded}} {
 		set, err := kubernetes.NewForConfig(client.config)
 		if err != nil {
 			return nil, fmt.Errorf("create a client for the API server: %w", err)

@@ -32,6 +32,7 @@ type options struct {
 	externallyResized string
 	startupTaint      bool
 	vpaObjects        bool
+	evictPods         bool
 	grpcAddress       string
 	tlsCertFile       string
 	tlsKeyFile        string
@@ -77,6 +78,7 @@ func (o *options) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&o.externallyResized, "externally-resized", string(plan.LeaveExternal), "what to do if another actor set a container's cpu or memory: leave it; adopt it, that is, treat the size as right for this node and start later changes from it; or override it")
 	flags.BoolVar(&o.startupTaint, "startup-taint", false, "remove the taint "+contract.StartupTaint+" from nodes when they are measured, and at the latest 31 seconds after they are ready; needs the right to patch nodes")
 	flags.BoolVar(&o.vpaObjects, "vpa-objects", false, "let VerticalPodAutoscalers that name the recommender workload-resizer say what their targets need, and write their status; needs a source of usage and the right to patch verticalpodautoscalers/status")
+	flags.BoolVar(&o.evictPods, "evict-pods", false, "evict pods whose node has no room for what they need, if another node has, where eviction.enabled in config.yaml says so; needs the right to create pods/eviction, to get volumes, their claims and CSINodes, and a ConfigMap")
 	flags.StringVar(&o.grpcAddress, "grpc-bind-address", "", "address of the gRPC API: host:port, or unix:///PATH for a Unix socket that only this user can reach. Without TLS or --insecure-plaintext, the host must be a loopback address, where any program on this machine can do anything. The default is 127.0.0.1:7443 with TLS; otherwise workload-resizer.sock in $XDG_RUNTIME_DIR or the user's cache directory, where resizectl looks")
 	flags.StringVar(&o.tlsCertFile, "tls-cert-file", "", "PEM file with the certificate of the gRPC API, followed by intermediates; read again when it changes")
 	flags.StringVar(&o.tlsKeyFile, "tls-private-key-file", "", "PEM file with the private key of that certificate")

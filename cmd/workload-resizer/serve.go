@@ -152,6 +152,11 @@ func serve(ctx context.Context, o *options) error {
 	if pushed != nil {
 		reconciling.Overload.Sources = append(reconciling.Overload.Sources, pushed)
 	}
+	if o.evictPods {
+		reconciling.Evictions = &reconciler.Evictions{
+			Client: clients.moves, Namespace: o.configNamespace, Name: o.names().Evictions, OnReject: events.ConfigRejected,
+		}
+	}
 	if o.vpaObjects {
 		reconciling.VPAs = clients.vpas
 	}

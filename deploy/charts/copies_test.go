@@ -40,6 +40,8 @@ var copies = map[string]string{
 	"overloaded-taint-policy.yaml":   "components/overloaded-taint/policy.yaml",
 	"overloaded-taint-rbac.yaml":     "components/overloaded-taint/rbac.yaml",
 	"vpa-objects-rbac.yaml":          "components/vpa-objects/rbac.yaml",
+	"evict-pods-evictions.yaml":      "components/evict-pods/evictions.yaml",
+	"evict-pods-rbac.yaml":           "components/evict-pods/rbac.yaml",
 	"size-at-creation-keys.yaml":     "components/size-at-creation/keys.yaml",
 	"size-at-creation-rbac.yaml":     "components/size-at-creation/rbac.yaml",
 	"size-at-creation-webhook.yaml":  "components/size-at-creation/webhook.yaml",

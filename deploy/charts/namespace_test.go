@@ -17,6 +17,7 @@ reportUsage: {enabled: true, namespace: elsewhere}
 stampOriginals: {enabled: true}
 vpaObjects: {enabled: true}
 overloadedTaint: {enabled: true}
+evictPods: {enabled: true}
 sizeAtCreation: {enabled: true}
 tls: {mode: certManager}
 networkPolicy: {enabled: true}
@@ -110,8 +111,8 @@ func allObjectsUseTheNameOfTheServiceAccount(t *testing.T) {
 			}
 		}
 	}
-	if subjects != 6 {
-		t.Errorf("%d bindings are for the server, want 6: for its two Roles and its four ClusterRoles", subjects)
+	if subjects != 8 {
+		t.Errorf("%d bindings are for the server, want 8: for its three Roles and its five ClusterRoles", subjects)
 	}
 	if objects["v1 ServiceAccount "+namespace+"/resizer"] == nil || objects["v1 ServiceAccount "+namespace+"/workload-resizer"] != nil {
 		t.Error("the chart does not create the named ServiceAccount")

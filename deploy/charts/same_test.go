@@ -34,6 +34,7 @@ func theChartCreatesTheSameObjectsAsKustomize(t *testing.T) {
 		{name: "originals written by the API server", resource: "base", components: []string{"stamp-originals"}, values: "stampOriginals: {enabled: true}"},
 		{name: "a taint on overloaded nodes", resource: "base", components: []string{"overloaded-taint"}, values: "overloadedTaint: {enabled: true}"},
 		{name: "VerticalPodAutoscalers as policies", resource: "base", components: []string{"vpa-objects"}, values: "vpaObjects: {enabled: true}"},
+		{name: "evictions", resource: "base", components: []string{"evict-pods"}, values: "evictPods: {enabled: true}"},
 		{name: "sizes at creation", resource: "base", components: []string{"size-at-creation"}, values: "sizeAtCreation: {enabled: true}"},
 		{name: "a network policy", resource: "base", components: []string{"network-policy"}, values: "networkPolicy: {enabled: true}"},
 		{name: "certificates of cert-manager", resource: "base", components: []string{"cert-manager"}, values: "tls: {mode: certManager}"},

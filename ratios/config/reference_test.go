@@ -27,7 +27,7 @@ func example(t *testing.T, name string) []byte {
 }
 
 // examples are the names of the examples of the reference.
-var examples = []string{"ratios", "rules", "demand", "guard", "startup", "pace"}
+var examples = []string{"ratios", "rules", "demand", "guard", "startup", "eviction", "pace"}
 
 // documented describes the keys of a configuration, in the order of the reference.
 var documented = []struct{ keys, values, standard, meaning string }{
@@ -38,6 +38,7 @@ var documented = []struct{ keys, values, standard, meaning string }{
 	{"demand", "[keys](#demand)", "", "where the demand of pods comes from, and how it follows from usage"},
 	{"guard", "[keys](#guard)", "", "when resizes are made, and how they are [observed and reverted](guard.md)"},
 	{"startup", "[keys](#startup)", "none", "how much more cpu containers get while their pod starts"},
+	{"eviction", "[keys](#eviction)", "none", "whether pods may be [evicted](../tasks/evict-pods.md) when their node has no room for what they need"},
 	{"pace", "[keys](#pace)", "", "how quickly pods are resized that can wait. Rules cannot set it"},
 	{"overload", "[keys](#overload)", "", "when nodes get a taint because they are overloaded. Rules cannot set it"},
 	{"prices", "[keys](#demand)", "none", "what an hour of cpu and memory costs; only for display. Rules cannot set it"},

@@ -68,13 +68,24 @@ func trimNode(n *corev1.Node) *corev1.Node {
 	trimmed.Spec.Taints, trimmed.Spec.Unschedulable = n.Spec.Taints, n.Spec.Unschedulable
 	info := &n.Status.NodeInfo
 	trimmed.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: info.KubeletVersion, BootID: info.BootID}
-	trimmed.Status.Allocatable, trimmed.Status.Capacity = trimAmounts(n.Status.Allocatable), trimAmounts(n.Status.Capacity)
+	trimmed.Status.Allocatable, trimmed.Status.Capacity = present(n.Status.Allocatable), trimAmounts(n.Status.Capacity)
 	for i := range n.Status.Conditions {
 		switch c := &n.Status.Conditions[i]; c.Type {
 		case corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure:
 			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
 		case corev1.NodeReady:
 			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
+		}
+	}
+	return trimmed
+}
+
+// present returns all amounts above zero: nodes list a size of huge pages that they have none of.
+func present(all corev1.ResourceList) corev1.ResourceList {
+	trimmed := corev1.ResourceList{}
+	for name, amount := range all {
+		if !amount.IsZero() || name == corev1.ResourceCPU || name == corev1.ResourceMemory {
+			trimmed[name] = amount
 		}
 	}
 	return trimmed

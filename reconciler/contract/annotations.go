@@ -49,6 +49,9 @@ const (
 	Infeasible = Prefix + "infeasible"
 	// Skip is `"true"` to exclude the pod from resizing. All values except `"false"` and the empty one do.
 	Skip = Prefix + "skip"
+	// EvictionRank is how readily the pod may be evicted so that it gets its size on another node: `low`, `medium`, `high` or
+	// `never`. It takes precedence over `eviction.rank`, and any other value means `never`.
+	EvictionRank = Prefix + "eviction-rank"
 	// Mode is the mode of demand for the pods of the target, on a VerticalPodAutoscaler.
 	Mode = Prefix + "mode"
 	// SkipTrue and SkipFalse are the valid values of Skip.
@@ -69,7 +72,7 @@ const ResizeSubresource = "resize"
 func IsOriginal(key string) bool { return strings.HasPrefix(key, OriginalPrefix) }
 
 // Ours reports whether the reconciler writes the annotation with this key. Users write
-// Skip.
+// Skip and EvictionRank.
 func Ours(key string) bool {
 	switch key {
 	case AppliedInstanceType, AppliedAt, AdoptedAt, OriginalsBy, Infeasible, AppliedSizes, AppliedDemand, CreatedSizes, Reverts:

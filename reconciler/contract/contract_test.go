@@ -23,6 +23,7 @@ func keepsTheAnnotationKeysOfThePublishedController(t *testing.T) {
 		AppliedInstanceType:      "workload-resizer.io/applied-instance-type",
 		AppliedAt:                "workload-resizer.io/applied-at",
 		Skip:                     "workload-resizer.io/skip",
+		EvictionRank:             "workload-resizer.io/eviction-rank",
 	} {
 		if got != want {
 			t.Errorf("key %q, want %q", got, want)

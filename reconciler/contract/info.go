@@ -96,6 +96,12 @@ var reasons = []Info{
 		See:     "docs/reference/alerts.md#workloadresizerrevertblocked",
 	},
 	{
+		Reason: Evicted, Severity: Normal,
+		Meaning: "On the pod: it was evicted, because its node had no room for what it needs, and another node has. Its controller creates it again.",
+		Remedy:  "nothing, or rank the pod with `eviction.rank` in config.yaml or the annotation `workload-resizer.io/eviction-rank`",
+		See:     "docs/tasks/evict-pods.md",
+	},
+	{
 		Reason: ResizeActuated, Severity: Silent,
 		Meaning: "The containers run with the requests and limits in the pod's spec.",
 		Remedy:  "nothing",

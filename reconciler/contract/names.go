@@ -9,6 +9,8 @@ type Names struct {
 	Overrides string
 	// Holds is the ConfigMap that stores restores, pauses and open breakers.
 	Holds string
+	// Evictions is the ConfigMap that stores which pods were evicted, and why.
+	Evictions string
 	// Freeze is the ConfigMap that freezes the cluster while it exists.
 	Freeze string
 	// Benchmarks is the ConfigMap with the settings of benchmarks, which users create.
@@ -39,6 +41,7 @@ func NamesWith(prefix string) Names {
 	return Names{
 		Overrides:       prefix + "-overrides",
 		Holds:           prefix + "-holds",
+		Evictions:       prefix + "-evictions",
 		Freeze:          prefix + "-freeze",
 		Benchmarks:      prefix + "-benchmarks",
 		BenchmarkRatios: prefix + "-benchmark-ratios",
@@ -55,7 +58,7 @@ func NamesWith(prefix string) Names {
 // ConfigMap reports whether a ConfigMap of this name is one of these.
 func (n Names) ConfigMap(name string) bool {
 	switch name {
-	case n.Overrides, n.Holds, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.CA:
+	case n.Overrides, n.Holds, n.Evictions, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.CA:
 		return true
 	}
 	return strings.HasPrefix(name, n.SamplesPrefix) || strings.HasPrefix(name, n.UsagePrefix+"-")

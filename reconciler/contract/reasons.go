@@ -26,6 +26,9 @@ const (
 	RevertBlocked Reason = "RevertBlocked"
 )
 
+// Evicted: the pod was evicted, because its node has no room for what it needs and another node has.
+const Evicted Reason = "Evicted"
+
 // The status of a resize on the node.
 const (
 	// ResizeActuated: the containers run with the requests and limits in the pod's spec.

@@ -15,7 +15,7 @@ func TestReference(t *testing.T) {
 func hasEveryAnnotation(t *testing.T) {
 	of := map[string]string{
 		"AppliedInstanceType": AppliedInstanceType, "AppliedAt": AppliedAt, "AppliedSizes": AppliedSizes, "AppliedDemand": AppliedDemand,
-		"CreatedSizes": CreatedSizes, "Reverts": Reverts, "AdoptedAt": AdoptedAt, "OriginalsBy": OriginalsBy, "Infeasible": Infeasible, "Skip": Skip, "Mode": Mode,
+		"CreatedSizes": CreatedSizes, "Reverts": Reverts, "AdoptedAt": AdoptedAt, "OriginalsBy": OriginalsBy, "Infeasible": Infeasible, "Skip": Skip, "EvictionRank": EvictionRank, "Mode": Mode,
 	}
 	for i, name := range []string{"CPURequest", "CPULimit", "MemoryRequest", "MemoryLimit"} {
 		of[name] = Originals[i].Key("<container>")

@@ -55,6 +55,8 @@ type Config struct {
 	Planner *plan.Planner
 	// Leads reports whether this process leads: only the leader reads the sources.
 	Leads func() bool
+	// NodeChanged receives the nodes whose shares have changed. It must not block. Nil receives none.
+	NodeChanged func(node string)
 	// Clock provides the time.
 	Clock clock.WithTicker
 }
@@ -91,7 +93,7 @@ func New(config Config) *Demands {
 	d := &Demands{Config: config, gone: gone{pods: map[types.NamespacedName]usage.Identity{}}, signals: signal.New(), before: &usage.Table{}}
 	d.survey.Store(&survey{})
 	d.counts.Store(&counts{})
-	d.neighbors = neighbors.New(neighbors.Config{Cluster: config.Cluster, Planner: config.Planner, Workload: d.workloadNamed})
+	d.neighbors = neighbors.New(neighbors.Config{Cluster: config.Cluster, Planner: config.Planner, Workload: d.workloadNamed, Changed: config.NodeChanged})
 	var names []string
 	for _, source := range config.Sources {
 		d.sources = append(d.sources, &reading{Source: source})

@@ -39,10 +39,10 @@ func (f *fixture) bursts() {
 	f.source.burst = func(at time.Time) bool { return at.Minute()%10 == 0 }
 }
 
-// addPod adds a pod of a ReplicaSet to a node. It uses as much as the first one.
-func (f *fixture) addPod(t *testing.T, name, owner, node string, changes ...func(*corev1.Pod)) {
+// addPod adds a pod of a ReplicaSet to the first node. It uses as much as the first one.
+func (f *fixture) addPod(t *testing.T, name, owner string, changes ...func(*corev1.Pod)) {
 	t.Helper()
-	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, append([]func(*corev1.Pod){clustertest.Named("shop", name, node), func(p *corev1.Pod) {
+	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, append([]func(*corev1.Pod){clustertest.Named("shop", name, "a"), func(p *corev1.Pod) {
 		p.OwnerReferences[0].Name, p.CreationTimestamp = owner, metav1.NewTime(podtest.Start.Add(-24*time.Hour))
 		p.Labels = map[string]string{"pod-template-hash": "1"}
 	}}, changes...)...)
@@ -85,9 +85,9 @@ func (f *fixture) formula(t *testing.T, name string, share *headroom.Share) int6
 	return needs.Steady + int64(math.Ceil(share.Of[sizing.CPU.Index]*float64(needs.Rest)))
 }
 
-// share returns the share of a node, and whether it is known.
-func (f *fixture) share(name string) (*headroom.Share, bool) {
-	share := f.Share(name)
+// share returns the share of the first node, and whether it is known.
+func (f *fixture) share() (*headroom.Share, bool) {
+	share := f.Share("a")
 	return share, share != nil
 }
 
@@ -96,7 +96,7 @@ func TestShares(t *testing.T) {
 		f := newFixture(t, following())
 		f.bursts()
 		f.round(t)
-		if _, known := f.share("a"); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
+		if _, known := f.share(); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
 			t.Errorf("%+v", f.needsOf(t, "web-1-x"))
 		}
 	})
@@ -108,7 +108,7 @@ func TestShares(t *testing.T) {
 		}
 		f.round(t)
 		needs := f.needsOf(t, "web-1-x").CPU
-		share, _ := f.share("a")
+		share, _ := f.share()
 		if needs.Steady == 0 || needs.Rest == 0 || share == nil || share.Of[sizing.CPU.Index] != 1 || share.Rests[sizing.CPU.Index] != needs.Rest {
 			t.Fatalf("%+v of %+v", share, needs)
 		}
@@ -119,15 +119,15 @@ func TestShares(t *testing.T) {
 	t.Run("a neighbor lowers the share, and another workload's more than a replica", func(t *testing.T) {
 		f := newFixture(t, sharingAll(policy.Apply))
 		f.bursts()
-		f.addPod(t, "web-1-z", "web-1", "a")
+		f.addPod(t, "web-1-z", "web-1")
 		f.round(t)
-		if share, _ := f.share("a"); share.Of[sizing.CPU.Index] != 1 {
+		if share, _ := f.share(); share.Of[sizing.CPU.Index] != 1 {
 			t.Errorf("two replicas have their peaks together: %+v", share)
 		}
-		f.addPod(t, "other-1-x", "other-1", "a")
+		f.addPod(t, "other-1-x", "other-1")
 		f.source.cpu["other-1-x"] = 100
 		f.after(t, 24)
-		share, _ := f.share("a")
+		share, _ := f.share()
 		web, other := float64(2*f.needsOf(t, "web-1-x").CPU.Rest), float64(f.needsOf(t, "other-1-x").CPU.Rest)
 		if of, want := share.Of[sizing.CPU.Index], math.Hypot(web, other)/(web+other); math.Abs(of-want) > 0.001 || other == 0 {
 			t.Errorf("%v of %v and %v, want %v", of, web, other, want)
@@ -143,9 +143,9 @@ func TestShares(t *testing.T) {
 		} {
 			f := newFixture(t, sharingAll(policy.Apply))
 			f.bursts()
-			f.addPod(t, "web-1-z", "web-1", "a", change)
+			f.addPod(t, "web-1-z", "web-1", change)
 			f.round(t)
-			share, _ := f.share("a")
+			share, _ := f.share()
 			if got := share.Available[sizing.CPU.Index]; got != 7000 || share.Rests[sizing.CPU.Index] != f.needsOf(t, "web-1-x").CPU.Rest {
 				t.Errorf("%s: %+v", name, share)
 			}
@@ -155,7 +155,7 @@ func TestShares(t *testing.T) {
 		f := newFixture(t, sharingAll(policy.Apply))
 		f.bursts()
 		f.round(t)
-		share, _ := f.share("a")
+		share, _ := f.share()
 		has := f.of.NodeNamed("a").Status.Allocatable.Memory().Value()
 		if got, want := share.Available[sizing.Memory.Index], has-has/10; got != want && share.Rests[sizing.Memory.Index] > 0 {
 			t.Errorf("%d of %d is available", got, has)
@@ -166,7 +166,7 @@ func TestShares(t *testing.T) {
 		f.bursts()
 		for i := range 60 {
 			name := fmt.Sprintf("w%d-1-x", i)
-			f.addPod(t, name, fmt.Sprintf("w%d-1", i), "a")
+			f.addPod(t, name, fmt.Sprintf("w%d-1", i))
 			f.source.cpu[name] = 100
 		}
 		f.round(t)
@@ -181,7 +181,7 @@ func TestShares(t *testing.T) {
 		if names := step(); len(names) != 0 {
 			t.Errorf("nothing has changed: %v", names)
 		}
-		f.addPod(t, "w59-1-y", "w59-1", "a")
+		f.addPod(t, "w59-1-y", "w59-1")
 		if names := step(); len(names) != 0 {
 			t.Errorf("one of 62 pods came: %v", names)
 		}
@@ -207,9 +207,9 @@ func TestShares(t *testing.T) {
 	t.Run("a table that is not in effect has shares of its own", func(t *testing.T) {
 		f := newFixture(t, sharingAll(policy.Observe))
 		f.bursts()
-		f.addPod(t, "other-1-x", "other-1", "a")
+		f.addPod(t, "other-1-x", "other-1")
 		f.round(t)
-		if share, _ := f.share("a"); share == nil || share.Rests[sizing.CPU.Index] != 0 {
+		if share, _ := f.share(); share == nil || share.Rests[sizing.CPU.Index] != 0 {
 			t.Errorf("nothing is applied: %+v", share)
 		}
 		as, p := clustertest.Store(t, sharingAll(policy.Apply)).Table(), f.of.Pods("shop").Get("web-1-x")
@@ -227,7 +227,7 @@ func TestShares(t *testing.T) {
 		f.Ratios = clustertest.Store(t, following())
 		f.of.Ratios = f.Ratios
 		f.publish(t.Context())
-		if _, known := f.share("a"); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
+		if _, known := f.share(); known || f.needsOf(t, "web-1-x").CPU.Steady != 0 {
 			t.Errorf("%+v", f.needsOf(t, "web-1-x"))
 		}
 	})

@@ -95,7 +95,7 @@ const nodeKind = "Node"
 // isDeed reports whether a reason means that something was written.
 func isDeed(reason contract.Reason) bool {
 	switch reason {
-	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped:
+	case contract.Resized, contract.Restored, contract.AlreadyAligned, contract.BoundsClamped, contract.Evicted:
 		return true
 	}
 	return false

@@ -9,6 +9,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // Every replica watches the cluster and plans, so that every replica can report the state
@@ -36,6 +38,50 @@ func (l *Loop) leaderChanged() {
 	l.breakers.check()
 	for _, of := range l.Cluster.Pods(metav1.NamespaceAll).List() {
 		l.queue.Add(of.NamespacedName())
+	}
+}
+
+// Knows reports whether a pod has been planned.
+func (l *Loop) Knows(of *pod.Pod) bool {
+	_, known := l.ledger.plannedWith(of.NamespacedName())
+	return known
+}
+
+// PermitEviction returns a *StoppedError unless a pod may be evicted now: this process leads, the cluster is not frozen, as the
+// API server says now, and nothing holds the pod.
+func (l *Loop) PermitEviction(ctx context.Context, of *pod.Pod) error {
+	if !l.Leads() {
+		return &actuate.StoppedError{Because: "another replica may lead"}
+	}
+	if l.DryRun {
+		return &actuate.StoppedError{Because: "the server runs with --dry-run"}
+	}
+	holds, err := l.Holds.Ready()
+	if err != nil {
+		return &actuate.StoppedError{Because: "the holds are unknown"}
+	}
+	frozen := holds.Freeze() != nil
+	if !frozen {
+		if frozen, err = l.Holds.FrozenNow(ctx); err != nil {
+			return err
+		}
+	}
+	if frozen {
+		return &actuate.StoppedError{Because: "the cluster is frozen"}
+	}
+	if h, held := holds.Of(of.Namespace(), of.Name, of.UID, l.Cluster.Owners().Chain(nil, of)...); held {
+		return &actuate.StoppedError{Because: fmt.Sprintf("a %s of %s is in effect", h.Kind, h.Scope)}
+	}
+	return nil
+}
+
+// CountEviction takes note of what came of the eviction of a pod, as of a resize: hurt means that its workload has lacked a
+// ready pod since.
+func (l *Loop) CountEviction(group workload.Group, evicted workload.Eviction) {
+	l.breakers.mu.Lock()
+	defer l.breakers.mu.Unlock()
+	if l.breakers.outcomes.Evicted(group, evicted, l.Clock.Now()) {
+		l.breakers.check()
 	}
 }
 

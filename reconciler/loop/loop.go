@@ -74,6 +74,8 @@ type Config struct {
 	// ResizesPerSecond is how many pods that can wait are resized per second, unless the ratios
 	// set it; 0 means no limit.
 	ResizesPerSecond float64
+	// Planned receives the plan of each pod, nil if the pod is gone; nil if nobody needs them. It must not block.
+	Planned func(name types.NamespacedName, of *pod.Pod, p *plan.Plan)
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time.

@@ -57,6 +57,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 		l.places.End(key)
 		l.ledger.forget(key)
 		l.pacer.gone(key)
+		l.tellPlanned(key, nil, nil)
 		return
 	}
 	rules, known := l.Cluster.Rules()
@@ -80,6 +81,7 @@ func (l *Loop) process(ctx context.Context, key types.NamespacedName) {
 	l.metrics.planning.Observe(planned.Sub(began).Seconds())
 	visit.hasPlan(planned)
 	l.ledger.planned(p, rules, differenceOf(found, p), queued)
+	l.tellPlanned(key, found, p)
 	l.count(found, s.Workloads, p.Guard())
 	if l.overtaken(p, rules, changes) {
 		l.queue.AddAfter(key, time.Second)
@@ -179,6 +181,13 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 	l.brake.release(now)
 	l.ledger.succeeded(p, resourceVersion, now)
 	l.written(ctx, p, now.Sub(began))
+}
+
+// tellPlanned passes on the plan of a pod; nil if the pod is gone.
+func (l *Loop) tellPlanned(key types.NamespacedName, of *pod.Pod, p *plan.Plan) {
+	if l.Planned != nil {
+		l.Planned(key, of, p)
+	}
 }
 
 // failed schedules a retry after a failure, and reports the failure if users need to know

@@ -1,6 +1,7 @@
 package neighbors
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -31,12 +32,14 @@ const (
 // Shares are which part of their rests containers get, from 0 to 1, by sizing.Measure.Index.
 type Shares = [len(sizing.Measures)]float64
 
-// Config configures Neighbors. All fields must be set.
+// Config configures Neighbors. All fields must be set unless their comment names a default.
 type Config struct {
 	Cluster *cluster.Cluster
 	Planner *plan.Planner
 	// Workload names what the pod of a snapshot is a replica of.
 	Workload func(*plan.Snapshot) string
+	// Changed receives the nodes whose shares have changed. It must not block. Nil receives none.
+	Changed func(node string)
 }
 
 // Neighbors knows what the pods of each node share. Publish and Forget must not run at the same time; all other methods are
@@ -119,8 +122,10 @@ func (n *Neighbors) Rest(of *pod.Pod) (millionths int64) {
 
 // Forget makes all pods share nothing.
 func (n *Neighbors) Forget() {
+	before := n.nodes
 	n.table, n.pods, n.nodes, n.planned = nil, nil, nil, nil
 	n.published.Store(nil)
+	n.tellChanged(maps.Keys(before))
 }
 
 // Publish publishes what the pods of each node share, and queues the pods on nodes whose shares have moved. Only nodes are
@@ -130,12 +135,13 @@ func (n *Neighbors) Publish(in cluster.Rules) {
 		n.table, n.planned = newTable(), map[string]Shares{}
 	}
 	n.tell(in)
-	all, _ := n.table.Publish()
+	all, changed := n.table.Publish()
 	to := &published{all, map[string]Shares{}, all.Percentile(expected, slices.Collect(maps.Keys(n.nodes)))}
 	for nodeType, names := range n.byType(in.Table) {
 		to.expected[nodeType] = all.Percentile(expected, names)
 	}
 	n.published.Store(to)
+	n.tellChanged(slices.Values(changed))
 	for name := range n.nodes {
 		if share, before := all.Of(name), n.planned[name]; share != nil && !near(before, share.Of) {
 			n.planned[name] = share.Of
@@ -143,6 +149,16 @@ func (n *Neighbors) Publish(in cluster.Rules) {
 				n.Cluster.Changed(p)
 			}
 		}
+	}
+}
+
+// tellChanged says which nodes have changed.
+func (n *Neighbors) tellChanged(nodes iter.Seq[string]) {
+	if n.Changed == nil {
+		return
+	}
+	for name := range nodes {
+		n.Changed(name)
 	}
 }
 

@@ -55,12 +55,59 @@ func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 		return v
 	}
 	v.skip = Reason{contract.RevertBlocked, veto.Message + "; not reverted: " + merged(v.reasons).Message}
-	v.reasons, v.alone, v.vetoed, v.decision = nil, false, true, Skip
+	v.reasons, v.alone, v.vetoed, v.decision, v.blockedBy = nil, false, true, Skip, veto.Reason
 	v.again = need.Sooner(v.again, s.Now.Add(blockedFor))
 	if len(c.reverts) > 0 {
 		v.decision = Align // The findings are recorded anyway.
 	}
 	return v
+}
+
+// Lack is what a node has no room for.
+type Lack struct {
+	// Reason is ResizeDeferred, ResizeInfeasible or NodeCapacity.
+	Reason
+	// Memory means that the pod needs more memory than it has.
+	Memory bool
+}
+
+// Lacks returns what the node of a pod has no room for although the pod needs it; false if there is nothing. A pod does not need
+// what it would only get while it starts.
+func (p *Plan) Lacks(of *pod.Pod) (l Lack, lacks bool) {
+	if of.HasBoost() {
+		return l, false
+	}
+	for _, r := range p.Reasons {
+		code := r.Code
+		if code == contract.RevertBlocked {
+			code = p.blockedBy
+		}
+		switch code {
+		case contract.ResizeDeferred, contract.ResizeInfeasible, contract.NodeCapacity:
+			l.Reason = Reason{code, r.Message}
+			cpu := p.misses(of, sizing.CPU)
+			l.Memory = p.misses(of, sizing.Memory)
+			return l, cpu || l.Memory
+		}
+	}
+	return l, false
+}
+
+// misses reports whether a container requests less of a resource, or its node has set aside less for it, than it needs.
+func (p *Plan) misses(of *pod.Pod, m *sizing.Measure) bool {
+	for i := range p.Derivation {
+		derived := &p.Derivation[i]
+		if derived.Measure == m && derived.Cause != ByBoost && derived.To.Request > m.Of(&p.Containers[derived.Container].Current).Request {
+			return true
+		}
+	}
+	for i := range of.Containers {
+		c := &of.Containers[i]
+		if allocated := c.Allocated(); m.Of(&c.Spec).Request > m.Of(&allocated).Request {
+			return true
+		}
+	}
+	return false
 }
 
 // rest returns the sizes of all resources: the former size of those that are reverted, and the present size of all

@@ -35,6 +35,37 @@ func TestContainDoesNoHarm(t *testing.T) {
 	t.Run("ends each revert", endsEachRevert)
 }
 
+func TestLacks(t *testing.T) {
+	one := podtest.Amounts{"1", "", "1Gi", ""}
+	pending := func(reason string) func(*corev1.Pod) { return podtest.Said(corev1.PodResizePending, reason, 5, 0) }
+	notSetAside := podtest.WithStatus(podtest.Amounts{"800m", "", "512Mi", ""}, podtest.Amounts{"800m", "", "512Mi", ""})
+	for _, tc := range []struct {
+		name, nodeType, cpu string
+		pod                 *corev1.Pod
+		want                contract.Reason
+		memory              bool
+	}{
+		{"a node with room", "slow", "2", podtest.Pod(one), "", false},
+		{"a full node", "slow", "1", podtest.Pod(one), contract.NodeCapacity, false},
+		{"a full node on which the pod shrinks", "n4", "1", podtest.Pod(one), "", false},
+		{"a resize that the kubelet defers", "n2d", "1", podtest.Pod(one, pending(corev1.PodReasonDeferred), notSetAside), contract.ResizeDeferred, true},
+		{"a resize that the kubelet defers, and that needs no more", "n2d", "1", podtest.Pod(one, pending(corev1.PodReasonDeferred), podtest.WithStatus(one, podtest.Amounts{"1200m", "", "1Gi", ""})), "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			n := podtest.Node(tc.nodeType)
+			n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.cpu), corev1.ResourceMemory: resource.MustParse("8Gi")}
+			of := pod.From(tc.pod)
+			s := &Snapshot{Pod: of, Table: podtest.Table(t)}
+			s.Around.Room = node.Room{Node: n}
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			lack, lacks := p.Lacks(of)
+			if lack.Code != tc.want || lack.Memory != tc.memory || lacks != (tc.want != "") {
+				t.Errorf("got %+v, %t, of a plan for %v", lack, lacks, p.Reasons)
+			}
+		})
+	}
+}
+
 // Otherwise it would be reverted again and again, without end.
 func waitsAfterTheNodeRefusedARevert(t *testing.T) {
 	first := contained(t, leaky(memoryReverted("1")), 60)

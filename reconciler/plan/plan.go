@@ -49,6 +49,8 @@ type Plan struct {
 	// them. without lists the resources that it does not resize.
 	Partial contract.Reason
 	without []string
+	// blockedBy is the reason why a revert is blocked; empty if none is.
+	blockedBy contract.Reason
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time

@@ -34,6 +34,8 @@ type verdict struct {
 	partial contract.Reason
 	without []string
 	claims  []workload.Claim
+	// blockedBy is as in Plan, unless it is empty.
+	blockedBy contract.Reason
 	// again is when to plan the pod again at the latest; zero for no time.
 	again time.Time
 	// What single stages find out for later ones.
@@ -125,6 +127,9 @@ func (d *draft) apply(stage string, v *verdict) {
 	}
 	if v.partial != "" {
 		d.Partial, d.without = v.partial, v.without
+	}
+	if v.blockedBy != "" {
+		d.blockedBy = v.blockedBy
 	}
 	if v.claims != nil {
 		d.Claims = v.claims

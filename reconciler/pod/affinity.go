@@ -1,6 +1,135 @@
 package pod
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"encoding/json"
+	"fmt"
+	"unique"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Nearby is what a pod means for pods near it, other than by its labels and by what it requests of cpu and memory. Few pods
+// have any of it.
+type Nearby struct {
+	// Ports are the ports of the node that it uses.
+	Ports []corev1.ContainerPort `json:",omitempty"`
+	// Claims are the names of its PersistentVolumeClaims.
+	Claims []string `json:",omitempty"`
+	// Repels are its required terms of anti-affinity.
+	Repels []corev1.PodAffinityTerm `json:",omitempty"`
+	// Requests are its requests other than those for cpu and memory, as the scheduler counts them.
+	Requests corev1.ResourceList `json:",omitempty"`
+}
+
+// Nearby returns what the pod means for pods near it, as text that all pods with the same share; empty if it has nothing of
+// it. ParseNearby reads it.
+func (p *Pod) Nearby() string { return textOf(p.seldom().nearby) }
+
+// ParseNearby reads the result of Nearby.
+func ParseNearby(text string) (n Nearby) {
+	if text == "" {
+		return n
+	}
+	if err := json.Unmarshal([]byte(text), &n); err != nil {
+		panic(fmt.Sprintf("pod: %v", err)) // NearbyOf wrote it.
+	}
+	return n
+}
+
+// nearbyOf returns NearbyOf as it is kept.
+func nearbyOf(object *corev1.Pod) unique.Handle[string] {
+	n := NearbyOf(object)
+	if len(n.Ports)+len(n.Claims)+len(n.Repels)+len(n.Requests) == 0 {
+		return unique.Handle[string]{}
+	}
+	text, err := json.Marshal(&n)
+	if err != nil {
+		panic(fmt.Sprintf("pod: %v", err)) // All of it can be written as JSON.
+	}
+	return unique.Make(string(text))
+}
+
+// NearbyOf returns what a pod means for pods near it.
+func NearbyOf(object *corev1.Pod) (n Nearby) {
+	spec := &object.Spec
+	for _, list := range [...][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for i := range list {
+			for k := range list[i].Ports {
+				if port := &list[i].Ports[k]; port.HostPort > 0 {
+					n.Ports = append(n.Ports, corev1.ContainerPort{HostPort: port.HostPort, HostIP: port.HostIP, Protocol: port.Protocol})
+				}
+			}
+		}
+	}
+	for i := range spec.Volumes {
+		if claim := spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+			n.Claims = append(n.Claims, claim.ClaimName)
+		}
+	}
+	if a := spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		n.Repels = a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	n.Requests = otherRequests(spec)
+	return n
+}
+
+// otherRequests returns what a pod requests other than cpu and memory: all of its containers and sidecars together, or an
+// init container with the sidecars before it if that is more.
+func otherRequests(spec *corev1.PodSpec) corev1.ResourceList {
+	var sum, most corev1.ResourceList
+	for i := range spec.Containers {
+		sum = plus(sum, spec.Containers[i].Resources.Requests)
+	}
+	var before corev1.ResourceList
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			sum, before = plus(sum, c.Resources.Requests), plus(before, c.Resources.Requests)
+			most = atLeast(most, before)
+			continue
+		}
+		most = atLeast(most, plus(before, c.Resources.Requests))
+	}
+	return plus(atLeast(most, sum), spec.Overhead)
+}
+
+// plus returns a sum of amounts other than those of cpu and memory; nil if there are none.
+func plus(sum, more corev1.ResourceList) corev1.ResourceList {
+	return merged(sum, more, func(a, b resource.Quantity) resource.Quantity {
+		a.Add(b)
+		return a
+	})
+}
+
+// atLeast returns the larger amounts, like plus.
+func atLeast(a, b corev1.ResourceList) corev1.ResourceList {
+	return merged(a, b, func(a, b resource.Quantity) resource.Quantity {
+		if a.Cmp(b) < 0 {
+			return b
+		}
+		return a
+	})
+}
+
+func merged(a, b corev1.ResourceList, both func(a, b resource.Quantity) resource.Quantity) corev1.ResourceList {
+	var all corev1.ResourceList
+	for _, list := range [...]corev1.ResourceList{a, b} {
+		for name, amount := range list {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || amount.IsZero() {
+				continue
+			}
+			if all == nil {
+				all = corev1.ResourceList{}
+			}
+			if before, has := all[name]; has {
+				amount = both(before.DeepCopy(), amount)
+			}
+			all[name] = amount.DeepCopy()
+		}
+	}
+	return all
+}
 
 // crossesNamespaces reports whether a term of pod (anti-)affinity selects namespaces.
 func crossesNamespaces(affinity *corev1.Affinity) bool {

@@ -91,9 +91,10 @@ type rare struct {
 	priority          int32
 	whole             *Whole
 	windows           bool
+	crossesNamespaces bool
 	claim             string
 	unsupported       string
-	crossesNamespaces bool
+	nearby            unique.Handle[string]
 	answer            *Answer
 	conditions        []Condition
 	kills             []Kill

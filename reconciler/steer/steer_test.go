@@ -112,7 +112,7 @@ func (c configured) Table() *ratios.Table { return c.table }
 func (configured) Watch() <-chan struct{} { return nil }
 
 // newWorld returns a world with nodes n0, n1 and so on. Each has 8 cores.
-func newWorld(t *testing.T, nodes int) *world {
+func newWorld(nodes int) *world {
 	w := &world{clock: testingclock.NewFakeClock(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)), leads: true, cpu: map[string]float64{}}
 	w.table.Overload = keys.Defaults[policy.Cluster]().Overload
 	w.table.Overload.Enabled = true
@@ -185,7 +185,7 @@ func TestSteer(t *testing.T) {
 }
 
 func taintsAndClears(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"] = 0.97
 	w.during(t, 6*time.Minute)
 	w.expect(t, "overloaded", tainted0)
@@ -205,7 +205,7 @@ func taintsAndClears(t *testing.T) {
 }
 
 func aFreezeLetsItClearOnly(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"], w.frozen = 0.97, true
 	w.during(t, 20*time.Minute)
 	w.expect(t, "frozen")
@@ -218,7 +218,7 @@ func aFreezeLetsItClearOnly(t *testing.T) {
 }
 
 func clearsAllTaintsWhileItIsOff(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.table.Overload.Enabled = false
 	w.broken = errors.New("not to be read")
 	w.nodes[0].Spec.Taints = []corev1.Taint{
@@ -235,7 +235,7 @@ func clearsAllTaintsWhileItIsOff(t *testing.T) {
 }
 
 func onlyTheLeaderWrites(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"] = 0.97
 	w.leads = false
 	w.during(t, 10*time.Minute)
@@ -258,7 +258,7 @@ func onlyTheLeaderWrites(t *testing.T) {
 }
 
 func aWatchThatLagsNeverMakesItTooMany(t *testing.T) {
-	w := newWorld(t, 5)
+	w := newWorld(5)
 	w.lags = true
 	w.cpu["n0"], w.cpu["n1"] = 0.97, 0.96
 	w.during(t, 10*time.Minute)
@@ -266,13 +266,13 @@ func aWatchThatLagsNeverMakesItTooMany(t *testing.T) {
 	w.seen = slices.Clone(w.nodes)
 	w.during(t, 10*time.Minute)
 	w.expect(t, "after that", tainted0)
-	if len(w.writes) != 1 || len(w.written) != 0 || testutil.ToFloat64(w.Steer.spared) != 1 {
+	if len(w.writes) != 1 || len(w.written) != 0 || testutil.ToFloat64(w.spared) != 1 {
 		t.Errorf("wrote %q, remembers %v", w.writes, w.written)
 	}
 }
 
 func doesNotTaintWhileItCannotClear(t *testing.T) {
-	w := newWorld(t, 5)
+	w := newWorld(5)
 	w.cpu["n0"] = 0.97
 	w.during(t, 6*time.Minute)
 	w.cpu["n0"], w.cpu["n1"] = 0.1, 0.97
@@ -288,7 +288,7 @@ func doesNotTaintWhileItCannotClear(t *testing.T) {
 }
 
 func followsANewKeyAndEffect(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"] = 0.97
 	w.during(t, 6*time.Minute)
 	w.table.Overload.Taint, w.table.Overload.Effect = "example.com/busy", "NoSchedule"
@@ -300,7 +300,7 @@ func followsANewKeyAndEffect(t *testing.T) {
 }
 
 func aSourceThatFailsSaysNothing(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"] = 0.97
 	w.broken = errors.New("away")
 	w.during(t, 20*time.Minute)
@@ -321,7 +321,7 @@ func aSourceThatFailsSaysNothing(t *testing.T) {
 }
 
 func leavesTheTaintsOfOthers(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.nodes[0].Spec.Taints = []corev1.Taint{{Key: policy.DefaultOverloadTaint, Value: "by-hand", Effect: corev1.TaintEffectPreferNoSchedule}}
 	w.nodes[1].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
 	w.cpu["n0"], w.cpu["n1"] = 0.99, 0.97
@@ -333,15 +333,15 @@ func leavesTheTaintsOfOthers(t *testing.T) {
 }
 
 func withoutAConfigurationNothingChanges(t *testing.T) {
-	w := newWorld(t, 1)
+	w := newWorld(1)
 	w.nodes[0].Spec.Taints = []corev1.Taint{{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
-	w.Steer.Ratios = configured{}
+	w.Ratios = configured{}
 	w.during(t, time.Hour)
 	w.expect(t, "without a configuration", tainted0)
 }
 
 func neverWritesANodeThatHasChanged(t *testing.T) {
-	w := newWorld(t, 3)
+	w := newWorld(3)
 	w.cpu["n0"] = 0.97
 	w.nodes[0] = w.nodes[0].DeepCopy() // The watch does not have it yet.
 	w.nodes[0].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
@@ -379,7 +379,7 @@ func nodesThatDoNotWork(t *testing.T) {
 		"without memory":   func(n *corev1.Node) { delete(n.Status.Allocatable, "memory") },
 		"with less than 0": func(n *corev1.Node) { n.Status.Allocatable["cpu"] = resource.MustParse("-1") },
 	} {
-		w := newWorld(t, 2)
+		w := newWorld(2)
 		change(w.nodes[0])
 		w.cpu["n0"] = 5
 		w.during(t, time.Hour)

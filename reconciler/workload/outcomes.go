@@ -72,7 +72,34 @@ func (o *Outcomes) See(workload Group, of *pod.Pod, window time.Duration, now ti
 		o.of[workload.clone()] = r
 	}
 	r.lately = int64(max(lately, window) / time.Second)
-	return r.add(came, of)
+	return r.add(came, of.Name, of.AppliedAt().Unix())
+}
+
+// Eviction is what came of the eviction of a pod.
+type Eviction struct {
+	Pod string
+	UID types.UID
+	At  time.Time
+	// Missed is when it became known that its workload lacks a ready pod since; zero if it does not.
+	Missed time.Time
+}
+
+// Evicted takes note of an eviction of a pod of a workload, like See. It counts as a resize, and as one that was reverted if
+// no ready pod has taken its place.
+func (o *Outcomes) Evicted(workload Group, e Eviction, now time.Time) (reverted bool) {
+	came := outcome{pod: hashOf(e.UID), resized: e.At.Unix(), known: e.At.Unix()}
+	if !e.Missed.IsZero() {
+		came.known, came.reverted = e.Missed.Unix(), string(contract.Evicted)
+	}
+	if came.known > now.Add(mostAhead).Unix() {
+		return false
+	}
+	r := o.of[workload]
+	if r == nil {
+		r = &recent{last: make([]outcome, 0, lastOutcomes), lately: int64(lately / time.Second)}
+		o.of[workload.clone()] = r
+	}
+	return r.add(came, e.Pod, e.At.Unix())
 }
 
 // mostAhead is how far the clock of another replica, or of the API server, may be ahead.
@@ -126,8 +153,8 @@ func outcomeOf(of *pod.Pod, window time.Duration) (outcome, bool) {
 	return outcome{pod: hashOf(of.UID), resized: resized.Unix(), known: last.At.Unix(), reverted: string(last.Harm)}, true
 }
 
-// add takes note of an outcome of a pod, and reports whether it is a new revert.
-func (r *recent) add(now outcome, of *pod.Pod) (reverted bool) {
+// add takes note of an outcome of a pod whose last resize was recorded at a time, and reports whether it is a new revert.
+func (r *recent) add(now outcome, name string, applied int64) (reverted bool) {
 	last := -1
 	for i := range r.last {
 		if r.last[i].pod == now.pod {
@@ -141,7 +168,7 @@ func (r *recent) add(now outcome, of *pod.Pod) (reverted bool) {
 		case now.reverted != "" && before.reverted == "":
 			now.resized = before.resized
 			r.last = slices.Delete(r.last, last, last+1)
-		case now.reverted != "" && (now.known <= before.known || of.AppliedAt().Unix() <= before.known):
+		case now.reverted != "" && (now.known <= before.known || applied <= before.known):
 			return false // It is known, or the same resize hurt in several ways. A resize is recorded some time after it.
 		}
 	}
@@ -151,7 +178,7 @@ func (r *recent) add(now outcome, of *pod.Pod) (reverted bool) {
 	r.resized, r.knownResized = max(r.resized, now.resized), max(r.knownResized, now.known)
 	if now.reverted != "" {
 		r.reverted, r.knownReverted = max(r.reverted, now.resized), max(r.knownReverted, now.known)
-		now.reverted = fmt.Sprintf("%s (%s)", of.Name, now.reverted)
+		now.reverted = fmt.Sprintf("%s (%s)", name, now.reverted)
 	}
 	if len(r.last) == lastOutcomes {
 		r.last = slices.Delete(r.last, 0, 1)

@@ -81,6 +81,25 @@ func TestWorkloadBreaker(t *testing.T) {
 			t.Errorf("%s: opens %v, want %t", outcomes, trips, opens)
 		}
 	}
+	t.Run("evictions without a ready replacement count as reverts", func(t *testing.T) {
+		o := workload.NewOutcomes()
+		for i := range 3 {
+			e := workload.Eviction{Pod: fmt.Sprintf("web-%d", i), UID: types.UID(fmt.Sprintf("uid-%d", i)), At: podtest.At(100 * i)}
+			if o.Evicted(web(0), e, atTheEnd) {
+				t.Error("an eviction is a revert")
+			}
+			if trips := o.Trips(podtest.At(1000), never); len(trips) > 0 {
+				t.Errorf("opens %v", trips)
+			}
+			e.Missed = podtest.At(100*i + 60)
+			if !o.Evicted(web(0), e, atTheEnd) || o.Evicted(web(0), e, atTheEnd) {
+				t.Errorf("eviction %d is not reported as a revert once", i)
+			}
+		}
+		if trips := o.Trips(podtest.At(1000), never); len(trips) != 1 || trips[0].Reason != "3 of the last 3 resizes were reverted: web-0 (Evicted), web-1 (Evicted), web-2 (Evicted)" {
+			t.Errorf("opens %v", trips)
+		}
+	})
 	three := func() *workload.Outcomes {
 		o := workload.NewOutcomes()
 		for i := range 4 {

@@ -39,7 +39,7 @@ var budgets = []struct {
 	{"docs/reference/alerts.md", 3000},
 }
 
-const allWords = 31_500
+const allWords = 32_000
 
 func TestDocs(t *testing.T) {
 	t.Run("has no more words by hand than it may have", hasNoMoreWordsByHandThanItMayHave)

@@ -18,7 +18,7 @@ func Values(nodeTypes ...string) map[string][]string {
 	}
 	return map[string][]string{
 		"harm":   harms,
-		"reason": reasons, "result": {"resized", "refused", "failed", "counted", "rejected"}, "decision": {"resize", "aligned", "skip"},
+		"reason": reasons, "result": {"resized", "refused", "failed", "counted", "rejected", "evicted", "budget"}, "decision": {"resize", "aligned", "skip"},
 		"amount":    {"authored", "requested", "measured", "used"},
 		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark", "push", "metrics.k8s.io", "prometheus"},
 		"recommendation": {"known", "unknown"},

@@ -115,6 +115,9 @@ func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
 	if resumed := f.resumedStep(p); resumed != "" {
 		steps = append(steps, resumed)
 	}
+	if eviction := f.GetEviction(); eviction != "" {
+		steps = append(steps, "Eviction: "+print.OneLine(eviction)+".")
+	}
 	steps = append(steps, f.remedySteps(o)...)
 	return o.Steps(steps)
 }

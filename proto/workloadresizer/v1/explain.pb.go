@@ -259,7 +259,10 @@ type Explanation struct {
 	Unknown map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The shares of the node, by resource name; empty unless the pod shares the resource with its
 	// neighbors.
-	Shares        map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Shares map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
+	// not, in human-readable form; empty if nothing requires it.
+	Eviction      string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -397,6 +400,13 @@ func (x *Explanation) GetShares() map[string]*NodeShare {
 		return x.Shares
 	}
 	return nil
+}
+
+func (x *Explanation) GetEviction() string {
+	if x != nil {
+		return x.Eviction
+	}
+	return ""
 }
 
 // How the pods on a node share one resource, in Kubernetes quantities.
@@ -676,7 +686,7 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
 	"\x0elabel_selector\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\"W\n" +
 	"\x12ExplainPodResponse\x12A\n" +
-	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xd2\a\n" +
+	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xee\a\n" +
 	"\vExplanation\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12,\n" +
 	"\x04plan\x18\x02 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\x122\n" +
@@ -694,7 +704,8 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"replanTime\x126\n" +
 	"\bremedies\x18\r \x03(\v2\x1a.workloadresizer.v1.RemedyR\bremedies\x12F\n" +
 	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x12C\n" +
-	"\x06shares\x18\x0f \x03(\v2+.workloadresizer.v1.Explanation.SharesEntryR\x06shares\x1a:\n" +
+	"\x06shares\x18\x0f \x03(\v2+.workloadresizer.v1.Explanation.SharesEntryR\x06shares\x12\x1a\n" +
+	"\beviction\x18\x10 \x01(\tR\beviction\x1a:\n" +
 	"\fUnknownEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +

@@ -57,6 +57,9 @@ app.kubernetes.io/component: server
 {{- if .Values.vpaObjects.enabled }}
 - --vpa-objects
 {{- end }}
+{{- if .Values.evictPods.enabled }}
+- --evict-pods
+{{- end }}
 {{- if .Values.sizeAtCreation.enabled }}
 - --size-at-creation
 {{- end }}

@@ -1,0 +1,203 @@
+package evict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+)
+
+// Closed is how long a cause must have been gone before pods may be moved for it again: a cause that comes and goes would
+// move a pod each time.
+const Closed = time.Hour
+
+// mostEntries is how many decisions a Book remembers. If all of them still count, no pod is moved.
+const mostEntries = 2000
+
+// Cause is why a pod of a workload must leave a node.
+type Cause struct {
+	Namespace string            `json:"namespace"`
+	Workload  workload.Workload `json:"workload"`
+	Node      string            `json:"node"`
+	// Reason is one word, such as NodeCapacity.
+	Reason string `json:"reason"`
+}
+
+// Candidate is a pod that may move for a cause.
+type Candidate struct {
+	Cause
+	Pod string
+	UID types.UID
+	// Rank says how readily the pod moves, and Rest how much room that makes, in any unit.
+	Rank Rank
+	Rest int64
+	// Pods is how many pods its workload has, and Ready how many of them are ready.
+	Pods, Ready int
+}
+
+// Rank is how readily a pod moves: those with a low rank move first.
+type Rank uint8
+
+// Ranks, in the order in which pods move.
+const (
+	Low Rank = iota
+	Medium
+	High
+	Never
+)
+
+// Entry is a decision to move a pod.
+type Entry struct {
+	Cause
+	Pod string    `json:"pod"`
+	UID types.UID `json:"uid"`
+	// At is when the pod was last about to be evicted.
+	At time.Time `json:"at"`
+	// Pods is how many pods its workload had when it was decided, and Ready how many of them were ready.
+	Pods  int `json:"pods,omitempty"`
+	Ready int `json:"ready,omitempty"`
+	// Cleared is when the cause went away; zero while it holds.
+	Cleared time.Time `json:"cleared,omitzero"`
+	// Missed is when it became known that no ready pod has taken the place of the pod; zero if one has, or may still.
+	Missed time.Time `json:"missed,omitzero"`
+}
+
+// Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
+// evicted: a leader that continues after a crash knows of it, and evicts the same pod or none.
+type Book struct {
+	// MostPerHour is how many pods are moved within an hour.
+	MostPerHour int
+	Entries     []Entry
+}
+
+// Refuses returns why a candidate may not move now; empty if it may. An entry that is in progress, because its pod is still
+// there or its workload is not complete again, keeps other pods of the workload and of the node where they are.
+func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool) string {
+	switch {
+	case c.Rank >= Never:
+		return "its rank is never"
+	case b.knows(c.Cause):
+		return "a pod was chosen for the same reason already"
+	case b.recent(now) >= b.MostPerHour:
+		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now))
+	case len(b.Entries) >= mostEntries:
+		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
+	}
+	for i := range b.Entries {
+		if e := &b.Entries[i]; (e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload) && inProgress(e) {
+			return "another pod of its workload or its node is moving"
+		}
+	}
+	return ""
+}
+
+// recent returns how many pods were about to be evicted within an hour.
+func (b *Book) recent(now time.Time) (n int) {
+	for i := range b.Entries {
+		if now.Sub(b.Entries[i].At) < time.Hour {
+			n++
+		}
+	}
+	return n
+}
+
+// Decide chooses the pod to move next, writes it to the book, and returns its entry; nil if none may move now.
+func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c Candidate) bool { return b.Refuses(now, &c, inProgress) != "" })
+	if len(candidates) == 0 {
+		return nil
+	}
+	c := slices.MinFunc(candidates, Compare)
+	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Pods: c.Pods, Ready: c.Ready})
+	return &b.Entries[len(b.Entries)-1]
+}
+
+// Compare orders candidates: those that move first come first.
+func Compare(a, b Candidate) int {
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Rest, a.Rest), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Pod, b.Pod))
+}
+
+// Of returns the entry of a pod; nil if there is none.
+func (b *Book) Of(uid types.UID) *Entry {
+	i := slices.IndexFunc(b.Entries, func(e Entry) bool { return e.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return &b.Entries[i]
+}
+
+// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and returns the
+// entry; nil if it may not be, or need not be. Each attempt counts for the hour: any of them may be the one that succeeds.
+// While its cause was gone, others may have begun to move: moving reports whether the pod of an entry may be on its way, and
+// of those that are only in progress, the first one is next.
+func (b *Book) Again(now time.Time, uid types.UID, inProgress, moving func(*Entry) bool) *Entry {
+	e := b.Of(uid)
+	if e == nil || !e.Cleared.IsZero() {
+		return nil
+	}
+	first := true
+	for i := range b.Entries {
+		o := &b.Entries[i]
+		if o == e {
+			first = false
+			continue
+		}
+		if (o.Node == e.Node || o.Namespace == e.Namespace && o.Workload == e.Workload) && (moving(o) || first && inProgress(o)) {
+			return nil
+		}
+	}
+	others := b.recent(now)
+	if now.Sub(e.At) < time.Hour {
+		others--
+	}
+	if others >= b.MostPerHour {
+		return nil
+	}
+	e.At = now
+	return e
+}
+
+// knows reports whether a pod was already moved for a cause that is not closed.
+func (b *Book) knows(c Cause) bool {
+	return slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.Cause == c })
+}
+
+// Clone returns a copy that shares nothing with the book.
+func (b *Book) Clone() *Book {
+	return &Book{b.MostPerHour, slices.Clone(b.Entries)}
+}
+
+// Continue begins to use a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have
+// come back: it counts as holding until Review says otherwise. It reports whether the book has changed, so that it must be
+// stored.
+func (b *Book) Continue() (changed bool) {
+	for i := range b.Entries {
+		changed = changed || !b.Entries[i].Cleared.IsZero()
+		b.Entries[i].Cleared = time.Time{}
+	}
+	return changed
+}
+
+// Review records which causes are gone, and forgets what no longer counts. It reports whether the book has changed, so that
+// it must be stored. holds reports whether a cause holds now; what is not known holds.
+func (b *Book) Review(now time.Time, holds func(Cause) bool) (changed bool) {
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		switch held := holds(e.Cause); {
+		case held && !e.Cleared.IsZero():
+			e.Cleared, changed = time.Time{}, true
+		case !held && e.Cleared.IsZero():
+			e.Cleared, changed = now, true
+		}
+	}
+	n := len(b.Entries)
+	b.Entries = slices.DeleteFunc(b.Entries, func(e Entry) bool {
+		return !e.Cleared.IsZero() && now.Sub(e.Cleared) >= Closed && now.Sub(e.At) >= time.Hour
+	})
+	return changed || len(b.Entries) < n
+}

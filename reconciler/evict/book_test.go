@@ -1,0 +1,168 @@
+package evict
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+)
+
+var begin = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+func cause(name, node string) Cause {
+	return Cause{Namespace: "shop", Workload: workload.Workload{Kind: "Deployment", Name: name}, Node: node, Reason: "ResizeDeferred"}
+}
+
+func candidate(name, node string, rank Rank, rest int64) Candidate {
+	return Candidate{Cause: cause(name, node), Pod: name + "-1", UID: types.UID(name + "-1"), Rank: rank, Rest: rest}
+}
+
+func nothing(*Entry) bool { return false }
+
+func TestDecide(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		book       Book
+		candidates []Candidate
+		inProgress func(*Entry) bool
+		want       string
+	}{
+		{"nobody", Book{MostPerHour: 1}, nil, nothing, ""},
+		{"the lowest rank", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", High, 9), candidate("b", "n1", Medium, 9), candidate("c", "n1", Low, 1)}, nothing, "c-1"},
+		{"the largest rest of a rank", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 2)}, nothing, "b-1"},
+		{"the first name", Book{MostPerHour: 1}, []Candidate{candidate("b", "n1", Low, 1), candidate("a", "n1", Low, 1)}, nothing, "a-1"},
+		{"never", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", Never, 1)}, nothing, ""},
+		{"none at all", Book{}, []Candidate{candidate("a", "n1", Low, 1)}, nothing, ""},
+		{"not for the same cause", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 1)}, nothing, "b-1"},
+		{"for a cause on another node", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n2", Low, 1)}, nothing, "a-1"},
+		{"not next to one of the workload that is in progress", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("a", "n2", Low, 1)}, func(*Entry) bool { return true }, ""},
+		{"not next to one of the node that is in progress", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n1", Low, 1)}, func(*Entry) bool { return true }, ""},
+		{"elsewhere meanwhile", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n2", Low, 1)}, func(*Entry) bool { return true }, "b-1"},
+		{"no more this hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"again after an hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-time.Hour)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
+		{"a book that is full", Book{MostPerHour: 1, Entries: make([]Entry, mostEntries)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			before := len(tc.book.Entries)
+			e := tc.book.Decide(begin, tc.candidates, tc.inProgress)
+			switch {
+			case e == nil && (tc.want != "" || len(tc.book.Entries) != before):
+				t.Errorf("nothing moves, want %q", tc.want)
+			case e != nil && (e.Pod != tc.want || !e.At.Equal(begin) || len(tc.book.Entries) != before+1):
+				t.Errorf("got %+v, want %q", e, tc.want)
+			}
+		})
+	}
+}
+
+func TestReview(t *testing.T) {
+	b := Book{MostPerHour: 9}
+	b.Decide(begin, []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	holds := true
+	review := func(after time.Duration, changed bool, left int) {
+		t.Helper()
+		if got := b.Review(begin.Add(after), func(Cause) bool { return holds }); got != changed || len(b.Entries) != left {
+			t.Errorf("after %s: changed %v, %d entries, want %v and %d", after, got, len(b.Entries), changed, left)
+		}
+	}
+	review(30*time.Hour, false, 1) // It holds as long as it holds.
+	holds = false
+	review(31*time.Hour, true, 1)
+	review(31*time.Hour+59*time.Minute, false, 1)
+	holds = true
+	review(31*time.Hour+59*time.Minute+1, true, 1) // It has come back before it was closed.
+	holds = false
+	review(33*time.Hour, true, 1)
+	review(34*time.Hour, true, 0)
+}
+
+// TestNeverTwice moves pods of random workloads for causes that come and go, while the process crashes at random: what was
+// not stored is lost, and a pod is evicted only after its decision was stored. No cause moves two pods before it was gone for
+// an hour, at most as many move an hour as may, and none moves next to one in progress.
+func TestNeverTwice(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		most := 1 + r.IntN(6)
+		book, stored := &Book{MostPerHour: most}, []byte(`{}`)
+		holding, goneSince := map[Cause]bool{}, map[Cause]time.Time{}
+		open := map[Cause]bool{} // A pod has moved, and the cause was not gone for an hour since.
+		inProgress := map[types.UID]time.Time{}
+		var hour []time.Time
+		now, pods := begin, 0
+		store := func() bool {
+			if r.IntN(8) == 0 { // The process crashes before it has stored the book.
+				book = &Book{}
+				if err := json.Unmarshal(stored, book); err != nil {
+					t.Fatal(err)
+				}
+				book.MostPerHour = most
+				book.Continue()
+				return false
+			}
+			var err error
+			if stored, err = json.Marshal(book); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		}
+		for range 200 {
+			now = now.Add(time.Duration(r.IntN(20)) * time.Minute)
+			var candidates []Candidate
+			for w := range 4 {
+				for n := range 3 {
+					c := cause(fmt.Sprintf("w%d", w), fmt.Sprintf("n%d", n))
+					if r.IntN(6) == 0 {
+						if holding[c] = !holding[c]; !holding[c] {
+							goneSince[c] = now
+						}
+					}
+					if !holding[c] && now.Sub(goneSince[c]) >= Closed {
+						delete(open, c)
+					}
+					if holding[c] {
+						pods++
+						candidates = append(candidates, Candidate{Cause: c, Pod: fmt.Sprint(pods), UID: types.UID(fmt.Sprint(pods)), Rank: Rank(r.IntN(4)), Rest: r.Int64N(100)})
+					}
+				}
+			}
+			if book.Review(now, func(c Cause) bool { return holding[c] }) && !store() {
+				continue
+			}
+			going := func(e *Entry) bool { return now.Before(inProgress[e.UID]) }
+			e := book.Decide(now, candidates, going)
+			if e == nil {
+				continue
+			}
+			entry := *e
+			if !store() {
+				continue
+			}
+			// The pod is evicted.
+			if open[entry.Cause] {
+				t.Fatalf("seed %d: a second pod moves for %+v", seed, entry.Cause)
+			}
+			for i := range book.Entries {
+				o := &book.Entries[i]
+				if o.UID != entry.UID && going(o) && (o.Node == entry.Node || o.Workload == entry.Workload) {
+					t.Fatalf("seed %d: %+v moves next to %+v", seed, entry, o)
+				}
+			}
+			open[entry.Cause], inProgress[entry.UID] = true, now.Add(time.Duration(r.IntN(40))*time.Minute)
+			hour = append(hour, now)
+			recent := 0
+			for _, at := range hour {
+				if now.Sub(at) < time.Hour {
+					recent++
+				}
+			}
+			if recent > most {
+				t.Fatalf("seed %d: %d pods move within an hour, of at most %d", seed, recent, most)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package evict
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+)
+
+func requesting(name, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
+	return web(append([]func(*corev1.Pod){func(p *corev1.Pod) {
+		p.Name, p.UID = name, types.UID(name)
+		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+	}}, change...)...)
+}
+
+func TestAdd(t *testing.T) {
+	more := func(name corev1.ResourceName, amount string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources.Requests[name] = resource.MustParse(amount)
+		}
+	}
+	var s Scene
+	n := s.Add(machine("a-1").Node, podsOf(
+		requesting("one", "500m", claimed("disk"), claimed("nfs"), more("gpu", "2")),
+		requesting("two", "1", claimed("disk"), more(corev1.ResourceEphemeralStorage, "1Gi"), func(p *corev1.Pod) {
+			p.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+			p.Spec.InitContainers = []corev1.Container{{Name: "init", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceEphemeralStorage: resource.MustParse("3Gi"),
+			}}}}
+		}),
+		requesting("done", "9", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
+		requesting("shrinking", "200m", func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("700m")}}}}
+		}),
+	))
+	for name, want := range map[corev1.ResourceName]string{corev1.ResourceCPU: "3300m", corev1.ResourceEphemeralStorage: "3Gi", "gpu": "2"} {
+		if q := n.Requested[name]; q.Cmp(resource.MustParse(want)) != 0 {
+			t.Errorf("they request %s %s, want %s", q.String(), name, want)
+		}
+	}
+	if len(n.Pods) != 3 || len(s.Nodes) != 1 {
+		t.Errorf("%d pods count, want those that have not finished", len(n.Pods))
+	}
+	if n.Attached != 2 {
+		t.Errorf("%d volumes are attached, want 2: two pods use the same one", n.Attached)
+	}
+	n.Limit(&storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disk", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(8))}}, {Name: "unlimited"}}}})
+	if diff := cmp.Diff(map[string]int{"disk": 8}, n.Limits); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func podsOf(objects ...*corev1.Pod) (all []*pod.Pod) {
+	for _, object := range objects {
+		all = append(all, pod.From(object))
+	}
+	return all
+}
+
+// TestNearby checks that what the informers keep of a pod says the same as the pod.
+func TestNearby(t *testing.T) {
+	for name, p := range map[string]*corev1.Pod{
+		"plain": web(),
+		"all of it": requesting("all", "1", claimed("disk"), port(80, "10.0.0.1", corev1.ProtocolUDP),
+			apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone, Namespaces: []string{"bank"}})),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Scene
+			kept := s.Add(machine("a-1").Node, podsOf(p)).Pods[0]
+			if diff := cmp.Diff(neighborOf(p).Nearby, kept.Nearby); diff != "" {
+				t.Error(diff)
+			}
+			if app := kept.Labels.Get("app"); app != "web" {
+				t.Errorf("its label is %q", app)
+			}
+		})
+	}
+}
+
+func TestRank(t *testing.T) {
+	for _, name := range ranks {
+		if r, err := ParseRank(name); err != nil || r.String() != name {
+			t.Errorf("%s is %v, %v", name, r, err)
+		}
+	}
+	if r, err := ParseRank("soon"); err == nil || r != Never {
+		t.Errorf("an unknown rank is %v, %v, want that the pod stays", r, err)
+	}
+	for _, tc := range []struct {
+		kind     string
+		replicas int
+		want     Rank
+	}{{"Deployment", 3, Low}, {"Deployment", 1, Medium}, {"StatefulSet", 3, Medium}} {
+		if got := DefaultRank(tc.kind, tc.replicas); got != tc.want {
+			t.Errorf("%s with %d pods has %s, want %s", tc.kind, tc.replicas, got, tc.want)
+		}
+	}
+}

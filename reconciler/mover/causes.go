@@ -1,0 +1,168 @@
+package mover
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+)
+
+// Reasons of causes. A pending resize and one that the planner does not begin are the same: what lacks is room on the node.
+const (
+	noRoom     = string(contract.NodeCapacity)
+	infeasible = string(contract.ResizeInfeasible)
+	killed     = string(contract.OOMKilled)
+	headroom   = "NodeHeadroom"
+)
+
+// freshKill is how long after a kill for lack of memory a pod moves without a delay.
+const freshKill = time.Hour
+
+// trouble is that a node has no room for what a pod needs.
+type trouble struct {
+	uid types.UID
+	evict.Cause
+	// message says what the node lacks, and since is when that began.
+	message string
+	since   time.Time
+	// again is when the pod is judged again, and tries how often it was judged. why is why it did not move then.
+	again time.Time
+	tries int
+	why   string
+}
+
+// Planned takes note of the plan of a pod, nil if the pod is gone.
+func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
+	if m == nil {
+		return
+	}
+	var lack plan.Lack
+	lacks := false
+	if p != nil && of.Lives() && p.Kind != plan.Restore {
+		lack, lacks = p.Lacks(of)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.lacking[name]
+	switch {
+	case !lacks && before == nil:
+		return
+	case !lacks:
+		delete(m.lacking, name)
+		m.lookSoon() // Its cause is gone.
+		return
+	}
+	now := m.Clock.Now()
+	t := &trouble{uid: of.UID, message: lack.Message, since: sinceOf(of, &lack, now)}
+	t.Cause = evict.Cause{Namespace: name.Namespace, Workload: topOf(of, p.Workloads), Node: of.Node(), Reason: reasonOf(of, &lack, now)}
+	if before != nil && before.uid == of.UID && before.Node == t.Node {
+		t.since = earlier(before.since, t.since)
+		if before.Cause == t.Cause {
+			t.again, t.tries, t.why = before.again, before.tries, before.why
+		}
+	}
+	m.lacking[name] = t
+	m.held[t.Cause] = struct{}{}
+	if before == nil || before.Cause != t.Cause {
+		m.lookSoon()
+	}
+}
+
+// reasonOf returns the reason of a cause.
+func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
+	if lack.Memory {
+		for _, kill := range of.Kills() {
+			if now.Sub(kill.At) < freshKill {
+				return killed
+			}
+		}
+	}
+	if lack.Code == contract.ResizeInfeasible {
+		return infeasible
+	}
+	return noRoom
+}
+
+// sinceOf returns when the node began to lack what the pod needs, as far as that is known.
+func sinceOf(of *pod.Pod, lack *plan.Lack, now time.Time) time.Time {
+	for _, c := range of.Conditions() {
+		if c.Code == lack.Code && !c.Since.IsZero() && c.Since.Before(now) {
+			return c.Since
+		}
+	}
+	return now
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// topOf returns the top owner of a pod, so that a rollout is not another workload. Its controller is always an owner.
+func topOf(of *pod.Pod, owners []workload.Workload) workload.Workload {
+	if len(owners) == 0 {
+		return workload.Workload{Kind: of.Controller().Kind, Name: of.Controller().Name}
+	}
+	return workload.TopOf(of, owners).Workload
+}
+
+// NodeChanged takes note that what a node lacks, according to Headroom, may have changed.
+func (m *Mover) NodeChanged(node string) {
+	if m == nil || m.Headroom == nil {
+		return
+	}
+	cpu, memory := m.Headroom.Lacks(node)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, was := m.short[node]
+	switch lacks := cpu > 0 || memory > 0; {
+	case lacks == was:
+		return
+	case lacks:
+		m.short[node] = struct{}{}
+	default:
+		delete(m.short, node)
+	}
+	m.lookSoon()
+}
+
+// holding returns a function that reports whether a cause holds now, or did since the last look. An unknown cause holds.
+func (m *Mover) holding() func(evict.Cause) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hold := make(map[evict.Cause]bool, len(m.lacking))
+	for c := range m.held {
+		hold[c] = true
+	}
+	m.held = map[evict.Cause]struct{}{}
+	for _, t := range m.lacking {
+		hold[t.Cause] = true
+	}
+	short := make(map[string]bool, len(m.short))
+	for node := range m.short {
+		short[node] = true
+	}
+	return func(c evict.Cause) bool {
+		if c.Reason == headroom {
+			return m.Headroom != nil && short[c.Node]
+		}
+		return hold[c] || m.Cluster.Owners().Problem() != nil || m.unplanned(c)
+	}
+}
+
+// unplanned reports whether a pod that a cause may be about has not been planned yet.
+func (m *Mover) unplanned(c evict.Cause) bool {
+	for _, of := range m.Cluster.On(c.Node) {
+		if of.Namespace() == c.Namespace && of.Lives() && !m.Loop.Knows(of) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package mover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+)
+
+// move judges a pod, writes down that it moves, as decide says, and evicts it. If that is not possible now, it is tried again
+// later.
+func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book) *evict.Entry) {
+	logger := klog.FromContext(ctx).WithValues("pod", c.of.NamespacedName(), "uid", c.UID, "node", c.Node, "reason", c.Reason)
+	if err := g.Loop.PermitEviction(ctx, c.of); err != nil && !g.DryRun {
+		g.postpone(c.UID, err.Error())
+		return
+	}
+	live, why, fits, err := g.judge(ctx, c)
+	switch {
+	case errors.Is(err, errGone):
+		return
+	case err != nil:
+		if apierrors.IsForbidden(err) {
+			g.fail(fmt.Errorf("pods cannot be judged, so that none is evicted: %w: apply the component evict-pods, which has the rights", err))
+		}
+		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
+		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
+		return
+	case why != "":
+		logger.V(1).Info("Pod not evicted", "why", why)
+		g.postpone(c.UID, why)
+		return
+	}
+	var entry *evict.Entry
+	if err := g.change(ctx, func(b *evict.Book) bool {
+		entry = decide(b)
+		return entry != nil
+	}); err != nil {
+		g.unstored(ctx, err)
+		g.postpone(c.UID, "the decision cannot be stored: "+err.Error())
+		return
+	}
+	if entry == nil {
+		g.postpone(c.UID, "other evictions come first")
+		return
+	}
+	g.evict(klog.NewContext(ctx, logger), c, live, fits)
+}
+
+// evict evicts a pod whose entry is stored.
+func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits []string) {
+	logger := klog.FromContext(ctx)
+	said := fmt.Sprintf("%s; %s has", c.message, fits[0])
+	if len(fits) > 1 {
+		said = fmt.Sprintf("%s; %s and %d other nodes have", c.message, fits[0], len(fits)-1)
+	}
+	if g.DryRun {
+		if g.retryOf(c.UID).tries == 0 {
+			logger.Info("Dry run, pod not evicted", "why", said)
+		}
+		g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run")
+		return
+	}
+	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
+	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
+	var budget *actuate.BudgetError
+	var stopped *actuate.StoppedError
+	switch {
+	case err == nil:
+		g.metrics.evictions.WithLabelValues(c.Reason, resultEvicted).Inc()
+		logger.Info("Pod evicted", "why", said)
+		g.Tell(types.NamespacedName{Namespace: c.Namespace, Name: c.Pod}, c.UID, plan.Reason{Code: contract.Evicted, Message: said})
+		g.soon(g.now.Add(seenWithin))
+		g.done(c.UID, "it was evicted")
+	case errors.As(err, &stopped):
+		g.postpone(c.UID, err.Error())
+	case errors.As(err, &budget):
+		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
+		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
+		g.postpone(c.UID, "a PodDisruptionBudget does not allow it now")
+		g.askedFor(c.UID, actuate.Asked(err))
+	case actuate.Outdated(err):
+		g.postpone(c.UID, "it has changed in the meantime")
+	default:
+		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
+		if apierrors.IsForbidden(err) {
+			g.fail(fmt.Errorf("pods cannot be evicted: %w: apply the component evict-pods, which has the right", err))
+		}
+		logger.Error(err, "Pod not evicted; trying again")
+		g.postpone(c.UID, "the API server does not accept it: "+err.Error())
+		g.askedFor(c.UID, actuate.Asked(err))
+	}
+}
+
+// done notes what was done to a pod.
+func (g *glance) done(uid types.UID, what string) {
+	r := g.retryOf(uid)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.at, r.why = g.now.Add(seenWithin), what
+}
+
+// askedFor lets a pod wait at least as long as the API server asks for.
+func (g *glance) askedFor(uid types.UID, pause time.Duration) {
+	r := g.retryOf(uid)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if at := g.now.Add(pause); at.After(r.at) {
+		r.at = at
+	}
+}

@@ -1,0 +1,195 @@
+package mover
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// calm returns a world in which nothing happens by itself: nodes n0, which is full, and n1; two pods of the workload web, web-1
+// on n0 and web-2 on n1.
+func calm(t *testing.T, change ...func(*corev1.Pod)) *world {
+	w := &world{
+		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n0": true}, stored: []byte("[]"),
+		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
+	}
+	w.begin(2)
+	for i, name := range []string{"web-1", "web-2"} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, w.nodes[i].Name))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "web", "rs-web"
+		ready(p, true)
+		for _, f := range change {
+			f(p)
+		}
+		w.put(p)
+	}
+	w.resize()
+	w.lead()
+	return w
+}
+
+// after lets time pass, and the leader look.
+func (w *world) after(d time.Duration) {
+	clustertest.Clock(w.cluster).Step(d)
+	w.plan()
+	w.mover.look(klog.NewContext(w.Context(), klog.Logger{}))
+}
+
+// expect checks how many pods were evicted, and what is said about web-1.
+func (w *world) expect(evicted int, said string) {
+	w.Helper()
+	if w.evicted != evicted {
+		w.Errorf("%d pods were evicted, want %d", w.evicted, evicted)
+	}
+	of := w.cluster.Pods("shop").Get("web-1")
+	if of == nil {
+		if said != "" {
+			w.Errorf("the pod is gone, want %q", said)
+		}
+		return
+	}
+	if got := w.mover.Explain(of); !strings.Contains(got, said) || (got == "") != (said == "") {
+		w.Errorf("it says %q, want %q", got, said)
+	}
+}
+
+func on(name string, f func(*corev1.Pod)) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		if p.Name == name {
+			f(p)
+		}
+	}
+}
+
+func TestMover(t *testing.T) {
+	t.Run("a pod moves when its node has had no room for long", func(t *testing.T) {
+		w := calm(t)
+		w.after(9 * time.Minute)
+		w.expect(0, "it may be evicted from 20")
+		w.after(time.Minute)
+		w.expect(1, "")
+		if !bytes.Contains(w.stored, []byte(`"uid":"shop/web-1"`)) {
+			t.Errorf("the decision is not stored: %s", w.stored)
+		}
+	})
+	t.Run("a pod whose node has room stays", func(t *testing.T) {
+		w := calm(t)
+		w.full["n0"] = false
+		w.resize()
+		w.after(time.Hour)
+		w.expect(0, "")
+	})
+	t.Run("a pod moves without a delay after a kill for lack of memory", func(t *testing.T) {
+		// The kubelet has not set aside the memory that the spec requests.
+		w := calm(t, on("web-1", func(p *corev1.Pod) {
+			podtest.WithStatus(podtest.Amounts{"1", "", "512Mi", ""}, podtest.Amounts{"1", "", "512Mi", ""})(p)
+			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.Start)}
+		}))
+		w.after(time.Second)
+		w.expect(1, "")
+	})
+	t.Run("a budget decides, and the same pod is tried again", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		w.expect(0, "a PodDisruptionBudget does not allow it now")
+		w.lead() // Another leader continues.
+		w.after(time.Second)
+		w.expect(0, "a PodDisruptionBudget does not allow it now")
+		w.blocked = false
+		w.after(time.Minute)
+		w.expect(1, "")
+	})
+	for _, tc := range []struct {
+		name   string
+		change func(*corev1.Pod)
+		world  func(*world)
+		said   string
+	}{
+		{"the last ready pod stays", on("web-2", func(p *corev1.Pod) { ready(p, false) }), nil, "no other pod of its workload is ready"},
+		{"a pod that its rank keeps stays", podtest.Annotated("eviction-rank", "never"), nil, "its rank is never"},
+		{"a pod with an invalid rank stays", podtest.Annotated("eviction-rank", "soon"), nil, `its annotation workload-resizer.io/eviction-rank must be one of low, medium, high and never, not "soon"`},
+		{"a pod that fits nowhere stays", nil, func(w *world) { w.full["n1"] = true }, "1 of 1 other nodes: too little cpu"},
+		{"a pod with local data stays", on("web-1", protected["local"]), nil, "its volume data would be lost (emptyDir)"},
+		{"evictions are off by default", nil, func(w *world) { w.settle(policy.Eviction{}) }, "eviction.enabled is false"},
+		{"a freeze stops all evictions", nil, func(w *world) { w.cluster.Holds = clustertest.Frozen(hold.Freeze{}) }, "the cluster is frozen"},
+		{"a pause stops evictions", nil, func(w *world) {
+			w.cluster.Holds = clustertest.Holding(hold.Hold{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop"}})
+		}, "a Pause of "},
+		{"a freeze that the watch has not seen stops evictions", nil, func(w *world) { w.frozen = true }, "the cluster is frozen"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			change := tc.change
+			if change == nil {
+				change = func(*corev1.Pod) {}
+			}
+			w := calm(t, change)
+			w.plan()
+			if tc.world != nil {
+				tc.world(w)
+				w.resize()
+			}
+			clustertest.Clock(w.cluster).Step(10 * time.Minute)
+			w.mover.look(klog.NewContext(t.Context(), klog.Logger{}))
+			w.expect(0, tc.said)
+			if string(w.stored) != "[]" {
+				t.Errorf("stored %s", w.stored)
+			}
+		})
+	}
+	t.Run("a dry run does nothing", func(t *testing.T) {
+		w := calm(t)
+		config := w.mover.Config
+		config.DryRun = true
+		w.mover = New(config)
+		w.plan()
+		w.after(10 * time.Minute)
+		w.expect(0, "it would be evicted, but the server runs with --dry-run")
+		if string(w.stored) != "[]" {
+			t.Errorf("stored %s", w.stored)
+		}
+	})
+	t.Run("the pod with the largest rest moves from a node without headroom", func(t *testing.T) {
+		w := calm(t)
+		w.full["n0"] = false
+		w.resize()
+		for _, name := range []string{"api-1", "api-2"} {
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, "n0"))
+			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
+			ready(p, true)
+			w.put(p)
+		}
+		w.mover.Headroom = rests{"web-1": 3, "api-1": 2, "api-2": 1}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.expect(1, "")
+	})
+}
+
+// rests is a Headroom: n0 lacks room, and pods have these rests.
+type rests map[string]int64
+
+// Lacks implements Headroom.
+func (r rests) Lacks(node string) (cpu, memory int64) {
+	if node == "n0" {
+		return 500, 0
+	}
+	return 0, 0
+}
+
+// Rest implements Headroom.
+func (r rests) Rest(of *pod.Pod) int64 { return r[of.Name] }

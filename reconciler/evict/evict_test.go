@@ -39,7 +39,7 @@ func amounts(cpu, memory string) corev1.ResourceList {
 }
 
 // machine returns a node in the zone that its name begins with, with 4 cores and 16Gi.
-func machine(name string, pods ...Neighbor) *Node {
+func machine(name string) *Node {
 	has := amounts("4", "16Gi")
 	has[corev1.ResourcePods] = resource.MustParse("110")
 	return &Node{
@@ -47,7 +47,7 @@ func machine(name string, pods ...Neighbor) *Node {
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hostname: name, zone: name[:1]}},
 			Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		},
-		Requested: amounts("1", "4Gi"), Pods: pods, Limits: map[string]int{},
+		Requested: amounts("1", "4Gi"), Limits: map[string]int{},
 	}
 }
 
@@ -161,11 +161,11 @@ func labeled(key, value string) func(*corev1.Pod) {
 	}
 }
 
-func in(namespace string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = namespace } }
+func inBank(p *corev1.Pod) { p.Namespace = "bank" }
 
-func port(n int32, ip string, protocol corev1.Protocol) func(*corev1.Pod) {
+func port(ip string, protocol corev1.Protocol) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: n, HostIP: ip, Protocol: protocol}}
+		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, HostIP: ip, Protocol: protocol}}
 	}
 }
 
@@ -235,33 +235,33 @@ func TestFits(t *testing.T) {
 		}), []func(*Scene){taint("a-2", corev1.TaintEffectNoSchedule)}, "a-2 b-1 b-2"},
 		{"not ready, and under pressure", web(), []func(*Scene){condition("a-2", corev1.NodeReady, corev1.ConditionUnknown), condition("b-1", corev1.NodeMemoryPressure, corev1.ConditionTrue)}, "b-2"},
 		{"a node selector", web(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{zone: "b"} }), nil, "b-1 b-2"},
-		{"a port of the node", web(port(80, "", "")), []func(*Scene){
-			runs("a-2", neighbor("x", port(80, "", ""))), runs("b-1", neighbor("y", port(80, "10.0.0.1", corev1.ProtocolTCP))), runs("b-2", neighbor("z", port(80, "", corev1.ProtocolUDP))),
+		{"a port of the node", web(port("", "")), []func(*Scene){
+			runs("a-2", neighbor("x", port("", ""))), runs("b-1", neighbor("y", port("10.0.0.1", corev1.ProtocolTCP))), runs("b-2", neighbor("z", port("", corev1.ProtocolUDP))),
 		}, "b-2"},
-		{"ports of different addresses", web(port(80, "10.0.0.2", "")), []func(*Scene){runs("a-2", neighbor("x", port(80, "10.0.0.1", "")))}, "a-2 b-1 b-2"},
+		{"ports of different addresses", web(port("10.0.0.2", "")), []func(*Scene){runs("a-2", neighbor("x", port("10.0.0.1", "")))}, "a-2 b-1 b-2"},
 		{"a disk of a zone", web(claimed("disk")), []func(*Scene){disk("disk", false, "b")}, "b-1 b-2"},
 		{"a disk that another pod uses on its node", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", claimed("disk")))}, "b-2"},
 		{"a shared disk", web(claimed("disk")), []func(*Scene){disk("disk", true), runs("b-2", neighbor("x", claimed("disk")))}, "a-2 b-1 b-2"},
-		{"a claim of another namespace with the same name", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", in("bank"), claimed("disk")))}, "a-2 b-1 b-2"},
+		{"a claim of another namespace with the same name", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", inBank, claimed("disk")))}, "a-2 b-1 b-2"},
 		{"a node with all disks that it can attach", web(claimed("disk")), []func(*Scene){disk("disk", false), onNode("a-2", func(n *Node) {
 			n.Limits, n.Attached = map[string]int{"disk": 3}, 3
 		}), onNode("b-1", func(n *Node) { n.Limits, n.Attached = map[string]int{"disk": 3}, 2 })}, "b-1 b-2"},
 		{"a node that may be able to attach no disk", web(claimed("disk")), []func(*Scene){disk("disk", false), onNode("a-2", func(n *Node) { n.Limits = nil })}, "b-1 b-2"},
 		{"an unknown claim", web(claimed("disk")), nil, "3 of 3 other nodes: it is not known where the volumes of the pod can be used"},
-		{"apart from its own kind", web(apart(repelled)), []func(*Scene){runs("a-2", neighbor("web-2")), runs("b-1", neighbor("x", labeled("app", "x"))), runs("b-2", neighbor("y", in("bank")))}, "b-1 b-2"},
+		{"apart from its own kind", web(apart(repelled)), []func(*Scene){runs("a-2", neighbor("web-2")), runs("b-1", neighbor("x", labeled("app", "x"))), runs("b-2", neighbor("y", inBank))}, "b-1 b-2"},
 		{"apart by zone", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone})), []func(*Scene){runs("b-1", neighbor("web-2"))}, "a-2"},
-		{"apart from all namespaces", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, NamespaceSelector: &metav1.LabelSelector{}})), []func(*Scene){runs("b-2", neighbor("y", in("bank")))}, "a-2 b-1"},
-		{"apart from a namespace", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, Namespaces: []string{"bank"}})), []func(*Scene){runs("b-2", neighbor("y", in("bank"))), runs("a-2", neighbor("web-2"))}, "a-2 b-1"},
-		{"a pod there keeps it away", web(), []func(*Scene){runs("a-2", neighbor("db", labeled("app", "db"), apart(repelled))), runs("b-1", neighbor("x", in("bank"), apart(repelled)))}, "b-1 b-2"},
+		{"apart from all namespaces", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, NamespaceSelector: &metav1.LabelSelector{}})), []func(*Scene){runs("b-2", neighbor("y", inBank))}, "a-2 b-1"},
+		{"apart from a namespace", web(apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, Namespaces: []string{"bank"}})), []func(*Scene){runs("b-2", neighbor("y", inBank)), runs("a-2", neighbor("web-2"))}, "a-2 b-1"},
+		{"a pod there keeps it away", web(), []func(*Scene){runs("a-2", neighbor("db", labeled("app", "db"), apart(repelled))), runs("b-1", neighbor("x", inBank, apart(repelled)))}, "b-1 b-2"},
 		{"a pod there keeps its zone", web(), []func(*Scene){runs("b-1", neighbor("db", apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone})))}, "a-2"},
-		{"a pod there keeps away namespaces that are not known", web(), []func(*Scene){runs("a-2", neighbor("x", in("bank"), apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, NamespaceSelector: of("web")})))}, "b-1 b-2"},
+		{"a pod there keeps away namespaces that are not known", web(), []func(*Scene){runs("a-2", neighbor("x", inBank, apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: hostname, NamespaceSelector: of("web")})))}, "b-1 b-2"},
 		{"its own anti-affinity does not count against itself", web(apart(repelled)), []func(*Scene){runs("a-1", neighbor("web-1", apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone})))}, "a-2 b-1 b-2"},
 		{"near a cache", web(together(corev1.PodAffinityTerm{LabelSelector: of("cache"), TopologyKey: zone})), []func(*Scene){runs("b-2", neighbor("cache", labeled("app", "cache")))}, "b-1 b-2"},
 		{"near nothing", web(together(corev1.PodAffinityTerm{LabelSelector: of("cache"), TopologyKey: zone})), nil, "3 of 3 other nodes: no pod is near that the pod's affinity requires"},
 		{"spread by zone", web(spreading(zone, 1)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-2")), runs("a-2", neighbor("web-3")), runs("b-1", neighbor("web-4"))}, "b-1 b-2"},
 		{"spread by zone with more skew", web(spreading(zone, 2)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-2")), runs("a-2", neighbor("web-3")), runs("b-1", neighbor("web-4"))}, "a-2 b-1 b-2"},
 		{"spread by node", web(spreading(hostname, 1)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-5")), runs("a-2", neighbor("web-2")), runs("b-1", neighbor("web-3"))}, "b-2"},
-		{"spread, but others do not count", web(spreading(hostname, 1)), []func(*Scene){runs("a-2", neighbor("x", labeled("app", "x")), neighbor("y", in("bank")), neighbor("z", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }))}, "a-2 b-1 b-2"},
+		{"spread, but others do not count", web(spreading(hostname, 1)), []func(*Scene){runs("a-2", neighbor("x", labeled("app", "x")), neighbor("y", inBank), neighbor("z", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }))}, "a-2 b-1 b-2"},
 		{"spread per version", web(spreading(hostname, 1, func(c *corev1.TopologySpreadConstraint) { c.MatchLabelKeys = []string{"pod-template-hash"} })), []func(*Scene){runs("a-2", neighbor("old", labeled("pod-template-hash", "old"))), runs("b-1", neighbor("web-2"))}, "a-2 b-2"},
 		{"spread over more domains than there are", web(spreading(zone, 1, func(c *corev1.TopologySpreadConstraint) { c.MinDomains = new(int32(3)) })), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-2")), runs("b-1", neighbor("web-3"))}, "3 of 3 other nodes: it would have too many of the pods that must be spread"},
 		{"spread only where it may run", web(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{zone: "b"} }, spreading(hostname, 1)), []func(*Scene){runs("b-1", neighbor("web-2")), runs("b-2", neighbor("web-3"))}, "b-1 b-2"},

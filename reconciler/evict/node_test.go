@@ -67,7 +67,7 @@ func podsOf(objects ...*corev1.Pod) (all []*pod.Pod) {
 func TestNearby(t *testing.T) {
 	for name, p := range map[string]*corev1.Pod{
 		"plain": web(),
-		"all of it": requesting("all", "1", claimed("disk"), port(80, "10.0.0.1", corev1.ProtocolUDP),
+		"all of it": requesting("all", "1", claimed("disk"), port("10.0.0.1", corev1.ProtocolUDP),
 			apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone, Namespaces: []string{"bank"}})),
 	} {
 		t.Run(name, func(t *testing.T) {

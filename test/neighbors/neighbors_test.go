@@ -248,7 +248,7 @@ var resources = [...]string{"cpu", "memory"}
 type node struct {
 	pods             int
 	requests, steady [len(resources)]float64
-	// rests are those of each workload, and share is the share that the plans of its pods have.
+	// rests has the rest of each workload, and share is the share that the plans of its pods have.
 	rests [len(resources)]map[string]float64
 	share [len(resources)]float64
 }
@@ -329,7 +329,7 @@ func (w *world) knows(t *testing.T, of *replica) {
 	})
 }
 
-// raised waits until each container requests nearly as much memory as it is said to use, and returns how long that took.
+// raised waits until each container requests nearly as much memory as the test reports, and returns how long that took.
 func (w *world) raised(t *testing.T, uses func(workload string) int64) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -383,7 +383,7 @@ func TestNeighbors(t *testing.T) {
 		}
 	}
 
-	w.replicas = append(w.replicas, w.serve(t, now)) // It takes over.
+	w.replicas = append(w.replicas, w.serve(t, now)) // It leads later.
 	later.Store(int64(10 * time.Minute))             // The leader stores what it knows.
 	w.knows(t, w.replicas[1])
 	for round, factor := range []float64{3, 4.5} {

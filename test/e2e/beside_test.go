@@ -182,9 +182,11 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 		u.recommend(t, name, map[bool]string{false: `{"cpu": "300m", "memory": "128Mi"}`, true: `{"memory": "128Mi"}`}[name == "shared"])
 	}
 	c.deploy(t, namespace, app{name: "theirs", nodeType: "n4", requests: small})
-	c.awaitCreatedWith(t, namespace, "theirs", "300m")
+	c.awaitCreatedWith(t, namespace, "theirs", corev1.ResourceCPU, "300m")
 	c.deploy(t, namespace, app{name: "watched", nodeType: "n4", requests: small}, app{name: "shared", nodeType: "n4", requests: small},
 		app{name: "initial", nodeType: "n4", requests: small})
+	c.awaitCreatedWith(t, namespace, "shared", corev1.ResourceMemory, "128Mi")
+	c.awaitCreatedWith(t, namespace, "initial", corev1.ResourceMemory, "128Mi")
 	theirs, watched, shared := c.one(t, namespace, "theirs"), c.one(t, namespace, "watched"), c.one(t, namespace, "shared")
 	s.awaitReason(t, theirs, workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
 	c.awaitSettled(t, s, namespace)
@@ -203,9 +205,10 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 	// The cpu that it raises while a pod starts, and lowers later, is not the author's.
 	c.apply(t, tuner("starting", "default", "Off", "startupBoost: {cpu: {type: Factor, factor: 3, durationSeconds: 10}}"))
 	c.deploy(t, namespace, app{name: "starting", nodeType: "n4", requests: small})
-	c.awaitCreatedWith(t, namespace, "starting", "300m")
+	c.awaitCreatedWith(t, namespace, "starting", corev1.ResourceCPU, "300m")
 	s.awaitReason(t, c.one(t, namespace, "starting"), workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
-	c.ProgramForTest(t, "vpa-updater", gates, "--updater-interval", "1s", "--use-admission-controller-status=false", "--min-replicas", "1")
+	// It needs a moment to see what it has written. Until then, it would write it again, over what the server has written.
+	c.ProgramForTest(t, "vpa-updater", gates, "--updater-interval", "5s", "--use-admission-controller-status=false", "--min-replicas", "1")
 	c.awaitCPU(t, namespace, "starting", "80m")
 	s.resizectl(t, 0, "restore", "-n", namespace, "deployment/starting")
 	localcluster.Eventually(t, "what its author wrote", func() error {
@@ -216,12 +219,13 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 	})
 }
 
-// awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod this cpu at its creation, and deletes the others.
-func (c *cluster) awaitCreatedWith(t *testing.T, namespace, app, cpu string) {
+// awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod so much of a resource at its creation, and deletes the
+// others: it may not know yet what it should.
+func (c *cluster) awaitCreatedWith(t *testing.T, namespace, app string, name corev1.ResourceName, amount string) {
 	t.Helper()
-	localcluster.Eventually(t, "a pod of "+app+" to be created with "+cpu, func() error {
+	localcluster.Eventually(t, fmt.Sprintf("a pod of %s to be created with %s of %s", app, amount, name), func() error {
 		for _, p := range c.of(t, namespace, app) {
-			if text(p.Spec.Containers[0].Resources.Requests, corev1.ResourceCPU) == cpu {
+			if text(p.Spec.Containers[0].Resources.Requests, name) == amount {
 				return nil
 			}
 			if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {

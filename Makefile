@@ -224,6 +224,7 @@ test-long: build bin/gotestsum bin/kubectl bin/metrics-server bin/prometheus ## 
 	@$(call go_test,./test/chaos,-count=1 -timeout=30m,,testname)
 	@$(call go_test,./test/hostile,-count=1 -timeout=30m,,testname)
 	@$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=4,,testname)
+	$(MAKE) test-nodes
 
 # Before a release. What has passed before with the same content runs again.
 .PHONY: test-all
@@ -234,7 +235,7 @@ test-all: ## Check everything that a release must pass. Takes two hours.
 	$(MAKE) ALL=1 test-skew SKEW=1.35
 
 # Packages with tests that have a target of their own.
-OWN_TARGET := applied|chaos|e2e|guard|hostile|neighbors
+OWN_TARGET := applied|chaos|e2e|evict|guard|hostile|neighbors
 # The race detector finds races between goroutines. These lines start goroutines, or servers that call
 # the code of a package or of its tests in goroutines.
 CONCURRENT := \<go (func|[[:alpha:]][[:alnum:]_.]*)\(|\.Go\(|\.Parallel\(|AfterFunc\(|httptest\.New|cmdtest\.|localcluster\.|servertest\.
@@ -263,8 +264,14 @@ test-shared:
 	@$(call go_test,$(packages_with_race),$(RACE) -skip '$(large)|^TestTypeScript$$' -timeout=20m -parallel=4)
 
 .PHONY: test-guard
-test-guard: build bin/gotestsum bin/kubectl bin/prometheus bin/workload-resizer-stepped ## Let resizes hurt, and check what is reverted; let neighbors share. Takes 5 minutes.
-	@$(call go_test,./test/guard ./test/neighbors,-count=1 -timeout=20m -parallel=4,,testname)
+test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
+	@$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
+
+# Each has a cluster that keeps a small machine busy, so they run one after the other, and next to nothing else.
+.PHONY: test-nodes
+test-nodes: build bin/gotestsum bin/workload-resizer-stepped ## Let the pods of nodes share, and evict pods from full nodes. Takes 5 minutes.
+	@$(call go_test,./test/neighbors,-count=1 -timeout=20m,,testname)
+	@$(call go_test,./test/evict,-count=1 -timeout=20m,,testname)
 
 # The tests below depend on little of the project, and run only if that has changed since they passed on
 # this machine; in "make test-all", always.

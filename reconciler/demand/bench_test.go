@@ -128,7 +128,7 @@ func BenchmarkShares(b *testing.B) {
 		f.Demands.share(f.survey.Load())
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/60, "cores")
-	if share := f.Share("node-4999"); share == nil || share.Rests[0] == 0 {
+	if share := f.neighbors.Of("node-4999"); share == nil || share.Rests[0] == 0 {
 		b.Errorf("%+v", share)
 	}
 }

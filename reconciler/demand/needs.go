@@ -9,7 +9,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -300,9 +299,6 @@ func (d *Demands) assumeShare(node string, by *assumed) (shares neighbors.Shares
 
 // Neighbors knows what the pods of each node share.
 func (d *Demands) Neighbors() *neighbors.Neighbors { return d.neighbors }
-
-// Share returns what the pods of a node share; nil if nothing is known of it, or nothing is shared.
-func (d *Demands) Share(node string) *headroom.Share { return d.neighbors.Of(node) }
 
 // workloadNamed names the workload of the pod of a snapshot.
 func (d *Demands) workloadNamed(s *plan.Snapshot) string {

@@ -87,7 +87,7 @@ func (f *fixture) formula(t *testing.T, name string, share *headroom.Share) int6
 
 // share returns the share of the first node, and whether it is known.
 func (f *fixture) share() (*headroom.Share, bool) {
-	share := f.Share("a")
+	share := f.neighbors.Of("a")
 	return share, share != nil
 }
 

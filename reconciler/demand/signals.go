@@ -61,8 +61,8 @@ func (d *Demands) endangers(p *pod.Pod, sample *usage.Sample) bool {
 			continue
 		}
 		endangered := need.Endangered(sample.Usage, c.Spec.Memory.Limit)
-		if !endangered && sample.Usage <= c.Spec.Memory.Request {
-			return false
+		if !endangered && (sample.Usage <= c.Spec.Memory.Request || d.neighbors.Of(p.Node()) == nil) {
+			return false // Nothing is shared, as by default.
 		}
 		table := d.Ratios.Table()
 		w, ok := d.workloadOf(p)

@@ -87,10 +87,14 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 	return p.anywhere, true
 }
 
-// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks for what its pods need most of the time and the
-// reserve; 0 if it has enough, or shares nothing.
+// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks now for what its pods need most of the time and
+// the reserve; 0 if it has enough, or shares nothing. Published shares may be a minute old, and a pod may have left since.
 func (n *Neighbors) Lacks(node string) (cpu, memory int64) {
-	share := n.Of(node)
+	in, known := n.Cluster.Rules()
+	if !known || n.published.Load() == nil {
+		return 0, 0
+	}
+	share := n.under(node, in)
 	if share == nil {
 		return 0, 0
 	}
@@ -164,14 +168,23 @@ func (n *Neighbors) tellChanged(nodes iter.Seq[string]) {
 
 // Assume returns the share of a node under rules that are not in effect, and whether the node is known.
 func (n *Neighbors) Assume(name string, in cluster.Rules) (Shares, bool) {
+	share := n.under(name, in)
+	if share == nil {
+		return Shares{}, false
+	}
+	return share.Of, true
+}
+
+// under computes the share of a node under some rules; nil if the node is not known.
+func (n *Neighbors) under(name string, in cluster.Rules) *headroom.Share {
 	of := n.Cluster.NodeNamed(name)
 	if of == nil {
-		return Shares{}, false
+		return nil
 	}
 	t := newTable()
 	n.tellOf(of, t, in, map[string]cluster.Shared{}, func(*pod.Pod) {})
 	all, _ := t.Publish()
-	return all.Of(name).Of, true
+	return all.Of(name)
 }
 
 // newTable returns a table of shares without nodes.

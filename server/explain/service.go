@@ -147,7 +147,7 @@ func (s *Service) shares(p *plan.Plan) map[string]*workloadresizerv1.NodeShare {
 	if on == nil || demands == nil {
 		return nil
 	}
-	share, free := demands.Share(p.Node), s.config.Reconciler.Cluster.Free(on)
+	share, free := demands.Neighbors().Of(p.Node), s.config.Reconciler.Cluster.Free(on)
 	if share == nil {
 		return nil
 	}

@@ -118,19 +118,32 @@ func (m *Mover) NodeChanged(node string) {
 	if m == nil || m.Headroom == nil {
 		return
 	}
-	cpu, memory := m.Headroom.Lacks(node)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, was := m.short[node]
-	switch lacks := cpu > 0 || memory > 0; {
-	case lacks == was:
-		return
-	case lacks:
-		m.short[node] = struct{}{}
-	default:
-		delete(m.short, node)
-	}
+	m.changed[node] = struct{}{}
 	m.lookSoon()
+}
+
+// checkNodes finds out which nodes lack room for what their pods need, among those that may have changed and those that
+// lacked it before: what pods use changes without a notice.
+func (m *Mover) checkNodes() {
+	m.mu.Lock()
+	ask := m.changed
+	m.changed = map[string]struct{}{}
+	for node := range m.short {
+		ask[node] = struct{}{}
+	}
+	m.mu.Unlock()
+	for node := range ask {
+		cpu, memory := m.Headroom.Lacks(node)
+		m.mu.Lock()
+		if cpu > 0 || memory > 0 {
+			m.short[node] = struct{}{}
+		} else {
+			delete(m.short, node)
+		}
+		m.mu.Unlock()
+	}
 }
 
 // holding returns a function that reports whether a cause holds now, or did since the last look. An unknown cause holds.

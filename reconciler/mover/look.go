@@ -74,6 +74,7 @@ func (g *glance) soon(at time.Time) {
 // look moves the pods that may move now, and returns when to look again; zero if only a change makes a difference.
 func (m *Mover) look(ctx context.Context) (next time.Time) {
 	now := m.Clock.Now()
+	m.checkNodes()
 	g := &glance{Mover: m, now: now, holds: m.holding(), doubtful: m.doubtful, sizes: map[string]map[workload.Workload]size{}}
 	m.doubtful = true // Unless the book is reviewed.
 	rules, known := m.Cluster.Rules()
@@ -385,9 +386,7 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 	g.mu.Unlock()
 	slices.Sort(short)
 	for _, node := range short {
-		if cpu, memory := g.Headroom.Lacks(node); cpu <= 0 && memory <= 0 {
-			continue
-		}
+		g.soon(g.now.Add(firstRetry))
 		for _, of := range g.Cluster.On(node) {
 			if !of.Lives() || book.Of(of.UID) != nil || g.waits(of.UID) {
 				continue

@@ -95,8 +95,8 @@ type Mover struct {
 	lacking map[types.NamespacedName]*trouble
 	// held are the causes that held at any time since the last look.
 	held map[evict.Cause]struct{}
-	// short has the nodes that lack room for what their pods need.
-	short map[string]struct{}
+	// short has the nodes that lack room for what their pods need, and changed those of which that may have changed.
+	short, changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
 	// problem is why nothing can be evicted; nil if something may be.
@@ -107,7 +107,7 @@ type Mover struct {
 func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
-		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]struct{}{}, retries: map[types.UID]*retry{},
+		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]struct{}{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
 	}
 	m.store = newStore(m)
 	return m

@@ -87,14 +87,18 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 	return p.anywhere, true
 }
 
-// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks for what its pods need most of the time and the
-// reserve; 0 if it has enough, or shares nothing.
-func (n *Neighbors) Lacks(node string) (cpu, memory int64) {
-	share := n.Of(node)
-	if share == nil {
+// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks now for what its pods need most of the time and
+// the reserve, or for the memory that they use; 0 if it has enough, or shares nothing.
+func (n *Neighbors) Lacks(name string) (cpu, memory int64) {
+	in, known := n.Cluster.Rules()
+	of := n.Cluster.NodeNamed(name)
+	if n.published.Load() == nil || !known || of == nil {
 		return 0, 0
 	}
-	lacks := share.Lacks()
+	t := newTable()
+	n.tellOf(of, t, in, map[string]cluster.Shared{}, withUse)
+	all, _ := t.Publish()
+	lacks := all.Of(name).Lacks()
 	return lacks[sizing.CPU.Index], lacks[sizing.Memory.Index]
 }
 
@@ -169,7 +173,7 @@ func (n *Neighbors) Assume(name string, in cluster.Rules) (Shares, bool) {
 		return Shares{}, false
 	}
 	t := newTable()
-	n.tellOf(of, t, in, map[string]cluster.Shared{}, func(*pod.Pod) {})
+	n.tellOf(of, t, in, map[string]cluster.Shared{}, func(string, *headroom.Pod, []plan.Part) {})
 	all, _ := t.Publish()
 	return all.Of(name).Of, true
 }
@@ -186,7 +190,7 @@ func (n *Neighbors) tell(in cluster.Rules) {
 	pods, nodes := make(map[string]bool, len(n.pods)), make(map[string]bool, len(n.nodes))
 	for _, of := range n.Cluster.Nodes() {
 		nodes[of.Name] = true
-		n.tellOf(of, n.table, in, namespaces, func(p *pod.Pod) { pods[string(p.UID)] = true })
+		n.tellOf(of, n.table, in, namespaces, func(uid string, _ *headroom.Pod, _ []plan.Part) { pods[uid] = true })
 	}
 	for uid := range n.pods {
 		if !pods[uid] {
@@ -202,8 +206,9 @@ func (n *Neighbors) tell(in cluster.Rules) {
 	n.pods, n.nodes = pods, nodes
 }
 
-// tellOf tells a table what is on a node. namespaces has what the pods of namespaces share that were seen before.
-func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, saw func(*pod.Pod)) {
+// tellOf tells a table what is on a node. namespaces has what the pods of namespaces share that were seen before. saw sees each
+// pod, and what its containers need, and may change it.
+func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, saw func(uid string, of *headroom.Pod, containers []plan.Part)) {
 	var free Shares
 	free[sizing.Memory.Index] = freeMemory
 	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
@@ -216,22 +221,30 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 			around = n.Cluster.Shared(p.Namespace())
 			namespaces[p.Namespace()] = around
 		}
-		t.SetPod(string(p.UID), of.Name, n.needs(n.Cluster.SnapshotIn(around, p, in)))
-		saw(p)
+		needs, containers := n.needs(n.Cluster.SnapshotIn(around, p, in))
+		saw(string(p.UID), needs, containers)
+		t.SetPod(string(p.UID), of.Name, needs)
 	}
 }
 
-// needs returns what a pod needs of its node.
-func (n *Neighbors) needs(s *plan.Snapshot) *headroom.Pod {
+// withUse lets what the containers of a pod use now count.
+func withUse(_ string, of *headroom.Pod, containers []plan.Part) {
+	for i := range containers {
+		of.Containers[i].Uses = amountsOf(containers[i].Uses)
+	}
+}
+
+// needs returns what a pod needs of its node, and its containers.
+func (n *Neighbors) needs(s *plan.Snapshot) (of *headroom.Pod, containers []plan.Part) {
 	containers, others := n.Planner.Parts(s)
-	of := &headroom.Pod{Unmanaged: amountsOf(others)}
+	of = &headroom.Pod{Unmanaged: amountsOf(others)}
 	if len(containers) > 0 {
 		of.Workload = n.Workload(s)
 	}
 	for i := range containers {
 		of.Containers = append(of.Containers, headroom.Demand{Steady: amountsOf(containers[i].Steady), Peak: amountsOf(containers[i].Peak)})
 	}
-	return of
+	return of, containers
 }
 
 // byType returns the names of the nodes of each type, by the globals.

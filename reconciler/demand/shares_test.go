@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -239,22 +240,41 @@ func TestSharedMemory(t *testing.T) {
 	f.round(t)
 	again := &changes{}
 	f.of.Serve(again, func(types.NamespacedName, types.UID, time.Time) *plan.Refusal { return nil })
+	var changed []string
+	f.NodeChanged = func(name string) { changed = append(changed, name) }
 	in, _ := f.of.Rules()
+	share, _ := f.share()
+	has := share.Available[sizing.Memory.Index] // The pod is alone on its node.
 	for _, tc := range []struct {
 		used         int64
 		again        int
 		want, atMost int64
-	}{{1 << 30, 0, 1 << 30, 1 << 30}, {1<<30 + 1, 1, 1 << 30, 1 << 30}, {3 << 29, 1, 3 << 29, 3<<29 + 1<<21}} {
-		again.pods = nil
+		lacks        int64
+	}{
+		{1 << 30, 0, 1 << 30, 1 << 30, 0},
+		{1<<30 + 1, 1, 1 << 30, 1 << 30, 0},
+		{3 << 29, 1, 3 << 29, 3<<29 + 1<<21, 0},
+		{has, 1, 1 << 30, has + 1<<21, 0},
+		{has + 1<<20, 1, 1 << 30, has + 1<<21, 1 << 20},
+	} {
+		again.pods, changed = nil, nil
 		sample := usage.Sample{Namespace: "shop", Name: "web-1-x", Container: "app"}
 		sample.At, sample.Length, sample.Resource, sample.Usage = f.Clock.Now(), time.Second, history.Memory, tc.used
 		f.SignalUrgent([]usage.Sample{sample})
-		if len(again.pods) != tc.again {
-			t.Errorf("%d bytes are in use of a request of 1Gi: planned again: %v", tc.used, again.pods)
+		if len(again.pods) != tc.again || len(changed) != tc.again {
+			t.Errorf("%d bytes are in use of a request of 1Gi: planned again: %v, on nodes that changed: %v", tc.used, again.pods, changed)
 		}
 		got := f.Planner.Plan(f.of.Snapshot(f.of.Pods("shop").Get("web-1-x"), in))
 		if has := got.Containers[0].Desired.Memory.Request; has < tc.want || has > tc.atMost {
 			t.Errorf("%d bytes are in use of a request of 1Gi: it gets %d: %+v", tc.used, has, got.Reasons)
 		}
+		// What is in use is known to a thousandth.
+		if lacks := f.neighbors.Lacks("a"); lacks.CPU != 0 || lacks.Memory < tc.lacks || lacks.Memory > tc.lacks+tc.lacks/(1<<20)*has/1000 {
+			t.Errorf("%d bytes are in use: the node lacks %+v, want %d of memory", tc.used, lacks, tc.lacks)
+		}
+	}
+	clustertest.Clock(f.of).Step(time.Hour)
+	if lacks := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
+		t.Errorf("what is in use is not known any more: the node lacks %+v", lacks)
 	}
 }

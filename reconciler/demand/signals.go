@@ -69,7 +69,11 @@ func (d *Demands) endangers(p *pod.Pod, sample *usage.Sample) bool {
 		if table == nil || !ok || !d.survey.Load().workloads[w].applies(table.Profile(p).AppliesUsage()) {
 			return false
 		}
-		return endangered || d.sharesMemory(p, w, c.Name(), table)
+		shares := d.sharesMemory(p, w, c.Name(), table)
+		if shares && d.NodeChanged != nil {
+			d.NodeChanged(p.Node()) // It may not have room for that.
+		}
+		return endangered || shares
 	}
 	return false
 }

@@ -22,6 +22,8 @@ type Demand struct {
 	// Steady is what it needs most of the time, and Peak what it needs at most. A resource that is not shared has a peak
 	// that is no more than the steady demand.
 	Steady, Peak Amounts
+	// Uses is what it uses now and cannot be taken from it; 0 if that is not known. It does not count for shares.
+	Uses Amounts
 }
 
 // NewDemand returns the demand for numbers that were measured. A number that cannot be an amount, such as one that is
@@ -55,6 +57,14 @@ func (d Demand) On(factors [len(sizing.Measures)]sizing.Factor) Demand {
 // steady returns the steady demand of a resource, which is not negative.
 func (d *Demand) steady(m *sizing.Measure) int64 {
 	return min(max(0, d.Steady[m.Index]), m.Most)
+}
+
+// holds returns what the container needs most of the time or uses now, whichever is more.
+func (d *Demand) holds() (all Amounts) {
+	for _, m := range sizing.Measures {
+		all[m.Index] = max(d.steady(m), min(d.Uses[m.Index], m.Most))
+	}
+	return all
 }
 
 // rest returns by how much the peak of a resource exceeds the steady demand; 0 if it does not.

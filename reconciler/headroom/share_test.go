@@ -99,12 +99,24 @@ func TestShare(t *testing.T) {
 		})
 	}
 	t.Run("numbers that cannot be amounts are none, and too large ones the most", func(t *testing.T) {
-		if got := NewDemand([2]float64{0.2, math.NaN()}, [2]float64{math.Inf(1), 1e30}); got != (Demand{Amounts{1, 0}, Amounts{sizing.CPU.Most, sizing.Memory.Most}}) {
+		if got := NewDemand([2]float64{0.2, math.NaN()}, [2]float64{math.Inf(1), 1e30}); got != (Demand{Steady: Amounts{1, 0}, Peak: Amounts{sizing.CPU.Most, sizing.Memory.Most}}) {
 			t.Errorf("%+v", got)
 		}
 		most := NewDemand([2]float64{}, [2]float64{math.Inf(1), math.Inf(1)})
 		if got := of(t, both(Rule{Reserve: Independent}), has, alone(0, most, most), alone(1, most, most), alone(2, most, most)); !(got.Of[0] > 0 && got.Of[0] <= 1 && got.Of[1] > 0 && got.Of[1] <= 1) {
 			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a node lacks what its pods use of it, which moves no share", func(t *testing.T) {
+		using := func(uses int64) *Share {
+			pod := alone(0, Demand{Steady: Amounts{100, 300}, Peak: Amounts{200, 400}, Uses: Amounts{0, uses}})
+			return of(t, both(Rule{Reserve: Largest}), Node{Allocatable: Amounts{1000, 1000}}, pod, alone(1, Demand{Steady: Amounts{100, 300}, Peak: Amounts{200, 400}}))
+		}
+		for uses, want := range map[int64]int64{-1: 0, 0: 0, 300: 0, 700: 0, 701: 1, 1200: 500, math.MaxInt64: sizing.Memory.Most + 300 - 1000} {
+			got := using(uses)
+			if lacks := got.Lacks(); lacks != (Amounts{0, want}) || got.Of != using(0).Of {
+				t.Errorf("%d used: it lacks %v, want %d of memory; shares %v, want %v", uses, lacks, want, got.Of, using(0).Of)
+			}
 		}
 	})
 	t.Run("unlike nodes have demands in their own units", func(t *testing.T) {

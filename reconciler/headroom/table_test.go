@@ -184,7 +184,7 @@ func TestRandomLives(t *testing.T) {
 			p := &Pod{Workload: fmt.Sprint(random.IntN(6))}
 			for range random.IntN(3) {
 				steady, peak := random.Int64N(3000)-200, random.Int64N(3000)-200
-				p.Containers = append(p.Containers, Demand{Amounts{steady, steady * gib / 1000}, Amounts{peak, peak * gib / 1000}})
+				p.Containers = append(p.Containers, Demand{Steady: Amounts{steady, steady * gib / 1000}, Peak: Amounts{peak, peak * gib / 1000}})
 			}
 			if random.IntN(4) == 0 {
 				p.Unmanaged = Amounts{random.Int64N(2000), random.Int64N(gib)}

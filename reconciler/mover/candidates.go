@@ -2,6 +2,7 @@ package mover
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,8 +11,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
+
+// shortNode is what the node of a pod lacks whose cause is headroom.
+const shortNode = "its node lacks room for what its pods need"
 
 // candidate is a pod that may move.
 type candidate struct {
@@ -58,27 +63,22 @@ func (t *trouble) due(settings *policy.Eviction) time.Time {
 	return t.since.Add(settings.After)
 }
 
-// podsOnShortNodes returns the pods on nodes that lack room for what their pods need.
+// podsOnShortNodes returns the pods on nodes that lack room for what their pods need or use, and that need or use more of it
+// than they do most of the time.
 func (g *glance) podsOnShortNodes() (due []*candidate) {
 	book, _ := g.store.last()
 	g.mu.Lock()
-	short := make([]string, 0, len(g.short))
-	for node := range g.short {
-		short = append(short, node)
-	}
+	short := maps.Clone(g.short)
 	g.mu.Unlock()
-	slices.Sort(short)
-	for _, node := range short {
-		if cpu, memory := g.Headroom.Lacks(node); cpu <= 0 && memory <= 0 {
-			continue
-		}
-		for _, of := range g.Cluster.On(node) {
+	for _, name := range slices.Sorted(maps.Keys(short)) {
+		g.soon(g.now.Add(firstRetry)) // That pods use less is not said.
+		for _, of := range g.Cluster.On(name) {
 			if !of.Lives() || book.Of(of.UID) != nil || g.waits(of.UID) {
 				continue
 			}
 			w := topOf(of, g.Cluster.Owners().Chain(nil, of))
-			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: node, Reason: headroom}, "its node lacks room for what its pods need")
-			if c.settings.Enabled && c.Rest > 0 {
+			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
+			if c.Rest = g.Headroom.Rest(of, short[name]); c.settings.Enabled && c.Rest > 0 {
 				due = append(due, c)
 			}
 		}
@@ -90,7 +90,7 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 func (g *glance) candidate(of *pod.Pod, cause evict.Cause, message string) *candidate {
 	c := &candidate{Candidate: evict.Candidate{Cause: cause, Pod: of.Name, UID: of.UID}, of: of, settings: &g.Table.Profile(of).Eviction, message: message}
 	if g.Headroom != nil {
-		c.Rest = g.Headroom.Rest(of)
+		c.Rest = g.Headroom.Rest(of, node.Resources{})
 	}
 	s := g.count(cause.Namespace, cause.Workload)
 	c.Pods, c.Ready = s.ready+s.others, s.ready

@@ -7,6 +7,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -114,23 +115,36 @@ func topOf(of *pod.Pod, owners []workload.Workload) workload.Workload {
 }
 
 // NodeChanged takes note that what a node lacks, according to Headroom, may have changed.
-func (m *Mover) NodeChanged(node string) {
+func (m *Mover) NodeChanged(name string) {
 	if m == nil || m.Headroom == nil {
 		return
 	}
-	cpu, memory := m.Headroom.Lacks(node)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, was := m.short[node]
-	switch lacks := cpu > 0 || memory > 0; {
-	case lacks == was:
-		return
-	case lacks:
-		m.short[node] = struct{}{}
-	default:
-		delete(m.short, node)
-	}
+	m.changed[name] = struct{}{}
 	m.lookSoon()
+}
+
+// checkNodes finds out which nodes lack room for what their pods need or use, among those of which that may have changed, and
+// those that lacked it before: that pods use less is not said.
+func (m *Mover) checkNodes() {
+	m.mu.Lock()
+	ask := m.changed
+	m.changed = map[string]struct{}{}
+	for name := range m.short {
+		ask[name] = struct{}{}
+	}
+	m.mu.Unlock()
+	for name := range ask {
+		lacks := m.Headroom.Lacks(name)
+		m.mu.Lock()
+		if lacks != (node.Resources{}) {
+			m.short[name] = lacks
+		} else {
+			delete(m.short, name)
+		}
+		m.mu.Unlock()
+	}
 }
 
 // holding returns a function that reports whether a cause holds now, or did since the last look. An unknown cause holds.

@@ -64,6 +64,7 @@ func (g *glance) soon(at time.Time) {
 // look moves the pods that may move now, and returns when to look again; zero if only a change makes a difference.
 func (m *Mover) look(ctx context.Context) (next time.Time) {
 	now := m.Clock.Now()
+	m.checkNodes()
 	g := &glance{Mover: m, now: now, holds: m.holding(), doubtful: m.doubtful, sizes: map[string]map[workload.Workload]size{}}
 	m.doubtful = true // Unless the book is reviewed.
 	rules, known := m.Cluster.Rules()
@@ -300,7 +301,7 @@ func (m *Mover) messageOf(of *pod.Pod) string {
 	if t := m.lacking[of.NamespacedName()]; t != nil {
 		return t.message
 	}
-	return "its node lacks room for what its pods need"
+	return shortNode
 }
 
 // begin chooses pods to move.

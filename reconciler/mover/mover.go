@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/creation"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
@@ -36,10 +37,11 @@ type Leader interface {
 
 // Headroom is what nodes lack although their pods need it.
 type Headroom interface {
-	// Lacks returns how much cpu, in millicores, and memory, in bytes, a node has too little for its pods; 0 if it has enough.
-	Lacks(node string) (cpu, memory int64)
-	// Rest returns how much more a pod may need than it requests, in any unit.
-	Rest(of *pod.Pod) int64
+	// Lacks returns what a node has too little for its pods; zero if it has enough.
+	Lacks(name string) node.Resources
+	// Rest returns how much more a pod may need, or uses, than it needs most of the time, in any unit: of the resources that are
+	// lacking, or of all if none is.
+	Rest(of *pod.Pod, lacks node.Resources) int64
 }
 
 // Loop is what the loop that writes pods knows and decides; package loop implements it.
@@ -95,8 +97,10 @@ type Mover struct {
 	lacking map[types.NamespacedName]*trouble
 	// held are the causes that held at any time since the last look.
 	held map[evict.Cause]struct{}
-	// short has the nodes that lack room for what their pods need.
-	short map[string]struct{}
+	// short has the nodes that lack room for what their pods need, and what they lack; changed has those of which that may have
+	// changed.
+	short   map[string]node.Resources
+	changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
 	// problem is why nothing can be evicted; nil if something may be.
@@ -107,7 +111,7 @@ type Mover struct {
 func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
-		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]struct{}{}, retries: map[types.UID]*retry{},
+		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]node.Resources{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
 	}
 	m.store = newStore(m)
 	return m

@@ -16,8 +16,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // calm returns a world in which nothing happens by itself: nodes n0, which is full, and n1; two pods of the workload web, web-1
@@ -163,33 +165,57 @@ func TestMover(t *testing.T) {
 			t.Errorf("stored %s", w.stored)
 		}
 	})
-	t.Run("the pod with the largest rest moves from a node without headroom", func(t *testing.T) {
+	t.Run("the pod with the largest rest of what its node lacks moves, and no other once the node has enough", func(t *testing.T) {
 		w := calm(t)
 		w.full["n0"] = false
 		w.resize()
-		for _, name := range []string{"api-1", "api-2"} {
+		for _, name := range []string{"api-1", "api-2", "job-1", "job-2"} {
 			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, "n0"))
-			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
+			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = name[:3], types.UID("rs-"+name[:3])
 			ready(p, true)
 			w.put(p)
 		}
-		w.mover.Headroom = rests{"web-1": 3, "api-1": 2, "api-2": 1}
+		// The pods of api use more memory than their node has.
+		known := &rests{lacks: node.Resources{Memory: 500}, of: map[string]node.Resources{"web-1": {CPU: 300, Memory: 3}, "api-1": {Memory: 2}, "api-2": {Memory: 4}}}
+		w.mover.Headroom = known
+		w.after(time.Hour)
+		w.expect(0, "")
 		w.mover.NodeChanged("n0")
 		w.after(time.Second)
-		w.expect(1, "")
+		if w.evicted != 1 {
+			t.Errorf("%d pods were evicted, want 1", w.evicted)
+		}
+		if w.cluster.Pods("shop").Get("api-2") != nil {
+			t.Error("api-2 stays")
+		}
+		known.lacks = node.Resources{} // Nothing says so.
+		w.after(time.Hour)
+		if w.evicted != 1 {
+			t.Errorf("%d pods were evicted, want no more than 1", w.evicted)
+		}
 	})
 }
 
-// rests is a Headroom: n0 lacks room, and pods have these rests.
-type rests map[string]int64
+// rests is a Headroom: what n0 lacks, and the rests of pods.
+type rests struct {
+	lacks node.Resources
+	of    map[string]node.Resources
+}
 
 // Lacks implements Headroom.
-func (r rests) Lacks(node string) (cpu, memory int64) {
-	if node == "n0" {
-		return 500, 0
+func (r *rests) Lacks(name string) (lacks node.Resources) {
+	if name == "n0" {
+		lacks = r.lacks
 	}
-	return 0, 0
+	return lacks
 }
 
 // Rest implements Headroom.
-func (r rests) Rest(of *pod.Pod) int64 { return r[of.Name] }
+func (r *rests) Rest(of *pod.Pod, lacks node.Resources) (most int64) {
+	for _, m := range sizing.Measures {
+		if lacks == (node.Resources{}) || lacks.Of(m) > 0 {
+			most = max(most, r.of[of.Name].Of(m))
+		}
+	}
+	return most
+}

@@ -87,24 +87,24 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 	return p.anywhere, true
 }
 
-// Lacks returns how much cpu, in millicores, and memory, in bytes, a node lacks now for what its pods need most of the time and
-// the reserve; 0 if it has enough, or shares nothing. Published shares may be a minute old, and a pod may have left since.
-func (n *Neighbors) Lacks(node string) (cpu, memory int64) {
+// Lacks returns what a node lacks now for what its pods need most of the time and the reserve, or for the memory that they use;
+// zero if it has enough, or shares nothing. Published shares may be a minute old, and a pod may have left since.
+func (n *Neighbors) Lacks(name string) (lacks node.Resources) {
 	in, known := n.Cluster.Rules()
 	if !known || n.published.Load() == nil {
-		return 0, 0
+		return lacks
 	}
-	share := n.under(node, in)
-	if share == nil {
-		return 0, 0
+	if share := n.under(name, in, n.needsNow); share != nil {
+		amounts := share.Lacks()
+		lacks = node.Resources{CPU: amounts[sizing.CPU.Index], Memory: amounts[sizing.Memory.Index]}
 	}
-	lacks := share.Lacks()
-	return lacks[sizing.CPU.Index], lacks[sizing.Memory.Index]
+	return lacks
 }
 
-// Rest returns which part of its node a pod needs at its peak beyond what it needs most of the time, in millionths; 0 if that
-// is not known. Of several resources, it is the largest part.
-func (n *Neighbors) Rest(of *pod.Pod) (millionths int64) {
+// Rest returns which part of its node a pod needs at its peak, or uses now, beyond what it needs most of the time, in
+// millionths; 0 if that is not known. Only resources count that are positive in lacks, or all if none is. Of several, it is the
+// largest part.
+func (n *Neighbors) Rest(of *pod.Pod, lacks node.Resources) (millionths int64) {
 	in, known := n.Cluster.Rules()
 	on := n.Cluster.Node(of)
 	if !known || on == nil {
@@ -113,9 +113,13 @@ func (n *Neighbors) Rest(of *pod.Pod) (millionths int64) {
 	has := node.Allocatable(on)
 	containers, _ := n.Planner.Parts(n.Cluster.Snapshot(of, in))
 	for _, m := range sizing.Measures {
+		if lacks != (node.Resources{}) && lacks.Of(m) <= 0 {
+			continue
+		}
 		var rest float64
 		for i := range containers {
-			rest += float64(containers[i].Peak.Of(m) - containers[i].Steady.Of(m))
+			c := &containers[i]
+			rest += float64(max(c.Peak.Of(m), c.Uses.Of(m), c.Steady.Of(m)) - c.Steady.Of(m))
 		}
 		if all := has.Of(m); all > 0 {
 			millionths = max(millionths, int64(1e6*min(rest/float64(all), 1)))
@@ -168,21 +172,21 @@ func (n *Neighbors) tellChanged(nodes iter.Seq[string]) {
 
 // Assume returns the share of a node under rules that are not in effect, and whether the node is known.
 func (n *Neighbors) Assume(name string, in cluster.Rules) (Shares, bool) {
-	share := n.under(name, in)
+	share := n.under(name, in, n.needs)
 	if share == nil {
 		return Shares{}, false
 	}
 	return share.Of, true
 }
 
-// under computes the share of a node under some rules; nil if the node is not known.
-func (n *Neighbors) under(name string, in cluster.Rules) *headroom.Share {
+// under computes the share of a node under some rules, for what its pods need; nil if the node is not known.
+func (n *Neighbors) under(name string, in cluster.Rules, needs func(*plan.Snapshot) *headroom.Pod) *headroom.Share {
 	of := n.Cluster.NodeNamed(name)
 	if of == nil {
 		return nil
 	}
 	t := newTable()
-	n.tellOf(of, t, in, map[string]cluster.Shared{}, func(*pod.Pod) {})
+	n.tellOf(of, t, in, map[string]cluster.Shared{}, needs)
 	all, _ := t.Publish()
 	return all.Of(name)
 }
@@ -199,7 +203,10 @@ func (n *Neighbors) tell(in cluster.Rules) {
 	pods, nodes := make(map[string]bool, len(n.pods)), make(map[string]bool, len(n.nodes))
 	for _, of := range n.Cluster.Nodes() {
 		nodes[of.Name] = true
-		n.tellOf(of, n.table, in, namespaces, func(p *pod.Pod) { pods[string(p.UID)] = true })
+		n.tellOf(of, n.table, in, namespaces, func(s *plan.Snapshot) *headroom.Pod {
+			pods[string(s.Pod.UID)] = true
+			return n.needs(s)
+		})
 	}
 	for uid := range n.pods {
 		if !pods[uid] {
@@ -215,8 +222,9 @@ func (n *Neighbors) tell(in cluster.Rules) {
 	n.pods, n.nodes = pods, nodes
 }
 
-// tellOf tells a table what is on a node. namespaces has what the pods of namespaces share that were seen before.
-func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, saw func(*pod.Pod)) {
+// tellOf tells a table what is on a node, and what the pods there need. namespaces has what the pods of namespaces share that
+// were seen before.
+func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, needs func(*plan.Snapshot) *headroom.Pod) {
 	var free Shares
 	free[sizing.Memory.Index] = freeMemory
 	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
@@ -229,20 +237,29 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 			around = n.Cluster.Shared(p.Namespace())
 			namespaces[p.Namespace()] = around
 		}
-		t.SetPod(string(p.UID), of.Name, n.needs(n.Cluster.SnapshotIn(around, p, in)))
-		saw(p)
+		t.SetPod(string(p.UID), of.Name, needs(n.Cluster.SnapshotIn(around, p, in)))
 	}
 }
 
-// needs returns what a pod needs of its node.
-func (n *Neighbors) needs(s *plan.Snapshot) *headroom.Pod {
+// needsNow returns what a pod needs of its node, and what it uses of it now.
+func (n *Neighbors) needsNow(s *plan.Snapshot) *headroom.Pod {
 	containers, others := n.Planner.Parts(s)
 	of := &headroom.Pod{Unmanaged: amountsOf(others)}
 	if len(containers) > 0 {
 		of.Workload = n.Workload(s)
 	}
 	for i := range containers {
-		of.Containers = append(of.Containers, headroom.Demand{Steady: amountsOf(containers[i].Steady), Peak: amountsOf(containers[i].Peak)})
+		c := &containers[i]
+		of.Containers = append(of.Containers, headroom.Demand{Steady: amountsOf(c.Steady), Peak: amountsOf(c.Peak), Uses: amountsOf(c.Uses)})
+	}
+	return of
+}
+
+// needs returns what a pod needs of its node, whatever it uses: a share does not move with each sample.
+func (n *Neighbors) needs(s *plan.Snapshot) *headroom.Pod {
+	of := n.needsNow(s)
+	for i := range of.Containers {
+		of.Containers[i].Uses = headroom.Amounts{}
 	}
 	return of
 }

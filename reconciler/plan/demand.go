@@ -67,8 +67,9 @@ func (c *ContainerPlan) Shared(m *sizing.Measure, class corev1.PodQOSClass) *Sha
 	return &Shared{n.Recommended.Steady, n.Recommended.Steady + n.Recommended.Rest, n.Share}
 }
 
-// Part is what a container needs of its node: most of the time, and at most.
-type Part struct{ Steady, Peak node.Resources }
+// Part is what a container needs of its node: most of the time, and at most. Uses is how much memory it uses now; 0 if that is
+// not known.
+type Part struct{ Steady, Peak, Uses node.Resources }
 
 // Parts returns what the containers of a pod need of its node whose sizes follow usage, and what other containers request.
 // These are all of them if the pod is held, or must not be resized. A freeze, and a start that is not complete, end, so they do
@@ -84,7 +85,7 @@ func (p *Planner) Parts(s *Snapshot) (containers []Part, others node.Resources) 
 	containers = make([]Part, len(d.Containers))
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		containers[i] = Part{d.atShare(c, 0), d.atShare(c, 1)}
+		containers[i] = Part{d.atShare(c, 0), d.atShare(c, 1), node.Resources{Memory: c.memory.Used}}
 		others = others.Minus(node.RequestsOf(c.Current))
 	}
 	d.done()

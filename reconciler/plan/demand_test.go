@@ -109,7 +109,7 @@ func TestDemand(t *testing.T) {
 		}
 	}
 	t.Run("has two parts, of which a node knows those of pods that it may size", func(t *testing.T) {
-		part := []Part{{node.Resources{CPU: 240, Memory: 1000 * mib}, node.Resources{CPU: 720, Memory: 1000 * mib}}}
+		part := []Part{{node.Resources{CPU: 240, Memory: 1000 * mib}, node.Resources{CPU: 720, Memory: 1000 * mib}, node.Resources{Memory: 7 * mib}}}
 		takes := node.Resources{CPU: 1000, Memory: 1 << 30}
 		for _, tc := range []struct {
 			name   string
@@ -124,10 +124,11 @@ func TestDemand(t *testing.T) {
 			{"one that is paused", func(s *Snapshot) { s.Paused = &Stop{} }, nil, takes},
 			{"one that is restored", func(s *Snapshot) { s.Restore = true }, nil, takes},
 			{"one whose workload is degraded", func(s *Snapshot) { s.Degraded = &Stop{} }, nil, takes},
-			{"one of which nothing is known", func(s *Snapshot) { s.Demand = need.Unknown{} }, []Part{{takes, takes}}, node.Resources{}},
+			{"one of which nothing is known", func(s *Snapshot) { s.Demand = need.Unknown{} }, []Part{{takes, takes, node.Resources{}}}, node.Resources{}},
 		} {
 			s, d := snapshotOf(t, podtest.Pod(podtest.Burstable, podtest.AsCreated), podtest.Node("n4")), showing()
 			sharing(0.5)(s, d, nil)
+			d.uses = 7 * mib
 			s.Now, s.Demand = podtest.At(100*hours), d
 			tc.change(s)
 			if got, others := (&Planner{OwnerKinds: DefaultOwnerKinds}).Parts(s); !slices.Equal(got, tc.want) || others != tc.others {

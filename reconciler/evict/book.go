@@ -75,6 +75,9 @@ type Book struct {
 	Entries     []Entry
 }
 
+// Waits is why a candidate may not move before another pod has moved.
+const Waits = "another pod of its workload or its node is moving"
+
 // Refuses returns why a candidate may not move now; empty if it may. An entry that is in progress, because its pod is still
 // there or its workload is not complete again, keeps other pods of the workload and of the node where they are.
 func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool) string {
@@ -90,7 +93,7 @@ func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool
 	}
 	for i := range b.Entries {
 		if e := &b.Entries[i]; (e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload) && inProgress(e) {
-			return "another pod of its workload or its node is moving"
+			return Waits
 		}
 	}
 	return ""

@@ -260,6 +260,15 @@ func (g *glance) postpone(uid types.UID, why string) {
 	g.soon(r.at)
 }
 
+// await notes why a pod does not move before another one has: that usually takes seconds, and is no attempt.
+func (g *glance) await(uid types.UID, why string) {
+	r := g.retryOf(uid)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.at, r.why = g.now.Add(leastPause), why
+	g.soon(r.at)
+}
+
 // waits reports whether a pod is tried again only later.
 func (g *glance) waits(uid types.UID) bool {
 	g.mu.Lock()
@@ -316,7 +325,12 @@ func (g *glance) begin(ctx context.Context) {
 		book, _ := g.store.last()
 		book = book.Clone()
 		book.MostPerHour = g.Table.Profiles()[0].Eviction.MaxPerHour
-		if why := book.Refuses(g.now, &c.Candidate, g.inProgress); why != "" {
+		switch why := book.Refuses(g.now, &c.Candidate, g.inProgress); why {
+		case "":
+		case evict.Waits:
+			g.await(c.UID, why)
+			continue
+		default:
 			g.postpone(c.UID, why)
 			continue
 		}

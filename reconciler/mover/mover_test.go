@@ -182,17 +182,30 @@ func TestMover(t *testing.T) {
 		w.expect(0, "")
 		w.mover.NodeChanged("n0")
 		w.after(time.Second)
-		if w.evicted != 1 {
-			t.Errorf("%d pods were evicted, want 1", w.evicted)
+		expect := func(evicted int, when string) {
+			t.Helper()
+			if w.evicted != evicted {
+				t.Errorf("%s: %d pods were evicted, want %d", when, w.evicted, evicted)
+			}
 		}
+		expect(1, "a node lacks memory")
 		if w.cluster.Pods("shop").Get("api-2") != nil {
 			t.Error("api-2 stays")
 		}
+		for range 10 {
+			w.after(time.Second)
+		}
+		expect(1, "the pod is not replaced yet")
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "api-3", "n1"))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
+		ready(p, true)
+		w.put(p)
+		clear(w.moving)
+		w.after(leastPause)
+		expect(2, "it is")
 		known.lacks = node.Resources{} // Nothing says so.
 		w.after(time.Hour)
-		if w.evicted != 1 {
-			t.Errorf("%d pods were evicted, want no more than 1", w.evicted)
-		}
+		expect(2, "the node has enough")
 	})
 }
 

@@ -71,7 +71,7 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 	short := maps.Clone(g.short)
 	g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(short)) {
-		g.soon(g.now.Add(firstRetry)) // That pods use less is not said.
+		g.soon(g.now.Add(mostPause)) // That pods use less is not said.
 		for _, of := range g.Cluster.On(name) {
 			if !of.Lives() || book.Of(of.UID) != nil || g.waits(of.UID) {
 				continue

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// firstRetry is the time after which a pod that cannot move is judged again, or evicted again. It doubles with each
-	// further attempt, up to lastRetry.
-	firstRetry, lastRetry = 10 * time.Second, 10 * time.Minute
+	// firstRetry is the time after which a pod that cannot move is judged again, or evicted again: it may only have been resized
+	// in between. It doubles with each further attempt, up to lastRetry.
+	firstRetry, lastRetry = time.Second, 10 * time.Minute
 	// mostJudged is how many pods are judged in one look: each takes a few requests to the API server.
 	mostJudged = 20
 )

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -26,7 +28,7 @@ import (
 )
 
 const (
-	workloads, replicas = 10, 20
+	workloads = 10
 	// reported is how many samples of 4 minutes are reported of each pod. More would not be taken from one sender.
 	reported = 60
 	// configOf shares all in a mode. Nothing is known of the time before the pods, so a decrease needs no history.
@@ -43,6 +45,7 @@ data:
     pace: {resizesPerSecond: 0, freedPerHour: 0}
     guard: {enabled: false}
     demand: {from: usage, mode: %s, policy: shared, minHistory: 0s, minCoverage: 0, memory: {share: true}}
+    eviction: {enabled: true, maxPerHour: 100}
 `
 	deployment = `
 ---
@@ -68,7 +71,10 @@ type world struct {
 	*localcluster.Cluster
 	client     kubernetes.Interface
 	kubeconfig string
-	replicas   []*replica
+	// each is how many pods each workload has, and args are the arguments of the server.
+	each     int
+	args     []string
+	replicas []*replica
 }
 
 // now is the time by the clocks of servers that are a day ahead: in the time between, by these clocks, the pods have worked.
@@ -83,16 +89,24 @@ type replica struct {
 	api *client.Client
 }
 
-func newWorld(t *testing.T) *world {
+// newWorld returns a cluster where each workload has so many pods, none of them on cordoned nodes. The server has these
+// arguments, and the rights that they need.
+func newWorld(t *testing.T, options localcluster.Options, each, cordoned int, args ...string) *world {
 	t.Helper()
-	w := &world{Cluster: localcluster.ForTestWith(t, localcluster.Options{Nodes: "n2d=3,n4=3:speed=1.25", NodeCPU: 32, NodeMemory: "24Gi"})}
+	w := &world{Cluster: localcluster.ForTestWith(t, options), each: each, args: append(args, "--usage-sources=push", "--leader-lease-duration=10s")}
 	w.client = kubernetes.NewForConfigOrDie(w.Config())
 	if err := w.Install(t.Context(), "deploy/base", deploy.Namespace, "workload-resizer"); err != nil {
 		t.Fatal(err)
 	}
 	manifests := "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
 	for i := range workloads {
-		manifests += fmt.Sprintf(deployment, i, replicas)
+		manifests += fmt.Sprintf(deployment, i, each)
+	}
+	for _, name := range w.nodeNames(t)[:cordoned] {
+		w.cordon(t, name, true)
+	}
+	for _, m := range deploy.EvictPods() {
+		w.apply(t, string(m))
 	}
 	w.apply(t, fmt.Sprintf(configOf, "observe"))
 	w.apply(t, manifests)
@@ -100,19 +114,51 @@ func newWorld(t *testing.T) *world {
 	if w.kubeconfig, err = localcluster.ServiceAccountKubeconfig(t.Context(), w.Config(), deploy.Namespace, deploy.ServiceAccount, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	localcluster.Eventually(t, "all pods to run", func() error {
-		running := 0
+	w.run(t)
+	return w
+}
+
+// run waits until all pods are ready.
+func (w *world) run(t *testing.T) {
+	t.Helper()
+	localcluster.Eventually(t, "all pods to be ready", func() error {
+		n := 0
 		for _, p := range w.pods(t) {
-			if p.Status.Phase == corev1.PodRunning {
-				running++
+			if ready(&p) {
+				n++
 			}
 		}
-		if running != workloads*replicas {
-			return fmt.Errorf("%d run", running)
+		if n != workloads*w.each {
+			return fmt.Errorf("%d are", n)
 		}
 		return nil
 	})
-	return w
+}
+
+func ready(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (w *world) nodeNames(t *testing.T) (names []string) {
+	t.Helper()
+	list, err := w.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}
+
+// cordon lets the scheduler use a node, or not.
+func (w *world) cordon(t *testing.T, node string, is bool) {
+	t.Helper()
+	if _, err := w.client.CoreV1().Nodes().Patch(t.Context(), node, types.StrategicMergePatchType, fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, is), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (w *world) apply(t *testing.T, manifest string) {
@@ -131,7 +177,7 @@ func (w *world) serve(t *testing.T, now func() time.Time) *replica {
 		t.Fatal(err)
 	}
 	started := localcluster.ServerForTest(t, localcluster.ServerOptions{
-		Program: "workload-resizer-stepped", Kubeconfig: w.kubeconfig, Args: []string{"--usage-sources=push", "--leader-lease-duration=10s"},
+		Program: "workload-resizer-stepped", Kubeconfig: w.kubeconfig, Args: w.args,
 		Env: []string{steppedclock.Variable + "=" + path},
 	})
 	go func() { // A clock that stands still would let nothing happen.
@@ -187,10 +233,11 @@ func (w *world) pods(t *testing.T) []corev1.Pod {
 func memoryOf(workload int) int64 { return int64(100+10*workload) << 20 }
 
 // uses is what a container of a workload uses at a time: little, but ten times as much cpu and four times as much memory in
-// five minutes of every four hours. The peaks of workloads come one after the other.
-func uses(workload int, at time.Time, length time.Duration) *workloadresizerv1.ContainerUsage {
+// five minutes of every four hours until a time. The peaks of workloads come one after the other, and none within the last half
+// hour: a container keeps what it has used lately.
+func uses(workload int, at, until time.Time, length time.Duration) *workloadresizerv1.ContainerUsage {
 	cpu, memory := 0.05+0.01*float64(workload), memoryOf(workload)
-	if at.Unix()/300%48 == int64(4*workload) {
+	if int(until.Sub(at)/(5*time.Minute))%48 == 4*workload+6 {
 		cpu, memory = 10*cpu, 4*memory
 	}
 	return &workloadresizerv1.ContainerUsage{
@@ -198,21 +245,24 @@ func uses(workload int, at time.Time, length time.Duration) *workloadresizerv1.C
 	}
 }
 
-// report sends usages of pods to a server that collects them.
+// report sends usages of pods to a server that collects them. Pods may move meanwhile.
 func (w *world) report(t *testing.T, of func(p *corev1.Pod, workload int) []*workloadresizerv1.ContainerUsage) {
 	t.Helper()
-	var all []*workloadresizerv1.ContainerUsage
-	for _, p := range w.pods(t) {
-		var workload int
-		if _, err := fmt.Sscanf(p.Labels["app"], "w%d", &workload); err != nil {
-			t.Fatal(err)
-		}
-		for _, u := range of(&p, workload) {
-			u.PodUid = string(p.UID)
-			all = append(all, u)
-		}
-	}
 	localcluster.Eventually(t, "a server to take the reports", func() (err error) {
+		var all []*workloadresizerv1.ContainerUsage
+		for _, p := range w.pods(t) {
+			if !ready(&p) {
+				continue
+			}
+			var workload int
+			if _, err := fmt.Sscanf(p.Labels["app"], "w%d", &workload); err != nil {
+				return err
+			}
+			for _, u := range of(&p, workload) {
+				u.PodUid = string(p.UID)
+				all = append(all, u)
+			}
+		}
 		for _, r := range w.replicas {
 			var response *workloadresizerv1.ReportUsageResponse
 			if response, err = send(t.Context(), r.api, all); err == nil && response.GetRejected() > 0 {
@@ -300,7 +350,7 @@ func (w *world) nodes(t *testing.T) (map[string]*node, error) {
 		}
 		done++
 	}
-	if done != workloads*replicas {
+	if done != workloads*w.each {
 		return nil, fmt.Errorf("%d plans", done)
 	}
 	return all, nil
@@ -321,7 +371,7 @@ func (w *world) knows(t *testing.T, of *replica) {
 			for _, on := range r.GetContainers()[0].GetMeasured() {
 				samples += on.GetSamples()
 			}
-			if samples != replicas*(reported+1) {
+			if samples != int64(w.each*(reported+1)) {
 				return fmt.Errorf("%d samples of workload %d are known", samples, i)
 			}
 		}
@@ -329,14 +379,15 @@ func (w *world) knows(t *testing.T, of *replica) {
 	})
 }
 
-// raised waits until each container requests nearly as much memory as the test reports, and returns how long that took.
-func (w *world) raised(t *testing.T, uses func(workload string) int64) time.Duration {
+// raised waits until the node of each container has set aside nearly as much memory as the test reports, and returns how long
+// that took.
+func (w *world) raised(t *testing.T, uses func(*corev1.Pod) int64) time.Duration {
 	t.Helper()
 	began := time.Now()
-	localcluster.Eventually(t, "all containers to request what they use", func() error {
+	localcluster.Eventually(t, "all containers to have what they use", func() error {
 		for _, p := range w.pods(t) {
-			if has, used := p.Spec.Containers[0].Resources.Requests.Memory().Value(), uses(p.Labels["app"]); has < used*9/10 {
-				return fmt.Errorf("pod %s requests %d bytes, and uses %d", p.Name, has, used)
+			if used := uses(&p); used > 0 && (!ready(&p) || p.Status.ContainerStatuses[0].Resources.Requests.Memory().Value() < used*9/10) {
+				return fmt.Errorf("pod %s uses %d bytes, and has %+v", p.Name, used, p.Status.ContainerStatuses)
 			}
 		}
 		return nil
@@ -353,20 +404,74 @@ func amount(t *testing.T, text string) float64 {
 	return q.AsApproximateFloat64()
 }
 
-func TestNeighbors(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
+// shared returns a world in which the pods share what they rarely need, as their reports say, and two replicas of the server
+// know that.
+func shared(t *testing.T, w *world) {
+	t.Helper()
 	w.scaled(t)
 	w.replicas = append(w.replicas, w.serve(t, now))
 	until := now()
 	w.report(t, func(_ *corev1.Pod, workload int) (all []*workloadresizerv1.ContainerUsage) {
 		for ago := 4 * reported; ago >= 0; ago -= 4 {
-			all = append(all, uses(workload, until.Add(-time.Duration(ago)*time.Minute), 4*time.Minute))
+			all = append(all, uses(workload, until.Add(-time.Duration(ago)*time.Minute), until, 4*time.Minute))
 		}
 		return all
 	})
 	w.knows(t, w.replicas[0])
 	w.apply(t, fmt.Sprintf(configOf, "apply"))
+	localcluster.Eventually(t, "all pods to have their shares", func() (err error) {
+		_, err = w.nodes(t)
+		return err
+	})
+	w.replicas = append(w.replicas, w.serve(t, now)) // It leads later.
+	later.Add(int64(10 * time.Minute))               // The leader stores what it knows.
+	w.knows(t, w.replicas[1])
+}
+
+// killLeader kills the first replica.
+func (w *world) killLeader(t *testing.T) {
+	t.Helper()
+	if err := w.replicas[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.replicas = w.replicas[1:]
+}
+
+// spike reports that all containers that ran before use a multiple of their memory now, and returns how much those of each
+// workload use.
+func (w *world) spike(t *testing.T, multiple float64) map[string]int64 {
+	t.Helper()
+	used := map[string]int64{}
+	for workload := range workloads {
+		used[fmt.Sprint("w", workload)] = int64(multiple * float64(memoryOf(workload)))
+	}
+	w.report(t, func(p *corev1.Pod, workload int) []*workloadresizerv1.ContainerUsage {
+		at := now()
+		u := uses(workload, at, at, 5*time.Second)
+		u.MemoryPeakBytes = new(used[p.Labels["app"]])
+		return []*workloadresizerv1.ContainerUsage{u}
+	})
+	return used
+}
+
+// unharmed checks that no container has restarted, and stops the servers.
+func (w *world) unharmed(t *testing.T) {
+	t.Helper()
+	for _, p := range w.pods(t) {
+		if n := p.Status.ContainerStatuses[0].RestartCount; n != 0 {
+			t.Errorf("pod %s has restarted %d times", p.Name, n)
+		}
+	}
+	for _, r := range w.replicas {
+		if err := r.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestNeighbors(t *testing.T) {
+	w := newWorld(t, localcluster.Options{Nodes: "n2d=3,n4=3:speed=1.25", NodeCPU: 32, NodeMemory: "24Gi"}, 20, 0)
+	shared(t, w)
 	var nodes map[string]*node
 	localcluster.Eventually(t, "all pods to have their shares", func() (err error) {
 		nodes, err = w.nodes(t)
@@ -382,36 +487,67 @@ func TestNeighbors(t *testing.T) {
 			}
 		}
 	}
-
-	w.replicas = append(w.replicas, w.serve(t, now)) // It leads later.
-	later.Store(int64(10 * time.Minute))             // The leader stores what it knows.
-	w.knows(t, w.replicas[1])
-	for round, factor := range []float64{3, 4.5} {
-		used := map[string]int64{}
-		for workload := range workloads {
-			used[fmt.Sprint("w", workload)] = int64(factor * float64(memoryOf(workload)))
-		}
+	for round, multiple := range []float64{3, 4.5} {
 		if round == 1 {
-			if err := w.replicas[0].Kill(); err != nil {
-				t.Fatal(err)
+			w.killLeader(t)
+		}
+		used := w.spike(t, multiple)
+		t.Logf("all containers had what they used %v after the reports of round %d", w.raised(t, func(p *corev1.Pod) int64 { return used[p.Labels["app"]] }).Round(time.Millisecond), round)
+	}
+	w.unharmed(t)
+}
+
+// evicted returns how many events say that a pod was evicted.
+func (w *world) evicted(t *testing.T) int {
+	t.Helper()
+	events, err := w.client.CoreV1().Events("shop").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=Evicted"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(events.Items)
+}
+
+// TestFullNode lets all pods of a node use more memory together than the node has, while another node has room.
+func TestFullNode(t *testing.T) {
+	w := newWorld(t, localcluster.Options{Nodes: "n4=2:speed=1.25", NodeCPU: 32, NodeMemory: "16Gi"}, 2, 1, "--evict-pods")
+	shared(t, w)
+	names := w.nodeNames(t)
+	w.cordon(t, names[0], false)
+	for round, multiple := range []float64{7, 9.5} {
+		if round == 1 {
+			w.killLeader(t)
+		}
+		before := map[types.UID]bool{}
+		for _, p := range w.pods(t) {
+			before[p.UID] = p.Spec.NodeName == names[1]
+		}
+		evicted := w.evicted(t)
+		used := w.spike(t, multiple)
+		began := time.Now()
+		localcluster.Eventually(t, "a pod to move", func() error {
+			if w.evicted(t) == evicted {
+				return errors.New("no event says so")
 			}
-			w.replicas = w.replicas[1:]
-		}
-		w.report(t, func(p *corev1.Pod, workload int) []*workloadresizerv1.ContainerUsage {
-			u := uses(workload, now(), 5*time.Second)
-			u.MemoryPeakBytes = new(used[p.Labels["app"]])
-			return []*workloadresizerv1.ContainerUsage{u}
+			return nil
 		})
-		t.Logf("all containers requested what they used %v after the reports of round %d", w.raised(t, func(workload string) int64 { return used[workload] }).Round(time.Millisecond), round)
-	}
-	for _, p := range w.pods(t) {
-		if n := p.Status.ContainerStatuses[0].RestartCount; n != 0 {
-			t.Errorf("pod %s has restarted %d times", p.Name, n)
+		t.Logf("the first pod was evicted %v after the reports of round %d", time.Since(began).Round(time.Millisecond), round)
+		took := w.raised(t, func(p *corev1.Pod) int64 {
+			if !before[p.UID] {
+				return 0 // It uses nothing yet, as far as reports say.
+			}
+			return used[p.Labels["app"]]
+		})
+		w.run(t)
+		moved := 0
+		for _, p := range w.pods(t) {
+			delete(before, p.UID)
 		}
-	}
-	for _, r := range w.replicas {
-		if err := r.Stop(); err != nil {
-			t.Error(err)
+		for _, was := range before {
+			if was {
+				moved++
+			}
 		}
+		t.Logf("all containers that stayed had what they used %v after that; %d of their pods had moved", took.Round(time.Millisecond), moved)
 	}
+	w.unharmed(t)
 }

@@ -182,11 +182,11 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 		u.recommend(t, name, map[bool]string{false: `{"cpu": "300m", "memory": "128Mi"}`, true: `{"memory": "128Mi"}`}[name == "shared"])
 	}
 	c.deploy(t, namespace, app{name: "theirs", nodeType: "n4", requests: small})
-	c.awaitCreatedWith(t, namespace, "theirs", corev1.ResourceCPU, "300m")
+	u.awaitCreatedWith(t, "theirs", corev1.ResourceCPU, "300m")
 	c.deploy(t, namespace, app{name: "watched", nodeType: "n4", requests: small}, app{name: "shared", nodeType: "n4", requests: small},
 		app{name: "initial", nodeType: "n4", requests: small})
-	c.awaitCreatedWith(t, namespace, "shared", corev1.ResourceMemory, "128Mi")
-	c.awaitCreatedWith(t, namespace, "initial", corev1.ResourceMemory, "128Mi")
+	u.awaitCreatedWith(t, "shared", corev1.ResourceMemory, "128Mi")
+	u.awaitCreatedWith(t, "initial", corev1.ResourceMemory, "128Mi")
 	theirs, watched, shared := c.one(t, namespace, "theirs"), c.one(t, namespace, "watched"), c.one(t, namespace, "shared")
 	s.awaitReason(t, theirs, workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
 	c.awaitSettled(t, s, namespace)
@@ -205,7 +205,7 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 	// The cpu that it raises while a pod starts, and lowers later, is not the author's.
 	c.apply(t, tuner("starting", "default", "Off", "startupBoost: {cpu: {type: Factor, factor: 3, durationSeconds: 10}}"))
 	c.deploy(t, namespace, app{name: "starting", nodeType: "n4", requests: small})
-	c.awaitCreatedWith(t, namespace, "starting", corev1.ResourceCPU, "300m")
+	u.awaitCreatedWith(t, "starting", corev1.ResourceCPU, "300m")
 	s.awaitReason(t, c.one(t, namespace, "starting"), workloadresizerv1.Decision_DECISION_SKIP, "ActiveVPA")
 	// It needs a moment to see what it has written. Until then, it would write it again, over what the server has written.
 	c.ProgramForTest(t, "vpa-updater", gates, "--updater-interval", "5s", "--use-admission-controller-status=false", "--min-replicas", "1")
@@ -221,20 +221,21 @@ func (c *cluster) besideAutoscaler(t *testing.T, s *server) {
 
 // awaitCreatedWith waits until the Vertical Pod Autoscaler gives a pod so much of a resource at its creation, and deletes the
 // others: it may not know yet what it should.
-func (c *cluster) awaitCreatedWith(t *testing.T, namespace, app string, name corev1.ResourceName, amount string) {
+func (u *tunedCluster) awaitCreatedWith(t *testing.T, app string, name corev1.ResourceName, amount string) {
 	t.Helper()
+	const namespace = "tuned"
 	localcluster.Eventually(t, fmt.Sprintf("a pod of %s to be created with %s of %s", app, amount, name), func() error {
-		for _, p := range c.of(t, namespace, app) {
+		for _, p := range u.of(t, namespace, app) {
 			if text(p.Spec.Containers[0].Resources.Requests, name) == amount {
 				return nil
 			}
-			if err := c.client.CoreV1().Pods(namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
+			if err := u.client.CoreV1().Pods(namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
 				return err
 			}
 		}
 		return errors.New("there is none")
 	})
-	c.awaitDeployed(t, namespace)
+	u.awaitDeployed(t, namespace)
 }
 
 // besideRestrictions creates a pod in a namespace with the strictest standard, and attaches a container to it.

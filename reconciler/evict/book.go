@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
@@ -16,8 +17,9 @@ import (
 // move a pod each time.
 const Closed = time.Hour
 
-// mostEntries is how many decisions a Book remembers. If all of them still count, no pod is moved.
-const mostEntries = 2000
+// mostEntries is how many decisions a Book remembers, and mostBytes how many bytes they may take, since a ConfigMap has room
+// for 1 MiB. If all of them still count, no pod is moved.
+const mostEntries, mostBytes = 2000, 1_000_000
 
 // Cause is why a pod of a workload must leave a node.
 type Cause struct {
@@ -88,7 +90,9 @@ func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool
 		return "a pod was chosen for the same reason already"
 	case b.recent(now) >= b.MostPerHour:
 		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now))
-	case len(b.Entries) >= mostEntries:
+	case !c.named():
+		return "its workload has a kind or name that no object can have"
+	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
 		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
 	}
 	for i := range b.Entries {
@@ -97,6 +101,22 @@ func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool
 		}
 	}
 	return ""
+}
+
+// named reports whether an object can have the kind and the name of the workload. They may come from a reference to an owner,
+// where the API server accepts any text of any length: a few such pods would fill the book, and nobody else's could move.
+func (c *Cause) named() bool {
+	return len(validation.IsDNS1035Label(strings.ToLower(c.Workload.Kind))) == 0 && len(validation.IsDNS1123Subdomain(c.Workload.Name)) == 0
+}
+
+// bytes returns how many bytes the book takes at most once nothing but times is added to it.
+func (b *Book) bytes() (n int) {
+	const others = 320 // The names of fields, the times and the numbers.
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		n += len(e.Namespace) + len(e.Workload.Kind) + len(e.Workload.Name) + len(e.Node) + len(e.Reason) + len(e.Pod) + len(e.UID) + others
+	}
+	return n
 }
 
 // recent returns how many pods were about to be evicted within an hour.

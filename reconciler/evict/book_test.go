@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,10 @@ func TestDecide(t *testing.T) {
 		{"no more this hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
 		{"again after an hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-time.Hour)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
 		{"a book that is full", Book{MostPerHour: 1, Entries: make([]Entry, mostEntries)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"a book of many bytes", Book{MostPerHour: 1, Entries: longest(700)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
+		{"a book of too many bytes", Book{MostPerHour: 1, Entries: longest(800)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"a name that no object can have", Book{MostPerHour: 1}, []Candidate{candidate(strings.Repeat("a", 254), "n1", Low, 1), candidate("<", "n1", Low, 1)}, nothing, ""},
+		{"a kind that no object can have", Book{MostPerHour: 1}, []Candidate{{Cause: Cause{Workload: workload.Workload{Kind: strings.Repeat("A", 64), Name: "a"}}}}, nothing, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(tc.book.Entries)
@@ -57,6 +62,26 @@ func TestDecide(t *testing.T) {
 				t.Errorf("got %+v, want %q", e, tc.want)
 			}
 		})
+	}
+}
+
+// longest returns entries with the longest names that there are.
+func longest(n int) (all []Entry) {
+	long := strings.Repeat("n", 253)
+	c := Cause{Namespace: long[:63], Workload: workload.Workload{Kind: long[:63], Name: long}, Node: long, Reason: "ResizeInfeasible"}
+	for range n {
+		all = append(all, Entry{Cause: c, Pod: long, UID: types.UID(long[:36]), At: begin.Add(-2*time.Hour + 1), Pods: 100_000, Ready: 100_000, Cleared: begin.Add(1), Missed: begin.Add(1)})
+	}
+	return all
+}
+
+func TestBytes(t *testing.T) {
+	for _, n := range []int{1, 100, 1000} {
+		b := Book{Entries: longest(n)}
+		text, err := json.Marshal(b.Entries)
+		if got := b.bytes(); err != nil || got < len(text) || got > len(text)+100*n {
+			t.Errorf("%d entries: %d bytes are assumed, they have %d (%v)", n, got, len(text), err)
+		}
 	}
 }
 

@@ -58,8 +58,9 @@ type Entry struct {
 	Cause
 	Pod string    `json:"pod"`
 	UID types.UID `json:"uid"`
-	// At is when the pod was last about to be evicted.
-	At time.Time `json:"at"`
+	// At is when the pod was last about to be evicted, and Chosen when it was chosen.
+	At     time.Time `json:"at"`
+	Chosen time.Time `json:"chosen,omitzero"`
 	// Pods is how many pods its workload had when it was decided, and Ready how many of them were ready.
 	Pods  int `json:"pods,omitempty"`
 	Ready int `json:"ready,omitempty"`
@@ -111,7 +112,7 @@ func (c *Cause) named() bool {
 
 // bytes returns how many bytes the book takes at most once nothing but times is added to it.
 func (b *Book) bytes() (n int) {
-	const others = 320 // The names of fields, the times and the numbers.
+	const others = 370 // The names of fields, the times and the numbers.
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		n += len(e.Namespace) + len(e.Workload.Kind) + len(e.Workload.Name) + len(e.Node) + len(e.Reason) + len(e.Pod) + len(e.UID) + others
@@ -136,7 +137,7 @@ func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*En
 		return nil
 	}
 	c := slices.MinFunc(candidates, Compare)
-	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Pods: c.Pods, Ready: c.Ready})
+	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Chosen: now, Pods: c.Pods, Ready: c.Ready})
 	return &b.Entries[len(b.Entries)-1]
 }
 

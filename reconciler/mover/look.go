@@ -187,15 +187,16 @@ const (
 	replacedWithin, wholeWithin = 10 * time.Minute, time.Hour
 )
 
-// inProgress reports whether a pod is about to move, or has moved and its workload is not complete again.
+// inProgress reports whether a pod is about to move, or has moved and its workload is not complete again. What its author does
+// may prevent that for good, such as a budget or a finalizer: others do not wait longer than for one that has moved.
 func (g *glance) inProgress(e *evict.Entry) bool {
-	return g.moving(e) || g.podOf(e) != nil && e.Cleared.IsZero()
+	return g.moving(e) || g.podOf(e) != nil && e.Cleared.IsZero() && g.now.Sub(e.Chosen) < wholeWithin
 }
 
 // moving reports whether a pod may have been evicted, and its workload is not complete again.
 func (g *glance) moving(e *evict.Entry) bool {
 	if of := g.podOf(e); of != nil {
-		return of.Terminating() || g.now.Sub(e.At) < seenWithin
+		return g.now.Sub(e.At) < seenWithin || of.Terminating() && g.now.Sub(e.At) < wholeWithin
 	}
 	s := g.count(e.Namespace, e.Workload)
 	return g.now.Sub(e.At) < wholeWithin && (s.ready < e.Ready || s.ready+s.others < e.Pods)

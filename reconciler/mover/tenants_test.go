@@ -1,0 +1,69 @@
+package mover
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// beside adds two pods of another workload: one is on n0.
+func (w *world) beside() {
+	for i, name := range []string{"api-1", "api-2"} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, w.nodes[i].Name))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
+		ready(p, true)
+		w.put(p)
+	}
+	w.resize()
+}
+
+// TestTenants does what a user with the rights of one namespace can do to keep the pods of others from moving.
+func TestTenants(t *testing.T) {
+	t.Run("an absurd name of an owner does not fill the book", func(t *testing.T) {
+		w := calm(t, func(p *corev1.Pod) { p.OwnerReferences[0].Name = strings.Repeat("x", 600<<10) })
+		w.after(time.Hour)
+		if len(w.stored) > 10<<10 {
+			t.Errorf("the book has %d bytes", len(w.stored))
+		}
+	})
+	t.Run("a pod that was chosen and can no longer move does not keep others where they are", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		w.expect(0, "a PodDisruptionBudget does not allow it now")
+		w.blocked = false
+		p := w.objects["web-1"].DeepCopy()
+		p.Annotations = map[string]string{evict.SafeToEvict: "false"}
+		w.put(p)
+		w.beside()
+		for range 20 {
+			w.after(10 * time.Minute)
+		}
+		w.expect(1, "") // It has the room of api-1.
+		if w.objects["api-1"] != nil {
+			t.Error("web-1 was evicted")
+		}
+	})
+	t.Run("a pod with a finalizer does not keep others where they are", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		w.blocked = false
+		p := w.objects["web-1"].DeepCopy()
+		now := metav1.NewTime(w.cluster.Clock.Now())
+		p.DeletionTimestamp, p.Finalizers = &now, []string{"example.com/forever"}
+		w.put(p)
+		w.beside()
+		for range 20 {
+			w.after(10 * time.Minute)
+		}
+		w.expect(1, "")
+	})
+}

@@ -18,6 +18,12 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
+// Problems that everybody sees who may see the status. They name no pod, since these are not for everybody.
+var (
+	errUnjudged = errors.New("pods cannot be judged, so that they are not evicted: a right is missing, as the log says; apply the component evict-pods, which has the rights")
+	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
+)
+
 // move judges a pod, writes down that it moves, as decide says, and evicts it. If that is not possible now, it is tried again
 // later.
 func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book) *evict.Entry) {
@@ -32,7 +38,7 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		return
 	case err != nil:
 		if apierrors.IsForbidden(err) {
-			g.fail(fmt.Errorf("pods cannot be judged, so that none is evicted: %w: apply the component evict-pods, which has the rights", err))
+			g.fail(errUnjudged)
 		}
 		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
 		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
@@ -95,7 +101,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 	default:
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
 		if apierrors.IsForbidden(err) {
-			g.fail(fmt.Errorf("pods cannot be evicted: %w: apply the component evict-pods, which has the right", err))
+			g.fail(errRefused)
 		}
 		logger.Error(err, "Pod not evicted; trying again")
 		g.postpone(c.UID, "the API server does not accept it: "+err.Error())

@@ -1,12 +1,19 @@
 package mover
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
@@ -66,4 +73,38 @@ func TestTenants(t *testing.T) {
 		}
 		w.expect(1, "")
 	})
+	t.Run("a problem that everybody sees names no pod", func(t *testing.T) {
+		w := calm(t)
+		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New("no right in namespace shop"))
+		}
+		w.after(10 * time.Minute)
+		w.expect(0, "no right in namespace shop")
+		w.names("shop", "web")
+	})
+	t.Run("nor does one of a pod that cannot be judged", func(t *testing.T) {
+		w := calm(t, func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "secret"}}}}
+		})
+		w.mover.Client.(*fake.Clientset).PrependReactor("get", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "secret", errors.New("no right in namespace shop"))
+		})
+		w.after(10 * time.Minute)
+		w.expect(0, "no right in namespace shop")
+		w.names("shop", "secret")
+	})
+}
+
+// names fails the test if what everybody sees names something, or is nothing.
+func (w *world) names(these ...string) {
+	w.Helper()
+	err := w.mover.Problem()
+	if err == nil {
+		w.Fatal("no problem")
+	}
+	for _, name := range these {
+		if strings.Contains(err.Error(), name) {
+			w.Errorf("%q names %s", err, name)
+		}
+	}
 }

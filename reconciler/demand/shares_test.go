@@ -152,6 +152,20 @@ func TestShares(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a pod that its node has not accepted takes nothing", func(t *testing.T) {
+		// Anyone who may create pods can name their node, and request more than it has. The kubelet then refuses it.
+		f := newFixture(t, sharingAll(policy.Apply))
+		f.bursts()
+		f.addPod(t, "web-1-z", "web-1", func(p *corev1.Pod) {
+			p.OwnerReferences = nil
+			p.CreationTimestamp, p.Status = metav1.NewTime(f.Clock.Now()), corev1.PodStatus{Phase: corev1.PodPending}
+			p.Spec.Containers[0].Resources = podtest.Amounts{"1k", "", "1Pi", ""}.Requirements()
+		})
+		f.round(t)
+		if lacks := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
+			t.Errorf("the node lacks %+v", lacks)
+		}
+	})
 	t.Run("a tenth of the memory stays free where it is shared", func(t *testing.T) {
 		f := newFixture(t, sharingAll(policy.Apply))
 		f.bursts()

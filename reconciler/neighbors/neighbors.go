@@ -229,7 +229,7 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 	free[sizing.Memory.Index] = freeMemory
 	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
 	for _, p := range n.Cluster.On(of.Name) {
-		if p.Finished() {
+		if p.Finished() || !accepted(p) {
 			continue
 		}
 		around, known := namespaces[p.Namespace()]
@@ -239,6 +239,12 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 		}
 		t.SetPod(string(p.UID), of.Name, needs(n.Cluster.SnapshotIn(around, p, in)))
 	}
+}
+
+// accepted reports whether a node is known to have accepted a pod. Its author may have chosen the node, and the pod may request
+// more than the node has: such a pod takes nothing of it, and its neighbors must not move because of it.
+func accepted(p *pod.Pod) bool {
+	return p.Phase() != corev1.PodPending || p.StartedAt().After(p.CreatedAt())
 }
 
 // needsNow returns what a pod needs of its node, and what it uses of it now.

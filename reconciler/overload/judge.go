@@ -44,6 +44,8 @@ type Verdict struct {
 type Decision struct {
 	// Taint are the nodes that must get the taint, the worst first, and Clear those that must lose it.
 	Taint, Clear []Verdict
+	// Room is how many nodes may get the taint once all of Clear have lost it.
+	Room int
 	// Spared is how many nodes are overloaded and do not get the taint because too many others have it.
 	Spared int
 }
@@ -107,11 +109,11 @@ func (j *Judge) Decide(limits *policy.Overload, nodes []Node, now time.Time) (d 
 		kept--
 	}
 	slices.SortFunc(want, worst)
-	room := min(max(most-kept, 0), len(want))
-	for _, s := range want[:room] {
+	d.Room = max(most-kept, 0)
+	for _, s := range want[:min(d.Room, len(want))] {
 		d.Taint = append(d.Taint, s.highest(limits))
 	}
-	d.Spared = len(want) - room
+	d.Spared = len(want) - len(d.Taint)
 	return d
 }
 

@@ -201,13 +201,11 @@ func (s *Steer) steer(ctx context.Context, all []*corev1.Node, limits *policy.Ov
 	d := s.judge.Decide(limits, judged, s.Clock.Now())
 	s.spared.Set(float64(d.Spared))
 	cleared := map[string]bool{}
-	complete := true // Otherwise, too many nodes could have the taint.
 	for _, v := range d.Clear {
 		cleared[v.Node] = true
-		complete = s.clear(ctx, byName[v.Node], whyCleared(v.Why, limits)) && complete
-	}
-	if !complete {
-		return
+		if !s.clear(ctx, byName[v.Node], whyCleared(v.Why, limits)) {
+			d.Room-- // Otherwise, too many nodes could have the taint.
+		}
 	}
 	for _, n := range all {
 		// The configuration may have changed since the node got it.
@@ -215,13 +213,15 @@ func (s *Steer) steer(ctx context.Context, all []*corev1.Node, limits *policy.Ov
 			s.taint(ctx, n, wanted, "its key or effect has changed in the configuration")
 		}
 	}
-	for _, v := range d.Taint {
+	for _, v := range d.Taint[:max(0, min(d.Room, len(d.Taint)))] {
 		s.taint(ctx, byName[v.Node], wanted, whyTainted(&v, limits))
 	}
 }
 
-// ours reports whether the server has set a taint because of overload.
-func ours(t corev1.Taint) bool { return t.Value == contract.OverloadMark }
+// ours reports whether the server has set a taint because of overload. It may set and remove no other effects.
+func ours(t corev1.Taint) bool {
+	return t.Value == contract.OverloadMark && (t.Effect == corev1.TaintEffectPreferNoSchedule || t.Effect == corev1.TaintEffectNoSchedule)
+}
 
 func same(a, b corev1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect

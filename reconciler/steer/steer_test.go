@@ -46,10 +46,12 @@ type world struct {
 	leads  bool
 	broken error // Of the source.
 	refuse error // Of writes.
-	cpu    map[string]float64
-	writes []string
-	events []string
-	log    *ktesting.BufferTL
+	// refuses has the nodes whose writes are refused.
+	refuses map[string]bool
+	cpu     map[string]float64
+	writes  []string
+	events  []string
+	log     *ktesting.BufferTL
 	*Steer
 }
 
@@ -73,6 +75,9 @@ func (w *world) ReadNodes(context.Context) (all []usage.NodeUsage, err error) {
 func (w *world) Patch(_ context.Context, name string, _ types.PatchType, patch []byte, options metav1.PatchOptions, _ ...string) (*corev1.Node, error) {
 	if w.refuse != nil {
 		return nil, w.refuse
+	}
+	if w.refuses[name] {
+		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, name, errors.New("no right"))
 	}
 	var operations []struct {
 		Op, Path string
@@ -172,6 +177,7 @@ func TestSteer(t *testing.T) {
 		"only the leader writes":                        onlyTheLeaderWrites,
 		"a watch that lags never makes it too many":     aWatchThatLagsNeverMakesItTooMany,
 		"does not taint while it cannot clear":          doesNotTaintWhileItCannotClear,
+		"a taint that stays keeps no others off":        aTaintThatStaysKeepsNoOthersOff,
 		"follows a new key and effect":                  followsANewKeyAndEffect,
 		"a source that fails says nothing":              aSourceThatFailsSaysNothing,
 		"leaves the taints of others":                   leavesTheTaintsOfOthers,
@@ -285,6 +291,24 @@ func doesNotTaintWhileItCannotClear(t *testing.T) {
 	w.refuse = nil
 	w.during(t, time.Minute)
 	w.expect(t, "no longer refused", "n1=workload-resizer.io/overloaded:PreferNoSchedule")
+}
+
+// aTaintThatStaysKeepsNoOthersOff: a node may have registered itself with a taint that looks like one of the server, which the
+// policy does not let it remove.
+func aTaintThatStaysKeepsNoOthersOff(t *testing.T) {
+	for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoExecute, corev1.TaintEffectNoSchedule} {
+		w := newWorld(10)
+		w.nodes[0].Spec.Taints = []corev1.Taint{{Key: "example.com/mine", Value: contract.OverloadMark, Effect: effect}}
+		w.seen = slices.Clone(w.nodes)
+		w.refuses = map[string]bool{"n0": true}
+		w.cpu["n1"], w.cpu["n2"] = 0.97, 0.98
+		w.during(t, 10*time.Minute)
+		want := []string{"n0=example.com/mine:" + string(effect), "n1=workload-resizer.io/overloaded:PreferNoSchedule", "n2=workload-resizer.io/overloaded:PreferNoSchedule"}
+		if effect == corev1.TaintEffectNoSchedule { // It may be one of the server, and takes a place of two.
+			want = slices.Delete(want, 1, 2)
+		}
+		w.expect(t, string(effect), want...)
+	}
 }
 
 func followsANewKeyAndEffect(t *testing.T) {

@@ -89,8 +89,8 @@ func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool
 		return "its rank is never"
 	case b.knows(c.Cause):
 		return "a pod was chosen for the same reason already"
-	case b.recent(now) >= b.MostPerHour:
-		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now))
+	case b.recent(now, "") >= b.MostPerHour:
+		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, ""))
 	case !c.named():
 		return "its workload has a kind or name that no object can have"
 	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
@@ -120,14 +120,20 @@ func (b *Book) bytes() (n int) {
 	return n
 }
 
-// recent returns how many pods were about to be evicted within an hour.
-func (b *Book) recent(now time.Time) (n int) {
+// recent returns how many pods of a namespace, or of all if it is empty, were about to be evicted within an hour.
+func (b *Book) recent(now time.Time, namespace string) (n int) {
 	for i := range b.Entries {
-		if now.Sub(b.Entries[i].At) < time.Hour {
+		if e := &b.Entries[i]; now.Sub(e.At) < time.Hour && (namespace == "" || e.Namespace == namespace) {
 			n++
 		}
 	}
 	return n
+}
+
+// HadHalf reports whether half of the pods that are moved within an hour were those of a namespace. While others wait, none has
+// more, so that it cannot keep the pods of others where they are.
+func (b *Book) HadHalf(now time.Time, namespace string) bool {
+	return 2*b.recent(now, namespace) >= b.MostPerHour
 }
 
 // Decide chooses the pod to move next, writes it to the book, and returns its entry; nil if none may move now.
@@ -175,7 +181,7 @@ func (b *Book) Again(now time.Time, uid types.UID, inProgress, moving func(*Entr
 			return nil
 		}
 	}
-	others := b.recent(now)
+	others := b.recent(now, "")
 	if now.Sub(e.At) < time.Hour {
 		others--
 	}

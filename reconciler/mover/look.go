@@ -318,15 +318,22 @@ func (m *Mover) messageOf(of *pod.Pod) string {
 func (g *glance) begin(ctx context.Context) {
 	candidates := append(g.lackingPods(), g.podsOnShortNodes()...)
 	slices.SortFunc(candidates, func(a, b *candidate) int { return evict.Compare(a.Candidate, b.Candidate) })
-	for _, c := range candidates {
-		if why := g.excludes(c); why != "" {
+	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
+		why := g.excludes(c)
+		if why != "" {
 			g.postpone(c.UID, why)
-			continue
 		}
+		return why != ""
+	})
+	for _, c := range candidates {
 		book, _ := g.store.last()
 		book = book.Clone()
 		book.MostPerHour = g.Table.Profiles()[0].Eviction.MaxPerHour
-		switch why := book.Refuses(g.now, &c.Candidate, g.inProgress); why {
+		why := book.Refuses(g.now, &c.Candidate, g.inProgress)
+		if why == "" && book.HadHalf(g.now, c.Namespace) && slices.ContainsFunc(candidates, func(o *candidate) bool { return o.Namespace != c.Namespace }) {
+			why = "pods of other namespaces wait, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)"
+		}
+		switch why {
 		case "":
 		case evict.Waits:
 			g.await(c.UID, why)

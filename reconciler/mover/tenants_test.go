@@ -3,6 +3,9 @@ package mover
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -29,6 +33,29 @@ func (w *world) beside() {
 		w.put(p)
 	}
 	w.resize()
+}
+
+// crowd returns a world in which nothing happens by itself, with nodes n0 to n4, which are full, and n5.
+func crowd(t *testing.T) *world {
+	w := &world{
+		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{}, stored: []byte("[]"),
+		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
+	}
+	w.begin(6)
+	for i := range 5 {
+		w.full[w.nodes[i].Name] = true
+	}
+	return w
+}
+
+// pair adds two pods of a workload, one on a node, and one on n5.
+func (w *world) pair(namespace, name string, node int) {
+	for i, on := range []int{node, 5} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named(namespace, fmt.Sprint(name, "-", i), w.nodes[on].Name))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = name, types.UID("rs-"+name)
+		ready(p, true)
+		w.put(p)
+	}
 }
 
 // TestTenants does what a user with the rights of one namespace can do to keep the pods of others from moving.
@@ -72,6 +99,27 @@ func TestTenants(t *testing.T) {
 			w.after(10 * time.Minute)
 		}
 		w.expect(1, "")
+	})
+	t.Run("a namespace has at most half of the hour while pods of others wait", func(t *testing.T) {
+		w := crowd(t)
+		for i, name := range []string{"a", "b", "c", "d"} {
+			w.pair("mine", name, i)
+		}
+		w.pair("shop", "e", 4) // It comes last.
+		w.resize()
+		w.lead()
+		w.after(10 * time.Minute)
+		var moved []string
+		for _, e := range w.read().Entries {
+			moved = append(moved, e.Pod)
+		}
+		if want := []string{"a-0", "b-0", "e-0"}; !slices.Equal(moved, want) || w.evicted != len(want) {
+			t.Errorf("moved %v, want %v", moved, want)
+		}
+		w.after(time.Minute) // Nobody else waits.
+		if w.evicted != most {
+			t.Errorf("%d moved, want %d", w.evicted, most)
+		}
 	})
 	t.Run("a problem that everybody sees names no pod", func(t *testing.T) {
 		w := calm(t)

@@ -56,6 +56,29 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// Anyone who may create pods can name their node, and any requests. Sums of these must not look like a node that is empty.
+func TestAddTooMuch(t *testing.T) {
+	vast := func(name string, containers int) *corev1.Pod {
+		return requesting(name, "1", func(p *corev1.Pod) {
+			c := corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Ei")}}}
+			for range containers {
+				p.Spec.Containers = append(p.Spec.Containers, c)
+			}
+		})
+	}
+	for name, pods := range map[string][]*corev1.Pod{
+		"one pod":       {vast("v", 9)},
+		"all of 64 bit": {vast("v", 16)},
+		"many pods":     {vast("1", 1), vast("2", 1), vast("3", 1), vast("4", 1), vast("5", 1), vast("6", 1), vast("7", 1), vast("8", 1), vast("9", 1)},
+	} {
+		var s Scene
+		n := s.Add(machine("a-1").Node, podsOf(pods...))
+		if q := n.Requested[corev1.ResourceMemory]; q.Cmp(resource.MustParse("1Ei")) != 0 {
+			t.Errorf("%s: they request %s, want 1Ei, as much as counts at most", name, q.String())
+		}
+	}
+}
+
 func podsOf(objects ...*corev1.Pod) (all []*pod.Pod) {
 	for _, object := range objects {
 		all = append(all, pod.From(object))

@@ -65,7 +65,7 @@ func (s *Scene) Add(of *corev1.Node, pods []*pod.Pod) *Node {
 		}
 		neighbor := Neighbor{Namespace: p.Namespace(), UID: p.UID, Labels: p.Labels(), Deleting: p.Terminating(), Nearby: s.nearby(p.Nearby())}
 		n.Pods = append(n.Pods, neighbor)
-		sum = sum.Plus(node.Requests(p))
+		sum = sum.Plus(node.Requests(p)).AtMost(node.Most)
 		for name, q := range neighbor.Requests {
 			total := n.Requested[name]
 			total.Add(q)

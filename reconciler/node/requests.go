@@ -56,25 +56,37 @@ func LimitsWith(p *pod.Pod, sizes []sizing.Container, refused bool) Resources {
 // what it has: its size in effect and, for requests, what its node has allocated. Sizes that
 // the node has permanently refused do not count.
 func total(p *pod.Pod, sizes []sizing.Container, refused bool, of func(sizing.Container) Resources, has func(*pod.Container) (Resources, bool)) Resources {
-	sum := InTurn(p, func(c *pod.Container, i int) Resources {
+	sum := Resources(InTurn(p, func(c *pod.Container, i int) bounded {
 		size := of(c.Spec)
 		if sizes != nil {
 			size = of(sizes[i])
 		}
 		switch held, told := has(c); {
 		case !told || c.Init() && !c.Sidecar():
-			return size
+			return bounded(size)
 		case refused:
-			return held
+			return bounded(held)
 		default:
-			return size.AtLeast(held)
+			return bounded(size.AtLeast(held))
 		}
-	})
+	}))
 	if whole := p.Whole(); whole != nil {
 		sum = instead(sum, of(whole.Container))
 	}
 	return sum
 }
+
+// bounded is a sum that is not above Most. A pod may have thousands of containers, which request as much each: the sum could be
+// negative otherwise.
+type bounded Resources
+
+// Plus implements Sum.
+func (b bounded) Plus(o bounded) bounded {
+	return bounded(Resources(b).Plus(Resources(o)).AtMost(Most))
+}
+
+// AtLeast implements Sum.
+func (b bounded) AtLeast(o bounded) bounded { return bounded(Resources(b).AtLeast(Resources(o))) }
 
 // Sum is a type whose values can be added, and compared field by field.
 type Sum[T any] interface {

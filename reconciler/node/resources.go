@@ -9,6 +9,9 @@ import (
 // Resources holds millicores of cpu and bytes of memory.
 type Resources struct{ CPU, Memory int64 }
 
+// Most is the most that a pod counts with: any amount of it is more than a node has, and a few of them fit in 64 bits.
+var Most = Resources{sizing.CPU.Most, sizing.Memory.Most}
+
 // Plus returns the sum of both.
 func (r Resources) Plus(o Resources) Resources { return Resources{r.CPU + o.CPU, r.Memory + o.Memory} }
 

@@ -39,6 +39,9 @@ const (
 // autoscalerPrefixes begin the keys of taints that cluster-autoscaler leaves out when it predicts what a new node will be like.
 var autoscalerPrefixes = []string{"status-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/"}
 
+// Forbids reports whether new pods cannot start on a node with the taint.
+func (o *Overload) Forbids() bool { return o.Effect == noSchedule }
+
 // Keys implements keys.Section.
 func (o *Overload) Keys() []keys.Key {
 	share := keys.Percentage("up to 1 or 100%, or 0", "must be a number from 0 to 1, such as 0.9 or 90%, where 0 means that it is not looked at", keys.Within(0, 1))
@@ -50,7 +53,7 @@ func (o *Overload) Keys() []keys.Key {
 		keys.Of("pressure", &o.Pressure, share, 0.6, "share of the time in which a task waits for cpu (`some` of PSI), as the node agent `report-usage` measures it. A container that its own limit throttles waits, too, so it counts only while the load is at least 1 per vCPU"),
 		keys.Of("load", &o.Load, load, 3, "the load average per vCPU, as the same node agent reads it"),
 		keys.Of("for", &o.For, keys.Duration(time.Minute, time.Hour), 5*time.Minute, "how long one of these values must be too high, until the node gets the taint. It loses the taint when all of them have been more than 10% lower for as long, or when none is known for 10 minutes"),
-		keys.Of("maxShare", &o.MaxShare, keys.Share, 0.2, "the share of the ready nodes that may have the taint, rounded down, but at least one node. The worst nodes get it first"),
+		keys.Of("maxShare", &o.MaxShare, keys.Share, 0.2, "the share of the ready nodes that may have the taint, rounded down, but at least one node. The worst nodes get it first. With `NoSchedule`, at least one ready node does not get it"),
 		keys.Of("taint", &o.Taint, taintKey, DefaultOverloadTaint, "the key of the taint. Others need [a right](../tasks/overloaded-nodes.md#another-key-or-effect), except for `status-taint.cluster-autoscaler.kubernetes.io/workload-resizer`"),
 		keys.Of("effect", &o.Effect, keys.OneOf(preferNoSchedule, noSchedule), preferNoSchedule, "its effect. With `NoSchedule`, pods of DaemonSets do not start there either, and cluster-autoscaler expects the taint on new nodes, unless the key has the prefix `status-taint.cluster-autoscaler.kubernetes.io/`"),
 	}

@@ -103,6 +103,9 @@ func (j *Judge) Decide(limits *policy.Overload, nodes []Node, now time.Time) (d 
 		}
 	}
 	most := Most(limits.MaxShare, working)
+	if limits.Forbids() {
+		most = min(most, max(working-1, 0)) // New pods need a node.
+	}
 	slices.SortFunc(keep, worst)
 	for _, s := range keep[min(most, len(keep)):] {
 		d.Clear = append(d.Clear, Verdict{Node: s.Name, Why: TooMany})

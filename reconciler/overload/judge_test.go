@@ -355,3 +355,27 @@ func newLimitsCountFromNowOn(t *testing.T) {
 	f.during(time.Minute, 0.95)
 	f.expect(t, "another minute", "n00")
 }
+
+func TestForbids(t *testing.T) {
+	for _, tc := range []struct {
+		effect      string
+		nodes, want int
+	}{{"PreferNoSchedule", 1, 1}, {"NoSchedule", 1, 0}, {"NoSchedule", 3, 2}} {
+		f := newFleet(tc.nodes, func(o *policy.Overload) { o.Effect, o.MaxShare = tc.effect, 1 })
+		for range 20 {
+			for i := range f.nodes {
+				f.nodes[i].Readings[CPU] = Reading{Value: 0.99, At: f.now}
+			}
+			f.round(30 * time.Second)
+		}
+		tainted := 0
+		for i := range f.nodes {
+			if f.nodes[i].Tainted {
+				tainted++
+			}
+		}
+		if tainted != tc.want {
+			t.Errorf("%d of %d nodes have the taint with %s, want %d", tainted, tc.nodes, tc.effect, tc.want)
+		}
+	}
+}

@@ -17,6 +17,8 @@ func Unjudged(p *corev1.Pod) string {
 		return fmt.Sprintf("its scheduler is %s, whose decisions are not known", p.Spec.SchedulerName)
 	case len(p.Spec.ResourceClaims) > 0:
 		return "it uses resource claims, whose devices are not known"
+	case sizeOf(p) > mostJudged:
+		return "it has more volumes, ports, tolerations and terms of affinity than are judged"
 	}
 	for _, term := range append(slices.Clone(attracts(p)), neighborOf(p).Repels...) {
 		if picksNamespaces(&term) {
@@ -27,6 +29,39 @@ func Unjudged(p *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// mostJudged is how many bytes may say where a pod can be: each term is compared to all pods.
+const mostJudged = 32 << 10
+
+// sizeOf returns how many bytes say where a pod can be.
+func sizeOf(p *corev1.Pod) (n int) {
+	if p.Spec.Affinity != nil {
+		n = p.Spec.Affinity.Size()
+	}
+	for i := range p.Spec.TopologySpreadConstraints {
+		n += p.Spec.TopologySpreadConstraints[i].Size()
+	}
+	for i := range p.Spec.Tolerations {
+		n += p.Spec.Tolerations[i].Size()
+	}
+	const claim = 256 // Where its volume can be is asked.
+	for i := range p.Spec.Volumes {
+		if p.Spec.Volumes[i].PersistentVolumeClaim != nil {
+			n += claim
+		}
+	}
+	for _, list := range [...][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range list {
+			for k := range list[i].Ports {
+				n += list[i].Ports[k].Size()
+			}
+		}
+	}
+	for key, value := range p.Spec.NodeSelector {
+		n += len(key) + len(value)
+	}
+	return n
 }
 
 // Fits returns the nodes, other than its own, that the scheduler would place the pod on if it requested the given amounts,
@@ -84,6 +119,9 @@ func (m *mover) refused(on *Node) string {
 	}
 	if match, err := m.affinity.Match(on.Node); err != nil || !match {
 		return "the pod's node selector or affinity excludes it"
+	}
+	if on.Vague {
+		return "a pod there has more volumes, ports and terms of anti-affinity than are judged"
 	}
 	if conflict := portConflict(on, m.self); conflict != "" {
 		return conflict
@@ -208,7 +246,7 @@ func (m *mover) volumes(on *Node) string {
 func (m *mover) inUse(claim string, on *Node) bool {
 	for _, n := range m.Nodes {
 		for i := range n.Pods {
-			if other := &n.Pods[i]; n != on && other.UID != m.UID && other.Namespace == m.Namespace && slices.Contains(other.Claims, claim) {
+			if other := &n.Pods[i]; n != on && other.UID != m.UID && other.Namespace == m.Namespace && (other.Vague || slices.Contains(other.Claims, claim)) {
 				return true
 			}
 		}

@@ -1,12 +1,15 @@
 package evict
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -75,6 +78,50 @@ func TestAddTooMuch(t *testing.T) {
 		n := s.Add(machine("a-1").Node, podsOf(pods...))
 		if q := n.Requested[corev1.ResourceMemory]; q.Cmp(resource.MustParse("1Ei")) != 0 {
 			t.Errorf("%s: they request %s, want 1Ei, as much as counts at most", name, q.String())
+		}
+	}
+}
+
+// Authors may write a megabyte into a pod. What is too much to be compared with all pods is not compared, and nothing moves there.
+func TestTooMuch(t *testing.T) {
+	repelling := func(p *corev1.Pod) {
+		var terms []corev1.PodAffinityTerm
+		for i := range 1000 {
+			terms = append(terms, corev1.PodAffinityTerm{TopologyKey: zone, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{fmt.Sprint("key-", i): "value"}}})
+		}
+		p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+	}
+	claiming := func(p *corev1.Pod) {
+		for i := range 2000 {
+			claimed(fmt.Sprintf("a-claim-with-a-name-%d", i))(p)
+		}
+	}
+	const vague = "a pod there has more volumes, ports and terms of anti-affinity than are judged"
+	for name, tc := range map[string]struct {
+		change func(*corev1.Pod)
+		fits   []string
+	}{
+		"terms, which may be about the whole zone": {repelling, []string{"b-1"}},
+		"claims": {claiming, []string{"a-2", "b-1"}},
+	} {
+		text := podsOf(requesting("other", "1", tc.change))[0].Nearby()
+		if len(text) > 1<<10 {
+			t.Errorf("%s: %d bytes are kept", name, len(text))
+		}
+		var s Scene
+		s.Add(machine("a-1").Node, nil) // Its own.
+		s.Add(machine("a-2").Node, nil)
+		s.Add(machine("a-3").Node, podsOf(requesting("other", "1", tc.change)))
+		s.Add(machine("b-1").Node, nil)
+		if fits, why := s.Fits(web(), nil); !slices.Equal(fits, tc.fits) || why != "" {
+			t.Errorf("%s: it fits on %v (%s), want %v", name, fits, why, tc.fits)
+		}
+		s.Nodes = s.Nodes[2:3]
+		if fits, why := s.Fits(web(), nil); fits != nil || why != "1 of 1 other nodes: "+vague {
+			t.Errorf("%s: it fits on %v (%s)", name, fits, why)
+		}
+		if got := Unjudged(web(tc.change)); got != "it has more volumes, ports, tolerations and terms of affinity than are judged" {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type Node struct {
 	// Limits are how many volumes of each CSI driver the node can attach; a driver without a limit has none. They are nil if
 	// that is not known.
 	Limits map[string]int
+	// Vague means that not all is known of what a pod there means for others.
+	Vague bool
 	// Attached is the most volumes that can be attached now.
 	Attached int
 }
@@ -64,7 +66,7 @@ func (s *Scene) Add(of *corev1.Node, pods []*pod.Pod) *Node {
 			continue
 		}
 		neighbor := Neighbor{Namespace: p.Namespace(), UID: p.UID, Labels: p.Labels(), Deleting: p.Terminating(), Nearby: s.nearby(p.Nearby())}
-		n.Pods = append(n.Pods, neighbor)
+		n.Pods, n.Vague = append(n.Pods, neighbor), n.Vague || neighbor.Vague
 		sum = sum.Plus(node.Requests(p)).AtMost(node.Most)
 		for name, q := range neighbor.Requests {
 			total := n.Requested[name]

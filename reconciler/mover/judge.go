@@ -32,14 +32,14 @@ func (g *glance) judge(ctx context.Context, c *candidate) (live *corev1.Pod, why
 	if live.Spec.NodeName != c.Node {
 		return live, "it is on another node", nil, nil
 	}
+	if why = evict.Unjudged(live); why != "" { // Each claim is a request to the API server.
+		return live, why, nil, nil
+	}
 	claims, err := g.claims(ctx, live)
 	if err != nil {
 		return live, "", nil, err
 	}
 	if why = evict.Protected(live, claims); why != "" {
-		return live, why, nil, nil
-	}
-	if why = evict.Unjudged(live); why != "" {
 		return live, why, nil, nil
 	}
 	if last, err := g.isLast(ctx, live, c.of); err != nil || last {

@@ -20,6 +20,24 @@ type Nearby struct {
 	Repels []corev1.PodAffinityTerm `json:",omitempty"`
 	// Requests are its requests other than those for cpu and memory, as the scheduler counts them.
 	Requests corev1.ResourceList `json:",omitempty"`
+	// Vague means that it has more of this than is kept: not even its terms are known, only by which labels of nodes they are.
+	Vague bool `json:",omitempty"`
+}
+
+// mostNearby is how many bytes the text of a Nearby has at most, and mostTerms how many terms are left of one with more. Authors
+// may write a megabyte into each pod, and what is kept of pods must not grow with that.
+const mostNearby, mostTerms = 32 << 10, 100
+
+// vague returns what is kept of a pod that has too much.
+func (n *Nearby) vague() Nearby {
+	v, seen := Nearby{Vague: true}, map[string]bool{}
+	for i := range n.Repels {
+		if key := n.Repels[i].TopologyKey; !seen[key] && len(seen) < mostTerms {
+			seen[key] = true
+			v.Repels = append(v.Repels, corev1.PodAffinityTerm{TopologyKey: key, MatchLabelKeys: []string{"unknown"}})
+		}
+	}
+	return v
 }
 
 // Nearby returns what the pod means for pods near it, as text that all pods with the same share; empty if it has nothing of
@@ -43,11 +61,21 @@ func nearbyOf(object *corev1.Pod) unique.Handle[string] {
 	if len(n.Ports)+len(n.Claims)+len(n.Repels)+len(n.Requests) == 0 {
 		return unique.Handle[string]{}
 	}
-	text, err := json.Marshal(&n)
+	text := n.text()
+	if len(text) > mostNearby {
+		n = n.vague()
+		text = n.text()
+	}
+	return unique.Make(text)
+}
+
+// text returns what ParseNearby reads.
+func (n *Nearby) text() string {
+	text, err := json.Marshal(n)
 	if err != nil {
 		panic(fmt.Sprintf("pod: %v", err)) // All of it can be written as JSON.
 	}
-	return unique.Make(string(text))
+	return string(text)
 }
 
 // NearbyOf returns what a pod means for pods near it.

@@ -133,7 +133,7 @@ func tainted(on *corev1.Node, p *corev1.Pod) string {
 
 // lacks returns which resource a node does not have enough of; empty if it has enough of all.
 func lacks(on *Node, requests corev1.ResourceList) string {
-	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)) >= most.Value() {
+	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)+on.Expected) >= most.Value() {
 		return "it has no room for more pods"
 	}
 	names := make([]corev1.ResourceName, 0, len(requests))

@@ -29,6 +29,8 @@ type Node struct {
 	// of init containers and the rest.
 	Requested corev1.ResourceList
 	Pods      []Neighbor
+	// Expected is how many more pods may be placed there any time now.
+	Expected int
 	// Limits are how many volumes of each CSI driver the node can attach; a driver without a limit has none. They are nil if
 	// that is not known.
 	Limits map[string]int
@@ -79,6 +81,18 @@ func (s *Scene) Add(of *corev1.Node, pods []*pod.Pod) *Node {
 	n.Attached = len(attached)
 	s.Nodes = append(s.Nodes, n)
 	return n
+}
+
+// Expect counts pods that may be placed on the node any time now, of which only the requests are known.
+func (n *Node) Expect(pods ...corev1.ResourceList) {
+	for _, requests := range pods {
+		n.Expected++
+		for name, q := range requests {
+			total := n.Requested[name]
+			total.Add(q)
+			n.Requested[name] = total
+		}
+	}
 }
 
 // nearby reads a result of pod.Pod.Nearby, once for all pods with the same.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -19,6 +20,8 @@ type candidate struct {
 	of       *pod.Pod
 	settings *policy.Eviction
 	message  string
+	// requests are what the pod requests when it is created again.
+	requests corev1.ResourceList
 }
 
 // lackingPods returns the pods whose time has come because their node has no room for them.

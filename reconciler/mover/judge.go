@@ -45,7 +45,7 @@ func (g *glance) judge(ctx context.Context, c *candidate) (live *corev1.Pod, why
 	if last, err := g.isLast(ctx, live, c.of); err != nil || last {
 		return live, "no other pod of its workload is ready", nil, err
 	}
-	fits, why, err = g.place(ctx, live, claims)
+	fits, why, err = g.place(ctx, c, live, claims)
 	return live, why, fits, err
 }
 

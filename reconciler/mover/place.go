@@ -26,7 +26,7 @@ const (
 
 // place returns the nodes that would take a pod with the size that it is created with, and have room for the size that it
 // needs there; or else why there is none.
-func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]*evict.Claim) (fits []string, why string, err error) {
+func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, claims map[string]*evict.Claim) (fits []string, why string, err error) {
 	written := g.authored(live)
 	created := written
 	if g.Sizer != nil {
@@ -35,7 +35,10 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 		}
 	}
 	scene := g.sceneNow()
-	scene.Claims = claims
+	if scene == nil {
+		return nil, "it is not known yet where a pod goes that was evicted before", nil
+	}
+	scene.Claims, c.requests = claims, evict.Requests(created)
 	attaches := false
 	for _, claim := range claims {
 		attaches = attaches || claim.Driver != ""
@@ -43,12 +46,12 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 	for _, n := range scene.Nodes {
 		n.Limits = map[string]int{} // Until it is clear which nodes matter.
 	}
-	fits, why = scene.Fits(live, evict.Requests(created))
+	fits, why = scene.Fits(live, c.requests)
 	if attaches && len(fits) > 0 {
 		if err := g.limit(ctx, scene, fits); err != nil {
 			return nil, "", err
 		}
-		fits, why = scene.Fits(live, evict.Requests(created))
+		fits, why = scene.Fits(live, c.requests)
 	}
 	var good []string
 	for i, name := range fits {
@@ -67,12 +70,16 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 	return good, why, nil
 }
 
-// sceneNow returns the cluster.
+// sceneNow returns the cluster; nil if it is not known which room pods take that were evicted before.
 func (g *glance) sceneNow() *evict.Scene {
 	if g.scene == nil {
+		coming, known := g.coming()
+		if !known {
+			return nil
+		}
 		g.scene = &evict.Scene{}
 		for _, n := range g.Cluster.Nodes() {
-			g.scene.Add(n, g.Cluster.On(n.Name))
+			g.scene.Add(n, g.Cluster.On(n.Name)).Expect(coming...)
 		}
 	}
 	return g.scene

@@ -1,0 +1,100 @@
+package mover
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+)
+
+// crowded returns a world with a pod of web and one of api, each on a node without room, and a third node that has room for one
+// of them.
+func crowded(t *testing.T) *world {
+	w := &world{
+		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n0": true, "n1": true}, stored: []byte("[]"),
+		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
+	}
+	w.begin(3)
+	for name, node := range map[string]string{"web-1": "n0", "api-1": "n1", "web-2": "n2", "api-2": "n2"} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, node))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = name[:3], types.UID("rs-"+name[:3])
+		ready(p, true)
+		w.put(p)
+	}
+	w.resize()
+	w.roomOf("n2", "3600m")
+	w.lead()
+	return w
+}
+
+// roomOf sets how much cpu a node has.
+func (w *world) roomOf(node, cpu string) {
+	for i, n := range w.nodes {
+		if n.Name == node {
+			w.nodes[i] = n.DeepCopy()
+			w.nodes[i].Status.Allocatable[corev1.ResourceCPU] = resource.MustParse(cpu)
+		}
+	}
+	if err := w.cluster.Know(nil, w.nodes); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// pending creates a pod of the workload that has lost one, which is not on a node yet, and returns it.
+func (w *world) pending() *corev1.Pod {
+	gone := "web"
+	if w.objects["api-1"] == nil {
+		gone = "api"
+	}
+	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", gone+"-3", ""))
+	p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = gone, types.UID("rs-"+gone)
+	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	w.put(p)
+	return p
+}
+
+func TestRoom(t *testing.T) {
+	expect := func(w *world, evicted int) {
+		w.Helper()
+		if w.evicted != evicted {
+			w.Errorf("%d pods were evicted, want %d", w.evicted, evicted)
+		}
+	}
+	for _, kills := range []bool{false, true} {
+		t.Run(fmt.Sprintf("two pods do not move to the room of one, killed=%t", kills), func(t *testing.T) {
+			w := crowded(t)
+			w.after(10 * time.Minute)
+			expect(w, 1)
+			if kills {
+				w.lead()
+			}
+			w.after(20 * time.Second)
+			expect(w, 1)
+			p := w.pending()
+			w.after(20 * time.Second)
+			expect(w, 1)
+			p.Spec.NodeName = "n2"
+			ready(p, true)
+			w.put(p)
+			w.after(time.Minute)
+			expect(w, 1)
+			w.roomOf("n2", "6")
+			w.after(10 * time.Minute)
+			expect(w, 2)
+		})
+	}
+	t.Run("two pods move at the same time if there is room for both", func(t *testing.T) {
+		w := crowded(t)
+		w.roomOf("n2", "6")
+		w.after(10 * time.Minute)
+		expect(w, 2)
+	})
+}

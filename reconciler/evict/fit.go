@@ -1,10 +1,12 @@
 package evict
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -17,6 +19,13 @@ func Unjudged(p *corev1.Pod) string {
 		return fmt.Sprintf("its scheduler is %s, whose decisions are not known", p.Spec.SchedulerName)
 	case len(p.Spec.ResourceClaims) > 0:
 		return "it uses resource claims, whose devices are not known"
+	case authorChoseNode(p):
+		return "its author chose its node, so that the scheduler does not"
+	}
+	for i := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[i]; v.Ephemeral != nil {
+			return fmt.Sprintf("it is not known where its ephemeral volume %s can be created", v.Name)
+		}
 	}
 	for _, term := range append(slices.Clone(attracts(p)), neighborOf(p).Repels...) {
 		if picksNamespaces(&term) {
@@ -27,6 +36,14 @@ func Unjudged(p *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// authorChoseNode reports whether a pod was created with its node: the scheduler binds a pod without becoming a manager of the
+// field.
+func authorChoseNode(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
+		return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.Raw, []byte(`"f:nodeName"`))
+	})
 }
 
 // Fits returns the nodes, other than its own, that the scheduler would place the pod on if it requested the given amounts,
@@ -197,7 +214,10 @@ func (m *mover) volumes(on *Node) string {
 		}
 	}
 	for driver, n := range more {
-		if limit, ok := on.Limits[driver]; ok && on.Attached+n > limit {
+		switch limit, has := on.Limits[driver]; {
+		case !has:
+			return "it has no driver for a volume of the pod"
+		case on.Attached+n > limit:
 			return "it cannot attach more volumes"
 		}
 	}

@@ -1,6 +1,8 @@
 package evict
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -31,8 +33,8 @@ type Node struct {
 	Pods      []Neighbor
 	// Expected is how many more pods may be placed there any time now.
 	Expected int
-	// Limits are how many volumes of each CSI driver the node can attach; a driver without a limit has none. They are nil if
-	// that is not known.
+	// Limits are how many volumes of each of its CSI drivers the node can attach, which may be any number. They are nil if that is
+	// not known.
 	Limits map[string]int
 	// Attached is the most volumes that can be attached now.
 	Attached int
@@ -116,6 +118,7 @@ func (s *Scene) nearby(text string) *pod.Nearby {
 func (n *Node) Limit(csi *storagev1.CSINode) {
 	n.Limits = map[string]int{}
 	for _, driver := range csi.Spec.Drivers {
+		n.Limits[driver.Name] = math.MaxInt
 		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
 			n.Limits[driver.Name] = int(*driver.Allocatable.Count)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,15 +40,17 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 		return nil, "it is not known yet where a pod goes that was evicted before", nil
 	}
 	scene.Claims, c.requests = claims, evict.Requests(created)
-	attaches := false
+	any := map[string]int{} // Until it is clear which nodes matter.
 	for _, claim := range claims {
-		attaches = attaches || claim.Driver != ""
+		if claim.Driver != "" {
+			any[claim.Driver] = math.MaxInt
+		}
 	}
 	for _, n := range scene.Nodes {
-		n.Limits = map[string]int{} // Until it is clear which nodes matter.
+		n.Limits = any
 	}
 	fits, why = scene.Fits(live, c.requests)
-	if attaches && len(fits) > 0 {
+	if len(any) > 0 && len(fits) > 0 {
 		if err := g.limit(ctx, scene, fits); err != nil {
 			return nil, "", err
 		}

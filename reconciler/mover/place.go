@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -34,6 +35,9 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 		if sized := g.Sizer.Size(written.DeepCopy(), live.Namespace, live.UID); sized.Pod != nil {
 			created = sized.Pod
 		}
+	}
+	if c.Reason == infeasible && created == written && safety.WhateverTheAmounts(c.message) != "" {
+		return nil, "its node resizes no pod like it, and neither may the next one: it would be created with the same size", nil
 	}
 	scene := g.sceneNow()
 	if scene == nil {

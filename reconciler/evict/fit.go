@@ -105,7 +105,7 @@ func (m *mover) refused(on *Node) string {
 	if conflict := portConflict(on, m.self); conflict != "" {
 		return conflict
 	}
-	if lack := lacks(on, m.requests); lack != "" {
+	if lack := m.lacks(on); lack != "" {
 		return lack
 	}
 	if reason := m.volumes(on); reason != "" {
@@ -149,23 +149,26 @@ func tainted(on *corev1.Node, p *corev1.Pod) string {
 }
 
 // lacks returns which resource a node does not have enough of; empty if it has enough of all.
-func lacks(on *Node, requests corev1.ResourceList) string {
-	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)+on.Expected) >= most.Value() {
+func (m *mover) lacks(on *Node) string {
+	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)+len(m.Coming)) >= most.Value() {
 		return "it has no room for more pods"
 	}
-	names := make([]corev1.ResourceName, 0, len(requests))
-	for name := range requests {
+	names := make([]corev1.ResourceName, 0, len(m.requests))
+	for name := range m.requests {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		wanted := requests[name]
+		wanted := m.requests[name]
 		if wanted.IsZero() {
 			continue
 		}
 		has := on.Status.Allocatable[name]
 		free := has.DeepCopy()
 		free.Sub(on.Requested[name])
+		for _, requests := range m.Coming {
+			free.Sub(requests[name])
+		}
 		if free.Cmp(wanted) < 0 {
 			return "too little " + string(name)
 		}

@@ -19,6 +19,8 @@ type Scene struct {
 	Nodes []*Node
 	// Claims are the claims of the pod, by their names.
 	Claims map[string]*Claim
+	// Coming is what pods request that may be placed on any of the nodes any time now.
+	Coming []corev1.ResourceList
 
 	// read has what results of pod.Pod.Nearby say.
 	read map[string]*pod.Nearby
@@ -31,8 +33,6 @@ type Node struct {
 	// of init containers and the rest.
 	Requested corev1.ResourceList
 	Pods      []Neighbor
-	// Expected is how many more pods may be placed there any time now.
-	Expected int
 	// Limits are how many volumes of each of its CSI drivers the node can attach, which may be any number. They are nil if that is
 	// not known.
 	Limits map[string]int
@@ -83,18 +83,6 @@ func (s *Scene) Add(of *corev1.Node, pods []*pod.Pod) *Node {
 	n.Attached = len(attached)
 	s.Nodes = append(s.Nodes, n)
 	return n
-}
-
-// Expect counts pods that may be placed on the node any time now, of which only the requests are known.
-func (n *Node) Expect(pods ...corev1.ResourceList) {
-	for _, requests := range pods {
-		n.Expected++
-		for name, q := range requests {
-			total := n.Requested[name]
-			total.Add(q)
-			n.Requested[name] = total
-		}
-	}
 }
 
 // nearby reads a result of pod.Pod.Nearby, once for all pods with the same.

@@ -39,11 +39,12 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	if c.Reason == infeasible && created == written && safety.WhateverTheAmounts(c.message) != "" {
 		return nil, "its node resizes no pod like it, and neither may the next one: it would be created with the same size", nil
 	}
-	scene := g.sceneNow()
-	if scene == nil {
+	coming, known := g.coming()
+	if !known {
 		return nil, "it is not known yet where a pod goes that was evicted before", nil
 	}
-	scene.Claims, c.requests = claims, evict.Requests(created)
+	scene := g.sceneNow()
+	scene.Claims, scene.Coming, c.requests = claims, coming, evict.Requests(created)
 	any := map[string]int{} // Until it is clear which nodes matter.
 	for _, claim := range claims {
 		if claim.Driver != "" {
@@ -77,16 +78,12 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	return good, why, nil
 }
 
-// sceneNow returns the cluster; nil if it is not known which room pods take that were evicted before.
+// sceneNow returns the cluster.
 func (g *glance) sceneNow() *evict.Scene {
 	if g.scene == nil {
-		coming, known := g.coming()
-		if !known {
-			return nil
-		}
 		g.scene = &evict.Scene{}
 		for _, n := range g.Cluster.Nodes() {
-			g.scene.Add(n, g.Cluster.On(n.Name)).Expect(coming...)
+			g.scene.Add(n, g.Cluster.On(n.Name))
 		}
 	}
 	return g.scene

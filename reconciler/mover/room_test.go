@@ -2,7 +2,6 @@ package mover
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,18 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
 // crowded returns a world with a pod of web and one of api, each on a node without room, and a third node that has room for one
 // of them.
 func crowded(t *testing.T) *world {
-	w := &world{
-		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n0": true, "n1": true}, stored: []byte("[]"),
-		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
-	}
-	w.begin(3)
+	w := calm(t)
+	w.full["n1"] = true
+	third := w.nodes[1].DeepCopy()
+	third.Name = "n2"
+	w.nodes = append(w.nodes, third)
 	for name, node := range map[string]string{"web-1": "n0", "api-1": "n1", "web-2": "n2", "api-2": "n2"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, node))
 		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = name[:3], types.UID("rs-"+name[:3])

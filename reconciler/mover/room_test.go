@@ -11,6 +11,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // crowded returns a world with a pod of web and one of api, each on a node without room, and a third node that has room for one
@@ -57,6 +58,28 @@ func (w *world) pending() *corev1.Pod {
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	w.put(p)
 	return p
+}
+
+func TestBudgets(t *testing.T) {
+	none, some := workload.Limit{Name: "web"}, workload.Limit{Name: "all", Allowed: 1}
+	for _, tc := range []struct {
+		name    string
+		budgets []workload.Limit
+		ready   bool
+		want    string
+	}{
+		{"none", nil, true, ""},
+		{"one that allows a disruption", []workload.Limit{some}, true, ""},
+		{"one that allows none", []workload.Limit{none}, true, "PodDisruptionBudget web allows no disruption"},
+		{"one that allows none, and a pod that is not ready anyway", []workload.Limit{none}, false, ""},
+		{"two", []workload.Limit{some, some}, false, "2 PodDisruptionBudgets select it, and the API server evicts no pod with more than one"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := refusedBy(tc.budgets, tc.ready); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
 }
 
 func TestInfeasible(t *testing.T) {

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -75,11 +76,9 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 
 // reasonOf returns the reason of a cause.
 func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
-	if lack.Memory {
-		for _, kill := range of.Kills() {
-			if now.Sub(kill.At) < freshKill {
-				return killed
-			}
+	for _, kill := range of.Kills() {
+		if now.Sub(kill.At) < freshKill && slices.Contains(lack.Memory, kill.Container) {
+			return killed
 		}
 	}
 	if lack.Code == contract.ResizeInfeasible {

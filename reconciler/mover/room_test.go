@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
@@ -77,6 +78,28 @@ func TestBudgets(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := refusedBy(tc.budgets, tc.ready); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestKills(t *testing.T) {
+	for name, evicted := range map[string]int{"app": 1, "second": 0} {
+		t.Run(name, func(t *testing.T) {
+			// The kubelet has not set aside the memory that the spec of app requests.
+			w := calm(t, on("web-1", func(p *corev1.Pod) {
+				podtest.WithSecond(podtest.Amounts{"1", "", "1Gi", ""})(p)
+				podtest.WithStatus(podtest.Amounts{"1", "", "512Mi", ""}, podtest.Amounts{"1", "", "512Mi", ""})(p)
+				killed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(podtest.Start)}}
+				if name == "app" {
+					p.Status.ContainerStatuses[0].LastTerminationState = killed
+					return
+				}
+				p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{Name: name, LastTerminationState: killed})
+			}))
+			w.after(time.Second)
+			if w.evicted != evicted {
+				t.Errorf("%d pods were evicted after a kill of container %s, want %d", w.evicted, name, evicted)
 			}
 		})
 	}

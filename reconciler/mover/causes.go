@@ -87,10 +87,14 @@ func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
 	return noRoom
 }
 
-// sinceOf returns when the node began to lack what the pod needs, as far as that is known.
+// sinceOf returns when the node began to lack what the pod needs, as far as that is known. The clock of the node may be behind, but
+// it cannot have lacked that before the pod was resized.
 func sinceOf(of *pod.Pod, lack *plan.Lack, now time.Time) time.Time {
 	for _, c := range of.Conditions() {
 		if c.Code == lack.Code && !c.Since.IsZero() && c.Since.Before(now) {
+			if resized := of.ResizedAt(); c.Since.Before(resized) {
+				return earlier(resized, now)
+			}
 			return c.Since
 		}
 	}

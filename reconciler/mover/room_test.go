@@ -105,26 +105,42 @@ func TestKills(t *testing.T) {
 	}
 }
 
+// refusing makes a pod whose size its node refuses, by the clock of the node so many seconds after the start.
+func refusing(message string, seconds int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		made, asked := podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}
+		p.Spec.Containers[0].Resources, p.Status.QOSClass = asked.Requirements(), corev1.PodQOSGuaranteed
+		podtest.WithStatus(made, made)(p)
+		podtest.SizedForN4(p)
+		podtest.Annotated("applied-instance-type", "n2d")(p)
+		podtest.AsResized(p)
+		podtest.Said(corev1.PodResizePending, corev1.PodReasonInfeasible, 5, seconds)(p)
+		p.Status.Conditions[len(p.Status.Conditions)-1].Message = message
+	}
+}
+
+const tooSmall = "Node didn't have enough capacity: cpu, requested: 2000, capacity: 1000"
+
 func TestInfeasible(t *testing.T) {
+	t.Run("the clock of a node does not count for what happened after a resize", func(t *testing.T) {
+		w := calm(t, on("web-1", refusing(tooSmall, -3600)))
+		w.roomOf("n0", "64")
+		w.after(time.Minute)
+		w.expect(0, "it may be evicted from ")
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+	})
+
 	for _, tc := range []struct {
 		name, message string
 		evicted       int
 		said          string
 	}{
-		{"a pod moves from a node that is too small", "Node didn't have enough capacity: cpu, requested: 2000, capacity: 1000", 1, ""},
+		{"a pod moves from a node that is too small", tooSmall, 1, ""},
 		{"a pod stays that no node like its own resizes", `Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"`, 0, "its node resizes no pod like it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := calm(t, on("web-1", func(p *corev1.Pod) {
-				made, asked := podtest.Amounts{"1", "1", "1Gi", "1Gi"}, podtest.Amounts{"1250m", "1250m", "1Gi", "1Gi"}
-				p.Spec.Containers[0].Resources, p.Status.QOSClass = asked.Requirements(), corev1.PodQOSGuaranteed
-				podtest.WithStatus(made, made)(p)
-				podtest.SizedForN4(p)
-				podtest.Annotated("applied-instance-type", "n2d")(p)
-				podtest.AsResized(p)
-				podtest.Said(corev1.PodResizePending, corev1.PodReasonInfeasible, 5, 20)(p)
-				p.Status.Conditions[len(p.Status.Conditions)-1].Message = tc.message
-			}))
+			w := calm(t, on("web-1", refusing(tc.message, 20)))
 			w.roomOf("n0", "64")
 			w.after(10 * time.Minute)
 			w.after(10 * time.Minute)

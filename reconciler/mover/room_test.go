@@ -61,6 +61,30 @@ func (w *world) pending() *corev1.Pod {
 	return p
 }
 
+func TestStatefulSet(t *testing.T) {
+	of := func(p *corev1.Pod) {
+		p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "StatefulSet", "web", "rs-web"
+	}
+	for _, tc := range []struct {
+		name    string
+		ready   bool
+		evicted int
+		said    string
+	}{
+		{"a pod moves while the others are ready", true, 1, ""},
+		{"a pod stays while another one would keep it from being created again", false, 0, "another pod of its StatefulSet is not ready"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := calm(t, of)
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-0", "n1"), of)
+			ready(p, tc.ready)
+			w.put(p)
+			w.after(10 * time.Minute)
+			w.expect(tc.evicted, tc.said)
+		})
+	}
+}
+
 func TestBudgets(t *testing.T) {
 	none, some := workload.Limit{Name: "web"}, workload.Limit{Name: "all", Allowed: 1}
 	for _, tc := range []struct {

@@ -154,7 +154,7 @@ func TestUnjudged(t *testing.T) {
 		{"devices", web(func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), "it uses resource claims"},
 		{"a volume that is created with it", web(volume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}})), "it is not known where its ephemeral volume data can be created"},
 		{"a node that its author chose", web(func(p *corev1.Pod) {
-			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:nodeName":{}}}`)}}}
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:nodeName":{}}}`)}}
 		}), "its author chose its node"},
 		{"namespaces by their labels", web(apart(corev1.PodAffinityTerm{TopologyKey: zone, NamespaceSelector: selecting})), "its affinity selects namespaces by their labels"},
 		{"all namespaces", web(apart(corev1.PodAffinityTerm{TopologyKey: zone, NamespaceSelector: &metav1.LabelSelector{}})), ""},

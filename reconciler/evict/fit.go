@@ -42,7 +42,7 @@ func Unjudged(p *corev1.Pod) string {
 // field.
 func authorChoseNode(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
-		return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.Raw, []byte(`"f:nodeName"`))
+		return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:nodeName"`))
 	})
 }
 

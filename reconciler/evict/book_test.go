@@ -191,3 +191,19 @@ func TestNeverTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestClocks lets an earlier leader with another clock decide in the future.
+func TestClocks(t *testing.T) {
+	b := Book{MostPerHour: 1}
+	b.Decide(begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	review := func(now time.Time) bool { return b.Review(now, func(Cause) bool { return false }) }
+	if !review(begin) {
+		t.Error("the book has not changed")
+	}
+	if b.Decide(begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
+		t.Error("what was decided in the future counts for the hour until then")
+	}
+	if review(begin.Add(time.Hour)); b.Of("a-1") != nil {
+		t.Error("what was decided in the future is remembered until then")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +48,7 @@ func machine(name string) *Node {
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hostname: name, zone: name[:1]}},
 			Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		},
-		Requested: amounts("1", "4Gi"), Limits: map[string]int{},
+		Requested: amounts("1", "4Gi"), Limits: map[string]int{"disk": 20},
 	}
 }
 
@@ -116,6 +117,30 @@ func TestProtected(t *testing.T) {
 	}
 }
 
+func TestClaim(t *testing.T) {
+	bound := corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}
+	csi := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk"}}}}
+	old := &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{}}}}
+	for _, tc := range []struct {
+		name   string
+		claim  *corev1.PersistentVolumeClaim
+		volume *corev1.PersistentVolume
+		bound  bool
+	}{
+		{"with a disk", &corev1.PersistentVolumeClaim{Status: bound}, csi, true},
+		{"without a volume", &corev1.PersistentVolumeClaim{Status: bound}, nil, false},
+		{"pending", &corev1.PersistentVolumeClaim{}, csi, false},
+		{"being deleted, which only the pod prevents", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}, Status: bound}, csi, false},
+		{"with a disk that a driver attaches that it does not name", &corev1.PersistentVolumeClaim{Status: bound}, old, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := NewClaim(tc.claim, tc.volume).Bound; got != tc.bound {
+				t.Errorf("bound %t, want %t", got, tc.bound)
+			}
+		})
+	}
+}
+
 func TestUnjudged(t *testing.T) {
 	selecting := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
 	for _, tc := range []struct {
@@ -127,6 +152,10 @@ func TestUnjudged(t *testing.T) {
 		{"the default scheduler by name", web(func(p *corev1.Pod) { p.Spec.SchedulerName = "default-scheduler" }), ""},
 		{"another scheduler", web(func(p *corev1.Pod) { p.Spec.SchedulerName = "volcano" }), "its scheduler is volcano"},
 		{"devices", web(func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }), "it uses resource claims"},
+		{"a volume that is created with it", web(volume(corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}})), "it is not known where its ephemeral volume data can be created"},
+		{"a node that its author chose", web(func(p *corev1.Pod) {
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:nodeName":{}}}`)}}
+		}), "its author chose its node"},
 		{"namespaces by their labels", web(apart(corev1.PodAffinityTerm{TopologyKey: zone, NamespaceSelector: selecting})), "its affinity selects namespaces by their labels"},
 		{"all namespaces", web(apart(corev1.PodAffinityTerm{TopologyKey: zone, NamespaceSelector: &metav1.LabelSelector{}})), ""},
 		{"keys of labels", web(together(corev1.PodAffinityTerm{TopologyKey: zone, MatchLabelKeys: []string{"version"}})), "its affinity has matchLabelKeys"},
@@ -211,6 +240,8 @@ func TestFits(t *testing.T) {
 	condition := func(name string, c corev1.NodeConditionType, is corev1.ConditionStatus) func(*Scene) {
 		return onNode(name, func(n *Node) { n.Status.Conditions = []corev1.NodeCondition{{Type: c, Status: is}} })
 	}
+	both := together(corev1.PodAffinityTerm{LabelSelector: of("cache"), TopologyKey: zone}, corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "data"}}, TopologyKey: hostname})
+	tiered := func(p *corev1.Pod) { p.Labels["tier"] = "data" }
 	honor, ignore := corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore
 	for _, tc := range []struct {
 		name  string
@@ -240,6 +271,15 @@ func TestFits(t *testing.T) {
 		}, "b-2"},
 		{"ports of different addresses", web(port("10.0.0.2", "")), []func(*Scene){runs("a-2", neighbor("x", port("10.0.0.1", "")))}, "a-2 b-1 b-2"},
 		{"a disk of a zone", web(claimed("disk")), []func(*Scene){disk("disk", false, "b")}, "b-1 b-2"},
+		{"a disk whose labels name zones", web(claimed("disk")), []func(*Scene){func(s *Scene) {
+			claim := &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+			s.Claims["disk"] = NewClaim(claim, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{zone: "b__c"}}})
+		}}, "b-1 b-2"},
+		{"a node without the driver of a disk", web(claimed("disk")), []func(*Scene){disk("disk", false), onNode("a-2", func(n *Node) {
+			n.Limit(&storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "files"}}}})
+		}), onNode("b-1", func(n *Node) {
+			n.Limit(&storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disk"}}}})
+		})}, "b-1 b-2"},
 		{"a disk that another pod uses on its node", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", claimed("disk")))}, "b-2"},
 		{"a shared disk", web(claimed("disk")), []func(*Scene){disk("disk", true), runs("b-2", neighbor("x", claimed("disk")))}, "a-2 b-1 b-2"},
 		{"a claim of another namespace with the same name", web(claimed("disk")), []func(*Scene){disk("disk", false), runs("b-2", neighbor("x", inBank, claimed("disk")))}, "a-2 b-1 b-2"},
@@ -258,6 +298,8 @@ func TestFits(t *testing.T) {
 		{"its own anti-affinity does not count against itself", web(apart(repelled)), []func(*Scene){runs("a-1", neighbor("web-1", apart(corev1.PodAffinityTerm{LabelSelector: of("web"), TopologyKey: zone})))}, "a-2 b-1 b-2"},
 		{"near a cache", web(together(corev1.PodAffinityTerm{LabelSelector: of("cache"), TopologyKey: zone})), []func(*Scene){runs("b-2", neighbor("cache", labeled("app", "cache")))}, "b-1 b-2"},
 		{"near nothing", web(together(corev1.PodAffinityTerm{LabelSelector: of("cache"), TopologyKey: zone})), nil, "3 of 3 other nodes: no pod is near that the pod's affinity requires"},
+		{"near a pod that is both", web(both), []func(*Scene){runs("b-2", neighbor("cache", labeled("app", "cache"), tiered)), runs("a-2", neighbor("other", labeled("app", "cache")))}, "b-2"},
+		{"near two pods that are one of both each", web(both), []func(*Scene){runs("b-1", neighbor("cache", labeled("app", "cache"))), runs("b-2", neighbor("db", labeled("app", "db"), tiered))}, "3 of 3 other nodes: no pod is near that the pod's affinity requires"},
 		{"spread by zone", web(spreading(zone, 1)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-2")), runs("a-2", neighbor("web-3")), runs("b-1", neighbor("web-4"))}, "b-1 b-2"},
 		{"spread by zone with more skew", web(spreading(zone, 2)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-2")), runs("a-2", neighbor("web-3")), runs("b-1", neighbor("web-4"))}, "a-2 b-1 b-2"},
 		{"spread by node", web(spreading(hostname, 1)), []func(*Scene){runs("a-1", neighbor("web-1"), neighbor("web-5")), runs("a-2", neighbor("web-2")), runs("b-1", neighbor("web-3"))}, "b-2"},

@@ -1,10 +1,12 @@
 package evict
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -19,6 +21,13 @@ func Unjudged(p *corev1.Pod) string {
 		return "it uses resource claims, whose devices are not known"
 	case sizeOf(p) > mostJudged:
 		return "it has more volumes, ports, tolerations and terms of affinity than are judged"
+	case authorChoseNode(p):
+		return "its author chose its node, so that the scheduler does not"
+	}
+	for i := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[i]; v.Ephemeral != nil {
+			return fmt.Sprintf("it is not known where its ephemeral volume %s can be created", v.Name)
+		}
 	}
 	for _, term := range append(slices.Clone(attracts(p)), neighborOf(p).Repels...) {
 		if picksNamespaces(&term) {
@@ -62,6 +71,14 @@ func sizeOf(p *corev1.Pod) (n int) {
 		n += len(key) + len(value)
 	}
 	return n
+}
+
+// authorChoseNode reports whether a pod was created with its node: the scheduler binds a pod without becoming a manager of the
+// field.
+func authorChoseNode(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
+		return m.FieldsV1 != nil && bytes.Contains(m.FieldsV1.GetRawBytes(), []byte(`"f:nodeName"`))
+	})
 }
 
 // Fits returns the nodes, other than its own, that the scheduler would place the pod on if it requested the given amounts,
@@ -126,7 +143,7 @@ func (m *mover) refused(on *Node) string {
 	if conflict := portConflict(on, m.self); conflict != "" {
 		return conflict
 	}
-	if lack := lacks(on, m.requests); lack != "" {
+	if lack := m.lacks(on); lack != "" {
 		return lack
 	}
 	if reason := m.volumes(on); reason != "" {
@@ -170,23 +187,26 @@ func tainted(on *corev1.Node, p *corev1.Pod) string {
 }
 
 // lacks returns which resource a node does not have enough of; empty if it has enough of all.
-func lacks(on *Node, requests corev1.ResourceList) string {
-	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)) >= most.Value() {
+func (m *mover) lacks(on *Node) string {
+	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)+len(m.Coming)) >= most.Value() {
 		return "it has no room for more pods"
 	}
-	names := make([]corev1.ResourceName, 0, len(requests))
-	for name := range requests {
+	names := make([]corev1.ResourceName, 0, len(m.requests))
+	for name := range m.requests {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		wanted := requests[name]
+		wanted := m.requests[name]
 		if wanted.IsZero() {
 			continue
 		}
 		has := on.Status.Allocatable[name]
 		free := has.DeepCopy()
 		free.Sub(on.Requested[name])
+		for _, requests := range m.Coming {
+			free.Sub(requests[name])
+		}
 		if free.Cmp(wanted) < 0 {
 			return "too little " + string(name)
 		}
@@ -235,7 +255,10 @@ func (m *mover) volumes(on *Node) string {
 		}
 	}
 	for driver, n := range more {
-		if limit, ok := on.Limits[driver]; ok && on.Attached+n > limit {
+		switch limit, has := on.Limits[driver]; {
+		case !has:
+			return "it has no driver for a volume of the pod"
+		case on.Attached+n > limit:
 			return "it cannot attach more volumes"
 		}
 	}

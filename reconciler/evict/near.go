@@ -113,9 +113,16 @@ func (s *Scene) companyOf(p *corev1.Pod, self *Neighbor) (c company) {
 		t := newTerm(&self.Repels[i], p.Namespace)
 		c.excluded = append(c.excluded, s.holding(t.TopologyKey, self, func(other *Neighbor) bool { return t.selects(other, true) }))
 	}
+	var near []term
 	for i := range attracts(p) {
-		t := newTerm(&attracts(p)[i], p.Namespace)
-		c.required = append(c.required, s.holding(t.TopologyKey, self, func(other *Neighbor) bool { return t.selects(other, false) }))
+		near = append(near, newTerm(&attracts(p)[i], p.Namespace))
+	}
+	// For the scheduler, only a pod counts that all terms are about.
+	counts := func(other *Neighbor) bool {
+		return !slices.ContainsFunc(near, func(t term) bool { return !t.selects(other, false) })
+	}
+	for i := range near {
+		c.required = append(c.required, s.holding(near[i].TopologyKey, self, counts))
 	}
 	c.excluding = map[string]*domains{}
 	for _, n := range s.Nodes {

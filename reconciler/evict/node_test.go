@@ -1,6 +1,7 @@
 package evict
 
 import (
+	"math"
 	"fmt"
 	"slices"
 	"testing"
@@ -54,7 +55,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("%d volumes are attached, want 2: two pods use the same one", n.Attached)
 	}
 	n.Limit(&storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disk", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(8))}}, {Name: "unlimited"}}}})
-	if diff := cmp.Diff(map[string]int{"disk": 8}, n.Limits); diff != "" {
+	if diff := cmp.Diff(map[string]int{"disk": 8, "unlimited": math.MaxInt}, n.Limits); diff != "" {
 		t.Error(diff)
 	}
 }

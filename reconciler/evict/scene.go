@@ -1,6 +1,8 @@
 package evict
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,6 +19,8 @@ type Scene struct {
 	Nodes []*Node
 	// Claims are the claims of the pod, by their names.
 	Claims map[string]*Claim
+	// Coming is what pods request that may be placed on any of the nodes any time now.
+	Coming []corev1.ResourceList
 
 	// read has what results of pod.Pod.Nearby say.
 	read map[string]*pod.Nearby
@@ -29,8 +33,8 @@ type Node struct {
 	// of init containers and the rest.
 	Requested corev1.ResourceList
 	Pods      []Neighbor
-	// Limits are how many volumes of each CSI driver the node can attach; a driver without a limit has none. They are nil if
-	// that is not known.
+	// Limits are how many volumes of each of its CSI drivers the node can attach, which may be any number. They are nil if that is
+	// not known.
 	Limits map[string]int
 	// Vague means that not all is known of what a pod there means for others.
 	Vague bool
@@ -104,6 +108,7 @@ func (s *Scene) nearby(text string) *pod.Nearby {
 func (n *Node) Limit(csi *storagev1.CSINode) {
 	n.Limits = map[string]int{}
 	for _, driver := range csi.Spec.Drivers {
+		n.Limits[driver.Name] = math.MaxInt
 		if driver.Allocatable != nil && driver.Allocatable.Count != nil {
 			n.Limits[driver.Name] = int(*driver.Allocatable.Count)
 		}

@@ -136,7 +136,11 @@ func (w *world) round(seed uint64) bool {
 	for i := range r.IntN(16) {
 		p := random(r, namespaces[r.IntN(2)], fmt.Sprintf("p%d", i))
 		p.Spec.NodeName = w.nodes[r.IntN(len(w.nodes))].Name
-		placed[p.Spec.NodeName] = append(placed[p.Spec.NodeName], pod.From(w.create(p)))
+		created := w.create(p)
+		if !authorChoseNode(created) {
+			w.Errorf("seed %d: nothing shows that the node of a pod was chosen: %+v", seed, created.ManagedFields)
+		}
+		placed[p.Spec.NodeName] = append(placed[p.Spec.NodeName], pod.From(created))
 	}
 	scene := &Scene{}
 	for _, n := range w.nodes {
@@ -177,6 +181,9 @@ func (w *world) decision(of *corev1.Pod) (node, message string) {
 		}
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.PodScheduled && (p.Spec.NodeName != "" || c.Reason == corev1.PodReasonUnschedulable) {
+				if authorChoseNode(p) {
+					w.Errorf("the node of a pod that is scheduled counts as chosen: %+v", p.ManagedFields)
+				}
 				node, message = p.Spec.NodeName, c.Message
 				return nil
 			}
@@ -211,8 +218,11 @@ func random(r *rand.Rand, namespace, name string) *corev1.Pod {
 	if often(25) {
 		p.Spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term()}}
 	}
-	if often(15) && name == "moving" {
+	if often(20) && name == "moving" {
 		p.Spec.Affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term()}}
+		if often(50) {
+			p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, term())
+		}
 	}
 	if often(20) {
 		p.Spec.NodeSelector = map[string]string{zone: fmt.Sprintf("z%d", r.IntN(3))}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -13,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
 // shortNode is what the node of a pod lacks whose cause is headroom.
@@ -24,6 +26,8 @@ type candidate struct {
 	of       *pod.Pod
 	settings *policy.Eviction
 	message  string
+	// requests are what the pod requests when it is created again.
+	requests corev1.ResourceList
 }
 
 // lackingPods returns the pods whose time has come because their node has no room for them.
@@ -122,14 +126,18 @@ func (g *glance) excludes(c *candidate) string {
 	if len(p.Reasons) > 0 && outOfScope[p.Reasons[0].Code] {
 		return p.Reasons[0].Message
 	}
-	limits := s.Budgets()
-	if len(limits) > 1 {
-		return fmt.Sprintf("%d PodDisruptionBudgets select it, and the API server evicts no pod with more than one", len(limits))
-	}
-	for i := range limits {
-		if limits[i].Allowed == 0 {
-			return fmt.Sprintf("PodDisruptionBudget %s allows no disruption", limits[i].Name)
-		}
+	ready, _ := c.of.Ready()
+	return refusedBy(s.Budgets(), ready)
+}
+
+// refusedBy returns why the API server evicts no pod that budgets select; empty if it may. Of a pod that is not ready, which is
+// what a kill for lack of memory leaves, a budget that allows no disruption says nothing: the others are as many as before.
+func refusedBy(budgets []workload.Limit, ready bool) string {
+	switch {
+	case len(budgets) > 1:
+		return fmt.Sprintf("%d PodDisruptionBudgets select it, and the API server evicts no pod with more than one", len(budgets))
+	case len(budgets) == 1 && budgets[0].Allowed == 0 && ready:
+		return fmt.Sprintf("PodDisruptionBudget %s allows no disruption", budgets[0].Name)
 	}
 	return ""
 }

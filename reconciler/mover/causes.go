@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -76,11 +77,9 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 
 // reasonOf returns the reason of a cause.
 func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
-	if lack.Memory {
-		for _, kill := range of.Kills() {
-			if now.Sub(kill.At) < freshKill {
-				return killed
-			}
+	for _, kill := range of.Kills() {
+		if now.Sub(kill.At) < freshKill && slices.Contains(lack.Memory, kill.Container) {
+			return killed
 		}
 	}
 	if lack.Code == contract.ResizeInfeasible {
@@ -89,10 +88,14 @@ func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
 	return noRoom
 }
 
-// sinceOf returns when the node began to lack what the pod needs, as far as that is known.
+// sinceOf returns when the node began to lack what the pod needs, as far as that is known. The clock of the node may be behind, but
+// it cannot have lacked that before the pod was resized.
 func sinceOf(of *pod.Pod, lack *plan.Lack, now time.Time) time.Time {
 	for _, c := range of.Conditions() {
 		if c.Code == lack.Code && !c.Since.IsZero() && c.Since.Before(now) {
+			if resized := of.ResizedAt(); c.Since.Before(resized) {
+				return earlier(resized, now)
+			}
 			return c.Since
 		}
 	}

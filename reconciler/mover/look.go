@@ -212,8 +212,8 @@ func (g *glance) missed(e *evict.Entry) bool {
 	return s.ready < e.Ready && s.others > 0
 }
 
-// size is how many pods of a workload are ready, and how many others it has.
-type size struct{ ready, others int }
+// size is how many pods of a workload are ready, how many others it has, and how many of all are on a node.
+type size struct{ ready, others, placed int }
 
 // count returns the size of a workload.
 func (g *glance) count(namespace string, w workload.Workload) size {
@@ -232,6 +232,9 @@ func (g *glance) count(namespace string, w workload.Workload) size {
 				s.ready++
 			} else {
 				s.others++
+			}
+			if of.Node() != "" {
+				s.placed++
 			}
 			sizes[w] = s
 		}

@@ -78,6 +78,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run")
 		return
 	}
+	g.leaving[c.UID] = c.requests
 	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
 	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
 	var budget *actuate.BudgetError
@@ -90,8 +91,10 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		g.soon(g.now.Add(seenWithin))
 		g.done(c.UID, "it was evicted")
 	case errors.As(err, &stopped):
+		delete(g.leaving, c.UID)
 		g.postpone(c.UID, err.Error())
 	case errors.As(err, &budget):
+		delete(g.leaving, c.UID)
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
 		g.postpone(c.UID, "a PodDisruptionBudget does not allow it now")

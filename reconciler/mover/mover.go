@@ -91,6 +91,8 @@ type Mover struct {
 	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
 	// one could not review it. Only Run uses it.
 	doubtful bool
+	// leaving has what the pods that replace evicted ones will request. Only Run uses it.
+	leaving map[types.UID]corev1.ResourceList
 
 	mu sync.Mutex
 	// lacking has the pods whose nodes have no room for what they need.
@@ -112,6 +114,7 @@ func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
 		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]node.Resources{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
+		leaving: map[types.UID]corev1.ResourceList{},
 	}
 	m.store = newStore(m)
 	return m

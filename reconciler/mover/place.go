@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/safety"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -26,7 +28,7 @@ const (
 
 // place returns the nodes that would take a pod with the size that it is created with, and have room for the size that it
 // needs there; or else why there is none.
-func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]*evict.Claim) (fits []string, why string, err error) {
+func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, claims map[string]*evict.Claim) (fits []string, why string, err error) {
 	written := g.authored(live)
 	created := written
 	if g.Sizer != nil {
@@ -34,21 +36,30 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 			created = sized.Pod
 		}
 	}
+	if c.Reason == infeasible && created == written && safety.WhateverTheAmounts(c.message) != "" {
+		return nil, "its node resizes no pod like it, and neither may the next one: it would be created with the same size", nil
+	}
+	coming, known := g.coming()
+	if !known {
+		return nil, "it is not known yet where a pod goes that was evicted before", nil
+	}
 	scene := g.sceneNow()
-	scene.Claims = claims
-	attaches := false
+	scene.Claims, scene.Coming, c.requests = claims, coming, evict.Requests(created)
+	any := map[string]int{} // Until it is clear which nodes matter.
 	for _, claim := range claims {
-		attaches = attaches || claim.Driver != ""
+		if claim.Driver != "" {
+			any[claim.Driver] = math.MaxInt
+		}
 	}
 	for _, n := range scene.Nodes {
-		n.Limits = map[string]int{} // Until it is clear which nodes matter.
+		n.Limits = any
 	}
-	fits, why = scene.Fits(live, evict.Requests(created))
-	if attaches && len(fits) > 0 {
+	fits, why = scene.Fits(live, c.requests)
+	if len(any) > 0 && len(fits) > 0 {
 		if err := g.limit(ctx, scene, fits); err != nil {
 			return nil, "", err
 		}
-		fits, why = scene.Fits(live, evict.Requests(created))
+		fits, why = scene.Fits(live, c.requests)
 	}
 	var good []string
 	for i, name := range fits {

@@ -38,7 +38,39 @@ func (n *Need) Request(m *sizing.Measure, guaranteed bool) int64 {
 	if n.Recommended == nil {
 		return n.Authored.Request
 	}
+	if n.shares(guaranteed) {
+		return between(n.atShare(m, 0), n.atShare(m, 1), n.Share, 1)
+	}
 	return max(n.target(m, guaranteed), n.floor(m, guaranteed))
+}
+
+// atShare returns the request on the baseline with another share of the rest.
+func (n *Need) atShare(m *sizing.Measure, share float64) int64 {
+	as := *n
+	as.Share = share
+	return max(as.target(m, false), as.floor(m, false))
+}
+
+// between returns the least amount and a share of what the most exceeds it by, in whole units. What limits a request limits both,
+// so that neighbors together get no more than what their node has set aside for their rests.
+func between(least, most int64, share float64, unit int64) int64 {
+	part := int64(math.Ceil(share * float64(most-least)))
+	return least + min(most-least, (part+unit-1)/unit*unit)
+}
+
+// scaled returns the request on a node whose factor is f, and whether a bound determined it.
+func (n *Need) scaled(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size sizing.Amount, clamped bool) {
+	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m, guaranteed)}, f, n.within())
+	if !n.shares(guaranteed) {
+		return size, clamped
+	}
+	least, raised := m.Scale(sizing.Amount{Request: n.atShare(m, 0)}, f, n.within())
+	most, lowered := m.Scale(sizing.Amount{Request: n.atShare(m, 1)}, f, n.within())
+	if raised || lowered {
+		size.Request = between(least.Request, most.Request, n.Share, m.Unit)
+		clamped = raised && size.Request == least.Request || lowered && size.Request == most.Request
+	}
+	return size, clamped
 }
 
 // target returns the recommended request on the baseline, up to a multiple of what the author wrote.
@@ -62,9 +94,16 @@ func (n *Need) Wanted(guaranteed bool) int64 {
 	return n.Recommended.Target
 }
 
-// Outgrown reports whether usage shows more than a multiple of what the author wrote, which is all that the resource gets.
-func (n *Need) Outgrown(m *sizing.Measure, guaranteed bool) bool {
-	return n.Recommended != nil && n.target(m, guaranteed) < min(n.Wanted(guaranteed), m.Most)
+// Outgrown reports whether usage shows that more is wanted than a multiple of what the author wrote, which is the most that the
+// resource gets. Of one that is shared, it is about the peak.
+func (n *Need) Outgrown(m *sizing.Measure, guaranteed bool) (wanted, gets int64, outgrown bool) {
+	if n.Recommended == nil {
+		return 0, 0, false
+	}
+	as := *n
+	as.Share = 1
+	wanted = as.Wanted(guaranteed)
+	return wanted, as.Request(m, guaranteed), as.target(m, guaranteed) < min(wanted, m.Most)
 }
 
 // grown returns how much an amount that the author wrote may grow to; 0 means any amount.
@@ -90,7 +129,7 @@ func (n *Need) On(m *sizing.Measure, f sizing.Factor, guaranteed bool) (size siz
 	if n.Recommended == nil {
 		return m.Scale(n.Authored, f, *n.Bounds)
 	}
-	size, clamped = m.Scale(sizing.Amount{Request: n.Request(m, guaranteed)}, f, n.within())
+	size, clamped = n.scaled(m, f, guaranteed)
 	size.Limit = n.limit(m, size.Request, f, guaranteed)
 	return size, clamped
 }

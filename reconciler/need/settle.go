@@ -242,7 +242,7 @@ func (s *State) change(m *sizing.Measure) change {
 	if s.Unsized[m.Index] {
 		c.kept = alone(m, c.need.Authored.Request, f)
 	}
-	size, clamped := m.Scale(sizing.Amount{Request: c.need.Request(m, s.Guaranteed)}, f, c.need.within())
+	size, clamped := c.need.scaled(m, f, s.Guaranteed)
 	c.to, c.target, c.clamped = size.Request, size.Request, clamped
 	lower, upper := c.need.Tolerated(m, s.Guaranteed)
 	c.lower, c.upper, c.most = alone(m, lower, f), alone(m, upper, f), alone(m, c.need.most(), f)

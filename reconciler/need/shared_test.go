@@ -34,13 +34,37 @@ func TestShared(t *testing.T) {
 	t.Run("neither the request nor the limit exceeds a multiple of what the author wrote, nor bounds", func(t *testing.T) {
 		n := shared(1)
 		n.Recommended.Rules.MaxGrowth = 1.5
-		if got, _ := n.On(sizing.Memory, one, false); got != (sizing.Amount{Request: 300 * mib, Limit: 450 * mib}) || !n.Outgrown(sizing.Memory, false) {
+		if got, _ := n.On(sizing.Memory, one, false); got != (sizing.Amount{Request: 300 * mib, Limit: 450 * mib}) {
 			t.Errorf("%v", sizing.Memory.Show(got))
+		}
+		if wanted, gets, outgrown := n.Outgrown(sizing.Memory, false); wanted != 400*mib || gets != 300*mib || !outgrown {
+			t.Errorf("of %d, it gets %d: %t", wanted/mib, gets/mib, outgrown)
 		}
 		n = shared(0)
 		n.Bounds.Min = 150 * mib
 		if got, clamped := n.On(sizing.Memory, one, false); got.Request != 150*mib || !clamped {
 			t.Errorf("%v", sizing.Memory.Show(got))
+		}
+	})
+	t.Run("what limits a request limits what is shared, too", func(t *testing.T) {
+		for _, tc := range []struct {
+			name   string
+			change func(*need.Need)
+			share  float64
+			want   int64
+		}{
+			{"nothing", func(*need.Need) {}, 0.5, 250},
+			{"what its author wrote", func(n *need.Need) { n.Recommended.Rules.MaxGrowth = 1 }, 0.5, 150},
+			{"a largest request", func(n *need.Need) { n.Bounds.Max = 200 * mib }, 0.5, 150},
+			{"a smallest request", func(n *need.Need) { n.Bounds.Min = 200 * mib }, 0.5, 300},
+			{"the largest node", func(n *need.Need) { n.Largest = 200 * mib }, 0.25, 125},
+			{"what was seen to be too small", func(n *need.Need) { n.Recommended.Floor.Request = 200 * mib }, 0.5, 300},
+		} {
+			n := shared(tc.share)
+			tc.change(&n)
+			if got, _ := n.On(sizing.Memory, one, false); got.Request != tc.want*mib {
+				t.Errorf("%s: %s, want %d MiB", tc.name, sizing.Memory.Show(got), tc.want)
+			}
 		}
 	})
 	t.Run("what was seen to be too small is not shared", func(t *testing.T) {

@@ -28,7 +28,7 @@ func RequestsWith(p *pod.Pod, sizes []sizing.Container, refused bool) Resources 
 // RequestsAs returns what the pod would take of its node if its containers had these sizes and no resize were in
 // progress.
 func RequestsAs(p *pod.Pod, of func(*pod.Container) sizing.Container) Resources {
-	sum := InTurn(p, func(c *pod.Container, _ int) Resources { return RequestsOf(of(c)) })
+	sum := Resources(InTurn(p, func(c *pod.Container, _ int) bounded { return bounded(RequestsOf(of(c))) }))
 	if whole := p.Whole(); whole != nil {
 		sum = instead(sum, RequestsOf(whole.Container))
 	}

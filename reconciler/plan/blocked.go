@@ -67,8 +67,8 @@ func (c *reversal) decide(d *draft, s *Snapshot) *verdict {
 type Lack struct {
 	// Reason is ResizeDeferred, ResizeInfeasible or NodeCapacity.
 	Reason
-	// Memory means that the pod needs more memory than it has.
-	Memory bool
+	// Memory has the containers that need more memory than they have.
+	Memory []string
 }
 
 // Lacks returns what the node of a pod has no room for although the pod needs it; false if there is nothing. A pod does not need
@@ -85,29 +85,28 @@ func (p *Plan) Lacks(of *pod.Pod) (l Lack, lacks bool) {
 		switch code {
 		case contract.ResizeDeferred, contract.ResizeInfeasible, contract.NodeCapacity:
 			l.Reason = Reason{code, r.Message}
-			cpu := p.misses(of, sizing.CPU)
-			l.Memory = p.misses(of, sizing.Memory)
-			return l, cpu || l.Memory
+			l.Memory = p.missing(of, sizing.Memory)
+			return l, len(l.Memory)+len(p.missing(of, sizing.CPU)) > 0
 		}
 	}
 	return l, false
 }
 
-// misses reports whether a container requests less of a resource, or its node has set aside less for it, than it needs.
-func (p *Plan) misses(of *pod.Pod, m *sizing.Measure) bool {
+// missing returns the containers that request less of a resource, or for which their node has set aside less, than they need.
+func (p *Plan) missing(of *pod.Pod, m *sizing.Measure) (containers []string) {
 	for i := range p.Derivation {
 		derived := &p.Derivation[i]
 		if derived.Measure == m && derived.Cause != ByBoost && derived.To.Request > m.Of(&p.Containers[derived.Container].Current).Request {
-			return true
+			containers = append(containers, p.Containers[derived.Container].Name)
 		}
 	}
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		if allocated := c.Allocated(); m.Of(&c.Spec).Request > m.Of(&allocated).Request {
-			return true
+			containers = append(containers, c.Name())
 		}
 	}
-	return false
+	return containers
 }
 
 // rest returns the sizes of all resources: the former size of those that are reverted, and the present size of all

@@ -95,9 +95,9 @@ func (v *verdict) explainBounds(d *draft) {
 		c := &d.Containers[i]
 		for _, m := range sizing.Measures {
 			n := &c.Needs[m.Index]
-			if n.Outgrown(m, d.guaranteed()) {
+			if wanted, gets, outgrown := n.Outgrown(m, d.guaranteed()); outgrown {
 				v.because(contract.BoundsClamped, fmt.Sprintf("container %s: %s that is needed is clamped from %s to %s, %.4g times the original (demand.maxGrowth)", c.Name, m.Name,
-					m.Text(n.Wanted(d.guaranteed())), m.Text(n.Request(m, d.guaranteed())), n.Recommended.Rules.MaxGrowth))
+					m.Text(wanted), m.Text(gets), n.Recommended.Rules.MaxGrowth))
 			}
 			last := d.last(i, m)
 			switch {

@@ -91,8 +91,11 @@ func NearbyOf(object *corev1.Pod) (n Nearby) {
 		}
 	}
 	for i := range spec.Volumes {
-		if claim := spec.Volumes[i].PersistentVolumeClaim; claim != nil {
-			n.Claims = append(n.Claims, claim.ClaimName)
+		switch v := &spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			n.Claims = append(n.Claims, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			n.Claims = append(n.Claims, object.Name+"-"+v.Name)
 		}
 	}
 	if a := spec.Affinity; a != nil && a.PodAntiAffinity != nil {

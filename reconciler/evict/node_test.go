@@ -1,8 +1,8 @@
 package evict
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 

@@ -43,17 +43,6 @@ func amount(x float64, m *sizing.Measure) int64 {
 	return int64(math.Ceil(min(x, float64(m.Most))))
 }
 
-// On returns a demand of the baseline on a node with these factors.
-func (d Demand) On(factors [len(sizing.Measures)]sizing.Factor) Demand {
-	for _, m := range sizing.Measures {
-		for _, of := range []*Amounts{&d.Steady, &d.Peak} {
-			scaled, _ := m.Scale(sizing.Amount{Request: max(0, of[m.Index])}, factors[m.Index], sizing.Range{})
-			of[m.Index] = scaled.Request
-		}
-	}
-	return d
-}
-
 // steady returns the steady demand of a resource, which is not negative.
 func (d *Demand) steady(m *sizing.Measure) int64 {
 	return min(max(0, d.Steady[m.Index]), m.Most)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -59,9 +58,6 @@ type Shares struct{ nodes map[string]*Share }
 // Of returns the share of a node; nil if the node is not known.
 func (s *Shares) Of(node string) *Share { return s.nodes[node] }
 
-// Len returns how many nodes have a share.
-func (s *Shares) Len() int { return len(s.nodes) }
-
 // Percentile returns a percentile of the shares of some nodes, such as 0.75, of each resource: what a pod can expect
 // that will run on one of them. Nodes without rests do not count. It is 1 if none does, so that the pod gets its peak.
 func (s *Shares) Percentile(p float64, nodes []string) (share [len(sizing.Measures)]float64) {
@@ -89,7 +85,8 @@ type Table struct {
 	nodes   map[string]*state
 	pods    map[string]string
 	changed map[string]bool
-	shares  atomic.Pointer[Shares]
+	// shares were published last.
+	shares *Shares
 }
 
 // state is a node with its pods, by UID. known means that the node itself is known, not only its pods.
@@ -101,22 +98,7 @@ type state struct {
 
 // NewTable returns a table without nodes.
 func NewTable(rules Rules) *Table {
-	t := &Table{rules: rules, nodes: map[string]*state{}, pods: map[string]string{}, changed: map[string]bool{}}
-	t.shares.Store(&Shares{})
-	return t
-}
-
-// SetRules replaces the rules, for all nodes.
-func (t *Table) SetRules(rules Rules) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.rules == rules {
-		return
-	}
-	t.rules = rules
-	for name := range t.nodes {
-		t.changed[name] = true
-	}
+	return &Table{rules: rules, nodes: map[string]*state{}, pods: map[string]string{}, changed: map[string]bool{}, shares: &Shares{}}
 }
 
 // SetNode records what a node has.
@@ -195,15 +177,12 @@ func (t *Table) change(name string, of *state) {
 	}
 }
 
-// Shares returns the shares as they were published last.
-func (t *Table) Shares() *Shares { return t.shares.Load() }
-
 // Publish computes the shares of the nodes that have changed, and publishes them. It returns all shares, and the nodes
 // whose share is different now, in alphabetical order.
 func (t *Table) Publish() (all *Shares, different []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.shares.Load()
+	before := t.shares
 	fresh := map[string]*Share{}
 	for name := range t.changed {
 		var share *Share
@@ -228,7 +207,7 @@ func (t *Table) Publish() (all *Shares, different []string) {
 			delete(all.nodes, name)
 		}
 	}
-	t.shares.Store(all)
+	t.shares = all
 	slices.SortFunc(different, strings.Compare)
 	return all, different
 }

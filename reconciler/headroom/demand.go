@@ -65,16 +65,7 @@ func (d *Demand) rest(m *sizing.Measure) int64 {
 // demand, and at most its peak, if that is more.
 func (d *Demand) Size(shares [len(sizing.Measures)]float64) (size Amounts) {
 	for _, m := range sizing.Measures {
-		rest := d.rest(m)
-		size[m.Index] = d.steady(m) + min(rest, amount(float64(rest)*valid(shares[m.Index]), m))
+		size[m.Index] = d.steady(m) + sizing.Share(d.rest(m), shares[m.Index])
 	}
 	return size
-}
-
-// valid returns a share from 0 to 1. A share that is not known is 1: a container gets its peak then.
-func valid(share float64) float64 {
-	if !(share <= 1) {
-		return 1
-	}
-	return max(0, share)
 }

@@ -1,10 +1,6 @@
 package need
 
-import (
-	"math"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
-)
+import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
 // Need is what one resource of a container needs: what its author wrote, unless a recommendation says otherwise.
 type Need struct {
@@ -57,7 +53,7 @@ func (n *Need) shares(guaranteed bool) bool { return n.Recommended.Steady > 0 &&
 // Wanted returns the recommended request on the baseline: what the resource needs most of the time, and its share of the rest.
 func (n *Need) Wanted(guaranteed bool) int64 {
 	if r := n.Recommended; n.shares(guaranteed) {
-		return r.Steady + min(r.Rest, int64(math.Ceil(n.Share*float64(r.Rest))))
+		return r.Steady + sizing.Share(r.Rest, n.Share)
 	}
 	return n.Recommended.Target
 }

@@ -2,13 +2,16 @@ package headroom
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
+
+// FreeMemory is the part of the memory of a node that stays free if its pods share memory: unlike CPU, it cannot be divided
+// when all want more.
+const FreeMemory = 0.1
 
 // Node is what a node has.
 type Node struct {
@@ -58,9 +61,9 @@ type Shares struct{ nodes map[string]*Share }
 // Of returns the share of a node; nil if the node is not known.
 func (s *Shares) Of(node string) *Share { return s.nodes[node] }
 
-// Percentile returns a percentile of the shares of some nodes, such as 0.75, of each resource: what a pod can expect
-// that will run on one of them. Nodes without rests do not count. It is 1 if none does, so that the pod gets its peak.
-func (s *Shares) Percentile(p float64, nodes []string) (share [len(sizing.Measures)]float64) {
+// Expected returns the share of each resource that a pod can expect which will run on one of some nodes. Nodes without
+// rests do not count.
+func (s *Shares) Expected(nodes []string) (share [len(sizing.Measures)]float64) {
 	for i := range share {
 		var all []float64
 		for _, name := range nodes {
@@ -68,14 +71,20 @@ func (s *Shares) Percentile(p float64, nodes []string) (share [len(sizing.Measur
 				all = append(all, of.Of[i])
 			}
 		}
-		if len(all) == 0 {
-			share[i] = 1
-			continue
-		}
-		slices.Sort(all)
-		share[i] = all[int(math.Ceil(fraction(p)*float64(len(all)-1)))]
+		share[i] = Expected(all)
 	}
 	return share
+}
+
+// Expected returns the share that a pod can expect on one of some nodes with these shares, which it sorts: three quarters of
+// the nodes have none that is higher, so that it rarely must be raised once the pod runs. It is 1 if there are no nodes, so
+// that the pod gets its peak.
+func Expected(shares []float64) float64 {
+	if len(shares) == 0 {
+		return 1
+	}
+	slices.Sort(shares)
+	return shares[len(shares)*3/4]
 }
 
 // Table knows pods and nodes, and publishes their shares. All methods are safe for concurrent use.

@@ -91,13 +91,17 @@ func TestTable(t *testing.T) {
 		}
 		table.SetNode("flat", has)
 		all, _ := table.Publish()
-		for p, want := range map[float64]float64{0: 0.2, 0.5: 1.0 / 3, 0.75: 0.5, 1: 1, 2: 1} {
-			if got := all.Percentile(p, names); got[0] != want || got[1] != 1 {
-				t.Errorf("%v: %v, want %v", p, got, want)
-			}
-		}
-		if got := all.Percentile(math.NaN(), names); got[0] != 0.2 {
+		if got := all.Expected(names); got != [2]float64{0.5, 1} {
 			t.Errorf("%v", got)
+		}
+		for n, want := range map[int]float64{0: 1, 1: 0, 2: 1, 3: 2, 4: 3, 5: 3, 100: 75, 101: 75, 102: 76} {
+			var shares []float64
+			for i := range n {
+				shares = append(shares, float64(n-1-i))
+			}
+			if got := Expected(shares); got != want {
+				t.Errorf("%d nodes: %v, want %v", n, got, want)
+			}
 		}
 	})
 	t.Run("can be used by several goroutines", func(t *testing.T) {

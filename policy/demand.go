@@ -91,7 +91,7 @@ func (d *Demand) Keys() []keys.Key {
 	return slices.Concat([]keys.Key{
 		keys.Of("from", &d.From, keys.OneOf(FromAuthor, FromUsage), FromAuthor, "where demand comes from: what the author wrote, or [usage](../concepts/usage.md)"),
 		keys.Of("mode", &d.Mode, keys.OneOf(DemandModes...), Observe, "whether recommendations are only shown (`observe`), size pods when they are created (`initial`), or resize running pods, too (`apply`). Pods are sized at their creation only with the component [`size-at-creation`](sizes.md#at-creation). With `from: author`, the mode has no effect"),
-		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), by percentiles of what neighbors [share](../concepts/shared.md) (`shared`), or by [other policies](../design/usage.md#other-policies)"),
+		keys.Of("policy", &d.Policy, keys.OneOf(DemandPolicies...), "usage", "how estimates follow from usage: by percentiles (`usage`), in two parts of which neighbors [share](../concepts/shared.md) one (`shared`), or by [other policies](../design/usage.md#other-policies)"),
 		keys.Of("margin", &d.Margin, keys.Between(0, 10, 0.15), ByLimit, "share of the estimate that is added to it").Or("0.15, or 0.05 for memory if its limit follows"),
 		keys.Of("minHistory", &d.MinHistory, keys.Duration(0, LongestHistory), day, "how much history must be known before a decrease"),
 		keys.Of("minCoverage", &d.MinCoverage, keys.Between(0, 1, 0.5), 0.5, "which share of the hours of that history must be known before a decrease"),
@@ -125,7 +125,7 @@ func (d *ResourceDemand) keys(of *keys.Resource, target float64, percent string,
 	const bounds = "remove it: the bounds follow the 50th and the 95th percentile; set target, margin, min or max"
 	return slices.Concat([]keys.Key{
 		keys.Of("target", &d.Target, percentile, target, "percentile of the usage that the recommendation follows").Or(percent),
-		keys.Of("steady", &d.Steady, percentile, 0.75, "with `policy: shared`, the percentile that the part follows which is not shared: of the means of cpu in 10 minutes, or of the peaks of memory in 30 minutes"),
+		keys.Of("steady", &d.Steady, percentile, 0.75, "with `policy: shared`, the percentile that the unshared part follows: of the means of cpu in 10 minutes, or of the peaks of memory in 30 minutes"),
 		keys.Gone("lower", bounds),
 		keys.Gone("upper", bounds),
 		keys.Of("floor", &d.Floor, of.Amount(0), floor, "the least that a pod gets; its containers share it").Or(least),

@@ -17,9 +17,9 @@ type Overload struct {
 	Enabled bool
 	// Taint is the key of the taint, and Effect its effect: PreferNoSchedule or NoSchedule.
 	Taint, Effect string
-	// CPU and Memory are the shares of what a node has for pods from which on its usage is too much. Pressure is the
+	// CPU and Memory are the shares of what a node has for pods from which its usage is too high. Pressure is the
 	// share of the time in which a task of the node waits for CPU (PSI), and Load its load average per vCPU. A limit of 0
-	// means that the value is not looked at.
+	// means that the value is not checked.
 	CPU, Memory, Pressure, Load float64
 	// For is how long a value must be too high, or low again.
 	For time.Duration
@@ -44,13 +44,13 @@ func (o *Overload) Forbids() bool { return o.Effect == noSchedule }
 
 // Keys implements keys.Section.
 func (o *Overload) Keys() []keys.Key {
-	share := keys.Percentage("up to 1 or 100%, or 0", "must be a number from 0 to 1, such as 0.9 or 90%, where 0 means that it is not looked at", keys.Within(0, 1))
-	load := keys.Number("up to 100, or 0", "must be a number from 0 to 100, such as 3, where 0 means that it is not looked at", keys.Within(0, 100))
+	share := keys.Percentage("up to 1 or 100%, or 0", "must be a number from 0 to 1, such as 0.9 or 90%, where 0 means that it is not checked", keys.Within(0, 1))
+	load := keys.Number("up to 100, or 0", "must be a number from 0 to 100, such as 3, where 0 means that it is not checked", keys.Within(0, 100))
 	return []keys.Key{
 		keys.Of("enabled", &o.Enabled, keys.Flag, false, "whether overloaded nodes get a taint, so that [new pods start elsewhere](../tasks/overloaded-nodes.md). Needs the component `overloaded-taint`. With `false`, the leader removes the taints that it finds"),
-		keys.Of("cpu", &o.CPU, share, 0.9, "share of the CPU that the node has for pods (allocatable) from which on its usage is too much, as in `kubectl top nodes`. With this and the next three keys, a value must have been too high for the time of `for`, and with 0, it is not looked at"),
+		keys.Of("cpu", &o.CPU, share, 0.9, "the share of its allocatable CPU from which the usage of a node is too high, as `kubectl top nodes` shows it. For this and the next three keys, the value must have been too high for the time of `for`, and 0 means that it is not checked"),
 		keys.Of("memory", &o.Memory, share, 0.95, "the same for the working set of the node"),
-		keys.Of("pressure", &o.Pressure, share, 0.6, "share of the time in which a task waits for cpu (`some` of PSI), as the node agent `report-usage` measures it. A container that its own limit throttles waits, too, so it counts only while the load is at least 1 per vCPU"),
+		keys.Of("pressure", &o.Pressure, share, 0.6, "the share of the time in which a task waits for cpu (`some` of PSI), as the node agent `report-usage` measures it. A container that its own limit throttles waits, too, so it counts only while the load is at least 1 per vCPU"),
 		keys.Of("load", &o.Load, load, 3, "the load average per vCPU, as the same node agent reads it"),
 		keys.Of("for", &o.For, keys.Duration(time.Minute, time.Hour), 5*time.Minute, "how long one of these values must be too high, until the node gets the taint. It loses the taint when all of them have been more than 10% lower for as long, or when none is known for 10 minutes"),
 		keys.Of("maxShare", &o.MaxShare, keys.Share, 0.2, "the share of the ready nodes that may have the taint, rounded down, but at least one node. The worst nodes get it first. With `NoSchedule`, at least one ready node does not get it"),

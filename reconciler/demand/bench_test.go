@@ -3,10 +3,13 @@ package demand
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -15,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/vpa"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -201,4 +205,72 @@ func BenchmarkHarms(b *testing.B) {
 	if f.Table() == before || f.Table().Len() != before.Len() {
 		b.Errorf("%d recommendations, before %d", f.Table().Len(), before.Len())
 	}
+}
+
+// BenchmarkPolicies measures a publication with the VerticalPodAutoscalers of a tenant, and what their statuses should say.
+// A change to any of them is followed by a publication within seconds.
+func BenchmarkPolicies(b *testing.B) {
+	for _, tc := range []struct {
+		name          string
+		objects, pods int
+		target        func(i int) string
+		owner         func(i int) string
+	}{
+		{"none", 0, 2000, nil, func(int) string { return "web" }},
+		{"5,000 for one of 1,000 Deployments each", 5000, 2000, func(i int) string { return fmt.Sprint("web-", i%1000) }, func(i int) string { return fmt.Sprint("web-", i%1000) }},
+		{"5,000 for the same Deployment", 5000, 2000, func(int) string { return "web" }, func(int) string { return "web" }},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			f := &fixture{leads: true}
+			var pods []*corev1.Pod
+			for i := range tc.pods {
+				pods = append(pods, podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", fmt.Sprint("pod-", i), "a"), func(p *corev1.Pod) {
+					p.OwnerReferences[0].Name, p.CreationTimestamp = tc.owner(i)+"-1", metav1.NewTime(podtest.Start.Add(-24*time.Hour))
+					p.Labels = map[string]string{"pod-template-hash": "1"}
+				}))
+			}
+			f.of = clustertest.Of(b, pods, []*corev1.Node{clustertest.Node("a", "n2d", "64")})
+			f.Demands = New(Config{
+				Cluster: f.of, Ratios: f.of.Ratios, Planner: f.of.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(f.of),
+				Usage: Usage{Sources: []Source{{Source: &steady{}, Interval: time.Minute}}},
+			})
+			before := podtest.HeapInUse()
+			for i := range tc.objects {
+				object := map[string]any{
+					"metadata": map[string]any{"namespace": "shop", "name": fmt.Sprint("vpa-", i), "annotations": map[string]any{"workload-resizer.io/mode": "apply"}},
+					"spec": map[string]any{
+						"targetRef": map[string]any{"kind": "Deployment", "name": tc.target(i)}, "recommenders": []any{map[string]any{"name": "workload-resizer"}},
+						"updatePolicy": map[string]any{"updateMode": "Off"},
+					},
+				}
+				if err := f.of.KnowPolicy(vpa.From(&unstructured.Unstructured{Object: object})); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				f.publish(b.Context())
+				f.Statuses()
+			}
+			b.ReportMetric((podtest.HeapInUse()-before)/(1<<20), "MiB")
+			runtime.KeepAlive(f)
+		})
+	}
+}
+
+// BenchmarkSignal measures one sample. In a minute, 300,000 arrive of 150,000 containers.
+func BenchmarkSignal(b *testing.B) {
+	c := clustertest.Thousands(b, 30_000, 50)
+	c.Ratios = clustertest.Store(b, ruled())
+	d := New(Config{Cluster: c, Ratios: c.Ratios, Planner: c.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(c)})
+	var samples []usage.Sample
+	for _, p := range c.Pods("").List() {
+		s := usage.Sample{Namespace: p.Namespace(), Name: p.Name, Container: p.Containers[0].Name()}
+		s.UID, s.At, s.Length, s.Resource, s.Usage = string(p.UID), podtest.Start, time.Minute, history.Memory, 1<<30
+		samples = append(samples, s)
+	}
+	for i := 0; b.Loop(); i++ {
+		s := &samples[i%len(samples)]
+		d.signal(d.podOf(s), s)
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*300_000/60, "cores")
 }

@@ -4,14 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"slices"
-	"sync"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
-	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
-	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -204,20 +200,6 @@ func (p *podNeeds) Peak(container string) int64 {
 	return p.demands.Table().Peak(p.key(container), string(p.of.UID))
 }
 
-// Share implements need.Demand.
-func (p *podNeeds) Share(nodeType string) (shares [2]float64, known bool) {
-	switch {
-	case nodeType != "":
-		return p.demands.neighbors.Expected(nodeType)
-	case p.assumes != nil:
-		return p.demands.assumeShare(p.of.Node(), p.assumes.known)
-	}
-	if share := p.demands.neighbors.Of(p.of.Node()); share != nil {
-		return share.Of, true
-	}
-	return shares, false
-}
-
 // key returns the key of the history of a container.
 func (p *podNeeds) key(container string) history.Container {
 	return containerOf(p.owner, container)
@@ -225,94 +207,3 @@ func (p *podNeeds) key(container string) history.Container {
 
 // Resized implements need.Demand. Pods record only their last resize.
 func (p *podNeeds) Resized(string) need.Resized { return need.Resized{} }
-
-// assumed is what containers need under a table that is not in effect, as far as anyone asked: previews of other ratios
-// ask about each pod of a workload.
-type assumed struct {
-	table *ratios.Table
-
-	mu    sync.Mutex
-	needs needs
-	// shares has the shares of nodes, by name.
-	shares map[string]*neighbors.Shares
-}
-
-// profileOf is a profile of a table that is not in effect.
-type profileOf struct {
-	*ratios.Profile
-	known *assumed
-}
-
-// under returns what is known of a table that is not in effect. Only the last table is remembered, and until the next
-// publication.
-func (d *Demands) under(table *ratios.Table) *assumed {
-	if known := d.assumed.Load(); known != nil && known.table == table {
-		return known
-	}
-	known := &assumed{table: table, needs: needs{}, shares: map[string]*neighbors.Shares{}}
-	d.assumed.Store(known)
-	return known
-}
-
-// assume returns what a container would need if the profile were in effect; nil if that is unknown. History is stored as
-// measured, so that it can be read with any ratios.
-func (d *Demands) assume(key usage.Key, by *profileOf) *need.Container {
-	known := by.known
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	found, ok := known.needs[key]
-	if ok {
-		return found
-	}
-	if r, ok := d.store.Recommend(key.Container, usage.Ratios{Name: by.Name, Speeds: speeds(by.Profile)}, d.Clock.Now()); ok {
-		s := d.survey.Load()
-		o := s.options(key.Container).Recommend
-		needed := o.Need(&r)
-		s.workloads[ownerOf(key.Container)].follow(key.Name, &needed)
-		revise(&needed)
-		found = &needed
-	}
-	known.needs[key] = found
-	return found
-}
-
-// assumeShare returns the share that a node would have, and whether it is known.
-func (d *Demands) assumeShare(node string, by *assumed) (shares neighbors.Shares, known bool) {
-	by.mu.Lock()
-	found := by.shares[node]
-	by.mu.Unlock()
-	if found != nil {
-		return *found, true
-	}
-	in, known := d.Cluster.Rules()
-	if !known {
-		return shares, false
-	}
-	in.Table = by.table
-	if shares, known = d.neighbors.Assume(node, in); known { // It asks what each pod needs.
-		by.mu.Lock()
-		defer by.mu.Unlock()
-		by.shares[node] = &shares
-	}
-	return shares, known
-}
-
-// Neighbors knows what the pods of each node share.
-func (d *Demands) Neighbors() *neighbors.Neighbors { return d.neighbors }
-
-// workloadNamed names the workload of the pod of a snapshot.
-func (d *Demands) workloadNamed(s *plan.Snapshot) string {
-	w, _ := d.countsFor(s.Pod, s.Workloads)
-	return w.Namespace + "/" + w.Kind + "/" + w.Name
-}
-
-// share publishes what the pods of each node share if the containers of any may.
-func (d *Demands) share(s *survey) {
-	in, known := d.Cluster.Rules()
-	switch {
-	case !slices.ContainsFunc(s.table.Profiles(), func(p *ratios.Profile) bool { return p.Demand.Policy == policy.SharedPolicy }):
-		d.neighbors.Forget()
-	case known && d.needs.Load() != nil:
-		d.neighbors.Publish(in)
-	}
-}

@@ -155,12 +155,12 @@ func TestNearby(t *testing.T) {
 }
 
 func TestRank(t *testing.T) {
-	for _, name := range ranks {
-		if r, err := ParseRank(name); err != nil || r.String() != name {
+	for name, want := range map[string]Rank{"low": Low, "medium": Medium, "high": High, "never": Never} {
+		if r, err := parseRank(name); err != nil || r != want || r.String() != name {
 			t.Errorf("%s is %v, %v", name, r, err)
 		}
 	}
-	if r, err := ParseRank("soon"); err == nil || r != Never {
+	if r, err := parseRank("soon"); err == nil || r != Never {
 		t.Errorf("an unknown rank is %v, %v, want that the pod stays", r, err)
 	}
 	for _, tc := range []struct {
@@ -168,7 +168,7 @@ func TestRank(t *testing.T) {
 		replicas int
 		want     Rank
 	}{{"Deployment", 3, Low}, {"Deployment", 1, Medium}, {"StatefulSet", 3, Medium}} {
-		if got := DefaultRank(tc.kind, tc.replicas); got != tc.want {
+		if got := defaultRank(tc.kind, tc.replicas); got != tc.want {
 			t.Errorf("%s with %d pods has %s, want %s", tc.kind, tc.replicas, got, tc.want)
 		}
 	}

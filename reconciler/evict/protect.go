@@ -35,7 +35,7 @@ func Protected(p *corev1.Pod, claims map[string]*Claim) string {
 	case owner.Kind == "DaemonSet":
 		return "a DaemonSet's pod would return to the same node"
 	case owner.Kind == "Job":
-		return "a Job would begin again"
+		return "its Job would start over"
 	case p.Annotations[SafeToEvict] == "false":
 		return "its annotation " + SafeToEvict + " is false"
 	case p.Annotations[DoNotDisrupt] == "true":

@@ -54,12 +54,12 @@ func (s *Scene) spreads(p *corev1.Pod, self *Neighbor, affinity nodeaffinity.Req
 func uneven(spreads []spread, on *Node) string {
 	for i := range spreads {
 		if _, has := on.Labels[spreads[i].TopologyKey]; !has {
-			return "it has no label " + spreads[i].TopologyKey + ", by which the pod must be spread"
+			return "it has no label " + spreads[i].TopologyKey + ", which a topology spread constraint of the pod requires"
 		}
 	}
 	for i := range spreads {
 		if c := &spreads[i]; c.counts[on.Labels[c.TopologyKey]]+c.itself-c.fewest > int(c.MaxSkew) {
-			return "it would have too many of the pods that must be spread"
+			return "it would have too many pods for a topology spread constraint of the pod"
 		}
 	}
 	return ""

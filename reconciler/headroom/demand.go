@@ -43,17 +43,6 @@ func amount(x float64, m *sizing.Measure) int64 {
 	return int64(math.Ceil(min(x, float64(m.Most))))
 }
 
-// On returns a demand of the baseline on a node with these factors.
-func (d Demand) On(factors [len(sizing.Measures)]sizing.Factor) Demand {
-	for _, m := range sizing.Measures {
-		for _, of := range []*Amounts{&d.Steady, &d.Peak} {
-			scaled, _ := m.Scale(sizing.Amount{Request: max(0, of[m.Index])}, factors[m.Index], sizing.Range{})
-			of[m.Index] = scaled.Request
-		}
-	}
-	return d
-}
-
 // steady returns the steady demand of a resource, which is not negative.
 func (d *Demand) steady(m *sizing.Measure) int64 {
 	return min(max(0, d.Steady[m.Index]), m.Most)
@@ -76,16 +65,7 @@ func (d *Demand) rest(m *sizing.Measure) int64 {
 // demand, and at most its peak, if that is more.
 func (d *Demand) Size(shares [len(sizing.Measures)]float64) (size Amounts) {
 	for _, m := range sizing.Measures {
-		rest := d.rest(m)
-		size[m.Index] = d.steady(m) + min(rest, amount(float64(rest)*valid(shares[m.Index]), m))
+		size[m.Index] = d.steady(m) + sizing.Share(d.rest(m), shares[m.Index])
 	}
 	return size
-}
-
-// valid returns a share from 0 to 1. A share that is not known is 1: a container gets its peak then.
-func valid(share float64) float64 {
-	if !(share <= 1) {
-		return 1
-	}
-	return max(0, share)
 }

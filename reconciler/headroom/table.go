@@ -2,14 +2,16 @@ package headroom
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
+
+// FreeMemory is the part of the memory of a node that stays free if its pods share memory: unlike CPU, it cannot be divided
+// when all want more.
+const FreeMemory = 0.1
 
 // Node is what a node has.
 type Node struct {
@@ -59,12 +61,9 @@ type Shares struct{ nodes map[string]*Share }
 // Of returns the share of a node; nil if the node is not known.
 func (s *Shares) Of(node string) *Share { return s.nodes[node] }
 
-// Len returns how many nodes have a share.
-func (s *Shares) Len() int { return len(s.nodes) }
-
-// Percentile returns a percentile of the shares of some nodes, such as 0.75, of each resource: what a pod can expect
-// that will run on one of them. Nodes without rests do not count. It is 1 if none does, so that the pod gets its peak.
-func (s *Shares) Percentile(p float64, nodes []string) (share [len(sizing.Measures)]float64) {
+// Expected returns the share of each resource that a pod can expect which will run on one of some nodes. Nodes without
+// rests do not count.
+func (s *Shares) Expected(nodes []string) (share [len(sizing.Measures)]float64) {
 	for i := range share {
 		var all []float64
 		for _, name := range nodes {
@@ -72,14 +71,20 @@ func (s *Shares) Percentile(p float64, nodes []string) (share [len(sizing.Measur
 				all = append(all, of.Of[i])
 			}
 		}
-		if len(all) == 0 {
-			share[i] = 1
-			continue
-		}
-		slices.Sort(all)
-		share[i] = all[int(math.Ceil(fraction(p)*float64(len(all)-1)))]
+		share[i] = Expected(all)
 	}
 	return share
+}
+
+// Expected returns the share that a pod can expect on one of some nodes with these shares, which it sorts: three quarters of
+// the nodes have none that is higher, so that it rarely must be raised once the pod runs. It is 1 if there are no nodes, so
+// that the pod gets its peak.
+func Expected(shares []float64) float64 {
+	if len(shares) == 0 {
+		return 1
+	}
+	slices.Sort(shares)
+	return shares[len(shares)*3/4]
 }
 
 // Table knows pods and nodes, and publishes their shares. All methods are safe for concurrent use.
@@ -89,7 +94,8 @@ type Table struct {
 	nodes   map[string]*state
 	pods    map[string]string
 	changed map[string]bool
-	shares  atomic.Pointer[Shares]
+	// shares were published last.
+	shares *Shares
 }
 
 // state is a node with its pods, by UID. known means that the node itself is known, not only its pods.
@@ -101,22 +107,7 @@ type state struct {
 
 // NewTable returns a table without nodes.
 func NewTable(rules Rules) *Table {
-	t := &Table{rules: rules, nodes: map[string]*state{}, pods: map[string]string{}, changed: map[string]bool{}}
-	t.shares.Store(&Shares{})
-	return t
-}
-
-// SetRules replaces the rules, for all nodes.
-func (t *Table) SetRules(rules Rules) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.rules == rules {
-		return
-	}
-	t.rules = rules
-	for name := range t.nodes {
-		t.changed[name] = true
-	}
+	return &Table{rules: rules, nodes: map[string]*state{}, pods: map[string]string{}, changed: map[string]bool{}, shares: &Shares{}}
 }
 
 // SetNode records what a node has.
@@ -195,15 +186,12 @@ func (t *Table) change(name string, of *state) {
 	}
 }
 
-// Shares returns the shares as they were published last.
-func (t *Table) Shares() *Shares { return t.shares.Load() }
-
 // Publish computes the shares of the nodes that have changed, and publishes them. It returns all shares, and the nodes
 // whose share is different now, in alphabetical order.
 func (t *Table) Publish() (all *Shares, different []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.shares.Load()
+	before := t.shares
 	fresh := map[string]*Share{}
 	for name := range t.changed {
 		var share *Share
@@ -228,7 +216,7 @@ func (t *Table) Publish() (all *Shares, different []string) {
 			delete(all.nodes, name)
 		}
 	}
-	t.shares.Store(all)
+	t.shares = all
 	slices.SortFunc(different, strings.Compare)
 	return all, different
 }

@@ -14,7 +14,7 @@ func TestTable(t *testing.T) {
 	has := Node{Allocatable: Amounts{16_000, 64 * gib}}
 	t.Run("computes only nodes that have changed, and publishes values that do not change", func(t *testing.T) {
 		table := NewTable(Rules{})
-		if table.Shares().Of("a") != nil || table.Shares().Len() != 0 {
+		if table.shares.Of("a") != nil || len(table.shares.nodes) != 0 {
 			t.Error("an empty table has shares")
 		}
 		for _, name := range []string{"c", "a", "b"} {
@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 		if !slices.Equal(different, []string{"b"}) || second.Of("a") != first.Of("a") || second.Of("c") != first.Of("c") {
 			t.Errorf("%v differ", different)
 		}
-		if *first.Of("b") != before || second.Of("b").Of[0] != 0.5 || table.Shares() != second {
+		if *first.Of("b") != before || second.Of("b").Of[0] != 0.5 || table.shares != second {
 			t.Errorf("%+v, then %+v", *first.Of("b"), *second.Of("b"))
 		}
 		// A change that is undone before it is published is none.
@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%v differ", different)
 		}
 		table.RemoveNode("b")
-		if all, _ := table.Publish(); all.Of("b") != nil || all.Len() != 1 {
+		if all, _ := table.Publish(); all.Of("b") != nil || len(all.nodes) != 1 {
 			t.Error("a removed node has a share")
 		}
 		table.SetNode("b", has)
@@ -74,26 +74,8 @@ func TestTable(t *testing.T) {
 		table.RemoveNode("unknown")
 		table.RemoveNode("a")
 		table.RemoveNode("b")
-		if all, _ := table.Publish(); all.Len() != 0 || len(table.nodes)+len(table.pods)+len(table.changed) != 0 {
+		if all, _ := table.Publish(); len(all.nodes) != 0 || len(table.nodes)+len(table.pods)+len(table.changed) != 0 {
 			t.Errorf("%d nodes, %d pods, %d changes are left", len(table.nodes), len(table.pods), len(table.changed))
-		}
-	})
-	t.Run("changes all nodes when rules change", func(t *testing.T) {
-		table := NewTable(Rules{})
-		for _, name := range []string{"a", "b"} {
-			table.SetNode(name, has)
-			for i := range 4 {
-				table.SetPod(fmt.Sprint(name, i), name, alone(i, cpu(500, 1500)))
-			}
-		}
-		table.Publish()
-		table.SetRules(Rules{})
-		if _, different := table.Publish(); different != nil {
-			t.Errorf("%v differ", different)
-		}
-		table.SetRules(both(Rule{Reserve: Independent}))
-		if all, different := table.Publish(); len(different) != 2 || all.Of("b").Of[0] != 0.5 {
-			t.Errorf("%v differ", different)
 		}
 	})
 	t.Run("knows what pods of a pool can expect", func(t *testing.T) {
@@ -109,13 +91,17 @@ func TestTable(t *testing.T) {
 		}
 		table.SetNode("flat", has)
 		all, _ := table.Publish()
-		for p, want := range map[float64]float64{0: 0.2, 0.5: 1.0 / 3, 0.75: 0.5, 1: 1, 2: 1} {
-			if got := all.Percentile(p, names); got[0] != want || got[1] != 1 {
-				t.Errorf("%v: %v, want %v", p, got, want)
-			}
-		}
-		if got := all.Percentile(math.NaN(), names); got[0] != 0.2 {
+		if got := all.Expected(names); got != [2]float64{0.5, 1} {
 			t.Errorf("%v", got)
+		}
+		for n, want := range map[int]float64{0: 1, 1: 0, 2: 1, 3: 2, 4: 3, 5: 3, 100: 75, 101: 75, 102: 76} {
+			var shares []float64
+			for i := range n {
+				shares = append(shares, float64(n-1-i))
+			}
+			if got := Expected(shares); got != want {
+				t.Errorf("%d nodes: %v, want %v", n, got, want)
+			}
 		}
 	})
 	t.Run("can be used by several goroutines", func(t *testing.T) {
@@ -126,16 +112,15 @@ func TestTable(t *testing.T) {
 				for i := range 200 {
 					table.SetNode(fmt.Sprint(i%7), has)
 					table.SetPod(fmt.Sprint(worker, i), fmt.Sprint(i%7), alone(i, cpu(1, 2)))
-					table.Publish()
-					if table.Shares().Of("0") == nil {
+					if all, _ := table.Publish(); all.Of("0") == nil {
 						t.Error("no share")
 					}
 				}
 			})
 		}
 		wait.Wait()
-		if all, _ := table.Publish(); all.Len() != 7 {
-			t.Errorf("%d nodes", all.Len())
+		if all, _ := table.Publish(); len(all.nodes) != 7 {
+			t.Errorf("%d nodes", len(all.nodes))
 		}
 	})
 }
@@ -211,12 +196,12 @@ func TestRandomLives(t *testing.T) {
 				continue
 			}
 			before := map[string]*Share{}
-			for name := range table.Shares().nodes {
-				before[name] = table.Shares().Of(name)
+			for name := range table.shares.nodes {
+				before[name] = table.shares.Of(name)
 			}
 			all, different := table.Publish()
-			if all.Len() != len(nodes) {
-				t.Fatalf("seed %d: %d shares of %d nodes", seed, all.Len(), len(nodes))
+			if len(all.nodes) != len(nodes) {
+				t.Fatalf("seed %d: %d shares of %d nodes", seed, len(all.nodes), len(nodes))
 			}
 			for name, n := range nodes {
 				here := map[string]*Pod{}

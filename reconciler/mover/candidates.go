@@ -110,7 +110,7 @@ func (g *glance) excludes(c *candidate) string {
 	}
 	text, has := c.of.Annotation(contract.EvictionRank)
 	if _, err := evict.RankOf(text, has, c.settings.Rank, c.Workload.Kind, 0); err != nil {
-		return fmt.Sprintf("its annotation %s %v, not %q", contract.EvictionRank, err, text)
+		return fmt.Sprintf("its annotation %s is %q, but %v", contract.EvictionRank, text, err)
 	}
 	if c.Rank == evict.Never {
 		return "its rank is never"

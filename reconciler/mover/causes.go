@@ -32,10 +32,6 @@ type trouble struct {
 	// message says what the node lacks, and since is when that began.
 	message string
 	since   time.Time
-	// again is when the pod is judged again, and tries how often it was judged. why is why it did not move then.
-	again time.Time
-	tries int
-	why   string
 }
 
 // Planned takes note of the plan of a pod, nil if the pod is gone.
@@ -64,9 +60,6 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 	t.Cause = evict.Cause{Namespace: name.Namespace, Workload: topOf(of, p.Workloads), Node: of.Node(), Reason: reasonOf(of, &lack, now)}
 	if before != nil && before.uid == of.UID && before.Node == t.Node {
 		t.since = earlier(before.since, t.since)
-		if before.Cause == t.Cause {
-			t.again, t.tries, t.why = before.again, before.tries, before.why
-		}
 	}
 	m.lacking[name] = t
 	m.held[t.Cause] = struct{}{}

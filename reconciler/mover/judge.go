@@ -2,6 +2,7 @@ package mover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
+
+// errGone means that a pod is gone, or is a different one.
+var errGone = errors.New("it is gone")
 
 // judge returns the pod as the API server has it now, why it must not move, empty if it may, and where it could go. An error
 // means that this is not known.

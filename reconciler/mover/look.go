@@ -2,7 +2,6 @@ package mover
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -352,6 +351,3 @@ func (g *glance) begin(ctx context.Context) {
 		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Decide(g.now, []evict.Candidate{c.Candidate}, g.inProgress) })
 	}
 }
-
-// errGone means that a pod is gone, or is a different one.
-var errGone = errors.New("it is gone")

@@ -67,9 +67,9 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 // evict evicts a pod whose entry is stored.
 func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits []string) {
 	logger := klog.FromContext(ctx)
-	said := fmt.Sprintf("%s; %s has", c.message, fits[0])
+	said := fmt.Sprintf("%s; %s has room for it", c.message, fits[0])
 	if len(fits) > 1 {
-		said = fmt.Sprintf("%s; %s and %d other nodes have", c.message, fits[0], len(fits)-1)
+		said = fmt.Sprintf("%s; %s has room for it, as one of %d nodes", c.message, fits[0], len(fits))
 	}
 	if g.DryRun {
 		if g.retryOf(c.UID).tries == 0 {

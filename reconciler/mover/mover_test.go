@@ -124,7 +124,7 @@ func TestMover(t *testing.T) {
 	}{
 		{"the last ready pod stays", on("web-2", func(p *corev1.Pod) { ready(p, false) }), nil, "no other pod of its workload is ready"},
 		{"a pod that its rank keeps stays", podtest.Annotated("eviction-rank", "never"), nil, "its rank is never"},
-		{"a pod with an invalid rank stays", podtest.Annotated("eviction-rank", "soon"), nil, `its annotation workload-resizer.io/eviction-rank must be one of low, medium, high and never, not "soon"`},
+		{"a pod with an invalid rank stays", podtest.Annotated("eviction-rank", "soon"), nil, `its annotation workload-resizer.io/eviction-rank is "soon", but must be one of low, medium, high, never`},
 		{"a pod that fits nowhere stays", nil, func(w *world) { w.full["n1"] = true }, "1 of 1 other nodes: too little cpu"},
 		{"a pod with local data stays", on("web-1", protected["local"]), nil, "its volume data would be lost (emptyDir)"},
 		{"evictions are off by default", nil, func(w *world) { w.settle(policy.Eviction{}) }, "eviction.enabled is false"},

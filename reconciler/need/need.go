@@ -1,10 +1,6 @@
 package need
 
-import (
-	"math"
-
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
-)
+import "github.com/workload-resizer/workload-resizer/reconciler/sizing"
 
 // Need is what one resource of a container needs: what its author wrote, unless a recommendation says otherwise.
 type Need struct {
@@ -86,10 +82,25 @@ func (n *Need) target(m *sizing.Measure, guaranteed bool) int64 {
 // limits are its requests, so that its neighbors could leave it nothing.
 func (n *Need) shares(guaranteed bool) bool { return n.Recommended.Steady > 0 && !guaranteed }
 
+// Shared is a demand on the baseline that a resource shares with its neighbors: it gets the steady part, and the share of the
+// rest up to the peak.
+type Shared struct {
+	Steady, Peak int64
+	Share        float64
+}
+
+// Shared returns the parts of what the resource needs; false if it shares nothing.
+func (n *Need) Shared(guaranteed bool) (parts Shared, shares bool) {
+	if n.Recommended == nil || !n.shares(guaranteed) {
+		return parts, false
+	}
+	return Shared{n.Recommended.Steady, n.Recommended.Steady + n.Recommended.Rest, n.Share}, true
+}
+
 // Wanted returns the recommended request on the baseline: what the resource needs most of the time, and its share of the rest.
 func (n *Need) Wanted(guaranteed bool) int64 {
 	if r := n.Recommended; n.shares(guaranteed) {
-		return r.Steady + min(r.Rest, int64(math.Ceil(n.Share*float64(r.Rest))))
+		return r.Steady + sizing.Share(r.Rest, n.Share)
 	}
 	return n.Recommended.Target
 }

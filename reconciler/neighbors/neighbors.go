@@ -18,16 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
-const (
-	// freeMemory is the part of the memory of a node that stays free if its pods share memory: unlike CPU, it cannot be
-	// divided when all want more.
-	freeMemory = 0.1
-	// expected is the percentile of the shares of nodes that a pod gets while it is being created: on most nodes, it need not
-	// be raised once it runs.
-	expected = 0.75
-	// still is by how much a share may move before pods are planned again: sizes that differ by less stay anyway.
-	still = 0.02
-)
+// still is by how much a share may move before pods are planned again: sizes that differ by less stay anyway.
+const still = 0.02
 
 // Shares are which part of their rests containers get, from 0 to 1, by sizing.Measure.Index.
 type Shares = [len(sizing.Measures)]float64
@@ -144,9 +136,9 @@ func (n *Neighbors) Publish(in cluster.Rules) {
 	}
 	n.tell(in)
 	all, changed := n.table.Publish()
-	to := &published{all, map[string]Shares{}, all.Percentile(expected, slices.Collect(maps.Keys(n.nodes)))}
+	to := &published{all, map[string]Shares{}, all.Expected(slices.Collect(maps.Keys(n.nodes)))}
 	for nodeType, names := range n.byType(in.Table) {
-		to.expected[nodeType] = all.Percentile(expected, names)
+		to.expected[nodeType] = all.Expected(names)
 	}
 	n.published.Store(to)
 	n.tellChanged(slices.Values(changed))
@@ -226,7 +218,7 @@ func (n *Neighbors) tell(in cluster.Rules) {
 // were seen before.
 func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules, namespaces map[string]cluster.Shared, needs func(*plan.Snapshot) *headroom.Pod) {
 	var free Shares
-	free[sizing.Memory.Index] = freeMemory
+	free[sizing.Memory.Index] = headroom.FreeMemory
 	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
 	for _, p := range n.Cluster.On(of.Name) {
 		if p.Finished() || !accepted(p) {

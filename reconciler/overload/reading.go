@@ -23,7 +23,7 @@ const (
 // String returns the name of the signal in the configuration.
 func (s Signal) String() string { return [signals]string{"cpu", "memory", "pressure", "load"}[s] }
 
-// Limit returns from which value on a signal is too high; 0 if it is not looked at.
+// Limit returns the value from which a signal is too high; 0 if it is not checked.
 func (s Signal) Limit(limits *policy.Overload) float64 {
 	return [signals]float64{limits.CPU, limits.Memory, limits.Pressure, limits.Load}[s]
 }

@@ -298,7 +298,7 @@ func whyCleared(why overload.Why, limits *policy.Overload) string {
 	case overload.NotKnown:
 		return fmt.Sprintf("its usage has not been known for %s", keys.DurationText(overload.Forget))
 	case overload.TooMany:
-		return fmt.Sprintf("more nodes have it than overload.maxShare allows (%.4g%%), and are worse", 100*limits.MaxShare)
+		return fmt.Sprintf("more nodes have it than overload.maxShare allows (%.4g%%), and the others are more overloaded", 100*limits.MaxShare)
 	}
-	return fmt.Sprintf("what is measured has been low for %s", keys.DurationText(limits.For))
+	return fmt.Sprintf("all measured values have been low for %s", keys.DurationText(limits.For))
 }

@@ -203,7 +203,7 @@ func taintsAndClears(t *testing.T) {
 	w.expect(t, "low again")
 	want := []string{
 		"n0 NodeOverloaded: New pods start elsewhere if they can (taint workload-resizer.io/overloaded:PreferNoSchedule): its usage of cpu has been at least 90% of allocatable for 5m, and is 97% now",
-		"n0 NodeRelieved: The taint for overloaded nodes was removed: what is measured has been low for 5m",
+		"n0 NodeRelieved: The taint for overloaded nodes was removed: all measured values have been low for 5m",
 	}
 	if diff := cmp.Diff(want, w.events); diff != "" {
 		t.Error(diff)

@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -153,7 +152,7 @@ func (s *Service) shares(p *plan.Plan) map[string]*workloadresizerv1.NodeShare {
 	}
 	all := map[string]*workloadresizerv1.NodeShare{}
 	for _, m := range sizing.Measures {
-		if !slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool { return c.Shared(m, p.QOSClass) != nil }) {
+		if !p.Shares(m) {
 			continue
 		}
 		has := node.Allocatable(on).Of(m)

@@ -70,8 +70,8 @@ func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.Resource
 
 // shared returns the parts of a demand that is shared; nil if it is not.
 func shared(p *plan.Plan, container int, m *sizing.Measure) *workloadresizerv1.SharedDemand {
-	of := p.Containers[container].Shared(m, p.QOSClass)
-	if of == nil {
+	of, shares := p.Shared(container, m)
+	if !shares {
 		return nil
 	}
 	return &workloadresizerv1.SharedDemand{Steady: m.Text(of.Steady), Peak: m.Text(of.Peak), Share: of.Share}

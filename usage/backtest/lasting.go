@@ -269,11 +269,7 @@ func (c *cluster) resize(hour int64) {
 		}
 	}
 	for i := range expected {
-		c.shares[i] = 1
-		if all := expected[i]; len(all) > 0 {
-			slices.Sort(all)
-			c.shares[i] = all[len(all)*3/4]
-		}
+		c.shares[i] = headroom.Expected(expected[i])
 	}
 	for i, r := range moving {
 		c.move(r, from[i], nil)

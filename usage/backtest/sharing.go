@@ -24,12 +24,11 @@ type Sharing struct {
 	SameHour bool
 }
 
-// NewSharing returns how machines share CPU, and memory if the demand says so. A tenth of that is kept free: the kernel
-// kills containers if a node has no memory left, while a lack of CPU only makes them slower.
+// NewSharing returns how machines share CPU, and memory if the demand says so, of which a part is then kept free.
 func NewSharing(demand recommend.Shared, reserve headroom.Reserve, correlated bool) *Sharing {
 	s := &Sharing{Demand: demand, CPU: reserve, Memory: reserve, Correlated: correlated}
 	if demand.WithMemory {
-		s.Free = freeMemory
+		s.Free = headroom.FreeMemory
 	}
 	return s
 }
@@ -49,9 +48,6 @@ func Shared() map[string]*Sharing {
 		"-same-hour":  sameHour,
 	}
 }
-
-// freeMemory is the part of memory that is kept free if it is shared.
-const freeMemory = 0.1
 
 // rules returns the rules of a day.
 func (s *Sharing) rules(day int64, correlations map[int64][2]float64) (rules headroom.Rules) {

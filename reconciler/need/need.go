@@ -50,7 +50,7 @@ func (n *Need) atShare(m *sizing.Measure, share float64) int64 {
 // between returns the least amount and a share of what the most exceeds it by, in whole units. What limits a request limits both,
 // so that neighbors together get no more than what their node has set aside for their rests.
 func between(least, most int64, share float64, unit int64) int64 {
-	part := int64(math.Ceil(share * float64(most-least)))
+	part := sizing.Share(most-least, share)
 	return least + min(most-least, (part+unit-1)/unit*unit)
 }
 

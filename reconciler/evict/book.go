@@ -120,7 +120,7 @@ func (b *Book) bytes() (n int) {
 	return n
 }
 
-// recent returns how many pods of a namespace, or of all if it is empty, were about to be evicted within an hour.
+// recent returns how many pods in a namespace, or in all if it is empty, were about to be evicted within an hour.
 func (b *Book) recent(now time.Time, namespace string) (n int) {
 	for i := range b.Entries {
 		if e := &b.Entries[i]; now.Sub(e.At) < time.Hour && (namespace == "" || e.Namespace == namespace) {
@@ -130,8 +130,8 @@ func (b *Book) recent(now time.Time, namespace string) (n int) {
 	return n
 }
 
-// HadHalf reports whether half of the pods that are moved within an hour were those of a namespace. While others wait, none has
-// more, so that it cannot keep the pods of others where they are.
+// HadHalf reports whether half of the evictions of an hour were in a namespace. While pods wait in others, none has more, so that it
+// cannot keep these where they are.
 func (b *Book) HadHalf(now time.Time, namespace string) bool {
 	return 2*b.recent(now, namespace) >= b.MostPerHour
 }

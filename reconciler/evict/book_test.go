@@ -65,7 +65,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// longest returns entries with the longest names that there are.
+// longest returns entries with the longest names that objects can have.
 func longest(n int) (all []Entry) {
 	long := strings.Repeat("n", 253)
 	c := Cause{Namespace: long[:63], Workload: workload.Workload{Kind: long[:63], Name: long}, Node: long, Reason: "ResizeInfeasible"}

@@ -83,7 +83,7 @@ func TestAddTooMuch(t *testing.T) {
 	}
 }
 
-// Authors may write a megabyte into a pod. What is too much to be compared with all pods is not compared, and nothing moves there.
+// Authors may write a megabyte into a pod. That is too much to compare it with all pods, so that nothing moves there.
 func TestTooMuch(t *testing.T) {
 	repelling := func(p *corev1.Pod) {
 		var terms []corev1.PodAffinityTerm

@@ -186,8 +186,8 @@ const (
 	replacedWithin, wholeWithin = 10 * time.Minute, time.Hour
 )
 
-// inProgress reports whether a pod is about to move, or has moved and its workload is not complete again. What its author does
-// may prevent that for good, such as a budget or a finalizer: others do not wait longer than for one that has moved.
+// inProgress reports whether a pod is about to move, or has moved and its workload is not complete again. A budget or a
+// finalizer, say, may prevent that for good: others do not wait longer than for one that has moved.
 func (g *glance) inProgress(e *evict.Entry) bool {
 	return g.moving(e) || g.podOf(e) != nil && e.Cleared.IsZero() && g.now.Sub(e.Chosen) < wholeWithin
 }
@@ -333,7 +333,7 @@ func (g *glance) begin(ctx context.Context) {
 		book.MostPerHour = g.Table.Profiles()[0].Eviction.MaxPerHour
 		why := book.Refuses(g.now, &c.Candidate, g.inProgress)
 		if why == "" && book.HadHalf(g.now, c.Namespace) && slices.ContainsFunc(candidates, func(o *candidate) bool { return o.Namespace != c.Namespace }) {
-			why = "pods of other namespaces wait, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)"
+			why = "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)"
 		}
 		switch why {
 		case "":

@@ -24,8 +24,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
-// beside adds two pods of another workload: one is on n0.
-func (w *world) beside() {
+// another adds two pods of another workload: one is on n0.
+func (w *world) another() {
 	for i, name := range []string{"api-1", "api-2"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, w.nodes[i].Name))
 		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
@@ -76,7 +76,7 @@ func TestTenants(t *testing.T) {
 		p := w.objects["web-1"].DeepCopy()
 		p.Annotations = map[string]string{evict.SafeToEvict: "false"}
 		w.put(p)
-		w.beside()
+		w.another()
 		for range 20 {
 			w.after(10 * time.Minute)
 		}
@@ -94,7 +94,7 @@ func TestTenants(t *testing.T) {
 		now := metav1.NewTime(w.cluster.Clock.Now())
 		p.DeletionTimestamp, p.Finalizers = &now, []string{"example.com/forever"}
 		w.put(p)
-		w.beside()
+		w.another()
 		for range 20 {
 			w.after(10 * time.Minute)
 		}

@@ -162,7 +162,7 @@ func TestShares(t *testing.T) {
 			p.Spec.Containers[0].Resources = podtest.Amounts{"1k", "", "1Pi", ""}.Requirements()
 		})
 		f.round(t)
-		if lacks := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
+		if lacks, _ := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
 			t.Errorf("the node lacks %+v", lacks)
 		}
 	})
@@ -283,12 +283,12 @@ func TestSharedMemory(t *testing.T) {
 			t.Errorf("%d bytes are in use of a request of 1Gi: it gets %d: %+v", tc.used, has, got.Reasons)
 		}
 		// What is in use is known to a thousandth.
-		if lacks := f.neighbors.Lacks("a"); lacks.CPU != 0 || lacks.Memory < tc.lacks || lacks.Memory > tc.lacks+tc.lacks/(1<<20)*has/1000 {
-			t.Errorf("%d bytes are in use: the node lacks %+v, want %d of memory", tc.used, lacks, tc.lacks)
+		if lacks, inUse := f.neighbors.Lacks("a"); lacks.CPU != 0 || lacks.Memory < tc.lacks || lacks.Memory > tc.lacks+tc.lacks/(1<<20)*has/1000 || inUse != (tc.lacks > 0) {
+			t.Errorf("%d bytes are in use: the node lacks %+v, and memory that is in use: %t; want %d", tc.used, lacks, inUse, tc.lacks)
 		}
 	}
 	clustertest.Clock(f.of).Step(time.Hour)
-	if lacks := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
-		t.Errorf("what is in use is not known any more: the node lacks %+v", lacks)
+	if lacks, inUse := f.neighbors.Lacks("a"); lacks != (node.Resources{}) || inUse {
+		t.Errorf("what is in use is not known any more: the node lacks %+v, %t", lacks, inUse)
 	}
 }

@@ -70,21 +70,40 @@ func (t *trouble) due(settings *policy.Eviction) time.Time {
 // podsOnShortNodes returns the pods on nodes that lack room for what their pods need or use, and that need or use more of it
 // than they do most of the time.
 func (g *glance) podsOnShortNodes() (due []*candidate) {
-	book, _ := g.store.last()
 	g.mu.Lock()
 	short := maps.Clone(g.short)
 	g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(short)) {
 		g.soon(g.now.Add(mostPause)) // That pods use less is not said.
-		for _, of := range g.Cluster.On(name) {
-			if !of.Lives() || book.Of(of.UID) != nil || g.waits(of.UID) {
-				continue
-			}
-			w := topOf(of, g.Cluster.Owners().Chain(nil, of))
-			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
-			if c.Rest = g.Headroom.Rest(of, short[name]); c.settings.Enabled && c.Rest > 0 {
-				due = append(due, c)
-			}
+		lacks := short[name]
+		due = append(due, g.podsOnShortNode(name, &lacks)...)
+	}
+	return due
+}
+
+// podsOnShortNode returns the pods on a node that lacks something. They are in the namespace of the pod with the largest rest of
+// that, whether or not that pod may move: nobody moves so that the pods of others can have more.
+func (g *glance) podsOnShortNode(name string, lacks *shortage) (due []*candidate) {
+	rests, largest := map[*pod.Pod]int64{}, map[string]int64{}
+	var most int64
+	for _, of := range g.Cluster.On(name) {
+		if of.Lives() {
+			rest := g.Headroom.Rest(of, lacks.of)
+			rests[of], largest[of.Namespace()], most = rest, max(largest[of.Namespace()], rest), max(most, rest)
+		}
+	}
+	book, _ := g.store.last()
+	for of, rest := range rests {
+		if rest == 0 || largest[of.Namespace()] < most || book.Of(of.UID) != nil {
+			continue
+		}
+		w := topOf(of, g.Cluster.Owners().Chain(nil, of))
+		c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
+		c.Rest = rest
+		if at := lacks.due(c.settings); c.settings.Enabled && g.now.Before(at) {
+			g.soon(at)
+		} else if c.settings.Enabled && !g.waits(of.UID) {
+			due = append(due, c)
 		}
 	}
 	return due

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
@@ -110,6 +111,22 @@ func topOf(of *pod.Pod, owners []workload.Workload) workload.Workload {
 	return workload.TopOf(of, owners).Workload
 }
 
+// shortage is that a node lacks room for what its pods need.
+type shortage struct {
+	of node.Resources
+	// inUse means that the pods use more memory than the node has. since is when the node began to lack anything.
+	inUse bool
+	since time.Time
+}
+
+// due returns from when on a pod may move: without a delay if it may be killed otherwise.
+func (s *shortage) due(settings *policy.Eviction) time.Time {
+	if s.inUse {
+		return s.since
+	}
+	return s.since.Add(settings.After)
+}
+
 // NodeChanged takes note that what a node lacks, according to Headroom, may have changed.
 func (m *Mover) NodeChanged(name string) {
 	if m == nil || m.Headroom == nil {
@@ -132,12 +149,14 @@ func (m *Mover) checkNodes() {
 	}
 	m.mu.Unlock()
 	for name := range ask {
-		lacks := m.Headroom.Lacks(name)
+		lacks, inUse := m.Headroom.Lacks(name)
 		m.mu.Lock()
-		if lacks != (node.Resources{}) {
-			m.short[name] = lacks
-		} else {
+		if before, was := m.short[name]; lacks == (node.Resources{}) {
 			delete(m.short, name)
+		} else if was {
+			m.short[name] = shortage{lacks, inUse, before.since}
+		} else {
+			m.short[name] = shortage{lacks, inUse, m.Clock.Now()}
 		}
 		m.mu.Unlock()
 	}

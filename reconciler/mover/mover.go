@@ -37,8 +37,9 @@ type Leader interface {
 
 // Headroom is what nodes lack although their pods need it.
 type Headroom interface {
-	// Lacks returns what a node has too little for its pods; zero if it has enough.
-	Lacks(name string) node.Resources
+	// Lacks returns what a node has too little for its pods, zero if it has enough, and whether they use more memory now than it
+	// has.
+	Lacks(name string) (lacks node.Resources, inUse bool)
 	// Rest returns how much more a pod may need, or uses, than it needs most of the time, in any unit: of the resources that are
 	// lacking, or of all if none is.
 	Rest(of *pod.Pod, lacks node.Resources) int64
@@ -101,7 +102,7 @@ type Mover struct {
 	held map[evict.Cause]struct{}
 	// short has the nodes that lack room for what their pods need, and what they lack; changed has those of which that may have
 	// changed.
-	short   map[string]node.Resources
+	short   map[string]shortage
 	changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
@@ -113,7 +114,7 @@ type Mover struct {
 func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
-		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]node.Resources{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
+		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]shortage{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
 		leaving: map[types.UID]corev1.ResourceList{},
 	}
 	m.store = newStore(m)

@@ -176,7 +176,7 @@ func TestMover(t *testing.T) {
 			w.put(p)
 		}
 		// The pods of api use more memory than their node has.
-		known := &rests{lacks: node.Resources{Memory: 500}, of: map[string]node.Resources{"web-1": {CPU: 300, Memory: 3}, "api-1": {Memory: 2}, "api-2": {Memory: 4}}}
+		known := &rests{lacks: node.Resources{Memory: 500}, inUse: true, of: map[string]node.Resources{"web-1": {CPU: 300, Memory: 3}, "api-1": {Memory: 2}, "api-2": {Memory: 4}}}
 		w.mover.Headroom = known
 		w.after(time.Hour)
 		w.expect(0, "")
@@ -207,20 +207,50 @@ func TestMover(t *testing.T) {
 		w.after(time.Hour)
 		expect(2, "the node has enough")
 	})
+	t.Run("a pod stays for a while on a node that lacks room for what is not in use", func(t *testing.T) {
+		w := calm(t)
+		w.full["n0"] = false
+		w.resize()
+		w.mover.Headroom = &rests{lacks: node.Resources{CPU: 500}, of: map[string]node.Resources{"web-1": {CPU: 300}}}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.after(10*time.Minute - time.Second)
+		w.expect(0, "")
+		w.after(time.Second)
+		w.expect(1, "")
+	})
+	t.Run("a pod stays if one in another namespace needs more of what their node lacks, even if that one never moves", func(t *testing.T) {
+		for need, want := range map[int64]int{299: 1, 300: 1, 301: 0} {
+			w := calm(t)
+			w.full["n0"] = false
+			w.resize()
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("bank", "db-1", "n0"), podtest.Annotated("eviction-rank", "never"))
+			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "db", "rs-db"
+			ready(p, true)
+			w.put(p)
+			w.mover.Headroom = &rests{lacks: node.Resources{Memory: 500}, inUse: true, of: map[string]node.Resources{"web-1": {CPU: 900, Memory: 300}, "db-1": {Memory: need}}}
+			w.mover.NodeChanged("n0")
+			w.after(time.Second)
+			if w.evicted != want {
+				t.Errorf("%d is the rest of the other pod: %d pods were evicted, want %d", need, w.evicted, want)
+			}
+		}
+	})
 }
 
 // rests is a Headroom: what n0 lacks, and the rests of pods.
 type rests struct {
 	lacks node.Resources
+	inUse bool
 	of    map[string]node.Resources
 }
 
 // Lacks implements Headroom.
-func (r *rests) Lacks(name string) (lacks node.Resources) {
+func (r *rests) Lacks(name string) (lacks node.Resources, inUse bool) {
 	if name == "n0" {
-		lacks = r.lacks
+		return r.lacks, r.inUse
 	}
-	return lacks
+	return lacks, false
 }
 
 // Rest implements Headroom.

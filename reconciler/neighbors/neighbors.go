@@ -80,17 +80,19 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 }
 
 // Lacks returns what a node lacks now for what its pods need most of the time and the reserve, or for the memory that they use;
-// zero if it has enough, or shares nothing. Published shares may be a minute old, and a pod may have left since.
-func (n *Neighbors) Lacks(name string) (lacks node.Resources) {
+// zero if it has enough, or shares nothing. inUse means that they use more memory than it has. Published shares may be a minute
+// old, and a pod may have left since.
+func (n *Neighbors) Lacks(name string) (lacks node.Resources, inUse bool) {
 	in, known := n.Cluster.Rules()
 	if !known || n.published.Load() == nil {
-		return lacks
+		return lacks, false
 	}
-	if share := n.under(name, in, n.needsNow); share != nil {
-		amounts := share.Lacks()
-		lacks = node.Resources{CPU: amounts[sizing.CPU.Index], Memory: amounts[sizing.Memory.Index]}
+	share := n.under(name, in, n.needsNow)
+	if share == nil {
+		return lacks, false
 	}
-	return lacks
+	amounts := share.Lacks()
+	return node.Resources{CPU: amounts[sizing.CPU.Index], Memory: amounts[sizing.Memory.Index]}, share.Holds[sizing.Memory.Index] > share.Available[sizing.Memory.Index]
 }
 
 // Rest returns which part of its node a pod needs at its peak, or uses now, beyond what it needs most of the time, in

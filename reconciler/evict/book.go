@@ -214,8 +214,8 @@ func (b *Book) Continue() (changed bool) {
 }
 
 // Review records which causes are gone, and forgets what no longer counts. It reports whether the book has changed, so that
-// it must be stored. holds reports whether a cause holds now; what is not known holds. What is in the future, by the clock of an
-// earlier leader, happens now: it would count until then.
+// it must be stored. holds reports whether a cause holds now; what is not known holds. The clock of an earlier leader may
+// have been ahead: times in the future become now, since they would count until then.
 func (b *Book) Review(now time.Time, holds func(Cause) bool) (changed bool) {
 	for i := range b.Entries {
 		e := &b.Entries[i]

@@ -19,7 +19,7 @@ type Claim struct {
 	Shared bool
 	// Driver is the CSI driver of the volume; empty if it has none.
 	Driver string
-	// nodes are those where the volume can be used; nil for all nodes. labels are those of the volume that do the same.
+	// nodes are those where the volume can be used; nil for all nodes. Some labels of a volume do the same.
 	nodes  *nodeaffinity.LazyErrorNodeSelector
 	labels map[string][]string
 }

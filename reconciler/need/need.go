@@ -47,8 +47,8 @@ func (n *Need) atShare(m *sizing.Measure, share float64) int64 {
 	return max(as.target(m, false), as.floor(m, false))
 }
 
-// between returns the least amount and a share of what the most exceeds it by, in whole units. What limits a request limits both,
-// so that neighbors together get no more than what their node has set aside for their rests.
+// between returns the least amount and a share of what the most exceeds it by, in whole units. Limits of a request apply to both:
+// otherwise, neighbors could get more together than their node has set aside for their rests.
 func between(least, most int64, share float64, unit int64) int64 {
 	part := sizing.Share(most-least, share)
 	return least + min(most-least, (part+unit-1)/unit*unit)
@@ -105,16 +105,16 @@ func (n *Need) Wanted(guaranteed bool) int64 {
 	return n.Recommended.Target
 }
 
-// Outgrown reports whether usage shows that more is wanted than a multiple of what the author wrote, which is the most that the
-// resource gets. Of one that is shared, it is about the peak.
-func (n *Need) Outgrown(m *sizing.Measure, guaranteed bool) (wanted, gets int64, outgrown bool) {
+// Outgrown reports whether usage shows more than a multiple of what the author wrote, which is all that the resource gets. Of one
+// that is shared, both amounts are for the peak.
+func (n *Need) Outgrown(m *sizing.Measure, guaranteed bool) (shows, gets int64, outgrown bool) {
 	if n.Recommended == nil {
 		return 0, 0, false
 	}
 	as := *n
 	as.Share = 1
-	wanted = as.Wanted(guaranteed)
-	return wanted, as.Request(m, guaranteed), as.target(m, guaranteed) < min(wanted, m.Most)
+	shows = as.Wanted(guaranteed)
+	return shows, as.Request(m, guaranteed), as.target(m, guaranteed) < min(shows, m.Most)
 }
 
 // grown returns how much an amount that the author wrote may grow to; 0 means any amount.

@@ -45,7 +45,7 @@ type Candidate struct {
 // Rank is how readily a pod moves: those with a low rank move first.
 type Rank uint8
 
-// Ranks, in the order in which pods move, which is that of their names in policy.EvictionRanks.
+// Ranks, in the order in which pods move. policy.EvictionRanks has their names, in the same order.
 const (
 	Low Rank = iota
 	Medium

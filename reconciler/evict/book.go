@@ -45,7 +45,7 @@ type Candidate struct {
 // Rank is how readily a pod moves: those with a low rank move first.
 type Rank uint8
 
-// Ranks, in the order in which pods move, which is that of their names in policy.EvictionRanks.
+// Ranks, in the order in which pods move. policy.EvictionRanks has their names, in the same order.
 const (
 	Low Rank = iota
 	Medium
@@ -136,13 +136,11 @@ func (b *Book) HadHalf(now time.Time, namespace string) bool {
 	return 2*b.recent(now, namespace) >= b.MostPerHour
 }
 
-// Decide chooses the pod to move next, writes it to the book, and returns its entry; nil if none may move now.
-func (b *Book) Decide(now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
-	candidates = slices.DeleteFunc(slices.Clone(candidates), func(c Candidate) bool { return b.Refuses(now, &c, inProgress) != "" })
-	if len(candidates) == 0 {
+// Decide writes to the book that a candidate moves, and returns its entry; nil if it may not move now.
+func (b *Book) Decide(now time.Time, c *Candidate, inProgress func(*Entry) bool) *Entry {
+	if b.Refuses(now, c, inProgress) != "" {
 		return nil
 	}
-	c := slices.MinFunc(candidates, Compare)
 	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Chosen: now, Pods: c.Pods, Ready: c.Ready})
 	return &b.Entries[len(b.Entries)-1]
 }

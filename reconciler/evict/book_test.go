@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,16 @@ func cause(name, node string) Cause {
 
 func candidate(name, node string, rank Rank, rest int64) Candidate {
 	return Candidate{Cause: cause(name, node), Pod: name + "-1", UID: types.UID(name + "-1"), Rank: rank, Rest: rest}
+}
+
+// decide decides on candidates in the order in which they move, until one does.
+func decide(b *Book, now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
+	for _, c := range slices.SortedFunc(slices.Values(candidates), Compare) {
+		if e := b.Decide(now, &c, inProgress); e != nil {
+			return e
+		}
+	}
+	return nil
 }
 
 func nothing(*Entry) bool { return false }
@@ -54,7 +65,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(tc.book.Entries)
-			e := tc.book.Decide(begin, tc.candidates, tc.inProgress)
+			e := decide(&tc.book, begin, tc.candidates, tc.inProgress)
 			switch {
 			case e == nil && (tc.want != "" || len(tc.book.Entries) != before):
 				t.Errorf("nothing moves, want %q", tc.want)
@@ -87,7 +98,7 @@ func TestBytes(t *testing.T) {
 
 func TestReview(t *testing.T) {
 	b := Book{MostPerHour: 9}
-	b.Decide(begin, []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	decide(&b, begin, []Candidate{candidate("a", "n1", Low, 1)}, nothing)
 	holds := true
 	review := func(after time.Duration, changed bool, left int) {
 		t.Helper()
@@ -159,7 +170,7 @@ func TestNeverTwice(t *testing.T) {
 				continue
 			}
 			going := func(e *Entry) bool { return now.Before(inProgress[e.UID]) }
-			e := book.Decide(now, candidates, going)
+			e := decide(book, now, candidates, going)
 			if e == nil {
 				continue
 			}
@@ -195,12 +206,12 @@ func TestNeverTwice(t *testing.T) {
 // TestClocks lets an earlier leader with another clock decide in the future.
 func TestClocks(t *testing.T) {
 	b := Book{MostPerHour: 1}
-	b.Decide(begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	decide(&b, begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
 	review := func(now time.Time) bool { return b.Review(now, func(Cause) bool { return false }) }
 	if !review(begin) {
 		t.Error("the book has not changed")
 	}
-	if b.Decide(begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
+	if decide(&b, begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
 		t.Error("what was decided in the future counts for the hour until then")
 	}
 	if review(begin.Add(time.Hour)); b.Of("a-1") != nil {

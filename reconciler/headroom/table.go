@@ -76,9 +76,9 @@ func (s *Shares) Expected(nodes []string) (share [len(sizing.Measures)]float64) 
 	return share
 }
 
-// Expected returns the share that a pod can expect on one of some nodes with these shares, which it sorts: three quarters of
-// the nodes have none that is higher, so that it rarely must be raised once the pod runs. It is 1 if there are no nodes, so
-// that the pod gets its peak.
+// Expected returns the share that a pod can expect on one of some nodes with these shares, which it sorts. Three quarters of
+// the nodes have no higher share, so that it rarely must be raised once the pod runs. It is 1 if there are no nodes, so that
+// the pod gets its peak.
 func Expected(shares []float64) float64 {
 	if len(shares) == 0 {
 		return 1

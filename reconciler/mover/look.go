@@ -348,6 +348,6 @@ func (g *glance) begin(ctx context.Context) {
 			g.soon(g.now)
 			return
 		}
-		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Decide(g.now, []evict.Candidate{c.Candidate}, g.inProgress) })
+		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Decide(g.now, &c.Candidate, g.inProgress) })
 	}
 }

@@ -93,6 +93,9 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	}
 	g.continueAll(ctx)
 	g.begin(ctx)
+	if g.judged == 0 {
+		g.views = nil // It may be long until they are needed again.
+	}
 	if book, _ := m.store.last(); len(book.Entries) > 0 {
 		g.soon(now.Add(lastRetry)) // Entries end.
 	}

@@ -89,6 +89,8 @@ type Mover struct {
 	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
 	// one could not review it. Only Run uses it.
 	doubtful bool
+	// views are the nodes as of the last look, if that judged pods. Only Run uses them.
+	views map[string]*view
 
 	mu sync.Mutex
 	// lacking has the pods whose nodes have no room for what they need.

@@ -40,8 +40,9 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 	for _, claim := range claims {
 		attaches = attaches || claim.Driver != ""
 	}
+	none := map[string]int{}
 	for _, n := range scene.Nodes {
-		n.Limits = map[string]int{} // Until it is clear which nodes matter.
+		n.Limits = none // Until it is clear which nodes matter.
 	}
 	fits, why = scene.Fits(live, evict.Requests(created))
 	if attaches && len(fits) > 0 {
@@ -65,17 +66,6 @@ func (g *glance) place(ctx context.Context, live *corev1.Pod, claims map[string]
 		why = ""
 	}
 	return good, why, nil
-}
-
-// sceneNow returns the cluster.
-func (g *glance) sceneNow() *evict.Scene {
-	if g.scene == nil {
-		g.scene = &evict.Scene{}
-		for _, n := range g.Cluster.Nodes() {
-			g.scene.Add(n, g.Cluster.On(n.Name))
-		}
-	}
-	return g.scene
 }
 
 // limit finds out how many volumes some nodes can attach; for the others, that is not known.

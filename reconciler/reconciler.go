@@ -160,7 +160,8 @@ func New(config Config) (*Reconciler, error) {
 	r.Loop = loop.New(loop.Config{
 		Cluster: of, Planner: planner, Writer: writer, Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
 		Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
-		Planned: func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) }, DryRun: config.DryRun, Clock: now,
+		Planned: func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) },
+		BudgetEased: func(namespace string) { r.Mover.BudgetEased(namespace) }, DryRun: config.DryRun, Clock: now,
 	})
 	r.Queries.Waits, r.Queries.Eviction = r.Loop.Waits, r.Eviction
 	if config.Keys != nil {

@@ -19,6 +19,8 @@ type candidate struct {
 	of       *pod.Pod
 	settings *policy.Eviction
 	message  string
+	// budget means that a PodDisruptionBudget does not permit that it moves.
+	budget bool
 }
 
 // lackingPods returns the pods whose time has come because their node has no room for them.
@@ -123,6 +125,7 @@ func (g *glance) excludes(c *candidate) string {
 		return p.Reasons[0].Message
 	}
 	limits := s.Budgets()
+	c.budget = true
 	if len(limits) > 1 {
 		return fmt.Sprintf("%d PodDisruptionBudgets select it, and the API server evicts no pod with more than one", len(limits))
 	}
@@ -131,6 +134,7 @@ func (g *glance) excludes(c *candidate) string {
 			return fmt.Sprintf("PodDisruptionBudget %s allows no disruption", limits[i].Name)
 		}
 	}
+	c.budget = false
 	return ""
 }
 

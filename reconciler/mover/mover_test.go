@@ -114,6 +114,25 @@ func TestMover(t *testing.T) {
 		w.after(time.Minute)
 		w.expect(1, "")
 	})
+	t.Run("a pod is tried again as soon as a budget permits more", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		for range 10 {
+			w.after(10 * time.Minute)
+		}
+		w.blocked = false
+		w.mover.BudgetEased("other")
+		w.after(time.Second)
+		w.expect(0, "a PodDisruptionBudget does not allow it now")
+		w.mover.BudgetEased("shop")
+		select {
+		case <-w.mover.wake:
+		default:
+			t.Error("the leader does not look")
+		}
+		w.after(time.Second)
+		w.expect(1, "")
+	})
 	for _, tc := range []struct {
 		name   string
 		change func(*corev1.Pod)

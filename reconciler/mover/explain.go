@@ -2,6 +2,7 @@ package mover
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
@@ -17,7 +18,6 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	if !known {
 		return ""
 	}
-	settings := &rules.Table.Profile(of).Eviction
 	book, err := m.store.last()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -27,8 +27,13 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	}
 	t := m.lacking[of.NamespacedName()]
 	if t == nil || t.uid != of.UID {
-		return ""
+		// Of the pods on a node without room for what they need together, any may move that can make room.
+		if _, short := m.short[of.Node()]; !short || m.Headroom == nil || m.Headroom.Rest(of) <= 0 || !of.Lives() || !rules.Table.Profile(of).Eviction.Enabled {
+			return ""
+		}
+		t = &trouble{Cause: evict.Cause{Reason: headroom}}
 	}
+	settings := &rules.Table.Profile(of).Eviction
 	switch now := m.Clock.Now(); {
 	case !settings.Enabled:
 		return "it is not evicted: eviction.enabled is false for it"
@@ -40,6 +45,8 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		return fmt.Sprintf("it is not evicted: %s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
 	case now.Before(t.due(settings)):
 		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", t.due(settings).UTC().Format(time.RFC3339))
+	case t.Reason == headroom:
+		return "it may be evicted, because its node lacks room for what its pods need together; the leader decides"
 	}
 	return "it is evicted if another node has room for it; the leader decides"
 }
@@ -56,17 +63,40 @@ func explainEntry(e *evict.Entry, r *retry) string {
 	return text
 }
 
-// Moved returns the pods that were chosen to be evicted within the last hour, the newest first, and why.
-func (m *Mover) Moved() []evict.Entry {
+// Moved returns the evictions of the last hour, the newest first, and how many pods may be evicted because their nodes have no
+// room for them, and are not yet.
+func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	if m == nil {
-		return nil
+		return nil, 0
 	}
 	book, _ := m.store.last()
-	var all []evict.Entry
-	for i := len(book.Entries) - 1; i >= 0; i-- {
-		if m.Clock.Since(book.Entries[i].At) < time.Hour {
-			all = append(all, book.Entries[i])
+	for i := range book.Entries {
+		switch e := &book.Entries[i]; {
+		case m.gone(e):
+			if m.Clock.Since(e.At) < time.Hour {
+				done = append(done, *e)
+			}
+		case e.Cleared.IsZero():
+			waiting++
 		}
 	}
-	return all
+	slices.SortStableFunc(done, func(a, b evict.Entry) int { return b.At.Compare(a.At) })
+	rules, known := m.Cluster.Rules()
+	if !known {
+		return done, waiting
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, t := range m.lacking {
+		if of := m.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == t.uid && book.Of(t.uid) == nil && rules.Table.Profile(of).Eviction.Enabled {
+			waiting++
+		}
+	}
+	return done, waiting
+}
+
+// gone reports whether the pod of an entry is gone, or going.
+func (m *Mover) gone(e *evict.Entry) bool {
+	of := m.podOf(e)
+	return of == nil || of.Terminating()
 }

@@ -189,8 +189,8 @@ func taintsAndClears(t *testing.T) {
 	w.cpu["n0"] = 0.97
 	w.during(t, 6*time.Minute)
 	w.expect(t, "overloaded", tainted0)
-	if got := testutil.ToFloat64(w.Steer.writes.WithLabelValues("taint", "written")); got != 1 || w.count() != 1 {
-		t.Errorf("%v writes, %d nodes counted", got, w.count())
+	if got := testutil.ToFloat64(w.Steer.writes.WithLabelValues("taint", "written")); got != 1 || Tainted(w.Nodes()) != 1 {
+		t.Errorf("%v writes, %d nodes counted", got, Tainted(w.Nodes()))
 	}
 	w.cpu["n0"] = 0.5
 	w.during(t, 6*time.Minute)

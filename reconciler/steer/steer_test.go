@@ -173,6 +173,7 @@ func TestSteer(t *testing.T) {
 		"a watch that lags never makes it too many":     aWatchThatLagsNeverMakesItTooMany,
 		"does not taint while it cannot clear":          doesNotTaintWhileItCannotClear,
 		"follows a new key and effect":                  followsANewKeyAndEffect,
+		"says for how long a node has had the taint":    saysForHowLong,
 		"a source that fails says nothing":              aSourceThatFailsSaysNothing,
 		"leaves the taints of others":                   leavesTheTaintsOfOthers,
 		"without a configuration, nothing changes":      withoutAConfigurationNothingChanges,
@@ -254,6 +255,28 @@ func onlyTheLeaderWrites(t *testing.T) {
 	w.expect(t, "a third one, when it is low")
 	if len(w.writes) != 2 {
 		t.Errorf("wrote %q", w.writes)
+	}
+}
+
+// Another leader knows how long a node has had the taint, too, even if its key has changed.
+func saysForHowLong(t *testing.T) {
+	w := newWorld(3)
+	if got := w.longest(); got != 0 {
+		t.Errorf("without a taint: %v", got)
+	}
+	w.cpu["n0"] = 0.97
+	for len(w.writes) == 0 {
+		w.during(t, interval)
+	}
+	w.restart()
+	w.table.Overload.Taint = "example.com/busy"
+	w.during(t, time.Hour)
+	if got := w.longest(); got != time.Hour {
+		t.Errorf("it has had the taint for %v", got)
+	}
+	const want = "n0 is overloaded, and has the taint example.com/busy:PreferNoSchedule since 2026-03-01T10:0"
+	if got := Explain(w.nodes[0]); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Z, so new pods start elsewhere if they can") || Explain(w.nodes[1]) != "" {
+		t.Errorf("said %q, and of another node %q", got, Explain(w.nodes[1]))
 	}
 }
 

@@ -537,7 +537,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// An invalid rank prevents evictions, and nothing else. It is said only of pods that may be evicted.
+// An invalid rank prevents evictions, and nothing else. Only plans of pods that may be evicted say so.
 func TestInvalidRanks(t *testing.T) {
 	for _, tc := range []struct {
 		name, rank, nodeType string

@@ -21,7 +21,7 @@ func Tainted(nodes []*corev1.Node) (n int) {
 	return n
 }
 
-// Explain says that a node has the taint, and since when; empty if it has not.
+// Explain says that a node has the taint, and the time since then; empty if it has none.
 func Explain(node *corev1.Node) string {
 	i := slices.IndexFunc(node.Spec.Taints, ours)
 	if i < 0 {

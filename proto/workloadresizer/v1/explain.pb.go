@@ -263,8 +263,8 @@ type Explanation struct {
 	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
 	// not, in human-readable form; empty if nothing requires it.
 	Eviction string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
-	// What keeps new pods off the node because it is overloaded, in human-readable form; empty if
-	// nothing does.
+	// The taint that keeps new pods off the node because it is overloaded, in human-readable form;
+	// empty if it has none.
 	Overload      string `protobuf:"bytes,17,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -160,9 +160,10 @@ func New(config Config) (*Reconciler, error) {
 	r.Loop = loop.New(loop.Config{
 		Cluster: of, Planner: planner, Writer: writer, Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
 		Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
-		Planned: func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) }, DryRun: config.DryRun, Clock: now,
+		Planned:     func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) },
+		BudgetEased: func(namespace string) { r.Mover.BudgetEased(namespace) }, DryRun: config.DryRun, Clock: now,
 	})
-	r.Queries.Waits, r.Queries.Eviction = r.Loop.Waits, r.Eviction
+	r.Queries.Waits, r.Queries.Eviction = r.Loop.Waits, r.eviction
 	if config.Keys != nil {
 		r.Sizer = &creation.Sizer{Config: creation.Config{Cluster: of, Planner: planner, Keys: config.Keys, Clock: now}}
 	}
@@ -287,14 +288,25 @@ func (r *Reconciler) UnknownObjectives() error {
 	return r.objectives.Problem()
 }
 
-// Eviction describes when a pod is evicted so that it gets its size on another node, or why it is not; empty if nothing
-// requires that.
-func (r *Reconciler) Eviction(of *pod.Pod) string {
-	if r.Mover == nil {
-		return ""
+// eviction describes when the pod of a plan is evicted so that it gets its size on another node, or why it is not; empty if
+// nothing requires that.
+func (r *Reconciler) eviction(p *plan.Plan) string {
+	if of := r.Cluster.Pods(p.Pod.Namespace).Get(p.Pod.Name); r.Mover != nil && of != nil && of.UID == p.UID {
+		return r.Mover.Explain(of)
 	}
-	return r.Mover.Explain(of)
+	return ""
 }
+
+// OverloadOf describes what keeps new pods off a node because it is overloaded; empty if nothing does, or the node is not known.
+func (r *Reconciler) OverloadOf(node string) string {
+	if n := r.Cluster.NodeNamed(node); n != nil {
+		return steer.Explain(n)
+	}
+	return ""
+}
+
+// Overloaded returns how many nodes have the taint of overloaded nodes.
+func (r *Reconciler) Overloaded() int { return steer.Tainted(r.Cluster.Nodes()) }
 
 // EvictionProblem returns why no pod can be evicted although the configuration says that pods may be; nil if nothing prevents it.
 func (r *Reconciler) EvictionProblem() error {

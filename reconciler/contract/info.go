@@ -323,7 +323,7 @@ var reasons = []Info{
 	},
 	{
 		Reason: AnnotationIgnored, Severity: Warning,
-		Meaning: "An annotation with an original contradicts the pod's spec; the spec takes precedence.",
+		Meaning: "An annotation with an original contradicts the pod's spec, which takes precedence, or `workload-resizer.io/eviction-rank` is invalid, so the pod is not evicted.",
 		Remedy:  "find out who writes annotations that begin with `workload-resizer.io/`: `kubectl get pod POD -n NAMESPACE -o yaml --show-managed-fields`",
 	},
 	{

@@ -133,7 +133,7 @@ const (
 	DemandExceedsNodes Reason = "DemandExceedsNodes"
 	// StartupBoost: the cpu of a container is raised because its pod starts, or no longer is.
 	StartupBoost Reason = "StartupBoost"
-	// AnnotationIgnored: an annotation contradicts the pod's spec, which takes precedence.
+	// AnnotationIgnored: an annotation contradicts the spec of the pod, which takes precedence, or is not valid.
 	AnnotationIgnored Reason = "AnnotationIgnored"
 	// NotMeasured: it is not known how the pod fares since its last resize.
 	NotMeasured Reason = "NotMeasured"

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -85,7 +87,7 @@ func authorChoseNode(p *corev1.Pod) bool {
 // and otherwise why it fits nowhere. The pod itself may be on any of the nodes, and then does not count there.
 func (s *Scene) Fits(p *corev1.Pod, requests corev1.ResourceList) (fits []string, why string) {
 	refused := map[string]int{}
-	m := &mover{Scene: s, Pod: p, self: neighborOf(p), affinity: nodeaffinity.GetRequiredNodeAffinity(p), requests: requests}
+	m := &mover{Scene: s, Pod: p, self: neighborOf(p), affinity: nodeaffinity.GetRequiredNodeAffinity(p), requests: sorted(requests)}
 	m.company, m.spreads = s.companyOf(p, m.self), s.spreads(p, m.self, m.affinity)
 	for _, on := range s.Nodes {
 		if on.Name == p.Spec.NodeName {
@@ -124,7 +126,7 @@ type mover struct {
 	*corev1.Pod
 	self     *Neighbor
 	affinity nodeaffinity.RequiredNodeAffinity
-	requests corev1.ResourceList
+	requests []request
 	company  company
 	spreads  []spread
 }
@@ -186,28 +188,36 @@ func tainted(on *corev1.Node, p *corev1.Pod) string {
 	return ""
 }
 
+// request is how much of a resource a pod requests.
+type request struct {
+	name   corev1.ResourceName
+	wanted resource.Quantity
+}
+
+// sorted returns requests, other than for nothing, by name.
+func sorted(requests corev1.ResourceList) (all []request) {
+	for name, wanted := range requests {
+		if !wanted.IsZero() {
+			all = append(all, request{name, wanted})
+		}
+	}
+	slices.SortFunc(all, func(a, b request) int { return strings.Compare(string(a.name), string(b.name)) })
+	return all
+}
+
 // lacks returns which resource a node does not have enough of; empty if it has enough of all.
 func (m *mover) lacks(on *Node) string {
 	if most, ok := on.Status.Allocatable[corev1.ResourcePods]; !ok || int64(len(on.Pods)+len(m.Coming)) >= most.Value() {
 		return "it has no room for more pods"
 	}
-	names := make([]corev1.ResourceName, 0, len(m.requests))
-	for name := range m.requests {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		wanted := m.requests[name]
-		if wanted.IsZero() {
-			continue
-		}
-		has := on.Status.Allocatable[name]
-		free := has.DeepCopy()
+	for i := range m.requests {
+		name := m.requests[i].name
+		free := on.Status.Allocatable[name].DeepCopy()
 		free.Sub(on.Requested[name])
 		for _, requests := range m.Coming {
 			free.Sub(requests[name])
 		}
-		if free.Cmp(wanted) < 0 {
+		if free.Cmp(m.requests[i].wanted) < 0 {
 			return "too little " + string(name)
 		}
 	}

@@ -31,6 +31,9 @@ func (l *Loop) Eased(place string, reasons ...contract.Reason) {
 	for _, pod := range held {
 		l.queue.Add(pod)
 	}
+	if l.BudgetEased != nil && slices.Contains(reasons, contract.DisruptionBudget) {
+		l.BudgetEased(place)
+	}
 }
 
 // enqueueAffected queues the pods whose plans may differ under the new rules, and pods

@@ -272,6 +272,12 @@ func queuesThePodsInANamespaceThatWaitForADisruptionBudget(t *testing.T) {
 	if got, _ := r.queue.Get(); got.String() != "shop/waits" {
 		t.Errorf("%s is queued", got)
 	}
+	var told []string
+	r.BudgetEased = func(namespace string) { told = append(told, namespace) }
+	r.Eased("node", contract.NodeCapacity)
+	if r.Eased("bank", contract.DisruptionBudget); len(told) != 1 || told[0] != "bank" {
+		t.Errorf("told that budgets permit more in %q", told)
+	}
 }
 
 func queuesPodsOfAHigherPriorityFirst(t *testing.T) {

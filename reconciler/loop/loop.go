@@ -76,6 +76,9 @@ type Config struct {
 	ResizesPerSecond float64
 	// Planned receives the plan of each pod, nil if the pod is gone; nil if nobody needs them. It must not block.
 	Planned func(name types.NamespacedName, of *pod.Pod, p *plan.Plan)
+	// BudgetEased receives a namespace in which a PodDisruptionBudget may permit more than before; nil if nobody needs it. It
+	// must not block.
+	BudgetEased func(namespace string)
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time.

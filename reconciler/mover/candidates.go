@@ -28,6 +28,8 @@ type candidate struct {
 	message  string
 	// requests are what the pod requests when it is created again.
 	requests corev1.ResourceList
+	// budget means that a PodDisruptionBudget does not permit that it moves.
+	budget bool
 }
 
 // lackingPods returns the pods whose time has come because their node has no room for them.
@@ -146,7 +148,9 @@ func (g *glance) excludes(c *candidate) string {
 		return p.Reasons[0].Message
 	}
 	ready, _ := c.of.Ready()
-	return refusedBy(s.Budgets(), ready)
+	why := refusedBy(s.Budgets(), ready)
+	c.budget = why != ""
+	return why
 }
 
 // refusedBy returns why the API server evicts no pod that budgets select; empty if it may. Of a pod that is not ready, which is

@@ -2,6 +2,7 @@ package mover
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
@@ -17,7 +18,6 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	if !known {
 		return ""
 	}
-	settings := &rules.Table.Profile(of).Eviction
 	book, err := m.store.last()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,9 +25,17 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	if e := book.Of(of.UID); e != nil {
 		return explainEntry(e, r)
 	}
-	t := m.lacking[of.NamespacedName()]
-	if t == nil || t.uid != of.UID {
-		return ""
+	settings := &rules.Table.Profile(of).Eviction
+	t, short, due := m.lacking[of.NamespacedName()], false, time.Time{}
+	if t != nil && t.uid == of.UID {
+		due = t.due(settings)
+	} else {
+		// Of the pods on a node without room for what they need together, some may move that can make room.
+		var lacks shortage
+		if lacks, short = m.short[of.Node()]; !short || m.Headroom.Rest(of, lacks.of) <= 0 || !of.Lives() || !settings.Enabled {
+			return ""
+		}
+		due = lacks.due(settings)
 	}
 	switch now := m.Clock.Now(); {
 	case !settings.Enabled:
@@ -38,8 +46,10 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		return "it is not evicted: the cluster is frozen"
 	case r != nil && r.why != "":
 		return fmt.Sprintf("it is not evicted: %s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
-	case now.Before(t.due(settings)):
-		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", t.due(settings).UTC().Format(time.RFC3339))
+	case now.Before(due):
+		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", due.UTC().Format(time.RFC3339))
+	case short:
+		return "it may be evicted, because its node lacks room for what its pods need together; the leader decides"
 	}
 	return "it is evicted if another node has room for it; the leader decides"
 }
@@ -49,24 +59,47 @@ func explainEntry(e *evict.Entry, r *retry) string {
 	text := fmt.Sprintf("it was chosen to be evicted at %s (%s)", e.At.UTC().Format(time.RFC3339), e.Reason)
 	switch {
 	case !e.Cleared.IsZero():
-		return text + ", but its node has room for it since " + e.Cleared.UTC().Format(time.RFC3339)
+		return text + ", but its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339)
 	case r != nil && r.why != "":
 		return text + ": " + r.why
 	}
 	return text
 }
 
-// Moved returns the pods that were chosen to be evicted within the last hour, the newest first, and why.
-func (m *Mover) Moved() []evict.Entry {
+// Moved returns the evictions of the last hour, the newest first, and how many pods may be evicted because their nodes have no
+// room for them, and are not yet.
+func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	if m == nil {
-		return nil
+		return nil, 0
 	}
 	book, _ := m.store.last()
-	var all []evict.Entry
-	for i := len(book.Entries) - 1; i >= 0; i-- {
-		if m.Clock.Since(book.Entries[i].At) < time.Hour {
-			all = append(all, book.Entries[i])
+	for i := range book.Entries {
+		switch e := &book.Entries[i]; {
+		case m.gone(e):
+			if m.Clock.Since(e.At) < time.Hour {
+				done = append(done, *e)
+			}
+		case e.Cleared.IsZero():
+			waiting++
 		}
 	}
-	return all
+	slices.SortStableFunc(done, func(a, b evict.Entry) int { return b.At.Compare(a.At) })
+	rules, known := m.Cluster.Rules()
+	if !known {
+		return done, waiting
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, t := range m.lacking {
+		if of := m.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == t.uid && book.Of(t.uid) == nil && rules.Table.Profile(of).Eviction.Enabled {
+			waiting++
+		}
+	}
+	return done, waiting
+}
+
+// gone reports whether the pod of an entry is gone, or going.
+func (m *Mover) gone(e *evict.Entry) bool {
+	of := m.podOf(e)
+	return of == nil || of.Terminating()
 }

@@ -27,14 +27,15 @@ const (
 type retry struct {
 	tries int
 	at    time.Time
-	// why is why it was not possible.
-	why string
+	// why is why it was not possible, and budget the namespace of the PodDisruptionBudget that did not permit it; empty if that
+	// is not why.
+	why, budget string
 }
 
 // later notes why something was not possible, and when it is tried again.
 func (r *retry) later(now time.Time, why string) {
 	pause := min(firstRetry<<min(r.tries, 10), lastRetry)
-	r.tries, r.at, r.why = r.tries+1, now.Add(pause), why
+	r.tries, r.at, r.why, r.budget = r.tries+1, now.Add(pause), why, ""
 }
 
 // glance is one look at the pods that may move.
@@ -93,6 +94,9 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	}
 	g.continueAll(ctx)
 	g.begin(ctx)
+	if g.judged == 0 {
+		g.views = nil // It may be long until they are needed again.
+	}
 	if book, _ := m.store.last(); len(book.Entries) > 0 {
 		g.soon(now.Add(lastRetry)) // Entries end.
 	}
@@ -299,7 +303,7 @@ func (g *glance) continueAll(ctx context.Context) {
 		}
 		c := g.candidate(of, e.Cause, g.messageOf(of))
 		if why := g.excludes(c); why != "" {
-			g.postpone(e.UID, why)
+			g.keep(c, why)
 			continue
 		}
 		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Again(g.now, e.UID, g.inProgress, g.moving) })
@@ -323,7 +327,7 @@ func (g *glance) begin(ctx context.Context) {
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
 		why := g.excludes(c)
 		if why != "" {
-			g.postpone(c.UID, why)
+			g.keep(c, why)
 		}
 		return why != ""
 	})

@@ -97,7 +97,8 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		delete(g.leaving, c.UID)
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
-		g.postpone(c.UID, "a PodDisruptionBudget does not allow it now")
+		c.budget = true
+		g.keep(c, "a PodDisruptionBudget does not allow it now")
 		g.askedFor(c.UID, actuate.Asked(err))
 	case actuate.Outdated(err):
 		g.postpone(c.UID, "it has changed in the meantime")

@@ -94,6 +94,8 @@ type Mover struct {
 	doubtful bool
 	// leaving has what the pods that replace evicted ones will request. Only Run uses it.
 	leaving map[types.UID]corev1.ResourceList
+	// views are the nodes as of the last look, if that judged pods. Only Run uses them.
+	views map[string]*view
 
 	mu sync.Mutex
 	// lacking has the pods whose nodes have no room for what they need.

@@ -116,6 +116,67 @@ func TestMover(t *testing.T) {
 		w.after(time.Minute)
 		w.expect(1, "")
 	})
+	t.Run("status has what was evicted, and what may be", func(t *testing.T) {
+		w := calm(t)
+		expect := func(when, evicted string, waiting int) {
+			t.Helper()
+			var names []string
+			done, waits := w.mover.Moved()
+			for _, e := range done {
+				names = append(names, e.Pod)
+			}
+			if got := strings.Join(names, " "); got != evicted || waits != waiting {
+				t.Errorf("%s: %q evicted, %d waiting; want %q, %d", when, got, waits, evicted, waiting)
+			}
+		}
+		w.after(time.Minute)
+		expect("at first", "", 1)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		expect("while the budget forbids it", "", 1)
+		w.blocked = false
+		w.after(10 * time.Minute)
+		w.forget(pod.From(podtest.Pod(podtest.Guaranteed, clustertest.Named("shop", "web-1", "n0"))))
+		expect("afterwards", "web-1", 0)
+		w.after(time.Hour)
+		expect("after an hour", "", 0)
+	})
+	t.Run("the pods of a node without room for all say so", func(t *testing.T) {
+		w := calm(t)
+		w.full["n0"] = false
+		w.resize()
+		w.plan()
+		w.mover.Headroom = shortNodes{"n0": true}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.expect(0, "it may be evicted from 20")
+		clustertest.Clock(w.cluster).Step(10 * time.Minute)
+		w.expect(0, "it may be evicted, because its node lacks room for what its pods need together")
+		if said := w.mover.Explain(w.cluster.Pods("shop").Get("web-2")); said != "" {
+			t.Errorf("a pod on another node says %q", said)
+		}
+		w.settle(policy.Eviction{})
+		w.expect(0, "")
+	})
+	t.Run("a pod is tried again as soon as a budget permits more", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		for range 10 {
+			w.after(10 * time.Minute)
+		}
+		w.blocked = false
+		w.mover.BudgetEased("other")
+		w.after(time.Second)
+		w.expect(0, "a PodDisruptionBudget does not allow it now")
+		w.mover.BudgetEased("shop")
+		select {
+		case <-w.mover.wake:
+		default:
+			t.Error("the leader does not look")
+		}
+		w.after(time.Second)
+		w.expect(1, "")
+	})
 	for _, tc := range []struct {
 		name   string
 		change func(*corev1.Pod)
@@ -215,7 +276,7 @@ func TestMover(t *testing.T) {
 		w.mover.NodeChanged("n0")
 		w.after(time.Second)
 		w.after(10*time.Minute - time.Second)
-		w.expect(0, "")
+		w.expect(0, "it may be evicted from 20")
 		w.after(time.Second)
 		w.expect(1, "")
 	})

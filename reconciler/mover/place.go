@@ -78,17 +78,6 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	return good, why, nil
 }
 
-// sceneNow returns the cluster.
-func (g *glance) sceneNow() *evict.Scene {
-	if g.scene == nil {
-		g.scene = &evict.Scene{}
-		for _, n := range g.Cluster.Nodes() {
-			g.scene.Add(n, g.Cluster.On(n.Name))
-		}
-	}
-	return g.scene
-}
-
 // limit finds out how many volumes some nodes can attach; for the others, that is not known.
 func (g *glance) limit(ctx context.Context, scene *evict.Scene, some []string) error {
 	asked := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -122,6 +123,15 @@ func (d *draft) notAdopted() map[string]*string {
 	return annotations
 }
 
+// misranked says that the rank in the annotation of a pod that may be evicted is invalid; empty if it is not.
+func misranked(s *Snapshot) string {
+	rank, has := s.Pod.Annotation(contract.EvictionRank)
+	if !has || slices.Contains(policy.EvictionRanks, rank) || !s.Table.Profile(s.Pod).Eviction.Enabled {
+		return ""
+	}
+	return fmt.Sprintf("%s must be one of %s, not %q, so the pod is not evicted", contract.EvictionRank, strings.Join(policy.EvictionRanks, ", "), rank)
+}
+
 // originals checks what the pod records about its originals.
 func (p *Planner) originals(d *draft, s *Snapshot) *verdict {
 	v := d.says()
@@ -132,9 +142,16 @@ func (p *Planner) originals(d *draft, s *Snapshot) *verdict {
 			found.corrected = true
 		}
 	}
+	unranked := misranked(s)
+	if unranked != "" {
+		v.because(contract.AnnotationIgnored, unranked)
+	}
 	if found != (keeping{}) {
 		kept := found // Only a copy escapes to the heap.
 		v.keep = &kept
+		return v
+	}
+	if unranked != "" {
 		return v
 	}
 	return nil

@@ -54,6 +54,8 @@ type Plan struct {
 	// ReplanAt is the time at which to plan the pod again even if nothing changes, because time alone may
 	// change its plan; zero if that is not necessary.
 	ReplanAt time.Time
+	// Eviction says when the pod moves to another node, or why it does not; empty if nothing requires that. Only previews say it.
+	Eviction string
 	// Wanted is the size that the node refuses, if the plan reverts it.
 	Wanted *Asked
 	// made is the draft that became the plan; nil if that has no actions.

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -532,5 +534,41 @@ func TestStops(t *testing.T) {
 		if tc.got != tc.want {
 			t.Errorf("got %q, want %q", tc.got, tc.want)
 		}
+	}
+}
+
+// An invalid rank prevents evictions, and nothing else. Only plans of pods that may be evicted say so.
+func TestInvalidRanks(t *testing.T) {
+	for _, tc := range []struct {
+		name, rank, nodeType string
+		enabled              bool
+		decision             Decision
+		reasons              []contract.Reason
+	}{
+		{"a valid rank", "low", "n2d", true, Align, []contract.Reason{contract.AlreadyAligned}},
+		{"an invalid rank", "Low", "n2d", true, Align, []contract.Reason{contract.AlreadyAligned, contract.AnnotationIgnored}},
+		{"an empty rank of a pod to resize", "", "n4", true, Resize, []contract.Reason{contract.AnnotationIgnored}},
+		{"an invalid rank while nothing is evicted", "Low", "n2d", false, Align, []contract.Reason{contract.AlreadyAligned}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := snapshotOf(t, podtest.Pod(podtest.Guaranteed, podtest.Annotated("eviction-rank", tc.rank)), podtest.Node(tc.nodeType))
+			var err error
+			if s.Table, err = ratios.Merge([]*ratios.Layer{{
+				Baseline: "n2d", Ratios: map[string]ratios.Ratio{"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.25, MemoryPerf: 1}},
+				Settings: keys.Some(policy.Settings{Eviction: policy.Eviction{Enabled: tc.enabled}}),
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			p := (&Planner{OwnerKinds: DefaultOwnerKinds}).Plan(s)
+			var got []contract.Reason
+			for _, r := range p.Reasons {
+				if got = append(got, r.Code); r.Code == contract.AnnotationIgnored && !strings.Contains(r.Message, fmt.Sprintf("eviction-rank must be one of low, medium, high, never, not %q", tc.rank)) {
+					t.Errorf("it says %q", r.Message)
+				}
+			}
+			if p.Decision != tc.decision || !slices.Equal(got, tc.reasons) {
+				t.Errorf("%s because of %v, want %s because of %v", p.Decision, p.Reasons, tc.decision, tc.reasons)
+			}
+		})
 	}
 }

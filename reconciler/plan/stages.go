@@ -69,7 +69,7 @@ var sizingStages = []stage{
 		[]contract.Reason{contract.NodeNotFound, contract.NodeTypeUnlabelled, contract.UnknownNodeType}, (*Planner).ratio,
 	},
 	{
-		"originals", "The record of the originals is checked.", open,
+		"originals", "The record of the originals, and the rank for evictions, are checked.", open,
 		[]contract.Reason{contract.AnnotationIgnored}, (*Planner).originals,
 	},
 	{

@@ -17,9 +17,6 @@ type Explanation struct {
 	Plan *plan.Plan
 	// Resized is how it was sized; nil if it was not.
 	Resized *Resized
-	// Eviction describes when it is evicted so that it gets its size on another node, or why it is not; empty if
-	// nothing requires it.
-	Eviction string
 	// Profile is what the configuration says about it.
 	Profile *ratios.Profile
 	// Freeze is the freeze of the cluster; nil if there is none. Holds are those that cover the pod, in the order of their
@@ -43,9 +40,6 @@ func (q *Queries) Explain(ctx context.Context, of Selection) (*Explanation, erro
 	}
 	found := pods[0]
 	e := &Explanation{Pods: len(pods), Profile: rules.Table.Profile(found), Freeze: rules.Holds.Freeze(), Resized: q.resizeOf(found)}
-	if q.Eviction != nil {
-		e.Eviction = q.Eviction(found)
-	}
 	e.Plan = q.preview(ctx, q.Cluster.Snapshot(found, rules), PreviewOptions{})
 	e.Holds = slices.Collect(rules.Holds.Covering(found.Namespace(), found.Name, found.UID, q.Cluster.Owners().Chain(nil, found)...))
 	// A pod with its originals may be so for good, although its restore has ended.

@@ -105,5 +105,8 @@ func (q *Queries) preview(ctx context.Context, s *plan.Snapshot, options Preview
 			p = p.With(plan.Reason{Code: contract.WaitingForTurn, Message: why})
 		}
 	}
+	if actual && q.Eviction != nil && p.Kind != plan.Restore {
+		p.Eviction = q.Eviction(p)
+	}
 	return p
 }

@@ -250,6 +250,7 @@ func plansWithoutTheHoldsAndTheFreeze(t *testing.T) {
 func saysThatPodsWait(t *testing.T) {
 	r := shop(t)
 	r.Waits = func(p *plan.Plan) string { return "for " + p.Pod.Name }
+	r.Eviction = func(p *plan.Plan) string { return "moves: " + p.Pod.Name }
 	table, err := ratios.Merge([]*ratios.Layer{clustertest.Published()})
 	do(t, err)
 	for _, tc := range []struct {
@@ -272,6 +273,9 @@ func saysThatPodsWait(t *testing.T) {
 				}
 				if p.Decision == plan.Resize {
 					resized++
+				}
+				if moves := p.Eviction == "moves: "+p.Pod.Name; moves != tc.waits {
+					t.Errorf("%s: %q", p.Pod, p.Eviction)
 				}
 			}
 			if resized == 0 && tc.name != "a restore that nobody asked for" {

@@ -8,7 +8,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // Queries answers questions about a cluster, and changes nothing. All methods are safe for
@@ -23,9 +22,9 @@ type Queries struct {
 	// Waits says why a pod that nothing prevents from being resized is not resized yet; empty if it does not
 	// wait. If Waits is nil, no pod does.
 	Waits func(*plan.Plan) string
-	// Eviction describes when a pod is evicted, or why it is not; empty if nothing requires it. If Eviction is nil,
-	// nothing does.
-	Eviction func(*pod.Pod) string
+	// Eviction describes when the pod of a plan is evicted, or why it is not; empty if nothing requires it. If Eviction is
+	// nil, nothing does.
+	Eviction func(*plan.Plan) string
 }
 
 // PodNotFoundError means that the pod does not exist.

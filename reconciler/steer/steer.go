@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
@@ -100,18 +101,11 @@ func New(config Config) *Steer {
 	config.Metrics.MustRegister(s.spared, s.writes, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "workload_resizer_overloaded_tainted_nodes",
 		Help: "Nodes with the taint of overloaded nodes.",
-	}, func() float64 { return float64(s.count()) }))
+	}, func() float64 { return float64(Tainted(s.Cluster.Nodes())) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "workload_resizer_overloaded_longest_seconds",
+		Help: "How long the node that has had the taint of overloaded nodes longest has had it; 0 if no node has it.",
+	}, func() float64 { return s.longest().Seconds() }))
 	return s
-}
-
-// count returns how many nodes have the taint.
-func (s *Steer) count() (n int) {
-	for _, node := range s.Cluster.Nodes() {
-		if taint.Has(node, ours) {
-			n++
-		}
-	}
-	return n
 }
 
 // Run keeps the taints while this process leads, until ctx is done.
@@ -235,6 +229,9 @@ func wantedTaint(limits *policy.Overload) corev1.Taint {
 func (s *Steer) taint(ctx context.Context, n *corev1.Node, wanted corev1.Taint, why string) {
 	if frozen, err := s.frozen(ctx); frozen || err != nil {
 		return
+	}
+	if wanted.TimeAdded = since(n); wanted.TimeAdded == nil {
+		wanted.TimeAdded = &metav1.Time{Time: s.Clock.Now()}
 	}
 	if s.write(ctx, "taint", n, append(taint.Without(n, ours), wanted)) {
 		s.Say(n, contract.NodeOverloaded, fmt.Sprintf("New pods start elsewhere if they can (taint %s:%s): %s", wanted.Key, wanted.Effect, why))

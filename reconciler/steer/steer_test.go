@@ -179,6 +179,7 @@ func TestSteer(t *testing.T) {
 		"does not taint while it cannot clear":          doesNotTaintWhileItCannotClear,
 		"a taint that stays keeps no others off":        aTaintThatStaysKeepsNoOthersOff,
 		"follows a new key and effect":                  followsANewKeyAndEffect,
+		"says for how long a node has had the taint":    saysForHowLong,
 		"a source that fails says nothing":              aSourceThatFailsSaysNothing,
 		"leaves the taints of others":                   leavesTheTaintsOfOthers,
 		"without a configuration, nothing changes":      withoutAConfigurationNothingChanges,
@@ -195,8 +196,8 @@ func taintsAndClears(t *testing.T) {
 	w.cpu["n0"] = 0.97
 	w.during(t, 6*time.Minute)
 	w.expect(t, "overloaded", tainted0)
-	if got := testutil.ToFloat64(w.Steer.writes.WithLabelValues("taint", "written")); got != 1 || w.count() != 1 {
-		t.Errorf("%v writes, %d nodes counted", got, w.count())
+	if got := testutil.ToFloat64(w.Steer.writes.WithLabelValues("taint", "written")); got != 1 || Tainted(w.Nodes()) != 1 {
+		t.Errorf("%v writes, %d nodes counted", got, Tainted(w.Nodes()))
 	}
 	w.cpu["n0"] = 0.5
 	w.during(t, 6*time.Minute)
@@ -260,6 +261,28 @@ func onlyTheLeaderWrites(t *testing.T) {
 	w.expect(t, "a third one, when it is low")
 	if len(w.writes) != 2 {
 		t.Errorf("wrote %q", w.writes)
+	}
+}
+
+// Another leader knows how long a node has had the taint, too, even if its key has changed.
+func saysForHowLong(t *testing.T) {
+	w := newWorld(3)
+	if got := w.longest(); got != 0 {
+		t.Errorf("without a taint: %v", got)
+	}
+	w.cpu["n0"] = 0.97
+	for len(w.writes) == 0 {
+		w.during(t, interval)
+	}
+	w.restart()
+	w.table.Overload.Taint = "example.com/busy"
+	w.during(t, time.Hour)
+	if got := w.longest(); got != time.Hour {
+		t.Errorf("it has had the taint for %v", got)
+	}
+	const want = "n0 is overloaded, and has the taint example.com/busy:PreferNoSchedule since 2026-03-01T10:0"
+	if got := Explain(w.nodes[0]); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Z, so new pods start elsewhere if they can") || Explain(w.nodes[1]) != "" {
+		t.Errorf("said %q, and of another node %q", got, Explain(w.nodes[1]))
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	corev1 "k8s.io/api/core/v1"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -33,6 +35,9 @@ func (m may) Require(_ context.Context, right access.Right, _ string) error {
 func explains(t *testing.T, viewer access.Viewer, rights access.Rights, holds ...hold.Hold) workloadresizerv1.ExplainServiceClient {
 	t.Helper()
 	pods, nodes := servertest.ShopPods()
+	for i := range nodes {
+		nodes[i].Spec.Taints = []corev1.Taint{{Key: "busy", Value: contract.OverloadMark, Effect: corev1.TaintEffectNoSchedule}}
+	}
 	p := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Loop: func(c *reconciler.Config) {
 		servertest.DryRun(c)
 		c.Holds = clustertest.Holding(holds...)
@@ -67,6 +72,9 @@ func TestExplainPod(t *testing.T) {
 		if e.GetRatio().GetCpuPerf() != 1.25 || e.GetRatio().GetCandidates()[0].GetProvenance().GetAuthor() != "kubectl" || !e.GetBaseline().GetBaseline() ||
 			e.GetBounds().GetCpu().GetMax() != "16" || !e.GetSources()[0].GetHealthy() {
 			t.Errorf("got %v, %v, %v, %v", e.GetRatio(), e.GetBaseline(), e.GetBounds(), e.GetSources())
+		}
+		if want := e.GetPlan().GetNode() + " is overloaded, and has the taint busy:NoSchedule, so new pods start elsewhere if they can"; e.GetOverload() != want {
+			t.Errorf("got %q, want %q", e.GetOverload(), want)
 		}
 		if e.GetResize() != nil || e.GetFreeze() != nil || len(e.GetHolds())+len(e.GetUnknown())+len(e.GetRemedies()) > 0 || e.GetPlanWithoutHolds() != nil {
 			t.Errorf("got %v", e)

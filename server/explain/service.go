@@ -107,7 +107,7 @@ func noPods(request *workloadresizerv1.ExplainPodRequest) string {
 // explanation returns what the caller may see of an explanation.
 func (s *Service) explanation(ctx context.Context, e *query.Explanation) *workloadresizerv1.Explanation {
 	out := &workloadresizerv1.Explanation{
-		Pods: int64(e.Pods), Plan: manifests.Message(e.Plan), Steps: steps(e.Plan), ReplanTime: values.Timestamp(e.Plan.ReplanAt), Eviction: e.Eviction, Unknown: map[string]string{},
+		Pods: int64(e.Pods), Plan: manifests.Message(e.Plan), Steps: steps(e.Plan), ReplanTime: values.Timestamp(e.Plan.ReplanAt), Eviction: e.Plan.Eviction, Overload: s.config.Reconciler.OverloadOf(e.Plan.Node), Unknown: map[string]string{},
 	}
 	if e.WithoutHolds != nil {
 		out.PlanWithoutHolds = manifests.Message(e.WithoutHolds)

@@ -30,6 +30,7 @@ func MessageWith(p *plan.Plan, resources func(sizing.Container) *workloadresizer
 		Reasons:          make([]*workloadresizerv1.PlanReason, len(p.Reasons)),
 		Containers:       make([]*workloadresizerv1.ContainerPlan, len(p.Containers)),
 		QosClass:         string(p.QOSClass),
+		Eviction:         p.Eviction,
 	}
 	for i, r := range p.Reasons {
 		out.Reasons[i] = &workloadresizerv1.PlanReason{Code: string(r.Code), Message: r.Message}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	grpcstatus "google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -68,11 +69,11 @@ func (s *Service) Register(r grpc.ServiceRegistrar) {
 
 // GetStatus implements workloadresizerv1.StatusServiceServer.
 func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusRequest) (*workloadresizerv1.GetStatusResponse, error) {
-	now := s.config.Reconciler.Status()
+	now, view := s.config.Reconciler.Status(), s.config.Viewer.View(ctx)
 	response := &workloadresizerv1.GetStatusResponse{
 		Replica: s.config.Replica, Version: s.config.Version, StartTime: values.Timestamp(s.started),
 		Leading: s.config.Reconciler.Leads() && !s.config.Reconciler.DryRun, DryRun: s.config.Reconciler.DryRun,
-		Problems:    s.problems(s.config.Viewer.View(ctx)),
+		Problems:    s.problems(view),
 		QueueLength: int64(now.Queue), RealignBacklog: int64(now.Backlog), FreedBacklog: int64(now.WithoutRoom),
 		SizesAtCreation: s.config.Creation != nil,
 	}
@@ -95,8 +96,33 @@ func (s *Service) GetStatus(ctx context.Context, _ *workloadresizerv1.GetStatusR
 	if problem := unaccepted(now.Pods); problem != "" {
 		response.Problems = append(response.Problems, problem)
 	}
+	s.evictions(view, response)
+	response.OverloadedNodes = int64(s.config.Reconciler.Overloaded())
 	response.CertificateExpireTime = values.Timestamp(s.config.CertificateExpires())
 	return response, nil
+}
+
+// evictions adds the evictions that the caller may see to a response, and how many are to come.
+func (s *Service) evictions(view access.View, response *workloadresizerv1.GetStatusResponse) {
+	done, waiting := s.config.Reconciler.Mover.Moved()
+	response.EvictionBacklog = int64(waiting)
+	var namespaces []string
+	for i := range done {
+		namespaces = append(namespaces, done[i].Namespace)
+	}
+	slices.Sort(namespaces)
+	visible, err := view.Visible(slices.Compact(namespaces)...)
+	if err != nil {
+		response.Problems = append(response.Problems, "evictions are missing, because it is not known which ones you may see: "+grpcstatus.Convert(err).Message())
+	}
+	for i := range done {
+		if e := &done[i]; slices.Contains(visible, e.Namespace) {
+			response.Evictions = append(response.Evictions, &workloadresizerv1.Eviction{
+				Namespace: e.Namespace, Pod: e.Pod, Workload: &workloadresizerv1.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name},
+				Node: e.Node, Code: e.Reason, EvictTime: values.Timestamp(e.At),
+			})
+		}
+	}
 }
 
 // unaccepted says how many pods have a failed write; empty if none has.

@@ -18,6 +18,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/leader"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -35,6 +36,8 @@ func of(p *servertest.Parts) *Service {
 func TestStatus(t *testing.T) {
 	t.Run("returns what is missing", returnsWhatIsMissing)
 	t.Run("quotes the holds only to callers who can see all namespaces", quotesTheHoldsOnlyToCallersWhoCanSeeAllNamespaces)
+	t.Run("shows evictions to those who see the pods", showsEvictionsToThoseWhoSeeThePods)
+	t.Run("counts overloaded nodes", countsOverloadedNodes)
 	t.Run("the only replica is the leader", theOnlyReplicaIsTheLeader)
 	t.Run("a dry run does not lead", aDryRunDoesNotLead)
 	t.Run("the election determines the leader", theElectionDeterminesTheLeader)
@@ -94,6 +97,49 @@ func quotesTheHoldsOnlyToCallersWhoCanSeeAllNamespaces(t *testing.T) {
 	}
 }
 
+// The evictions are those that any replica has stored.
+func showsEvictionsToThoseWhoSeeThePods(t *testing.T) {
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	var stored []string
+	for i, entry := range []struct{ namespace, pod, ago string }{{"shop", "old", "2h"}, {"shop", "web-1", "20m"}, {"bank", "db-1", "10m"}, {"shop", "web-2", "1m"}} {
+		ago, _ := time.ParseDuration(entry.ago)
+		stored = append(stored, fmt.Sprintf(`{"namespace":%q,"workload":{"kind":"Deployment","name":"web"},"node":"n","reason":"NodeCapacity","pod":%q,"uid":"u%d","at":%q}`,
+			entry.namespace, entry.pod, i, time.Now().Add(-ago).UTC().Format(time.RFC3339)))
+	}
+	content := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "evictions"}, Data: map[string]string{"evictions.json": "[" + strings.Join(stored, ",") + "]"}}
+	if _, err := client.CoreV1().ConfigMaps(namespace.Name).Create(t.Context(), content, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p := servertest.Start(t, servertest.Setup{Cluster: namespace.Config(), Loop: func(c *reconciler.Config) {
+		c.Evictions = &reconciler.Evictions{Client: client, Namespace: namespace.Name, Name: "evictions"}
+	}})
+	for _, tc := range []struct {
+		viewer servertest.Viewer
+		want   string
+	}{{servertest.All, "shop/web-2 bank/db-1 shop/web-1"}, {servertest.Only("shop"), "shop/web-2 shop/web-1"}, {servertest.Only("inn"), ""}} {
+		status := of(p)
+		status.config.Viewer = tc.viewer
+		localcluster.Eventually(t, "the evictions", func() error {
+			got, err := status.GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+			if err != nil {
+				return err
+			}
+			var names []string
+			for _, e := range got.GetEvictions() {
+				names = append(names, e.GetNamespace()+"/"+e.GetPod())
+				if e.GetNode() != "n" || e.GetCode() != "NodeCapacity" || e.GetWorkload().GetName() != "web" {
+					t.Errorf("%v", e)
+				}
+			}
+			if done, _ := p.Loop.Mover.Moved(); len(done) != 3 || strings.Join(names, " ") != tc.want || got.GetEvictionBacklog() != 0 {
+				return fmt.Errorf("got %q of %d, and %d more", names, len(done), got.GetEvictionBacklog())
+			}
+			return nil
+		})
+	}
+}
+
 func theOnlyReplicaIsTheLeader(t *testing.T) {
 	r := servertest.Start(t, servertest.Setup{})
 	got, err := of(r).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
@@ -102,6 +148,16 @@ func theOnlyReplicaIsTheLeader(t *testing.T) {
 	}
 	if got.GetReplica() != "me" || got.GetVersion() != "v1" || !got.GetLeading() || got.GetLeader().GetIdentity() != "me" || got.GetRatioRevision() != r.Store.Table().Revision {
 		t.Errorf("%v", got)
+	}
+}
+
+func countsOverloadedNodes(t *testing.T) {
+	pods, nodes := servertest.ShopPods()
+	nodes[0].Spec.Taints = []corev1.Taint{{Key: "busy", Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
+	p := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes)}).Known(t)
+	got, err := of(p).GetStatus(t.Context(), &workloadresizerv1.GetStatusRequest{})
+	if err != nil || got.GetOverloadedNodes() != 1 {
+		t.Errorf("%d overloaded nodes, %v", got.GetOverloadedNodes(), err)
 	}
 }
 

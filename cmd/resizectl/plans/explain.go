@@ -46,6 +46,7 @@ The steps are
   - the reasons against a resize
   - the holds on the pod
   - what was done to the pod, and what happens next, with and without the holds
+  - whether its node is overloaded, and whether the pod is evicted
   - what you can do about each reason
 
 If you are not allowed to see the facts of a step, that step says so, and the
@@ -114,6 +115,9 @@ func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
 	steps = append(steps, f.objectionsStep(), f.holdsStep(), f.doneStep(p), f.nowStep(p)+f.again())
 	if resumed := f.resumedStep(p); resumed != "" {
 		steps = append(steps, resumed)
+	}
+	if overload := f.GetOverload(); overload != "" {
+		steps = append(steps, "Overload: "+print.OneLine(overload)+".")
 	}
 	if eviction := f.GetEviction(); eviction != "" {
 		steps = append(steps, "Eviction: "+print.OneLine(eviction)+".")

@@ -109,6 +109,7 @@ func TestExplain(t *testing.T) {
 			s := explained(cmdtest.Aligned())
 			s.Resize = cmdtest.Sized("default", "api-0", workloadresizerv1.ResizeState_RESIZE_STATE_DEFERRED, "Node didn't have enough resource: memory")
 			s.Eviction = "it may be evicted from 2026-11-21T01:12:03Z on, if its node still has no room for it and another node has"
+			s.Overload = "node-1 is overloaded, and has the taint workload-resizer.io/overloaded:PreferNoSchedule since 2026-11-21T01:00:03Z, so new pods start elsewhere if they can"
 			return s, "api-0"
 		}, nil},
 		{"explain-aligned.json", func() (*workloadresizerv1.Explanation, string) {

@@ -63,6 +63,7 @@ func TestPlan(t *testing.T) {
 
 func TestPlanRules(t *testing.T) {
 	t.Run("shows where demand comes from if any rule applies usage", showsWhereDemandComesFrom)
+	t.Run("shows who is evicted", showsWhoIsEvicted)
 	t.Run("reports that no pods were found", reportsThatNoPodsWereFound)
 	t.Run("fails if the stream ends early", failsIfTheStreamEndsEarly)
 	t.Run("asks the API server on request", asksTheAPIServerOnRequest)
@@ -98,6 +99,20 @@ func showsWhereDemandComesFrom(t *testing.T) {
 	} {
 		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, args...)...)
 		if code != command.ExitDifferences || stderr != "" {
+			t.Errorf("exit %d, stderr %q", code, stderr)
+		}
+		cmdtest.Golden(t, golden, stdout)
+	}
+}
+
+func showsWhoIsEvicted(t *testing.T) {
+	stays, moves := cmdtest.Unsteady(), cmdtest.Aligned()
+	stays.Eviction = "it is not evicted: PodDisruptionBudget cart allows no disruption; this is checked again at 2026-11-21T01:12:03Z"
+	moves.Eviction = "it would be evicted, but the server runs with --dry-run"
+	address := cmdtest.Answering(cmdtest.Plans(&workloadresizerv1.PlanSummary{Pods: 3, Aligned: 1, Skip: 2}, moves, cmdtest.Bare(), stays)).Serve(t)
+	for golden, args := range map[string][]string{"plans-evicted.table": {"-A"}, "plan-evicted.table": {moves.GetPod()}} {
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"plan", "--server", address}, args...)...)
+		if code != command.ExitOK || stderr != "" {
 			t.Errorf("exit %d, stderr %q", code, stderr)
 		}
 		cmdtest.Golden(t, golden, stdout)

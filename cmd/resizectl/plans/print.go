@@ -261,6 +261,8 @@ var columns = []objects.Column[row]{
 	objects.Cell("Demand", func(r row) any { return demandText(r.ContainerPlan) }).IfAny(),
 	demandColumn("CPU Demand", "cpu"),
 	demandColumn("Memory Demand", "memory"),
+	// It is long, so that it comes last.
+	objects.Text("Eviction", row.GetEviction).IfAny(),
 }
 
 func demandColumn(header, name string) objects.Column[row] {

@@ -85,6 +85,10 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 		[2]string{"queue", print.Queue(s)},
 		[2]string{"holds", fmt.Sprint(s.GetHolds())},
 	)
+	lines = append(lines, evictionLines(o, s)...)
+	if n := s.GetOverloadedNodes(); n > 0 {
+		lines = append(lines, [2]string{"overload", print.CountOf(n, "overloaded node") + o.Commands(": \"kubectl get events -A --field-selector reason=NodeOverloaded\" says why")})
+	}
 	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {
 		return append(lines, [2]string{"problems", "none"})
 	}
@@ -93,6 +97,24 @@ func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]s
 	}
 	for _, found := range s.GetNodeTypesWithoutRatio() {
 		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.WithoutRatio(found))})
+	}
+	return lines
+}
+
+// mostEvictions is how many evictions are listed.
+const mostEvictions = 10
+
+// evictionLines says which pods were evicted, and how many may be.
+func evictionLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lines [][2]string) {
+	done := s.GetEvictions()
+	for _, e := range done[:min(len(done), mostEvictions)] {
+		lines = append(lines, [2]string{"evicted", print.OneLine(fmt.Sprintf("%s/%s from %s (%s) at %s", e.GetNamespace(), e.GetPod(), e.GetNode(), e.GetCode(), print.Timestamp(e.GetEvictTime())))})
+	}
+	if more := len(done) - mostEvictions; more > 0 {
+		lines = append(lines, [2]string{"evicted", fmt.Sprintf("%d more within an hour", more)})
+	}
+	if n := s.GetEvictionBacklog(); n > 0 {
+		lines = append(lines, [2]string{"no room", print.CountOf(n, "pod") + o.Commands(" may be evicted: \"resizectl plan -A\" says which, and why not yet")})
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,6 +45,14 @@ func TestStatus(t *testing.T) {
 	degraded := wellStatus()
 	degraded.ClusterBreaker = &workloadresizerv1.Hold{Reason: "of the 40 workloads that were resized lately, 7 had resizes that were reverted", CreateTime: timestamppb.New(cmdtest.Since)}
 	degraded.NamespaceBreakers, degraded.WorkloadBreakers = 2, 1
+	short := wellStatus()
+	short.EvictionBacklog, short.OverloadedNodes = 2, 1
+	for i := range 12 {
+		short.Evictions = append(short.Evictions, &workloadresizerv1.Eviction{
+			Namespace: "shop", Pod: fmt.Sprint("web-", 12-i), Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, Node: "node-1", Code: "NodeCapacity",
+			EvictTime: timestamppb.New(cmdtest.Since.Add(-time.Duration(i) * time.Minute)),
+		})
+	}
 	emergency := wellStatus()
 	emergency.EmergencyRestores = 1
 	for _, tc := range []struct {
@@ -58,6 +67,7 @@ func TestStatus(t *testing.T) {
 		{"status-ill.table", ill, nil},
 		{"status-without-ratio.table", unrated, nil},
 		{"status-full.table", full, nil},
+		{"status-short.table", short, nil},
 		{"status-frozen.table", frozen, nil},
 		{"status-degraded.table", degraded, nil},
 		{"status-emergency.table", emergency, nil},

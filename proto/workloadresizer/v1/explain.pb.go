@@ -262,7 +262,10 @@ type Explanation struct {
 	Shares map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
 	// not, in human-readable form; empty if nothing requires it.
-	Eviction      string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
+	Eviction string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
+	// The taint that keeps new pods off the node because it is overloaded, in human-readable form;
+	// empty if it has none.
+	Overload      string `protobuf:"bytes,17,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -405,6 +408,13 @@ func (x *Explanation) GetShares() map[string]*NodeShare {
 func (x *Explanation) GetEviction() string {
 	if x != nil {
 		return x.Eviction
+	}
+	return ""
+}
+
+func (x *Explanation) GetOverload() string {
+	if x != nil {
+		return x.Overload
 	}
 	return ""
 }
@@ -686,7 +696,7 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
 	"\x0elabel_selector\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\"W\n" +
 	"\x12ExplainPodResponse\x12A\n" +
-	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xee\a\n" +
+	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\x8a\b\n" +
 	"\vExplanation\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12,\n" +
 	"\x04plan\x18\x02 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\x122\n" +
@@ -705,7 +715,8 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bremedies\x18\r \x03(\v2\x1a.workloadresizer.v1.RemedyR\bremedies\x12F\n" +
 	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x12C\n" +
 	"\x06shares\x18\x0f \x03(\v2+.workloadresizer.v1.Explanation.SharesEntryR\x06shares\x12\x1a\n" +
-	"\beviction\x18\x10 \x01(\tR\beviction\x1a:\n" +
+	"\beviction\x18\x10 \x01(\tR\beviction\x12\x1a\n" +
+	"\boverload\x18\x11 \x01(\tR\boverload\x1a:\n" +
 	"\fUnknownEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +

@@ -1077,7 +1077,11 @@ type Plan struct {
 	QosClass string `protobuf:"bytes,14,opt,name=qos_class,json=qosClass,proto3" json:"qos_class,omitempty"`
 	// The path of the configuration rule that applies to the pod, for example
 	// "overrides[0] (critical)"; empty if none applies.
-	Rule          string `protobuf:"bytes,15,opt,name=rule,proto3" json:"rule,omitempty"`
+	Rule string `protobuf:"bytes,15,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
+	// not, in human-readable form; empty if nothing requires it, in plans with assumptions, and
+	// in plans of a restore.
+	Eviction      string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1213,6 +1217,13 @@ func (x *Plan) GetQosClass() string {
 func (x *Plan) GetRule() string {
 	if x != nil {
 		return x.Rule
+	}
+	return ""
+}
+
+func (x *Plan) GetEviction() string {
+	if x != nil {
+		return x.Eviction
 	}
 	return ""
 }
@@ -1680,7 +1691,7 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1a\n" +
 	"\bwarnings\x18\x04 \x03(\tR\bwarnings\x12.\n" +
 	"\x05plans\x18\x05 \x03(\v2\x18.workloadresizer.v1.PlanR\x05plans\x12#\n" +
-	"\rfollows_usage\x18\x06 \x01(\bR\ffollowsUsage\"\xcd\x04\n" +
+	"\rfollows_usage\x18\x06 \x01(\bR\ffollowsUsage\"\xe9\x04\n" +
 	"\x04Plan\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x10\n" +
@@ -1700,7 +1711,8 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"containers\x18\r \x03(\v2!.workloadresizer.v1.ContainerPlanR\n" +
 	"containers\x12\x1b\n" +
 	"\tqos_class\x18\x0e \x01(\tR\bqosClass\x12\x12\n" +
-	"\x04rule\x18\x0f \x01(\tR\x04ruleB\r\n" +
+	"\x04rule\x18\x0f \x01(\tR\x04rule\x12\x1a\n" +
+	"\beviction\x18\x10 \x01(\tR\bevictionB\r\n" +
 	"\v_cpu_factorB\x10\n" +
 	"\x0e_memory_factor\":\n" +
 	"\n" +

@@ -108,6 +108,13 @@ type GetStatusResponse struct {
 	NamespaceBreakers int64 `protobuf:"varint,20,opt,name=namespace_breakers,json=namespaceBreakers,proto3" json:"namespace_breakers,omitempty"`
 	// Whether the replica that answers sizes pods at their creation (--size-at-creation).
 	SizesAtCreation bool `protobuf:"varint,21,opt,name=sizes_at_creation,json=sizesAtCreation,proto3" json:"sizes_at_creation,omitempty"`
+	// The evictions of the last hour, the newest first, of pods that the caller can see.
+	Evictions []*Eviction `protobuf:"bytes,22,rep,name=evictions,proto3" json:"evictions,omitempty"`
+	// The number of pods that may be evicted, because their nodes have no room for their sizes, and
+	// are not yet. Their plans say why.
+	EvictionBacklog int64 `protobuf:"varint,23,opt,name=eviction_backlog,json=evictionBacklog,proto3" json:"eviction_backlog,omitempty"`
+	// The number of nodes with the taint of overloaded nodes.
+	OverloadedNodes int64 `protobuf:"varint,24,opt,name=overloaded_nodes,json=overloadedNodes,proto3" json:"overloaded_nodes,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -289,6 +296,118 @@ func (x *GetStatusResponse) GetSizesAtCreation() bool {
 	return false
 }
 
+func (x *GetStatusResponse) GetEvictions() []*Eviction {
+	if x != nil {
+		return x.Evictions
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetEvictionBacklog() int64 {
+	if x != nil {
+		return x.EvictionBacklog
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetOverloadedNodes() int64 {
+	if x != nil {
+		return x.OverloadedNodes
+	}
+	return 0
+}
+
+// A pod that was evicted.
+type Eviction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace of the pod.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The name of the pod.
+	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The workload that it belonged to.
+	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
+	// The node that it was evicted from.
+	Node string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
+	// Why it was evicted, as in the metric of evictions, for example "NodeCapacity".
+	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
+	// When it was evicted.
+	EvictTime     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=evict_time,json=evictTime,proto3" json:"evict_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Eviction) Reset() {
+	*x = Eviction{}
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Eviction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Eviction) ProtoMessage() {}
+
+func (x *Eviction) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Eviction.ProtoReflect.Descriptor instead.
+func (*Eviction) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Eviction) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *Eviction) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *Eviction) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
+func (x *Eviction) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Eviction) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Eviction) GetEvictTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EvictTime
+	}
+	return nil
+}
+
 // The replica that resizes pods.
 type Leader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -304,7 +423,7 @@ type Leader struct {
 
 func (x *Leader) Reset() {
 	*x = Leader{}
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +435,7 @@ func (x *Leader) String() string {
 func (*Leader) ProtoMessage() {}
 
 func (x *Leader) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[2]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +448,7 @@ func (x *Leader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Leader.ProtoReflect.Descriptor instead.
 func (*Leader) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{2}
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Leader) GetIdentity() string {
@@ -368,7 +487,7 @@ type NodeTypeWithoutRatio struct {
 
 func (x *NodeTypeWithoutRatio) Reset() {
 	*x = NodeTypeWithoutRatio{}
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -380,7 +499,7 @@ func (x *NodeTypeWithoutRatio) String() string {
 func (*NodeTypeWithoutRatio) ProtoMessage() {}
 
 func (x *NodeTypeWithoutRatio) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[3]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -393,7 +512,7 @@ func (x *NodeTypeWithoutRatio) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeTypeWithoutRatio.ProtoReflect.Descriptor instead.
 func (*NodeTypeWithoutRatio) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{3}
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NodeTypeWithoutRatio) GetNodeType() string {
@@ -433,7 +552,7 @@ type PodCount struct {
 
 func (x *PodCount) Reset() {
 	*x = PodCount{}
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +564,7 @@ func (x *PodCount) String() string {
 func (*PodCount) ProtoMessage() {}
 
 func (x *PodCount) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_status_proto_msgTypes[4]
+	mi := &file_workloadresizer_v1_status_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +577,7 @@ func (x *PodCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodCount.ProtoReflect.Descriptor instead.
 func (*PodCount) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{4}
+	return file_workloadresizer_v1_status_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PodCount) GetDecision() Decision {
@@ -486,8 +605,8 @@ var File_workloadresizer_v1_status_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\n" +
-	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xca\a\n" +
+	"\x1fworkloadresizer/v1/status.proto\x12\x12workloadresizer.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/hold.proto\x1a\x1dworkloadresizer/v1/plan.proto\x1a!workloadresizer/v1/workload.proto\"\x12\n" +
+	"\x10GetStatusRequest\"\xdc\b\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\areplica\x18\x01 \x01(\tR\areplica\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x129\n" +
@@ -511,7 +630,18 @@ const file_workloadresizer_v1_status_proto_rawDesc = "" +
 	"\x12emergency_restores\x18\x12 \x01(\x03R\x11emergencyRestores\x12#\n" +
 	"\rfreed_backlog\x18\x13 \x01(\x03R\ffreedBacklog\x12-\n" +
 	"\x12namespace_breakers\x18\x14 \x01(\x03R\x11namespaceBreakers\x12*\n" +
-	"\x11sizes_at_creation\x18\x15 \x01(\bR\x0fsizesAtCreation\"\x9e\x01\n" +
+	"\x11sizes_at_creation\x18\x15 \x01(\bR\x0fsizesAtCreation\x12:\n" +
+	"\tevictions\x18\x16 \x03(\v2\x1c.workloadresizer.v1.EvictionR\tevictions\x12)\n" +
+	"\x10eviction_backlog\x18\x17 \x01(\x03R\x0fevictionBacklog\x12)\n" +
+	"\x10overloaded_nodes\x18\x18 \x01(\x03R\x0foverloadedNodes\"\xd7\x01\n" +
+	"\bEviction\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x10\n" +
+	"\x03pod\x18\x02 \x01(\tR\x03pod\x128\n" +
+	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x12\n" +
+	"\x04node\x18\x04 \x01(\tR\x04node\x12\x12\n" +
+	"\x04code\x18\x05 \x01(\tR\x04code\x129\n" +
+	"\n" +
+	"evict_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tevictTime\"\x9e\x01\n" +
 	"\x06Leader\x12\x1a\n" +
 	"\bidentity\x18\x01 \x01(\tR\bidentity\x12=\n" +
 	"\facquire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vacquireTime\x129\n" +
@@ -540,36 +670,41 @@ func file_workloadresizer_v1_status_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_status_proto_rawDescData
 }
 
-var file_workloadresizer_v1_status_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_workloadresizer_v1_status_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_workloadresizer_v1_status_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),      // 0: workloadresizer.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),     // 1: workloadresizer.v1.GetStatusResponse
-	(*Leader)(nil),                // 2: workloadresizer.v1.Leader
-	(*NodeTypeWithoutRatio)(nil),  // 3: workloadresizer.v1.NodeTypeWithoutRatio
-	(*PodCount)(nil),              // 4: workloadresizer.v1.PodCount
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
-	(*Freeze)(nil),                // 6: workloadresizer.v1.Freeze
-	(*Hold)(nil),                  // 7: workloadresizer.v1.Hold
-	(Decision)(0),                 // 8: workloadresizer.v1.Decision
+	(*Eviction)(nil),              // 2: workloadresizer.v1.Eviction
+	(*Leader)(nil),                // 3: workloadresizer.v1.Leader
+	(*NodeTypeWithoutRatio)(nil),  // 4: workloadresizer.v1.NodeTypeWithoutRatio
+	(*PodCount)(nil),              // 5: workloadresizer.v1.PodCount
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*Freeze)(nil),                // 7: workloadresizer.v1.Freeze
+	(*Hold)(nil),                  // 8: workloadresizer.v1.Hold
+	(*Workload)(nil),              // 9: workloadresizer.v1.Workload
+	(Decision)(0),                 // 10: workloadresizer.v1.Decision
 }
 var file_workloadresizer_v1_status_proto_depIdxs = []int32{
-	5,  // 0: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
-	2,  // 1: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
-	4,  // 2: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
-	6,  // 3: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
-	3,  // 4: workloadresizer.v1.GetStatusResponse.node_types_without_ratio:type_name -> workloadresizer.v1.NodeTypeWithoutRatio
-	5,  // 5: workloadresizer.v1.GetStatusResponse.certificate_expire_time:type_name -> google.protobuf.Timestamp
-	7,  // 6: workloadresizer.v1.GetStatusResponse.cluster_breaker:type_name -> workloadresizer.v1.Hold
-	5,  // 7: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
-	5,  // 8: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
-	8,  // 9: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
-	0,  // 10: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
-	1,  // 11: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	6,  // 0: workloadresizer.v1.GetStatusResponse.start_time:type_name -> google.protobuf.Timestamp
+	3,  // 1: workloadresizer.v1.GetStatusResponse.leader:type_name -> workloadresizer.v1.Leader
+	5,  // 2: workloadresizer.v1.GetStatusResponse.pods:type_name -> workloadresizer.v1.PodCount
+	7,  // 3: workloadresizer.v1.GetStatusResponse.freeze:type_name -> workloadresizer.v1.Freeze
+	4,  // 4: workloadresizer.v1.GetStatusResponse.node_types_without_ratio:type_name -> workloadresizer.v1.NodeTypeWithoutRatio
+	6,  // 5: workloadresizer.v1.GetStatusResponse.certificate_expire_time:type_name -> google.protobuf.Timestamp
+	8,  // 6: workloadresizer.v1.GetStatusResponse.cluster_breaker:type_name -> workloadresizer.v1.Hold
+	2,  // 7: workloadresizer.v1.GetStatusResponse.evictions:type_name -> workloadresizer.v1.Eviction
+	9,  // 8: workloadresizer.v1.Eviction.workload:type_name -> workloadresizer.v1.Workload
+	6,  // 9: workloadresizer.v1.Eviction.evict_time:type_name -> google.protobuf.Timestamp
+	6,  // 10: workloadresizer.v1.Leader.acquire_time:type_name -> google.protobuf.Timestamp
+	6,  // 11: workloadresizer.v1.Leader.renew_time:type_name -> google.protobuf.Timestamp
+	10, // 12: workloadresizer.v1.PodCount.decision:type_name -> workloadresizer.v1.Decision
+	0,  // 13: workloadresizer.v1.StatusService.GetStatus:input_type -> workloadresizer.v1.GetStatusRequest
+	1,  // 14: workloadresizer.v1.StatusService.GetStatus:output_type -> workloadresizer.v1.GetStatusResponse
+	14, // [14:15] is the sub-list for method output_type
+	13, // [13:14] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_status_proto_init() }
@@ -579,13 +714,14 @@ func file_workloadresizer_v1_status_proto_init() {
 	}
 	file_workloadresizer_v1_hold_proto_init()
 	file_workloadresizer_v1_plan_proto_init()
+	file_workloadresizer_v1_workload_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_status_proto_rawDesc), len(file_workloadresizer_v1_status_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -282,13 +282,13 @@ func TestSharedMemory(t *testing.T) {
 		if has := got.Containers[0].Desired.Memory.Request; has < tc.want || has > tc.atMost {
 			t.Errorf("%d bytes are in use of a request of 1Gi: it gets %d: %+v", tc.used, has, got.Reasons)
 		}
-		// What is in use is known to a thousandth.
+		// Samples are kept to a thousandth.
 		if lacks, inUse := f.neighbors.Lacks("a"); lacks.CPU != 0 || lacks.Memory < tc.lacks || lacks.Memory > tc.lacks+tc.lacks/(1<<20)*has/1000 || inUse != (tc.lacks > 0) {
 			t.Errorf("%d bytes are in use: the node lacks %+v, and memory that is in use: %t; want %d", tc.used, lacks, inUse, tc.lacks)
 		}
 	}
 	clustertest.Clock(f.of).Step(time.Hour)
 	if lacks, inUse := f.neighbors.Lacks("a"); lacks != (node.Resources{}) || inUse {
-		t.Errorf("what is in use is not known any more: the node lacks %+v, %t", lacks, inUse)
+		t.Errorf("what is in use is no longer known: the node lacks %+v, %t", lacks, inUse)
 	}
 }

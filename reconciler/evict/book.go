@@ -217,7 +217,7 @@ func (b *Book) Continue() (changed bool) {
 func (b *Book) Review(now time.Time, holds func(Cause) bool) (changed bool) {
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		for _, at := range [...]*time.Time{&e.At, &e.Cleared, &e.Missed} {
+		for _, at := range [...]*time.Time{&e.At, &e.Chosen, &e.Cleared, &e.Missed} {
 			if at.After(now) {
 				*at, changed = now, true
 			}

@@ -208,8 +208,8 @@ func TestClocks(t *testing.T) {
 	b := Book{MostPerHour: 1}
 	decide(&b, begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
 	review := func(now time.Time) bool { return b.Review(now, func(Cause) bool { return false }) }
-	if !review(begin) {
-		t.Error("the book has not changed")
+	if !review(begin) || b.Entries[0].Chosen.After(begin) {
+		t.Errorf("the book has not changed: %+v", b.Entries)
 	}
 	if decide(&b, begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
 		t.Error("what was decided in the future counts for the hour until then")

@@ -39,6 +39,7 @@ type Client struct {
 	benchmarks workloadresizerv1.BenchmarkServiceClient
 	usage      workloadresizerv1.UsageServiceClient
 	explain    workloadresizerv1.ExplainServiceClient
+	cluster    workloadresizerv1.ClusterServiceClient
 }
 
 // Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
@@ -119,6 +120,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		benchmarks: workloadresizerv1.NewBenchmarkServiceClient(conn),
 		usage:      workloadresizerv1.NewUsageServiceClient(conn),
 		explain:    workloadresizerv1.NewExplainServiceClient(conn),
+		cluster:    workloadresizerv1.NewClusterServiceClient(conn),
 	}, nil
 }
 

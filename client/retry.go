@@ -28,6 +28,8 @@ var retriedMethods = []string{
 	workloadresizerv1.PlanService_PreviewPlans_FullMethodName,
 	workloadresizerv1.PlanService_PreviewManifest_FullMethodName,
 	workloadresizerv1.ExplainService_ExplainPod_FullMethodName,
+	workloadresizerv1.ClusterService_ListWorkloads_FullMethodName,
+	workloadresizerv1.ClusterService_ListNodes_FullMethodName,
 	workloadresizerv1.ResizeService_ListResizes_FullMethodName,
 	workloadresizerv1.ResizeService_GetResize_FullMethodName,
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,

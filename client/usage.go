@@ -52,6 +52,20 @@ func (c *Client) ListSavings(ctx context.Context, request *workloadresizerv1.Lis
 	})
 }
 
+// ListWorkloads returns the workloads that have pods, what these request, use and need, and the last decisions on them, with the
+// currency of costs. It requests all pages, from the one in the request, each of the request's page_size.
+func (c *Client) ListWorkloads(ctx context.Context, request *workloadresizerv1.ListWorkloadsRequest) (*workloadresizerv1.ListWorkloadsResponse, error) {
+	return whole(pages(ctx, request, c.cluster.ListWorkloads), func(to, page *workloadresizerv1.ListWorkloadsResponse) {
+		to.Workloads = append(to.Workloads, page.GetWorkloads()...)
+	})
+}
+
+// ListNodes yields the nodes by name. It requests the pages as needed, from the one in the request, each of the request's
+// page_size. An error is yielded once, last.
+func (c *Client) ListNodes(ctx context.Context, request *workloadresizerv1.ListNodesRequest) iter.Seq2[*workloadresizerv1.NodeSummary, error] {
+	return items(pages(ctx, request, c.cluster.ListNodes), (*workloadresizerv1.ListNodesResponse).GetNodes)
+}
+
 // GetUsageHistory returns what the containers of a workload with one name used, as measured. It
 // fails as NOT_FOUND (reason USAGE_UNKNOWN) if they were not measured.
 func (c *Client) GetUsageHistory(ctx context.Context, namespace string, workload *workloadresizerv1.Workload, container string) (*workloadresizerv1.GetUsageHistoryResponse, error) {

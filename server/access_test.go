@@ -218,6 +218,9 @@ var leastRole = map[string]int{
 
 	"/workloadresizer.v1.ExplainService/ExplainPod": viewer,
 
+	"/workloadresizer.v1.ClusterService/ListWorkloads": viewer,
+	"/workloadresizer.v1.ClusterService/ListNodes":     viewer,
+
 	"/workloadresizer.v1.ResizeService/WatchResizes": viewer,
 
 	"/workloadresizer.v1.StatusService/GetStatus": viewer,

@@ -5,6 +5,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
+	clusterservice "github.com/workload-resizer/workload-resizer/server/cluster"
 	"github.com/workload-resizer/workload-resizer/server/explain"
 	"github.com/workload-resizer/workload-resizer/server/holds"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -36,6 +37,7 @@ func (s *Server) register() {
 		workloadresizerv1.RegisterResizeServiceServer(to, workloadresizerv1.UnimplementedResizeServiceServer{})
 		workloadresizerv1.RegisterUsageServiceServer(to, workloadresizerv1.UnimplementedUsageServiceServer{})
 		workloadresizerv1.RegisterExplainServiceServer(to, workloadresizerv1.UnimplementedExplainServiceServer{})
+		workloadresizerv1.RegisterClusterServiceServer(to, workloadresizerv1.UnimplementedClusterServiceServer{})
 	} else {
 		s.registerOfCluster(to)
 	}
@@ -66,6 +68,7 @@ func (s *Server) registerOfCluster(to registrar) {
 		Watches: s.watches, Slots: s.previews, Receiving: limits.NewReceiving(usageservice.MostStreams, usageservice.MostStreamsPerAccount),
 	})
 	s.usage.Register(to)
+	clusterservice.New(clusterservice.Config{Reconciler: config.Reconciler, Demands: config.Demands, Ratios: config.Ratios, Viewer: config.Access, Slots: s.previews}).Register(to)
 	status.New(status.Config{
 		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,
 		Unstorable: s.health.Unstorable, Certificate: s.health.CertificateProblem, CertificateExpires: s.health.CertificateExpires, Creation: config.Creation, Election: config.Election,

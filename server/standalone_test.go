@@ -28,6 +28,8 @@ var needsCluster = map[string]bool{
 	"/workloadresizer.v1.ResizeService/ListResizes":            true,
 	"/workloadresizer.v1.ResizeService/GetResize":              true,
 	"/workloadresizer.v1.ExplainService/ExplainPod":            true,
+	"/workloadresizer.v1.ClusterService/ListWorkloads":         true,
+	"/workloadresizer.v1.ClusterService/ListNodes":             true,
 	"/workloadresizer.v1.ResizeService/WatchResizes":           true,
 	"/workloadresizer.v1.StatusService/GetStatus":              true,
 	"/workloadresizer.v1.HoldService/Pause":                    true,

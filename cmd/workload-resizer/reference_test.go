@@ -191,7 +191,9 @@ func rightTable() string {
 		m, rights, roles := all[name], []string{}, []string{}
 		for _, right := range m.Rights { // A request may need only one of several.
 			rights = append(rights, "`"+right.String()+"`")
-			roles = append(roles, "`"+right.Role()+"`")
+			if role := "`" + right.Role() + "`"; !slices.Contains(roles, role) {
+				roles = append(roles, role)
+			}
 		}
 		where := "all namespaces"
 		switch {

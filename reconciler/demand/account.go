@@ -40,9 +40,8 @@ func (d *Demands) addUp(s *survey, need lookup) {
 		for _, p := range d.Cluster.Pods(namespace).List() {
 			owners = d.Cluster.Owners().Chain(owners[:0], p)
 			w, _ := d.countsFor(p, owners)
-			if one, any := d.savingsOf(p, w, s.table, need); any {
-				now.Add(&one)
-			}
+			one := d.savingsOf(p, w, s.table, need)
+			now.Add(&one)
 			now.count(p, before)
 		}
 	}

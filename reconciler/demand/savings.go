@@ -29,8 +29,9 @@ type Savings struct {
 	// Saved is the difference; negative if the pods request more than their authors wrote. It stays right
 	// where a sum ends at the largest amount.
 	Saved recommend.Amounts
-	// Measured is the part of Requested of pods that are not Unknown. Used is of these, too.
-	Measured, Used recommend.Amounts
+	// Measured is the part of Requested of pods that are not Unknown. Used is of these, too, and so is Recommended: what they would
+	// request by what they use. Only Savings and Workloads know that.
+	Measured, Used, Recommended recommend.Amounts
 	// AuthoredCost, RequestedCost and UsedCost are what these cost an hour.
 	AuthoredCost, RequestedCost, UsedCost float64
 	// Reverts and Kills are what resizes cost: how often a resource of a container was reverted, and the OOM
@@ -42,7 +43,7 @@ type Savings struct {
 func (s *Savings) Add(o *Savings) {
 	s.Pods, s.Unknown, s.Reverts, s.Kills = s.Pods+o.Pods, s.Unknown+o.Unknown, s.Reverts+o.Reverts, s.Kills+o.Kills
 	for _, of := range [...]struct{ to, from *recommend.Amounts }{
-		{&s.Authored, &o.Authored}, {&s.Requested, &o.Requested}, {&s.Saved, &o.Saved}, {&s.Measured, &o.Measured}, {&s.Used, &o.Used},
+		{&s.Authored, &o.Authored}, {&s.Requested, &o.Requested}, {&s.Saved, &o.Saved}, {&s.Measured, &o.Measured}, {&s.Used, &o.Used}, {&s.Recommended, &o.Recommended},
 	} {
 		of.to.CPU, of.to.Memory = plus(of.to.CPU, of.from.CPU), plus(of.to.Memory, of.from.Memory)
 	}
@@ -53,6 +54,8 @@ func (s *Savings) Add(o *Savings) {
 type Saver struct {
 	// Workload has only a namespace for pods that count for no workload.
 	Workload usage.Workload
+	// Members are all selected pods of the workload, also those that take nothing.
+	Members []*pod.Pod
 	Savings
 }
 
@@ -62,11 +65,24 @@ type Saver struct {
 func (d *Demands) Savings(ctx context.Context, of Selection) iter.Seq2[*Saver, error] {
 	need := d.Table().Demand
 	return inNamespaces(ctx, d, &of, func(namespace string, chosen *chosen, table *ratios.Table) []*Saver {
+		return d.saving(namespace, &of, chosen, table, need)
+	})
+}
+
+// Workloads is Savings with all workloads that have pods, also those whose pods take nothing.
+func (d *Demands) Workloads(ctx context.Context, of Selection) iter.Seq2[*Saver, error] {
+	need := d.Table().Demand
+	return inNamespaces(ctx, d, &of, func(namespace string, chosen *chosen, table *ratios.Table) []*Saver {
 		return d.savers(namespace, &of, chosen, table, need)
 	})
 }
 
-// savers returns the savings of a namespace.
+// saving returns the savings of a namespace.
+func (d *Demands) saving(namespace string, selected *Selection, chosen *chosen, table *ratios.Table, need lookup) []*Saver {
+	return slices.DeleteFunc(d.savers(namespace, selected, chosen, table, need), func(s *Saver) bool { return s.Pods == 0 && s.Reverts+s.Kills == 0 })
+}
+
+// savers returns the workloads in a namespace, and what they save.
 func (d *Demands) savers(namespace string, selected *Selection, chosen *chosen, table *ratios.Table, need lookup) []*Saver {
 	by := map[usage.Workload]*Saver{}
 	var owners []workload.Workload
@@ -80,9 +96,9 @@ func (d *Demands) savers(namespace string, selected *Selection, chosen *chosen, 
 		if about = chosen.of(about[:0], namespace, owners, w); len(about) == 0 {
 			continue
 		}
-		one, any := d.savingsOf(p, w, table, need)
-		if !any {
-			continue
+		one := d.savingsOf(p, w, table, need)
+		if one.Pods > one.Unknown {
+			one.Recommended = d.recommendedOf(p, w, owners, table, need)
 		}
 		if !counts {
 			w = usage.Workload{Namespace: namespace}
@@ -92,6 +108,7 @@ func (d *Demands) savers(namespace string, selected *Selection, chosen *chosen, 
 			to = &Saver{Workload: w}
 			by[w] = to
 		}
+		to.Members = append(to.Members, p)
 		to.Add(&one)
 	}
 	all := make([]*Saver, 0, len(by))
@@ -110,9 +127,8 @@ func CompareSavers(a, b usage.Workload) int {
 	return compare(a, b)
 }
 
-// savingsOf returns the savings of one pod, given the workload that it counts for; false if the pod takes nothing, and no
-// resize of it cost anything.
-func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, need lookup) (one Savings, any bool) {
+// savingsOf returns the savings of one pod, given the workload that it counts for.
+func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, need lookup) (one Savings) {
 	one.Reverts = guard.RevertsOf(p)
 	for i := range p.Kills() {
 		if guard.MayHaveKilled(p, &p.Kills()[i]) {
@@ -121,7 +137,7 @@ func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, n
 	}
 	on := d.Cluster.Node(p)
 	if !runs(p) || on == nil {
-		return one, one.Reverts+one.Kills > 0
+		return one
 	}
 	one.Pods = 1
 	one.Authored, one.Requested = recommend.Amounts(node.RequestsAs(p, authoredOf)), recommend.Amounts(node.Requests(p))
@@ -135,7 +151,29 @@ func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, n
 	if table.Prices != nil {
 		one.price(table.Prices.Of(rule.NodeType))
 	}
-	return one, true
+	return one
+}
+
+// recommendedOf returns what a pod whose usage is known would request by it, as the scheduler counts. A resource that is withheld
+// keeps its request.
+func (d *Demands) recommendedOf(p *pod.Pod, w usage.Workload, owners []workload.Workload, table *ratios.Table, need lookup) recommend.Amounts {
+	rule, scalers := d.Planner.Rule(p, d.Cluster.Node(p), "", table), d.Cluster.AutoscalersOf(p, owners)
+	return recommend.Amounts(node.RequestsAs(p, func(c *pod.Container) sizing.Container {
+		as := c.Spec
+		r, known := need(usage.Key{Container: containerOf(w, c.Name()), Ratios: rule.Rule()})
+		if !known {
+			return as
+		}
+		fits, known := rule.Size(r.Target.CPU, r.Target.Memory)
+		withheld := plan.Withheld(scalers, c.Name())
+		if known && withheld[sizing.CPU.Index] == "" {
+			as.CPU = fits.CPU
+		}
+		if known && withheld[sizing.Memory.Index] == "" {
+			as.Memory = fits.Memory
+		}
+		return as
+	}))
 }
 
 func (s *Savings) price(of policy.Price) {

@@ -62,7 +62,7 @@ func saversOf(t *testing.T, layer *ratios.Layer, of Selection, pods ...*corev1.P
 	in := clustertest.Of(t, pods, []*corev1.Node{clustertest.Node("a", "n2d", "8"), clustertest.Node("b", "n4", "8")})
 	d := New(Config{Cluster: in, Ratios: clustertest.Store(t, layer), Planner: in.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(in)})
 	for _, namespace := range in.Pods("").Namespaces() {
-		all = append(all, d.savers(namespace, &of, of.chosen(), d.Ratios.Table(), func(key usage.Key) (recommend.Recommendation, bool) {
+		all = append(all, d.saving(namespace, &of, of.chosen(), d.Ratios.Table(), func(key usage.Key) (recommend.Recommendation, bool) {
 			known := recommend.Known{Age: time.Hour, Coverage: 1}
 			if key.Name == "cpuOnly" {
 				known = recommend.Known{}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 )
 
 // unready looks for a container that has not been ready for a long time, in a pod that was ready
@@ -21,7 +22,7 @@ func unready(c *Case, change *Change) finding {
 	if endedWell(c, change) {
 		return finding{}
 	}
-	nodeReady, nodeSince := readiness(c.Node)
+	nodeReady, nodeSince := node.Readiness(c.Node)
 	if lackedMemory(c, change.Index) || !nodeReady {
 		return finding{}
 	}
@@ -46,21 +47,8 @@ func endedWell(c *Case, change *Change) bool {
 	return (restarted || !container.Runs()) && !container.Failed()
 }
 
-// readiness reports whether a node is ready, and when it became ready or not ready.
-func readiness(node *corev1.Node) (ready bool, since time.Time) {
-	if node == nil {
-		return false, time.Time{}
-	}
-	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
-		}
-	}
-	return false, time.Time{}
-}
-
 // steadySince reports whether a node has been ready since a time.
-func steadySince(node *corev1.Node, at time.Time) bool {
-	ready, since := readiness(node)
+func steadySince(of *corev1.Node, at time.Time) bool {
+	ready, since := node.Readiness(of)
 	return ready && !since.After(at)
 }

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -45,6 +46,13 @@ func (l *Loop) leaderChanged() {
 func (l *Loop) Knows(of *pod.Pod) bool {
 	_, known := l.ledger.plannedWith(of.NamespacedName())
 	return known
+}
+
+// Verdict returns the last decision on a pod, and its first reason, which is empty for a pod that must be resized; false if it has
+// not been planned.
+func (l *Loop) Verdict(of *pod.Pod) (decision plan.Decision, code contract.Reason, planned bool) {
+	v, planned := l.ledger.verdictOn(of)
+	return v.decision, v.reason, planned
 }
 
 // PermitEviction returns a *StoppedError unless a pod may be evicted now: this process leads, the cluster is not frozen, as the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
 // Status is the current state of the loop.
@@ -95,6 +96,17 @@ func (l *ledger) skippedFor(reasons ...contract.Reason) []types.NamespacedName {
 		}
 	}
 	return found
+}
+
+// verdictOn returns the last verdict on a pod; false if there is none.
+func (l *ledger) verdictOn(of *pod.Pod) (verdict, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.pods[of.NamespacedName()]
+	if e == nil || e.uid != of.UID {
+		return verdict{}, false
+	}
+	return verdict{e.decision, e.reason}, true
 }
 
 // tally counts the pods by their last decision, most first.

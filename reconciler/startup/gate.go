@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 )
 
 const (
@@ -178,11 +180,11 @@ func (g *Gate) process(ctx context.Context, name string) {
 // conditions have the time. That time is from the clock of the node, which may be wrong. So
 // it counts only if it is after the creation of the node and before this replica first saw it, by
 // the clocks of the API server and of this replica.
-func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
-	since, ready := readySince(node)
+func (g *Gate) due(of *corev1.Node) (time.Time, bool) {
+	ready, since := node.Readiness(of)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	known := g.known(node)
+	known := g.known(of)
 	switch {
 	case !ready:
 		known.waited, known.seen = true, time.Time{}
@@ -190,7 +192,7 @@ func (g *Gate) due(node *corev1.Node) (time.Time, bool) {
 	case known.seen.IsZero():
 		known.seen = g.config.Clock.Now()
 	}
-	if created := node.CreationTimestamp.Time; created.After(since) {
+	if created := of.CreationTimestamp.Time; created.After(since) {
 		since = created
 	}
 	if known.waited || since.After(known.seen) {

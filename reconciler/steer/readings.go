@@ -85,10 +85,6 @@ func works(n *corev1.Node) bool {
 	if n.Spec.Unschedulable || n.DeletionTimestamp != nil || has.CPU <= 0 || has.Memory <= 0 {
 		return false
 	}
-	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	ready, _ := node.Readiness(n)
+	return ready
 }

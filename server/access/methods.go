@@ -75,6 +75,9 @@ var methods = map[string]Method{
 
 	pb.ExplainService_ExplainPod_FullMethodName: namespaced("get", "plans"),
 
+	pb.ClusterService_ListWorkloads_FullMethodName: {Rights: []Right{{"list", "plans"}, {"list", "recommendations"}}, Namespaced: true},
+	pb.ClusterService_ListNodes_FullMethodName:     cluster("get", "status"),
+
 	pb.ResizeService_ListResizes_FullMethodName:  namespaced("list", "resizes"),
 	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
 	pb.ResizeService_WatchResizes_FullMethodName: namespaced("watch", "resizes"),

@@ -44,7 +44,7 @@ func explained(e *demand.Explained, priced bool) *workloadresizerv1.ExplainedRec
 		on := &e.Measured[i]
 		measured := &workloadresizerv1.MeasuredNodeType{
 			NodeType: on.NodeType, FirstTime: values.Timestamp(on.First), LastTime: values.Timestamp(on.Last), Samples: int64(on.Samples),
-			Throttled: on.Throttled, Percentile: amounts(on.Percentile),
+			Throttled: on.Throttled, Percentile: Amounts(on.Percentile),
 		}
 		if on.SpeedKnown {
 			measured.CpuSpeed, measured.MemorySpeed = &on.Speed.CPU, &on.Speed.Memory
@@ -52,7 +52,7 @@ func explained(e *demand.Explained, priced bool) *workloadresizerv1.ExplainedRec
 		m.Measured = append(m.Measured, measured)
 	}
 	for _, step := range e.Steps {
-		m.Steps = append(m.Steps, &workloadresizerv1.RecommendationStep{Name: step.Name, Amounts: amounts(step.Amounts), Message: step.Message})
+		m.Steps = append(m.Steps, &workloadresizerv1.RecommendationStep{Name: step.Name, Amounts: Amounts(step.Amounts), Message: step.Message})
 	}
 	return m
 }

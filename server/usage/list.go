@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"strings"
-
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
@@ -39,7 +35,7 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 	}
 	defer release()
 	response := &workloadresizerv1.ListRecommendationsResponse{Currency: currency(table)}
-	response.Recommendations, response.NextPageToken, err = fill(ctx, page, s.config.Demands.Report(ctx, of), func(item *demand.Item) (string, *workloadresizerv1.Recommendation) {
+	response.Recommendations, response.NextPageToken, err = paging.FillFrom(ctx, page, s.config.Demands.Report(ctx, of), func(item *demand.Item) (string, *workloadresizerv1.Recommendation) {
 		at := place{item.Container, item.Rule}
 		if page.After != "" && at.compare(&after) <= 0 {
 			return "", nil
@@ -60,16 +56,8 @@ type selecting interface {
 }
 
 // begin returns what a list selects, from a namespace, and the table of ratios. The caller must call release.
-func (s *Service) begin(ctx context.Context, request selecting, from string) (of demand.Selection, table *ratios.Table, release func(), err error) {
-	view := s.config.Viewer.View(ctx)
-	of = demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: from}
-	if request.GetWorkload() != nil {
-		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
-	}
-	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
-		return of, nil, nil, err
-	}
-	if err = access.MustSee(view, of.Namespace); err != nil {
+func (s *Service) begin(ctx context.Context, request Selecting, from string) (of demand.Selection, table *ratios.Table, release func(), err error) {
+	if of, err = Selection(s.config.Viewer.View(ctx), request, from); err != nil {
 		return of, nil, nil, err
 	}
 	if table, err = s.table(); err != nil {
@@ -79,23 +67,23 @@ func (s *Service) begin(ctx context.Context, request selecting, from string) (of
 	return of, table, release, err
 }
 
-// fill fills a page with messages. to returns the message of an item, and its place in the list, which is empty for the items
-// of earlier pages. The error comes from ctx or the view.
-func fill[I any, M proto.Message](ctx context.Context, page paging.Page, items iter.Seq2[I, error], to func(I) (string, M)) (messages []M, next string, err error) {
-	messages, next = paging.Fill(page, func(yield func(string, M) bool) {
-		for item, failed := range items {
-			if err = failed; err != nil {
-				return
-			}
-			if place, m := to(item); place != "" && !yield(place, m) {
-				return
-			}
-		}
-	})
-	if ctx.Err() != nil {
-		err = status.FromContextError(ctx.Err()).Err()
+// Selecting is a request for a list of workloads or their containers.
+type Selecting interface {
+	GetNamespace() string
+	GetWorkload() *workloadresizerv1.Workload
+	GetLabelSelector() string
+}
+
+// Selection returns what a list selects, from a namespace, or an error if the caller cannot see it.
+func Selection(view access.View, request Selecting, from string) (of demand.Selection, err error) {
+	of = demand.Selection{Namespace: request.GetNamespace(), Visible: view.Visible, From: from}
+	if request.GetWorkload() != nil {
+		of.Workloads = []usagestore.Workload{workloadOf(of.Namespace, request.GetWorkload())}
 	}
-	return messages, next, err
+	if of.Selector, err = translate.Selector(request.GetLabelSelector()); err != nil {
+		return of, err
+	}
+	return of, access.MustSee(view, of.Namespace)
 }
 
 // workloadOf returns the workload of a request; with an empty namespace, that of all namespaces.

@@ -27,7 +27,7 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 	for _, on := range i.On {
 		size := &workloadresizerv1.SizeOnNodeType{NodeType: on.NodeType, Pods: int64(on.Pods)}
 		if on.Known {
-			size.Size = amounts(on.Size)
+			size.Size = Amounts(on.Size)
 		}
 		m.NodeTypes = append(m.NodeTypes, size)
 	}
@@ -37,7 +37,7 @@ func message(i *demand.Item, priced bool) *workloadresizerv1.Recommendation {
 func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
 	r := &i.Recommendation
 	size := &workloadresizerv1.RecommendedSize{
-		Target: amounts(r.Target), Lower: amounts(r.Lower), Upper: amounts(r.Upper), UncappedTarget: amounts(r.Uncapped), Used: amounts(r.Used),
+		Target: Amounts(r.Target), Lower: Amounts(r.Lower), Upper: Amounts(r.Upper), UncappedTarget: Amounts(r.Uncapped), Used: Amounts(r.Used),
 		CpuConfidence: r.CPUConfidence, MemoryConfidence: r.MemoryConfidence,
 		CpuMayDecrease: i.KeepsCPU == "", MemoryMayDecrease: i.KeepsMemory == "", CpuDecreaseMessage: i.KeepsCPU, MemoryDecreaseMessage: i.KeepsMemory,
 		LeastRequests: known(r.Floors.Request), LeastLimits: known(r.Floors.Limit),
@@ -62,7 +62,7 @@ func known(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
 	if a == (recommend.Amounts{}) {
 		return nil
 	}
-	m := amounts(a)
+	m := Amounts(a)
 	if a.CPU == 0 {
 		m.Cpu = ""
 	}
@@ -74,8 +74,8 @@ func known(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
 
 func sums(s *demand.Sums, priced bool) *workloadresizerv1.UsageSums {
 	m := &workloadresizerv1.UsageSums{
-		Pods: int64(s.Pods), UnknownPods: int64(s.Unknown), Authored: amounts(s.Authored), Requested: amounts(s.Current),
-		Compared: amounts(s.Compared), Used: amounts(s.Used), Recommended: amounts(s.Recommended),
+		Pods: int64(s.Pods), UnknownPods: int64(s.Unknown), Authored: Amounts(s.Authored), Requested: Amounts(s.Current),
+		Compared: Amounts(s.Compared), Used: Amounts(s.Used), Recommended: Amounts(s.Recommended),
 	}
 	if priced {
 		m.AuthoredCost, m.RecommendedCost = &s.AuthoredCost, &s.RecommendedCost
@@ -83,7 +83,7 @@ func sums(s *demand.Sums, priced bool) *workloadresizerv1.UsageSums {
 	return m
 }
 
-// amounts returns amounts as quantities.
-func amounts(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
+// Amounts returns amounts as quantities.
+func Amounts(a recommend.Amounts) *workloadresizerv1.ResourceAmounts {
 	return &workloadresizerv1.ResourceAmounts{Cpu: sizing.CPUText(a.CPU), Memory: sizing.MemoryText(a.Memory)}
 }

@@ -29,11 +29,11 @@ func (s *Service) ListSavings(ctx context.Context, request *workloadresizerv1.Li
 	defer release()
 	response := &workloadresizerv1.ListSavingsResponse{Currency: currency(table)}
 	savers := grouped(s.config.Demands.Savings(ctx, of), request.GetGroup())
-	response.Savings, response.NextPageToken, err = fill(ctx, page, savers, func(saver *demand.Saver) (string, *workloadresizerv1.Savings) {
+	response.Savings, response.NextPageToken, err = paging.FillFrom(ctx, page, savers, func(saver *demand.Saver) (string, *workloadresizerv1.Savings) {
 		if page.After != "" && demand.CompareSavers(saver.Workload, after) <= 0 {
 			return "", nil
 		}
-		return tokenOf(saver.Workload), savings(saver, table.Prices != nil)
+		return tokenOf(saver.Workload), Savings(saver, table.Prices != nil)
 	})
 	if err != nil {
 		return nil, err
@@ -71,11 +71,11 @@ func grouped(all iter.Seq2[*demand.Saver, error], by workloadresizerv1.SavingsGr
 	}
 }
 
-// savings returns a message. priced means that it has costs.
-func savings(of *demand.Saver, priced bool) *workloadresizerv1.Savings {
+// Savings returns a message. priced means that it has costs.
+func Savings(of *demand.Saver, priced bool) *workloadresizerv1.Savings {
 	m := &workloadresizerv1.Savings{
 		Namespace: of.Workload.Namespace, Pods: int64(of.Pods), UnknownPods: int64(of.Unknown),
-		Authored: amounts(of.Authored), Requested: amounts(of.Requested), Saved: amounts(of.Saved), Measured: amounts(of.Measured), Used: amounts(of.Used),
+		Authored: Amounts(of.Authored), Requested: Amounts(of.Requested), Saved: Amounts(of.Saved), Measured: Amounts(of.Measured), Used: Amounts(of.Used),
 		Reverts: int64(of.Reverts), OomKills: int64(of.Kills),
 	}
 	if of.Workload.Kind != "" {

@@ -66,9 +66,11 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// enabled returns an error if the server uses no sources of usage.
-func (s *Service) enabled() error {
-	if s.config.Demands == nil {
+func (s *Service) enabled() error { return Enabled(s.config.Demands) }
+
+// Enabled returns an error if there are no demands, because the server uses no sources of usage.
+func Enabled(demands *demand.Demands) error {
+	if demands == nil {
 		return rpcerror.New(rpcerror.UsageDisabled, "the server uses no sources of usage: start it with --usage-sources=metrics")
 	}
 	return nil

@@ -150,6 +150,35 @@ func TestMover(t *testing.T) {
 			}
 		})
 	}
+	t.Run("another pod stays until as many pods are ready as before the eviction", func(t *testing.T) {
+		w := calm(t)
+		third := func(is bool) {
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-3", "n1"))
+			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "web", "rs-web"
+			ready(p, is)
+			w.put(p)
+		}
+		third(false)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		third(true) // Since it was decided to evict web-1, one more is ready.
+		w.blocked = false
+		w.after(time.Minute)
+		w.expect(1, "")
+		next := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-4", "n0"))
+		next.OwnerReferences[0].Name, next.OwnerReferences[0].UID = "web", "rs-web"
+		ready(next, false)
+		w.put(next)
+		w.full = map[string]bool{"n1": true}
+		w.resize()
+		w.after(0)
+		w.after(20 * time.Minute)
+		w.expect(1, "")
+		ready(next, true)
+		w.put(next)
+		w.after(10 * time.Minute)
+		w.expect(2, "")
+	})
 	t.Run("a dry run does nothing", func(t *testing.T) {
 		w := calm(t)
 		config := w.mover.Config

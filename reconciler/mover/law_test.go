@@ -33,7 +33,7 @@ func newLaw() law {
 // evicted checks that a pod might be evicted, and takes note of it.
 func (r *round) evicted(name string) {
 	p := r.pods[name]
-	if p == nil || r.serviceOf(p) == nil {
+	if p == nil || r.serviceOf(p) == nil || p.Annotations[evict.SafeToEvict] == "false" {
 		r.fatal("%s was evicted, which must never move", name)
 	}
 	now, s := r.cluster.Clock.Now(), r.serviceOf(p)

@@ -246,6 +246,22 @@ func (p *plane) report(of *corev1.Pod, is bool) *corev1.Pod {
 	return now
 }
 
+// pin lets a pod have the annotation with which its author protects it, or not.
+func (r *round) pin(of *corev1.Pod, is bool) {
+	r.Helper()
+	value := "null"
+	if is {
+		value = `"false"`
+	}
+	body := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, of.UID, evict.SafeToEvict, value)
+	now, err := r.client.CoreV1().Pods(of.Namespace).Patch(r.Context(), of.Name, types.MergePatchType, body, metav1.PatchOptions{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.pods[of.Name] = now
+	r.note("%s must stay: %t", of.Name, is)
+}
+
 // end lets a pod be gone.
 func (p *plane) end(of *corev1.Pod) {
 	p.Helper()

@@ -119,8 +119,8 @@ type round struct {
 	late   []func()
 	known  planned
 	frozen bool
-	// permits is after how many permissions the cluster is frozen.
-	permits int
+	// freezesAfter is after how many more calls of the leader the cluster is frozen; it is not if that is 0.
+	freezesAfter int
 
 	law
 	noted []string
@@ -192,6 +192,9 @@ func (r *round) finish() {
 				r.pods[of.Name] = r.run(of, r.anyNode())
 			case r.pods[of.Name] == nil:
 				r.pods[of.Name] = r.report(of, true)
+				if of.Annotations[evict.SafeToEvict] != "" {
+					r.pin(of, false)
+				}
 			}
 		}
 		for _, s := range r.services {
@@ -287,9 +290,6 @@ func (r *round) Knows(of *pod.Pod) bool { return r.known[of.UID] }
 
 // PermitEviction implements Loop.
 func (r *round) PermitEviction(context.Context, *pod.Pod) error {
-	if r.permits--; r.permits == 0 {
-		r.frozen = true
-	}
 	if r.frozen {
 		r.tally.add("frozen")
 		return &actuate.StoppedError{Because: "the cluster is frozen"}
@@ -351,9 +351,9 @@ func (r *round) step() {
 	r.show(soon)
 	r.plan()
 	r.weigh(r)
-	r.frozen, r.permits = r.IntN(20) == 0, 0
-	if r.IntN(10) == 0 {
-		r.permits = 1 + r.IntN(4)
+	r.frozen, r.freezesAfter = r.IntN(20) == 0, 0
+	if r.IntN(8) == 0 {
+		r.freezesAfter = 1 + r.IntN(8)
 	}
 	r.mover.look(klog.NewContext(r.Context(), klog.Logger{}))
 	if r.dry {
@@ -420,6 +420,9 @@ func (r *round) disturb() {
 				r.pods[p.Name] = r.report(p, !isReady(p))
 				r.note("%s is ready: %t", p.Name, !isReady(p))
 				s.changed = true
+			}
+			if p.Annotations[evict.SafeToEvict] != "" && r.IntN(3) == 0 {
+				r.pin(r.pods[p.Name], false)
 			}
 		}
 		if s.budget && r.IntN(15) == 0 {

@@ -66,6 +66,12 @@ func (w *wire) RoundTrip(q *http.Request) (*http.Response, error) {
 	switch {
 	case w.dead:
 		return nil, errKilled
+	case w.freezesAfter > 0 && call != evictPod: // That was permitted right before.
+		if w.freezesAfter--; w.freezesAfter == 0 {
+			w.frozen = true
+		}
+	}
+	switch {
 	case w.dry && call != readPod:
 		w.fatal("a dry run made a call: %s %s", q.Method, q.URL.Path)
 	case call == evictPod && w.frozen:
@@ -131,24 +137,21 @@ func (w *wire) again(q *http.Request) (*http.Request, error) {
 	return later, nil
 }
 
-// meddle lets somebody change what a call is about, right before the API server receives it.
+// meddle lets somebody change what a call is about, right before the API server receives it: the book, or the pod, which is
+// deleted or must stay from then on.
 func (w *wire) meddle(call, name string) {
-	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"meddled":"%d"}}}`, w.cluster.Clock.Now().UnixNano())
-	switch call {
-	case storeBook:
+	switch p := w.pods[name]; {
+	case call == storeBook:
+		body := fmt.Appendf(nil, `{"metadata":{"annotations":{"meddled":"%d"}}}`, w.cluster.Clock.Now().UnixNano())
 		w.must(w.client.CoreV1().ConfigMaps(w.namespace).Patch(w.Context(), storeName, types.MergePatchType, body, metav1.PatchOptions{}))
-	case evictPod:
-		p := w.pods[name]
-		if p == nil {
-			return
-		}
-		if w.IntN(4) == 0 {
-			w.end(p)
-			w.leave(p)
-			delete(w.pods, name)
-			break
-		}
-		w.must(w.client.CoreV1().Pods(w.namespace).Patch(w.Context(), name, types.MergePatchType, body, metav1.PatchOptions{}))
+	case call != evictPod || p == nil:
+		return
+	case w.IntN(4) == 0:
+		w.end(p)
+		w.leave(p)
+		delete(w.pods, name)
+	case isReady(p) || !w.serviceOf(p).budget: // The API server ignores changes of others that a budget does not count.
+		w.pin(p, true)
 	default:
 		return
 	}

@@ -36,7 +36,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 8, "number of random rounds of evictions")
+	rounds = flag.Int("rounds", parts, "number of random rounds of evictions")
 	seed   = flag.Uint64("seed", 0, "seed of the first round")
 )
 
@@ -129,7 +129,7 @@ type round struct {
 // round lets a random round pass.
 func (p *plane) round(seed uint64) {
 	r := &round{
-		plane: p, Rand: rand.New(rand.NewPCG(seed, 39)), seed: seed, dry: seed%everyDry == everyDry-1, cluster: clustertest.Unread(p), nodes: nodesOf(6),
+		plane: p, Rand: rand.New(rand.NewPCG(seed, 39)), seed: seed, dry: seed%everyDry == parts-1, cluster: clustertest.Unread(p), nodes: nodesOf(6),
 		full: map[string]bool{}, short: map[string]bool{}, pods: map[string]*corev1.Pod{}, left: map[types.UID]time.Time{}, law: newLaw(),
 	}
 	settle(p, r.cluster, policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: most})

@@ -150,7 +150,7 @@ func (w *wire) meddle(call, name string) {
 		w.end(p)
 		w.leave(p)
 		delete(w.pods, name)
-	case isReady(p) || !w.serviceOf(p).budget: // The API server ignores changes of others that a budget does not count.
+	case isReady(p) || !w.serviceOf(p).budget: // For other pods, the API server ignores what somebody changed in between; see actuate.Evict.
 		w.pin(p, true)
 	default:
 		return

@@ -269,7 +269,7 @@ test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, 
 
 # Each has a cluster that keeps a small machine busy, so they run one after the other, and next to nothing else.
 .PHONY: test-nodes
-test-nodes: build bin/gotestsum bin/workload-resizer-stepped ## Let the pods of nodes share, and evict pods from full nodes. Takes 5 minutes.
+test-nodes: build bin/gotestsum bin/workload-resizer-stepped ## Let the pods of nodes share, and evict pods from full nodes. Takes 7 minutes.
 	@$(call go_test,./test/neighbors,-count=1 -timeout=20m,,testname)
 	@$(call go_test,./test/evict,-count=1 -timeout=20m,,testname)
 
@@ -362,12 +362,12 @@ fuzz: ## Try random input on each parser of bytes that callers send, ten minutes
 test-chaos: bin/testcluster bin/gotestsum ## Kill the reconciler during its writes, and make its calls fail. Takes 2 minutes.
 	@$(call go_test,./test/chaos,-short -count=1 -timeout=20m,,testname)
 
-# How many random worlds "make test-evictions" evicts pods in.
+# How many random rounds of "make test-evictions" evict pods.
 EVICTIONS ?= -rounds 1000
 
 .PHONY: test-evictions
-test-evictions: ## Evict pods in 1,000 random worlds, and kill the leader before and after each call (EVICTIONS='-rounds 50 -seed 1').
-	go test -count=1 -timeout=2h -v -run '^TestRounds$$' ./reconciler/mover -args $(EVICTIONS)
+test-evictions: bin/testcluster ## Evict pods in 1,000 random rounds, and kill the leader before, during and after each call. Takes 20 minutes (EVICTIONS='-rounds 50 -seed 1').
+	go test -count=1 -timeout=4h -parallel=4 -v -run '^TestRounds$$' ./reconciler/mover -args $(EVICTIONS)
 
 # How many processes "make chaos" kills, and how many calls it makes fail.
 CHAOS ?= -rounds 1000 -faults 10000

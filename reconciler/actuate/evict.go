@@ -18,7 +18,8 @@ type BudgetError struct{ Err error }
 func (e *BudgetError) Error() string { return e.Err.Error() }
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// Evict evicts a pod in exactly this state, so that its controller creates it again: it never deletes one. permit is called
+// Evict evicts a pod in exactly this state, so that its controller creates it again: it never deletes one. Of a pod with a budget
+// that is not ready, the API server only makes sure that it is the same pod, and still not ready. permit is called
 // right before, as Config.Permit is. A *BudgetError is not final. Outdated reports whether the error only means that the pod
 // has changed or is gone.
 func (a *Actuator) Evict(ctx context.Context, pod *corev1.Pod, permit func(context.Context) error) error {

@@ -61,7 +61,7 @@ type Entry struct {
 	// At is when the pod was last about to be evicted, and Chosen when it was chosen.
 	At     time.Time `json:"at"`
 	Chosen time.Time `json:"chosen,omitzero"`
-	// Pods is how many pods its workload had when it was decided, and Ready how many of them were ready.
+	// Pods is how many pods its workload had when the pod was last about to be evicted, and Ready how many of them were ready.
 	Pods  int `json:"pods,omitempty"`
 	Ready int `json:"ready,omitempty"`
 	// Cleared is when the cause went away; zero while it holds.
@@ -159,12 +159,12 @@ func (b *Book) Of(uid types.UID) *Entry {
 	return &b.Entries[i]
 }
 
-// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and returns the
-// entry; nil if it may not be, or need not be. Each attempt counts for the hour: any of them may be the one that succeeds.
-// While its cause was gone, others may have begun to move: moving reports whether the pod of an entry may be on its way, and
-// of those that are only in progress, the first one is next.
-func (b *Book) Again(now time.Time, uid types.UID, inProgress, moving func(*Entry) bool) *Entry {
-	e := b.Of(uid)
+// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and how many pods its
+// workload has now. It returns the entry; nil if the pod may not be evicted, or need not be. Each attempt counts for the hour: any
+// of them may be the one that succeeds. While its cause was gone, others may have begun to move: moving reports whether the pod of
+// an entry may be on its way, and of those that are only in progress, the first one is next.
+func (b *Book) Again(now time.Time, c *Candidate, inProgress, moving func(*Entry) bool) *Entry {
+	e := b.Of(c.UID)
 	if e == nil || !e.Cleared.IsZero() {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (b *Book) Again(now time.Time, uid types.UID, inProgress, moving func(*Entr
 	if others >= b.MostPerHour {
 		return nil
 	}
-	e.At = now
+	e.At, e.Pods, e.Ready = now, c.Pods, c.Ready
 	return e
 }
 

@@ -306,7 +306,7 @@ func (g *glance) continueAll(ctx context.Context) {
 			g.keep(c, why)
 			continue
 		}
-		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Again(g.now, e.UID, g.inProgress, g.moving) })
+		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Again(g.now, &c.Candidate, g.inProgress, g.moving) })
 	}
 }
 

@@ -2,7 +2,6 @@ package mover
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -25,10 +23,7 @@ import (
 // calm returns a world in which nothing happens by itself: nodes n0, which is full, and n1; two pods of the workload web, web-1
 // on n0 and web-2 on n1.
 func calm(t *testing.T, change ...func(*corev1.Pod)) *world {
-	w := &world{
-		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n0": true}, stored: []byte("[]"),
-		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
-	}
+	w := &world{T: t, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n0": true}, stored: []byte("[]")}
 	w.begin(2)
 	for i, name := range []string{"web-1", "web-2"} {
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", name, w.nodes[i].Name))
@@ -187,7 +182,9 @@ func TestMover(t *testing.T) {
 		{"a pod that its rank keeps stays", podtest.Annotated("eviction-rank", "never"), nil, "its rank is never"},
 		{"a pod with an invalid rank stays", podtest.Annotated("eviction-rank", "soon"), nil, `its annotation workload-resizer.io/eviction-rank is "soon", but must be one of low, medium, high, never`},
 		{"a pod that fits nowhere stays", nil, func(w *world) { w.full["n1"] = true }, "1 of 1 other nodes: too little cpu"},
-		{"a pod with local data stays", on("web-1", protected["local"]), nil, "its volume data would be lost (emptyDir)"},
+		{"a pod with local data stays", on("web-1", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		}), nil, "its volume data would be lost (emptyDir)"},
 		{"evictions are off by default", nil, func(w *world) { w.settle(policy.Eviction{}) }, "eviction.enabled is false"},
 		{"a freeze stops all evictions", nil, func(w *world) { w.cluster.Holds = clustertest.Frozen(hold.Freeze{}) }, "the cluster is frozen"},
 		{"a pause stops evictions", nil, func(w *world) {
@@ -214,6 +211,35 @@ func TestMover(t *testing.T) {
 			}
 		})
 	}
+	t.Run("another pod stays until as many pods are ready as before the eviction", func(t *testing.T) {
+		w := calm(t)
+		third := func(is bool) {
+			p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-3", "n1"))
+			p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "web", "rs-web"
+			ready(p, is)
+			w.put(p)
+		}
+		third(false)
+		w.blocked = true
+		w.after(10 * time.Minute)
+		third(true) // Since it was decided to evict web-1, one more is ready.
+		w.blocked = false
+		w.after(time.Minute)
+		w.expect(1, "")
+		next := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-4", "n0"))
+		next.OwnerReferences[0].Name, next.OwnerReferences[0].UID = "web", "rs-web"
+		ready(next, false)
+		w.put(next)
+		w.full = map[string]bool{"n1": true}
+		w.resize()
+		w.after(0)
+		w.after(20 * time.Minute)
+		w.expect(1, "")
+		ready(next, true)
+		w.put(next)
+		w.after(10 * time.Minute)
+		w.expect(2, "")
+	})
 	t.Run("a dry run does nothing", func(t *testing.T) {
 		w := calm(t)
 		config := w.mover.Config
@@ -261,7 +287,6 @@ func TestMover(t *testing.T) {
 		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "api", "rs-api"
 		ready(p, true)
 		w.put(p)
-		clear(w.moving)
 		w.after(leastPause)
 		expect(2, "it is")
 		known.lacks = node.Resources{} // Nothing says so.

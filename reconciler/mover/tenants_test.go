@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -37,10 +36,7 @@ func (w *world) another() {
 
 // crowd returns a world in which nothing happens by itself, with nodes n0 to n4, which are full, and n5.
 func crowd(t *testing.T) *world {
-	w := &world{
-		T: t, Rand: rand.New(rand.NewPCG(1, 39)), calm: true, objects: map[string]*corev1.Pod{}, full: map[string]bool{}, stored: []byte("[]"),
-		moved: map[evict.Cause]types.UID{}, gone: map[evict.Cause]time.Time{}, moving: map[types.UID]movement{},
-	}
+	w := &world{T: t, objects: map[string]*corev1.Pod{}, full: map[string]bool{}, stored: []byte("[]")}
 	w.begin(6)
 	for i := range 5 {
 		w.full[w.nodes[i].Name] = true

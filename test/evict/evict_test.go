@@ -68,7 +68,14 @@ type suite struct {
 
 func (s *suite) server(more ...string) *client.Client {
 	s.Helper()
-	kubeconfig, err := localcluster.ServiceAccountKubeconfig(s.Context(), s.Config(), deploy.Namespace, deploy.ServiceAccount, s.TempDir())
+	_, api := s.start(more)
+	return api
+}
+
+// start starts a server with more flags, which reaches the API server as the options say.
+func (s *suite) start(more []string, options ...localcluster.KubeconfigOption) (*localcluster.Server, *client.Client) {
+	s.Helper()
+	kubeconfig, err := localcluster.ServiceAccountKubeconfig(s.Context(), s.Config(), deploy.Namespace, deploy.ServiceAccount, s.TempDir(), options...)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -83,7 +90,7 @@ func (s *suite) server(more ...string) *client.Client {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { _ = api.Close() })
-	return api
+	return started, api
 }
 
 // cordon lets the scheduler use a node, or not.

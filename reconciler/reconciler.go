@@ -163,7 +163,7 @@ func New(config Config) (*Reconciler, error) {
 		Planned:     func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) },
 		BudgetEased: func(namespace string) { r.Mover.BudgetEased(namespace) }, DryRun: config.DryRun, Clock: now,
 	})
-	r.Queries.Waits, r.Queries.Eviction = r.Loop.Waits, r.eviction
+	r.Queries.Waits, r.Eviction = r.Loop.Waits, r.eviction
 	if config.Keys != nil {
 		r.Sizer = &creation.Sizer{Config: creation.Config{Cluster: of, Planner: planner, Keys: config.Keys, Clock: now}}
 	}

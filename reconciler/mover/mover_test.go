@@ -131,7 +131,6 @@ func TestMover(t *testing.T) {
 		expect("while the budget forbids it", "", 1)
 		w.blocked = false
 		w.after(10 * time.Minute)
-		w.forget(pod.From(podtest.Pod(podtest.Guaranteed, clustertest.Named("shop", "web-1", "n0"))))
 		expect("afterwards", "web-1", 0)
 		w.after(time.Hour)
 		expect("after an hour", "", 0)

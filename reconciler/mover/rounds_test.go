@@ -300,12 +300,12 @@ func (r *round) PermitEviction(context.Context, *pod.Pod) error {
 // CountEviction implements Loop.
 func (r *round) CountEviction(workload.Group, workload.Eviction) {}
 
-// Lacks implements Headroom.
-func (r *round) Lacks(name string) (lacks node.Resources) {
+// Lacks implements Headroom. On every other node, what lacks is in use.
+func (r *round) Lacks(name string) (lacks node.Resources, inUse bool) {
 	if r.short[name] {
 		lacks.CPU = 500
 	}
-	return lacks
+	return lacks, r.short[name] && name[len(name)-1]%2 == 0
 }
 
 // Rest implements Headroom.

@@ -202,11 +202,16 @@ func (w *world) evict(ctx context.Context, object *corev1.Pod, permit func(conte
 	}
 	delete(w.objects, is.Name)
 	w.evicted++
-	if err := w.cluster.Forget(pod.From(is)); err != nil {
+	w.forget(pod.From(is))
+	return nil
+}
+
+// forget removes a pod from the cache.
+func (w *world) forget(of *pod.Pod) {
+	if err := w.cluster.Forget(of); err != nil {
 		w.Fatal(err)
 	}
-	w.mover.Planned(types.NamespacedName{Namespace: is.Namespace, Name: is.Name}, nil, nil)
-	return nil
+	w.mover.Planned(of.NamespacedName(), nil, nil)
 }
 
 // plan plans all pods.

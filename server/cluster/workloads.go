@@ -96,7 +96,7 @@ func ordered(all iter.Seq2[*demand.Saver, error], o order) iter.Seq2[*demand.Sav
 // counts counts the pods of a workload by their last decision and its first reason, most first.
 func (s *Service) counts(saver *demand.Saver) (counts []*workloadresizerv1.PodCount) {
 	for _, of := range saver.Members {
-		decided, reason, planned := s.config.Reconciler.Loop.Verdict(of)
+		decided, reason, planned := s.config.Reconciler.Verdict(of)
 		if !planned {
 			continue
 		}

@@ -48,13 +48,6 @@ func (s *Service) ListRecommendations(ctx context.Context, request *workloadresi
 	return response, nil
 }
 
-// selecting is a request for a list of workloads or their containers.
-type selecting interface {
-	GetNamespace() string
-	GetWorkload() *workloadresizerv1.Workload
-	GetLabelSelector() string
-}
-
 // begin returns what a list selects, from a namespace, and the table of ratios. The caller must call release.
 func (s *Service) begin(ctx context.Context, request Selecting, from string) (of demand.Selection, table *ratios.Table, release func(), err error) {
 	if of, err = Selection(s.config.Viewer.View(ctx), request, from); err != nil {

@@ -88,7 +88,7 @@ func (w *wire) RoundTrip(q *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.late = append(w.late, func() { _, _ = w.send(call, name, later) })
+		w.late = append(w.late, func() { w.send(call, name, later) })
 		return nil, w.kill("while the API server received", call)
 	case 5, 6, 7:
 		w.happens("lost before", call)
@@ -99,10 +99,7 @@ func (w *wire) RoundTrip(q *http.Request) (*http.Response, error) {
 	case 11, 12, 13, 14, 15, 16, 17, 18, 19, 20:
 		w.meddle(call, name)
 	}
-	response, err := w.send(call, name, q)
-	if err != nil {
-		return nil, err
-	}
+	response := w.send(call, name, q)
 	switch w.IntN(100) {
 	case 0:
 		return nil, errors.Join(response.Body.Close(), w.kill("after", call))
@@ -159,7 +156,7 @@ func (w *wire) meddle(call, name string) {
 }
 
 // send lets the API server answer a call, and checks that it may do what it did.
-func (w *wire) send(call, name string, q *http.Request) (*http.Response, error) {
+func (w *wire) send(call, name string, q *http.Request) *http.Response {
 	response, err := w.next.RoundTrip(q)
 	if err != nil {
 		w.fatal("%s %s: %v", q.Method, q.URL.Path, err)
@@ -174,7 +171,7 @@ func (w *wire) send(call, name string, q *http.Request) (*http.Response, error) 
 	case call == evictPod || call == storeBook && !done:
 		w.tally.add(fmt.Sprintf("answered with %d: %s", response.StatusCode, call))
 	}
-	return response, nil
+	return response
 }
 
 // busyAnswer returns an answer of an API server that is busy. Only those who write are asked to wait, since others would do

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Readiness reports whether a node is ready, and since when it is or is not, by its own clock; false and zero if that is not
+// Readiness reports whether a node is ready, and when it became ready or not, by its own clock; false and zero if that is not
 // known.
 func Readiness(of *corev1.Node) (ready bool, since time.Time) {
 	if of == nil {

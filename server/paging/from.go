@@ -9,7 +9,7 @@ import (
 )
 
 // FillFrom is Fill for items that may fail. to returns the message of an item, and its place in the list, which is empty for the
-// items of earlier pages and for those that the request does not select. The error is that of the items or of ctx.
+// items of earlier pages and for those that the request does not select. The error comes from the items or from ctx.
 func FillFrom[I any, M proto.Message](ctx context.Context, page Page, items iter.Seq2[I, error], to func(I) (string, M)) (messages []M, next string, err error) {
 	messages, next = Fill(page, func(yield func(string, M) bool) {
 		for item, failed := range items {

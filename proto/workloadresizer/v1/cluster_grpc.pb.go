@@ -27,7 +27,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Returns the workloads and nodes of the cluster, and what the server makes of them. A caller
+// Returns the workloads and nodes in the cluster, and what the server makes of them. A caller
 // sees only workloads in namespaces where it has the right to get pods. A request that names
 // another namespace returns PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ClusterServiceClient interface {
@@ -83,7 +83,7 @@ func (c *clusterServiceClient) ListNodes(ctx context.Context, in *ListNodesReque
 // All implementations must embed UnimplementedClusterServiceServer
 // for forward compatibility.
 //
-// Returns the workloads and nodes of the cluster, and what the server makes of them. A caller
+// Returns the workloads and nodes in the cluster, and what the server makes of them. A caller
 // sees only workloads in namespaces where it has the right to get pods. A request that names
 // another namespace returns PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE).
 type ClusterServiceServer interface {

@@ -206,8 +206,8 @@ type WorkloadSummary struct {
 	// What its running pods take, and would take as their authors wrote them. The workload is
 	// absent for the pods in a namespace that count for no workload.
 	Savings *Savings `protobuf:"bytes,1,opt,name=savings,proto3" json:"savings,omitempty"`
-	// What those of its running pods whose usage is known would request by what they use, on the
-	// nodes where they run.
+	// The requests of its running pods whose usage is known, if they were sized by it on the nodes
+	// where they run.
 	Recommended *ResourceAmounts `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
 	// Its pods by their last decision and its first reason, in descending order. Pods that were
 	// created a moment ago may be missing.
@@ -400,7 +400,8 @@ type NodeSummary struct {
 	MemoryFactor *float64 `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
 	// The number of its pods that have not finished.
 	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
-	// Its resources, "cpu" and "memory". What its pods share is empty unless they do.
+	// Its resources, "cpu" and "memory". The fields about sharing are empty unless its pods share
+	// the resource.
 	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether new pods are kept off the node.
 	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`

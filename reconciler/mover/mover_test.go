@@ -190,7 +190,7 @@ func TestMover(t *testing.T) {
 		{"a pause stops evictions", nil, func(w *world) {
 			w.cluster.Holds = clustertest.Holding(hold.Hold{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop"}})
 		}, "a Pause of "},
-		{"a freeze that the watch has not seen stops evictions", nil, func(w *world) { w.frozen = true }, "the cluster is frozen"},
+		{"a freeze that the watch has not seen stops evictions", nil, func(w *world) { w.frozen = true }, "it is not evicted: the cluster is frozen"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			change := tc.change

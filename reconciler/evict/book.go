@@ -88,7 +88,7 @@ func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool
 	case c.Rank >= Never:
 		return "its rank is never"
 	case b.knows(c.Cause):
-		return "a pod was chosen for the same reason already"
+		return "another pod of its workload was chosen for the same node and reason already"
 	case b.recent(now, "") >= b.MostPerHour:
 		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, ""))
 	case !c.named():

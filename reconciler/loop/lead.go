@@ -71,7 +71,7 @@ func (l *Loop) PermitEviction(ctx context.Context, of *pod.Pod) error {
 	frozen := holds.Freeze() != nil
 	if !frozen {
 		if frozen, err = l.Holds.FrozenNow(ctx); err != nil {
-			return err
+			return &actuate.StoppedError{Because: fmt.Sprint("it is not known whether the cluster is frozen: ", err)}
 		}
 	}
 	if frozen {

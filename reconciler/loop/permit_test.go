@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
@@ -118,6 +119,12 @@ func aFreezeStopsWritesBeforeTheWatchDeliversIt(t *testing.T) {
 			if w.Anyhow != (got == nil) || !w.Anyhow && err != nil && !errors.Is(got, err) {
 				t.Errorf("%s: %v", w.Step, got)
 			}
+		}
+		var stopped *actuate.StoppedError
+		if got := r.PermitEviction(t.Context(), pod.From(podtest.Pod(podtest.Amounts{"1", "1", "1Gi", "1Gi"}))); !errors.As(got, &stopped) {
+			t.Errorf("an eviction: %v", got)
+		} else if err != nil && stopped.Because != "it is not known whether the cluster is frozen: unread" {
+			t.Errorf("an eviction: %s", stopped.Because)
 		}
 	}
 }

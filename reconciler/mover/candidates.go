@@ -130,11 +130,8 @@ func (g *glance) excludes(c *candidate) string {
 		return "eviction.enabled is false for it"
 	}
 	text, has := c.of.Annotation(contract.EvictionRank)
-	if _, err := evict.RankOf(text, has, c.settings.Rank, c.Workload.Kind, 0); err != nil {
-		return fmt.Sprintf("its annotation %s is %q, but %v", contract.EvictionRank, text, err)
-	}
-	if c.Rank == evict.Never {
-		return "its rank is never"
+	if why := keptByRank(text, has, c.settings); why != "" {
+		return why
 	}
 	if h, held := g.Holds.Of(c.Namespace, c.Pod, c.UID, g.Cluster.Owners().Chain(nil, c.of)...); held {
 		return fmt.Sprintf("a %s of %s is in effect", h.Kind, h.Scope)
@@ -151,6 +148,19 @@ func (g *glance) excludes(c *candidate) string {
 	why := refusedBy(s.Budgets(), ready)
 	c.budget = why != ""
 	return why
+}
+
+// keptByRank returns why the rank in the annotation of a pod, or else in its rule, keeps the pod where it is; empty if it does not.
+func keptByRank(annotation string, annotated bool, settings *policy.Eviction) string {
+	switch rank, err := evict.RankOf(annotation, annotated, settings.Rank, "", 0); {
+	case err != nil:
+		return fmt.Sprintf("its annotation %s is %q, but %v", contract.EvictionRank, annotation, err)
+	case rank == evict.Never && annotated:
+		return "its rank is never, as its annotation " + contract.EvictionRank + " says"
+	case rank == evict.Never:
+		return "its rank is never, as eviction.rank says"
+	}
+	return ""
 }
 
 // refusedBy returns why the API server evicts no pod that budgets select; empty if it may. Of a pod that is not ready, which is

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -37,9 +38,13 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		}
 		due = lacks.due(settings)
 	}
+	rank, ranked := of.Annotation(contract.EvictionRank)
+	kept := keptByRank(rank, ranked, settings)
 	switch now := m.Clock.Now(); {
 	case !settings.Enabled:
 		return "it is not evicted: eviction.enabled is false for it"
+	case kept != "":
+		return "it is not evicted: " + kept
 	case err != nil:
 		return "it is not evicted: " + err.Error()
 	case rules.Holds.Freeze() != nil:
@@ -67,7 +72,7 @@ func explainEntry(e *evict.Entry, r *retry) string {
 }
 
 // Moved returns the evictions of the last hour, the newest first, and how many pods may be evicted because their nodes have no
-// room for them, and are not yet.
+// room for them, and are not yet. Pods that their rank keeps do not count.
 func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	if m == nil {
 		return nil, 0
@@ -91,7 +96,12 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, t := range m.lacking {
-		if of := m.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == t.uid && book.Of(t.uid) == nil && rules.Table.Profile(of).Eviction.Enabled {
+		of := m.Cluster.Pods(name.Namespace).Get(name.Name)
+		if of == nil || of.UID != t.uid || book.Of(t.uid) != nil {
+			continue
+		}
+		rank, ranked := of.Annotation(contract.EvictionRank)
+		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" {
 			waiting++
 		}
 	}

@@ -30,8 +30,8 @@ func (g *glance) judge(ctx context.Context, c *candidate) (live *corev1.Pod, why
 		return nil, "", nil, fmt.Errorf("read the pod: %w", err)
 	}
 	text, has := live.Annotations[contract.EvictionRank]
-	if rank, _ := evict.RankOf(text, has, c.settings.Rank, c.Workload.Kind, c.Ready); rank == evict.Never {
-		return live, "its rank is never", nil, nil
+	if why = keptByRank(text, has, c.settings); why != "" {
+		return live, why, nil, nil
 	}
 	if live.Spec.NodeName != c.Node {
 		return live, "it is on another node", nil, nil

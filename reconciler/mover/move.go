@@ -29,7 +29,7 @@ var (
 func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book) *evict.Entry) {
 	logger := klog.FromContext(ctx).WithValues("pod", c.of.NamespacedName(), "uid", c.UID, "node", c.Node, "reason", c.Reason)
 	if err := g.Loop.PermitEviction(ctx, c.of); err != nil && !g.DryRun {
-		g.postpone(c.UID, err.Error())
+		g.postpone(c.UID, notPermitted(err))
 		return
 	}
 	live, why, fits, err := g.judge(ctx, c)
@@ -64,6 +64,14 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 	g.evict(klog.NewContext(ctx, logger), c, live, fits)
 }
 
+// notPermitted says to users why a pod may not be evicted now.
+func notPermitted(err error) string {
+	if stopped := (*actuate.StoppedError)(nil); errors.As(err, &stopped) {
+		return stopped.Because
+	}
+	return err.Error()
+}
+
 // evict evicts a pod whose entry is stored.
 func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits []string) {
 	logger := klog.FromContext(ctx)
@@ -92,7 +100,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		g.done(c.UID, "it was evicted")
 	case errors.As(err, &stopped):
 		delete(g.leaving, c.UID)
-		g.postpone(c.UID, err.Error())
+		g.postpone(c.UID, stopped.Because)
 	case errors.As(err, &budget):
 		delete(g.leaving, c.UID)
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()

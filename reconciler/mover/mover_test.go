@@ -178,7 +178,8 @@ func TestMover(t *testing.T) {
 		said   string
 	}{
 		{"the last ready pod stays", on("web-2", func(p *corev1.Pod) { ready(p, false) }), nil, "no other pod of its workload is ready"},
-		{"a pod that its rank keeps stays", podtest.Annotated("eviction-rank", "never"), nil, "its rank is never"},
+		{"a pod that its rank keeps stays", podtest.Annotated("eviction-rank", "never"), nil, "it is not evicted: its rank is never, as its annotation workload-resizer.io/eviction-rank says"},
+		{"a pod that a rule ranks as never stays", nil, func(w *world) { w.settle(policy.Eviction{Enabled: true, Rank: "never"}) }, "it is not evicted: its rank is never, as eviction.rank says"},
 		{"a pod with an invalid rank stays", podtest.Annotated("eviction-rank", "soon"), nil, `its annotation workload-resizer.io/eviction-rank is "soon", but must be one of low, medium, high, never`},
 		{"a pod that fits nowhere stays", nil, func(w *world) { w.full["n1"] = true }, "1 of 1 other nodes: too little cpu"},
 		{"a pod with local data stays", on("web-1", func(p *corev1.Pod) {
@@ -189,7 +190,7 @@ func TestMover(t *testing.T) {
 		{"a pause stops evictions", nil, func(w *world) {
 			w.cluster.Holds = clustertest.Holding(hold.Hold{Kind: hold.Pause, Scope: hold.Scope{Namespace: "shop"}})
 		}, "a Pause of "},
-		{"a freeze that the watch has not seen stops evictions", nil, func(w *world) { w.frozen = true }, "the cluster is frozen"},
+		{"a freeze that the watch has not seen stops evictions", nil, func(w *world) { w.frozen = true }, "it is not evicted: the cluster is frozen"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			change := tc.change
@@ -210,6 +211,16 @@ func TestMover(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nothing says that a pod may move that its rank keeps", func(t *testing.T) {
+		for rank, why := range map[string]string{"never": "its rank is never", "soon": "its annotation "} {
+			w := calm(t, podtest.Annotated("eviction-rank", rank))
+			w.after(time.Minute)
+			w.expect(0, "it is not evicted: "+why)
+			if _, waiting := w.mover.Moved(); waiting != 0 {
+				t.Errorf("%s: %d pods may be evicted", rank, waiting)
+			}
+		}
+	})
 	t.Run("another pod stays until as many pods are ready as before the eviction", func(t *testing.T) {
 		w := calm(t)
 		third := func(is bool) {

@@ -82,7 +82,7 @@ func TestKilledLeader(t *testing.T) {
 	}
 
 	_, api := s.start(nil)
-	s.says(api, left.Name, "a pod was chosen for the same reason already")
+	s.says(api, left.Name, "another pod of its workload was chosen for the same node and reason already")
 	s.cordon(other, false)
 	s.web(3)
 	now, err := s.client.CoreV1().Pods("default").Get(t.Context(), left.Name, metav1.GetOptions{})

@@ -177,8 +177,12 @@ func (f *facts) demandStep() string {
 			case recorded(d):
 				told = append(told, fmt.Sprintf("%s %s %s from usage when the pod was sized", print.OneLine(c.GetName()), name, print.OneLine(d.GetRequest())))
 			case byUsage(d):
+				upper := print.OneLine(d.GetUpper())
+				if print.Unbounded(name, upper) {
+					upper = print.AnyAmount
+				}
 				told = append(told, fmt.Sprintf("%s %s %s from usage%s (wrong are requests outside of %s to %s; revision %s)", print.OneLine(c.GetName()), name,
-					print.OneLine(d.GetRequest()), sharedText(name, d.GetShared()), print.OneLine(d.GetLower()), print.OneLine(d.GetUpper()), print.OneLine(d.GetRevision())))
+					print.OneLine(d.GetRequest()), sharedText(name, d.GetShared()), print.OneLine(d.GetLower()), upper, print.OneLine(d.GetRevision())))
 			case d != nil:
 				told = append(told, fmt.Sprintf("%s %s %s from its author", print.OneLine(c.GetName()), name, print.OneLine(d.GetRequest())))
 			}

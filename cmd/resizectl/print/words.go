@@ -259,6 +259,16 @@ func Demand(name, amount string) string {
 	return OrAbsent(OneLine(amount))
 }
 
+// Unbounded reports whether the upper bound of a request means any amount, because too little history is known for a lower one.
+func Unbounded(name, upper string) bool {
+	most := map[string]int64{"cpu": 100_000_000_000, "memory": 100_000_000_000_000}[name]
+	q, err := resource.ParseQuantity(upper)
+	return err == nil && most > 0 && q.CmpInt64(most) >= 0
+}
+
+// AnyAmount is what people read for such a bound.
+const AnyAmount = "any amount"
+
 // UsageProblem is something that is wrong with a source of usage or the storage of history.
 type UsageProblem struct {
 	Message string

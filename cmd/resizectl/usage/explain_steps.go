@@ -107,8 +107,8 @@ func computedStep(step *workloadresizerv1.RecommendationStep) string {
 
 func targetStep(size *workloadresizerv1.RecommendedSize) string {
 	target, lower, upper := size.GetTarget(), size.GetLower(), size.GetUpper()
-	text := fmt.Sprintf("Target: %s, on the baseline (requests outside of cpu %s to %s and memory %s to %s are wrong)",
-		amountsText(target), shown(lower.GetCpu(), cores), shown(upper.GetCpu(), cores), shown(lower.GetMemory(), bytes), shown(upper.GetMemory(), bytes))
+	text := fmt.Sprintf("Target: %s, on the baseline (requests outside of cpu %s and memory %s are wrong)",
+		amountsText(target), boundsText("cpu", lower.GetCpu(), upper.GetCpu(), cores), boundsText("memory", lower.GetMemory(), upper.GetMemory(), bytes))
 	if uncapped := size.GetUncappedTarget(); uncapped != nil && (uncapped.GetCpu() != target.GetCpu() || uncapped.GetMemory() != target.GetMemory()) {
 		text += "; without the bounds in the configuration: " + amountsText(uncapped)
 	}

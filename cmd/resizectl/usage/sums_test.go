@@ -203,3 +203,19 @@ func TestAmountsForPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestBoundsForPeople(t *testing.T) {
+	for _, tc := range []struct{ upper, cores, bytes string }{
+		{"330m", "200m to 330m", ""},
+		{"512Mi", "", "320Mi to 512Mi"},
+		{"100G", "200m to any amount", "320Mi to 93.1Gi"},
+		{"100T", "200m to any amount", "320Mi to any amount"},
+	} {
+		if got := boundsText("cpu", "200m", tc.upper, cores); tc.cores != "" && got != tc.cores {
+			t.Errorf("cpu up to %s is %s, want %s", tc.upper, got, tc.cores)
+		}
+		if got := boundsText("memory", "320Mi", tc.upper, bytes); tc.bytes != "" && got != tc.bytes {
+			t.Errorf("memory up to %s is %s, want %s", tc.upper, got, tc.bytes)
+		}
+	}
+}

@@ -212,13 +212,13 @@ var itemColumns = []column{
 	itemColumn("Demand From", (*workloadresizerv1.Recommendation).GetDemandFrom),
 	sizeColumn("Target CPU", func(size *workloadresizerv1.RecommendedSize) string { return shown(size.GetTarget().GetCpu(), cores) }),
 	sizeColumn("CPU Bounds", func(size *workloadresizerv1.RecommendedSize) string {
-		return shown(size.GetLower().GetCpu(), cores) + " to " + shown(size.GetUpper().GetCpu(), cores)
+		return boundsText("cpu", size.GetLower().GetCpu(), size.GetUpper().GetCpu(), cores)
 	}),
 	sizeColumn("Target Memory", func(size *workloadresizerv1.RecommendedSize) string {
 		return shown(size.GetTarget().GetMemory(), bytes)
 	}),
 	sizeColumn("Memory Bounds", func(size *workloadresizerv1.RecommendedSize) string {
-		return shown(size.GetLower().GetMemory(), bytes) + " to " + shown(size.GetUpper().GetMemory(), bytes)
+		return boundsText("memory", size.GetLower().GetMemory(), size.GetUpper().GetMemory(), bytes)
 	}),
 	sizeColumn("Confidence", func(size *workloadresizerv1.RecommendedSize) string {
 		return confidence(size.GetCpuConfidence()) + "/" + confidence(size.GetMemoryConfidence())
@@ -252,6 +252,14 @@ func shown(amount string, text func(resource.Quantity) string) string {
 		return print.OrAbsent(print.OneLine(amount))
 	}
 	return text(q)
+}
+
+// boundsText returns the bounds of a resource for people, e.g. "200m to 330m".
+func boundsText(name, lower, upper string, text func(resource.Quantity) string) string {
+	if print.Unbounded(name, upper) {
+		return shown(lower, text) + " to " + print.AnyAmount
+	}
+	return shown(lower, text) + " to " + shown(upper, text)
 }
 
 // confidence returns how much history there is, with two digits.

@@ -109,16 +109,26 @@ func Outdated(err error) bool {
 }
 
 // Denied reports whether the API server has decided against a write, so that it would decide the same
-// about the same write until something changes. A missing right is not about the write: it concerns all pods, and
-// is granted without notice.
+// about the same write until something changes. A missing right is not about the write.
 func Denied(err error) bool {
 	switch StatusCode(err) {
 	case http.StatusForbidden:
-		return !Outdated(err) && !strings.Contains(err.Error(), " cannot patch resource ")
+		return !Outdated(err) && !MissingRight(err)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
 		return !Outdated(err)
 	}
 	return false
+}
+
+// MissingRight reports whether the API server forbids a request because a right is missing: that concerns all pods, and a right is
+// granted without notice. Admission may forbid a request for one pod, with the same status.
+func MissingRight(err error) bool {
+	text := ""
+	if StatusCode(err) == http.StatusForbidden {
+		text = err.Error()
+	}
+	_, after, _ := strings.Cut(text, " cannot ")
+	return strings.Contains(after, ` resource "`)
 }
 
 // Mutated reports whether the API server has stored sizes other than those of a resize.

@@ -78,15 +78,15 @@ type Book struct {
 
 // Refuses returns why a candidate may not move now; empty if it may. At most mostPerHour pods are moved within an hour. An entry
 // that is in progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and of
-// the node where they are: then, soon is true, since that usually takes seconds.
-func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) (why string, soon bool) {
+// the node where they are. waits means that only other evictions come first.
+func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) (why string, waits bool) {
 	switch {
 	case c.Rank >= Never:
 		return "its rank is never", false
 	case b.knows(c.Cause):
 		return "another pod of its workload was chosen for the same node and reason already", false
 	case b.recent(now, "") >= mostPerHour:
-		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, "")), false
+		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, "")), true
 	case !c.named():
 		return "its workload has a kind or name that no object can have", false
 	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
@@ -124,6 +124,19 @@ func (b *Book) recent(now time.Time, namespace string) (n int) {
 		}
 	}
 	return n
+}
+
+// Full returns until when no other pod may move, because as many have as may within an hour; zero if one may.
+func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
+	if b.recent(now, "") < mostPerHour {
+		return time.Time{}
+	}
+	for i := range b.Entries {
+		if at := b.Entries[i].At.Add(time.Hour); at.After(now) && (until.IsZero() || at.Before(until)) {
+			until = at
+		}
+	}
+	return until
 }
 
 // HadHalf reports whether half of the evictions of an hour were in a namespace. While pods wait in others, none has more, so that it

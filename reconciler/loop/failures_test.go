@@ -55,20 +55,31 @@ func pending(t *testing.T, host string) (*Loop, *corev1.Pod) {
 }
 
 func anIgnoredAnnotationIsReported(t *testing.T) {
-	l, of := pending(t, "https://127.0.0.1:1")
-	of = of.DeepCopy()
-	of.ResourceVersion = "2"
-	podtest.Annotated("original-cpu.app", "7")(of)
-	if err := l.Cluster.Know([]*pod.Pod{pod.From(of)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if p := l.planned(of); p.Decision != plan.Resize || p.Reasons[0].Code != contract.AnnotationIgnored {
-		t.Fatalf("%v because of %v", p.Decision, p.Reasons)
-	}
-	for range 3 {
-		l.process(t.Context(), types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
-		if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(contract.AnnotationIgnored))); got != 1 {
-			t.Errorf("reported %v times, want 1", got)
+	denies := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(errDenied.Status())
+	}))
+	defer denies.Close()
+	for host, failures := range map[string]float64{"https://127.0.0.1:1": 0, denies.URL: 1} {
+		l, of := pending(t, host)
+		of = of.DeepCopy()
+		of.ResourceVersion = "2"
+		podtest.Annotated("original-cpu.app", "7")(of)
+		if err := l.Cluster.Know([]*pod.Pod{pod.From(of)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if p := l.planned(of); p.Decision != plan.Resize || p.Reasons[0].Code != contract.AnnotationIgnored {
+			t.Fatalf("%v because of %v", p.Decision, p.Reasons)
+		}
+		for range 8 {
+			l.process(t.Context(), types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+			clustertest.Clock(l.Cluster).Step(time.Hour)
+		}
+		for code, want := range map[contract.Reason]float64{contract.AnnotationIgnored: 1, contract.ResizeFailed: failures} {
+			if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(code))); got != want {
+				t.Errorf("%s: %s was reported %v times, want %v", host, code, got, want)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -73,6 +74,8 @@ type trouble struct {
 	// failure is what the plan met that failed; zero if the API server gave no answer. warned is
 	// the last warning since then, while the pod has had no plan but that and the node's progress.
 	failure, warned plan.Reason
+	// ignored are the reports on annotations since the last write that succeeded.
+	ignored []plan.Reason
 	// refused is the last refusal of the node and refusedAt its time. refusals is
 	// the delay before the next attempt that needs more than the pod has.
 	refused   *plan.Refusal
@@ -247,6 +250,18 @@ func (l *ledger) news(pod types.NamespacedName, uid types.UID, said plan.Reason)
 		}
 		t.warned = said
 	}
+	return true
+}
+
+// ignores reports whether a report on an annotation is new since the last write that succeeded.
+func (l *ledger) ignores(pod types.NamespacedName, uid types.UID, said plan.Reason) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.of(pod, uid)
+	if slices.Contains(e.had().ignored, said) {
+		return false
+	}
+	e.has().ignored = append(e.had().ignored, said)
 	return true
 }
 

@@ -43,7 +43,7 @@ func (l *ledger) succeeded(p *plan.Plan, resourceVersion string, now time.Time) 
 	e := l.of(p.Pod, p.UID)
 	e.wrote, e.wroteAt = resourceVersion, now
 	if e.trouble != nil {
-		e.trouble.failed, e.trouble.failure, e.trouble.warned = backOff{}, plan.Reason{}, plan.Reason{}
+		e.trouble.failed, e.trouble.failure, e.trouble.warned, e.trouble.ignored = backOff{}, plan.Reason{}, plan.Reason{}, nil
 	}
 	if !e.needed.IsZero() && p.Partial == "" {
 		l.metrics.settling.Observe(now.Sub(e.needed).Seconds())

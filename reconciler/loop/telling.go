@@ -14,7 +14,7 @@ import (
 // later plan knows what they said.
 func (l *Loop) tellIgnored(ctx context.Context, p *plan.Plan) {
 	for _, reason := range p.Reasons {
-		if reason.Code == contract.AnnotationIgnored && l.ledger.news(p.Pod, p.UID, reason) {
+		if reason.Code == contract.AnnotationIgnored && l.ledger.ignores(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)
 		}
 	}

@@ -3,6 +3,7 @@ package mover
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,8 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"k8s.io/klog/v2"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -59,7 +67,7 @@ func TestAgain(t *testing.T) {
 		w.after(time.Second)
 		w.expect(1, "")
 	})
-	t.Run("it moves at once after a kill for lack of memory", func(t *testing.T) {
+	t.Run("it moves at once after each kill for lack of memory", func(t *testing.T) {
 		w := calm(t)
 		w.full["n1"] = true
 		w.resize()
@@ -67,15 +75,142 @@ func TestAgain(t *testing.T) {
 			w.after(10 * time.Minute)
 		}
 		w.expect(0, full)
-		p := w.objects["web-1"].DeepCopy()
-		podtest.WithStatus(podtest.Amounts{"1", "", "512Mi", ""}, podtest.Amounts{"1", "", "512Mi", ""})(p)
-		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(w.cluster.Clock.Now())}
-		w.put(p)
+		kill := func() {
+			p := w.objects["web-1"].DeepCopy()
+			podtest.WithStatus(podtest.Amounts{"1", "", "512Mi", ""}, podtest.Amounts{"1", "", "512Mi", ""})(p)
+			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "OOMKilled", FinishedAt: metav1.NewTime(w.cluster.Clock.Now())}
+			w.put(p)
+		}
+		kill()
+		for range 40 * 60 {
+			w.after(time.Second)
+		}
+		w.expect(0, full)
+		kill()
 		w.full["n1"] = false
 		w.resize()
 		w.after(time.Second)
 		w.expect(1, "")
 	})
+	t.Run("it never moves before the API server wants to be asked again", func(t *testing.T) {
+		w, known := shortOf(t)
+		free(w)
+		calls := 0
+		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
+			calls++
+			return &actuate.BusyError{Err: apierrors.NewTooManyRequests("slow down", 300), Asked: 5 * time.Minute}
+		}
+		w.after(10 * time.Minute)
+		known.lacks, known.inUse = node.Resources{Memory: 500}, true
+		for range 299 {
+			w.after(time.Second)
+		}
+		if calls != 1 {
+			t.Errorf("%d calls within 5 minutes", calls)
+		}
+		if w.after(time.Second); calls != 2 {
+			t.Errorf("%d calls after 5 minutes", calls)
+		}
+	})
+	t.Run("it waits if what was in use no longer is", func(t *testing.T) {
+		w, known := shortOf(t)
+		free(w)
+		known.of["web-1"] = node.Resources{CPU: 300}
+		known.lacks, known.inUse = node.Resources{Memory: 500}, true
+		for range 10 {
+			w.after(time.Minute)
+		}
+		w.expect(0, "")
+		known.lacks, known.inUse = node.Resources{CPU: 500}, false
+		w.after(time.Second)
+		w.expect(0, "it may be evicted from")
+	})
+	t.Run("a node is asked again while nothing moves", func(t *testing.T) {
+		w, _ := shortOf(t)
+		w.cluster.Holds = clustertest.Frozen(hold.Freeze{})
+		now := w.cluster.Clock.Now()
+		if next := w.mover.look(klog.NewContext(t.Context(), klog.Logger{})); next.After(now.Add(mostPause)) {
+			t.Errorf("not before %s", next.Sub(now))
+		}
+	})
+	t.Run("it moves if evictions are permitted only after its node began to lack room", func(t *testing.T) {
+		w := calm(t)
+		free(w)
+		w.settle(policy.Eviction{After: 10 * time.Minute, MaxPerHour: most})
+		w.mover.Headroom = &rests{lacks: node.Resources{CPU: 500}, of: map[string]node.Resources{"web-1": {CPU: 300}}}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: most})
+		w.after(time.Second)
+		w.expect(0, "it may be evicted from")
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+	})
+	t.Run("a pod that lacks room itself on a node that lacks some for all is one pod", func(t *testing.T) {
+		w := calm(t)
+		w.mover.Headroom = &rests{lacks: node.Resources{CPU: 500}, of: map[string]node.Resources{"web-1": {CPU: 300}}}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
+			w.evicted++
+			return nil // The cache does not show it yet.
+		}
+		w.after(11 * time.Minute)
+		w.expect(1, "it was evicted")
+	})
+}
+
+// TestToggles lets what is in use of two nodes rise above what they have, and fall again, all the time. Their many pods can go nowhere, and
+// would move first: a pod elsewhere is judged all the same.
+func TestToggles(t *testing.T) {
+	w := &world{T: t, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n1": true}, stored: []byte("[]")}
+	w.begin(4)
+	for i, on := range []string{"n1", "n2"} {
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", fmt.Sprint("web-", i+1), on))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "web", "rs-web"
+		ready(p, true)
+		w.put(p)
+	}
+	h := &toggling{}
+	for i := range 200 {
+		p := podtest.Pod(podtest.Amounts{"10m", "", "1Mi", ""}, clustertest.Named("evil", fmt.Sprint("evil-", i), []string{"n0", "n3"}[i%2]), podtest.Annotated("eviction-rank", "low"))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "evil", "rs-evil"
+		p.Spec.NodeSelector = map[string]string{"no": "node"}
+		ready(p, true)
+		w.put(p)
+	}
+	w.resize()
+	w.lead()
+	w.mover.Headroom = h
+	clustertest.Clock(w.cluster).Step(10*time.Minute - time.Second)
+	for s := range 300 {
+		h.off = map[int]string{15: "n0", 29: "n3"}[s%30]
+		w.mover.NodeChanged("n0")
+		w.mover.NodeChanged("n3")
+		if w.after(time.Second); w.evicted > 0 {
+			return
+		}
+	}
+	t.Error("nothing was evicted within five minutes")
+}
+
+// toggling is a Headroom in which more is in use than n0 and n3 have, but for off.
+type toggling struct{ off string }
+
+// Known implements Headroom.
+func (*toggling) Known() bool { return true }
+
+// Lacks implements Headroom.
+func (h *toggling) Lacks(name string) (lacks node.Resources, inUse bool) {
+	if name == h.off || name != "n0" && name != "n3" {
+		return lacks, false
+	}
+	return node.Resources{Memory: 500}, true
+}
+
+// Rest implements Headroom.
+func (*toggling) Rest(of *pod.Pod, _ node.Resources, _ bool) int64 {
+	return int64(len(of.Namespace()) - 3)
 }
 
 // TestShortNodes looks at what is said of pods on nodes that lack room for what their pods need together.
@@ -86,6 +221,7 @@ func TestShortNodes(t *testing.T) {
 			t.Errorf("%d pods wait, want 1", waiting)
 		}
 		known.of["web-1"] = node.Resources{}
+		w.after(time.Second)
 		if _, waiting := w.mover.Moved(); waiting != 0 {
 			t.Errorf("%d pods wait, want 0", waiting)
 		}
@@ -96,6 +232,7 @@ func TestShortNodes(t *testing.T) {
 		ready(p, true)
 		w.put(p)
 		known.of["db-1"] = node.Resources{CPU: 301}
+		w.after(time.Second)
 		w.expect(0, "it is not evicted: a pod in another namespace needs more of what their node lacks")
 		if _, waiting := w.mover.Moved(); waiting != 1 {
 			t.Errorf("%d pods wait, want 1: db-1", waiting)
@@ -119,24 +256,76 @@ func TestShortNodes(t *testing.T) {
 }
 
 func TestProblem(t *testing.T) {
-	w := calm(t)
-	evict := w.mover.Evict
-	w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New("no right"))
-	}
-	w.after(10 * time.Minute)
-	for range 10 { // It is not tried each time.
-		w.after(time.Second)
-		if err := w.mover.Problem(); !errors.Is(err, errRefused) {
-			t.Fatalf("the problem is %v", err)
+	noRight := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New(`User "resizer" cannot create resource "pods/eviction" in API group ""`))
+	expect := func(w *world, want error) {
+		w.Helper()
+		if got := w.mover.Problem(); !errors.Is(got, want) {
+			w.Errorf("the problem is %v, want %v", got, want)
 		}
 	}
-	w.mover.Evict = evict
-	w.after(lastRetry)
-	w.expect(1, "")
-	if err := w.mover.Problem(); err != nil {
-		t.Errorf("the problem is still %v", err)
-	}
+	t.Run("a right is missing until it is there", func(t *testing.T) {
+		w := calm(t)
+		answers, answer := w.mover.Evict, error(noRight)
+		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error { return answer }
+		w.after(10 * time.Minute)
+		expect(w, errRefused)
+		w.after(500 * time.Millisecond) // It is not tried each time.
+		expect(w, errRefused)
+		for _, answer = range []error{&actuate.StoppedError{Because: "the holds are unknown"}, errors.New("no answer")} {
+			w.after(time.Minute)
+			expect(w, errRefused)
+		}
+		w.mover.Evict = answers
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+		expect(w, nil)
+	})
+	t.Run("a policy for one pod is no problem of all", func(t *testing.T) {
+		w := calm(t)
+		w.mover.Evict = func(_ context.Context, p *corev1.Pod, _ func(context.Context) error) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, p.Name, errors.New(`admission webhook "x" denied the request`))
+		}
+		w.after(10 * time.Minute)
+		w.expect(0, "denied the request")
+		expect(w, nil)
+	})
+	t.Run("nor is a right that another pod did not lack", func(t *testing.T) {
+		w := crowded(t)
+		w.roomOf("n2", "6")
+		answers, asked := w.mover.Evict, 0
+		w.mover.Evict = func(ctx context.Context, p *corev1.Pod, permit func(context.Context) error) error {
+			if asked++; asked == 1 {
+				return noRight
+			}
+			return answers(ctx, p, permit)
+		}
+		w.after(10 * time.Minute)
+		if w.evicted != 1 {
+			t.Fatalf("%d were evicted", w.evicted)
+		}
+		expect(w, nil)
+	})
+	t.Run("nothing can be stored until something was", func(t *testing.T) {
+		w := calm(t)
+		w.after(time.Second)
+		w.mover.store = unstorable{w}
+		w.after(10 * time.Minute)
+		expect(w, errUnstored)
+		w.after(500 * time.Millisecond)
+		expect(w, errUnstored)
+		w.mover.store = w
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+		expect(w, nil)
+	})
+}
+
+// unstorable stores nothing.
+type unstorable struct{ *world }
+
+// update implements keeper.
+func (unstorable) update(context.Context, func(*evict.Book) bool) error {
+	return errors.New("no right")
 }
 
 // TestHalf lets a pod of another namespace wait until one of its workload has moved, and longer than those of a namespace that has had
@@ -174,6 +363,37 @@ func TestHalf(t *testing.T) {
 	expect("a-0", "b-0", "y-0", "c-0")
 }
 
+// TestHalfOfFull lets a pod of another namespace wait for long because the hour is full: it comes before the one of a namespace that has
+// had half of it, and that does not wait yet.
+func TestHalfOfFull(t *testing.T) {
+	w := crowd(t)
+	w.pair("shop", "x", 0)
+	w.resize()
+	w.lead()
+	w.after(10 * time.Minute)
+	w.pair("mine", "a", 1)
+	w.pair("mine", "b", 2)
+	w.resize()
+	w.after(time.Second)
+	w.after(10 * time.Minute)
+	w.pair("shop", "y", 3)
+	w.pair("shop", "z", 4)
+	w.resize()
+	w.after(time.Second)
+	w.after(10 * time.Minute)
+	for range 29*60 + 59 {
+		w.after(time.Second)
+	}
+	w.pair("mine", "c", 0) // It may move right after x-0 does not count any more.
+	w.resize()
+	for range 10*60 + 30 {
+		w.after(time.Second)
+	}
+	if e := w.read().Entries; e[len(e)-1].Pod != "z-0" {
+		t.Errorf("%+v", e)
+	}
+}
+
 // TestScaledDown lets a workload lose pods after one was evicted and replaced: that takes no room, and keeps no other pod where it is.
 func TestScaledDown(t *testing.T) {
 	w := crowded(t)
@@ -204,14 +424,33 @@ func TestScaledDown(t *testing.T) {
 	}
 }
 
+// TestTwoLeaders lets a replica lead again after another one has evicted a pod: what it knew of that pod is outdated.
+func TestTwoLeaders(t *testing.T) {
+	w := crowded(t)
+	w.blocked = true
+	w.after(10 * time.Minute)
+	first := w.mover
+	w.blocked = false
+	w.lead()
+	w.after(2 * time.Second)
+	w.mover, first.doubtful = first, true
+	w.plan()
+	for range 8 {
+		w.after(20 * time.Second)
+	}
+	if w.evicted != 1 {
+		t.Errorf("%d pods were evicted into the room of one", w.evicted)
+	}
+}
+
 // TestComing lets a pod be evicted again whose eviction failed: it does not take the room of itself.
 func TestComing(t *testing.T) {
 	w := calm(t)
-	evict := w.mover.Evict
+	answers := w.mover.Evict
 	w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error { return errors.New("no answer") }
 	w.after(10 * time.Minute)
 	w.expect(0, "no answer")
-	w.mover.Evict = evict
+	w.mover.Evict = answers
 	w.roomOf("n1", "2300m") // One more pod needs 1250m.
 	w.after(2 * time.Second)
 	w.expect(1, "")

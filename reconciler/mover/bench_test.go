@@ -38,7 +38,7 @@ func (s shortNodes) Lacks(name string) (lacks node.Resources, inUse bool) {
 }
 
 // Rest implements Headroom.
-func (shortNodes) Rest(*pod.Pod, node.Resources) int64 { return 1 }
+func (shortNodes) Rest(*pod.Pod, node.Resources, bool) int64 { return 1 }
 
 // ofMany returns the mover of a cluster of 5,000 nodes and 150,000 pods in which so many nodes are short, and no other node takes
 // their pods: all that could move are judged again and again.

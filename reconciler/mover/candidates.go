@@ -69,35 +69,27 @@ func (t *trouble) due(settings *policy.Eviction) time.Time {
 	return t.since.Add(settings.After)
 }
 
-// podsOnShortNodes returns the pods on nodes that lack room for what their pods need or use, and that need or use more of it
-// than they do most of the time.
+// podsOnShortNodes returns the pods whose time has come on nodes that lack room for what their pods need or use.
 func (g *glance) podsOnShortNodes() (due []*candidate) {
+	book, _ := g.store.last()
 	g.mu.Lock()
 	short := maps.Clone(g.short)
 	g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(short)) {
-		g.soon(g.now.Add(mostPause)) // That pods use less is not said.
 		lacks := short[name]
-		due = append(due, g.podsOnShortNode(name, &lacks)...)
-	}
-	return due
-}
-
-// podsOnShortNode returns the pods on a node that lacks something whose time has come.
-func (g *glance) podsOnShortNode(name string, lacks *shortage) (due []*candidate) {
-	book, _ := g.store.last()
-	for _, l := range g.leavers(name, lacks.of) {
-		of := l.of
-		if l.stays || book.Of(of.UID) != nil {
-			continue
-		}
-		w := topOf(of, g.Cluster.Owners().Chain(nil, of))
-		c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
-		c.Rest = l.rest
-		if at := lacks.due(c.settings); c.settings.Enabled && g.now.Before(at) {
-			g.soon(at)
-		} else if c.settings.Enabled && !g.waits(of.UID, of.Namespace()) {
-			due = append(due, c)
+		for _, l := range lacks.leavers {
+			of := l.of
+			if l.stays || book.Of(of.UID) != nil {
+				continue
+			}
+			w := topOf(of, g.Cluster.Owners().Chain(nil, of))
+			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
+			c.Rest = l.rest
+			if at := lacks.due(c.settings); c.settings.Enabled && g.now.Before(at) {
+				g.soon(at)
+			} else if c.settings.Enabled && !g.waits(of.UID, of.Namespace()) {
+				due = append(due, c)
+			}
 		}
 	}
 	return due
@@ -111,21 +103,35 @@ type leaver struct {
 	stays bool
 }
 
-// leavers returns the pods whose leaving makes room on a node. Only those in the namespace of the pod with the largest rest may,
-// whether or not that pod itself may: nobody moves so that the pods of others can have more.
-func (m *Mover) leavers(name string, lacks node.Resources) (all []leaver) {
+// leaversOf returns the pods whose leaving makes room on a node, by their UIDs. Only those in the namespace of the pod with the largest
+// rest may, whether or not that pod itself may: nobody moves so that the pods of others can have more. If more is in use than the
+// node has, those count that use it, or else all.
+func (m *Mover) leaversOf(name string, lacks *shortage) map[types.UID]leaver {
+	all := m.rests(name, lacks.of, lacks.inUse)
+	if lacks.inUse && len(all) == 0 {
+		all = m.rests(name, lacks.of, false)
+	}
 	largest, most := map[string]int64{}, int64(0)
+	for _, l := range all {
+		largest[l.of.Namespace()], most = max(largest[l.of.Namespace()], l.rest), max(most, l.rest)
+	}
+	leavers := make(map[types.UID]leaver, len(all))
+	for _, l := range all {
+		l.stays = largest[l.of.Namespace()] < most
+		leavers[l.of.UID] = l
+	}
+	return leavers
+}
+
+// rests returns the pods on a node that have a rest of what it lacks.
+func (m *Mover) rests(name string, lacks node.Resources, inUse bool) (all []leaver) {
 	for _, of := range m.Cluster.On(name) {
 		if !of.Lives() {
 			continue
 		}
-		if rest := m.Headroom.Rest(of, lacks); rest > 0 {
+		if rest := m.Headroom.Rest(of, lacks, inUse); rest > 0 {
 			all = append(all, leaver{of: of, rest: rest})
-			largest[of.Namespace()], most = max(largest[of.Namespace()], rest), max(most, rest)
 		}
-	}
-	for i := range all {
-		all[i].stays = largest[all[i].of.Namespace()] < most
 	}
 	return all
 }
@@ -134,7 +140,7 @@ func (m *Mover) leavers(name string, lacks node.Resources) (all []leaver) {
 func (g *glance) candidate(of *pod.Pod, cause evict.Cause, message string) *candidate {
 	c := &candidate{Candidate: evict.Candidate{Cause: cause, Pod: of.Name, UID: of.UID}, of: of, settings: &g.Table.Profile(of).Eviction, message: message}
 	if g.Headroom != nil {
-		c.Rest = g.Headroom.Rest(of, node.Resources{})
+		c.Rest = g.Headroom.Rest(of, node.Resources{}, false)
 	}
 	s := g.count(cause.Namespace, cause.Workload)
 	c.Pods, c.Ready = s.ready+s.others, s.ready

@@ -30,9 +30,10 @@ const freshKill = time.Hour
 type trouble struct {
 	uid types.UID
 	evict.Cause
-	// message says what the node lacks, and since is when that began.
-	message string
-	since   time.Time
+	// message says what the node lacks, since is when that began, and killedAt when the pod was killed for lack of memory; zero if it
+	// was not.
+	message         string
+	since, killedAt time.Time
 }
 
 // Planned takes note of the plan of a pod, nil if the pod is gone.
@@ -58,31 +59,37 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 	}
 	now := m.Clock.Now()
 	t := &trouble{uid: of.UID, message: lack.Message, since: sinceOf(of, &lack, now)}
-	t.Cause = evict.Cause{Namespace: name.Namespace, Workload: topOf(of, p.Workloads), Node: of.Node(), Reason: reasonOf(of, &lack, now)}
+	t.Cause = evict.Cause{Namespace: name.Namespace, Workload: topOf(of, p.Workloads), Node: of.Node()}
+	t.Reason, t.killedAt = reasonOf(of, &lack, now)
+	var lastKilled time.Time
 	if before != nil && before.uid == of.UID && before.Node == t.Node {
-		t.since = earlier(before.since, t.since)
+		t.since, lastKilled = earlier(before.since, t.since), before.killedAt
 	}
 	m.lacking[name] = t
 	m.held[t.Cause] = struct{}{}
-	if t.Reason == killed && (before == nil || before.Reason != killed) {
-		m.restart(t.uid)
+	again := t.killedAt.After(lastKilled)
+	if again {
+		m.hurry(t.uid, now)
 	}
-	if before == nil || before.Cause != t.Cause {
+	if again || before == nil || before.Cause != t.Cause {
 		m.lookSoon()
 	}
 }
 
-// reasonOf returns the reason of a cause.
-func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) string {
+// reasonOf returns the reason of a cause, and when the pod was killed, if that is the reason.
+func reasonOf(of *pod.Pod, lack *plan.Lack, now time.Time) (reason string, killedAt time.Time) {
 	for _, kill := range of.Kills() {
-		if now.Sub(kill.At) < freshKill && slices.Contains(lack.Memory, kill.Container) {
-			return killed
+		if now.Sub(kill.At) < freshKill && slices.Contains(lack.Memory, kill.Container) && kill.At.After(killedAt) {
+			killedAt = kill.At
 		}
 	}
-	if lack.Code == contract.ResizeInfeasible {
-		return infeasible
+	switch {
+	case !killedAt.IsZero():
+		return killed, killedAt
+	case lack.Code == contract.ResizeInfeasible:
+		return infeasible, killedAt
 	}
-	return noRoom
+	return noRoom, killedAt
 }
 
 // sinceOf returns when the node began to lack what the pod needs, as far as that is known. The clock of the node may be behind, but
@@ -120,6 +127,8 @@ type shortage struct {
 	// inUse means that the pods use more memory than the node has. since is when the node began to lack anything.
 	inUse bool
 	since time.Time
+	// leavers are the pods whose leaving makes room.
+	leavers map[types.UID]leaver
 }
 
 // due returns from when on a pod may move: without a delay if it may be killed otherwise.
@@ -142,55 +151,55 @@ func (m *Mover) NodeChanged(name string) {
 }
 
 // checkNodes finds out which nodes lack room for what their pods need or use, among those of which that may have changed, and
-// those that lacked it before: that pods use less is not said. If nothing may be evicted, no node counts.
-func (m *Mover) checkNodes(enabled bool) {
+// those that lacked it before: that pods use less is not said. It reports whether any does. Every replica asks, so that the next
+// leader knows since when. As long as nothing may be evicted, none does.
+func (m *Mover) checkNodes(now time.Time, enabled bool) (any bool) {
 	m.mu.Lock()
-	ask := m.changed
-	m.changed = map[string]struct{}{}
 	for name := range m.short {
-		ask[name] = struct{}{}
+		m.changed[name] = struct{}{}
 	}
+	ask := m.changed
+	if !enabled {
+		clear(m.short)
+		m.mu.Unlock()
+		return false
+	}
+	m.changed = map[string]struct{}{}
 	m.mu.Unlock()
 	for name := range ask {
 		var lacks shortage
-		if enabled {
-			lacks.of, lacks.inUse = m.Headroom.Lacks(name)
+		if lacks.of, lacks.inUse = m.Headroom.Lacks(name); lacks.of != (node.Resources{}) {
+			lacks.leavers = m.leaversOf(name, &lacks)
 		}
-		m.setShort(name, lacks)
+		m.setShort(name, now, &lacks)
 	}
-}
-
-// setShort takes note of what a node lacks now. Once more is in use than it has, what kept a pod there before no longer counts.
-func (m *Mover) setShort(name string, lacks shortage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before, was := m.short[name]
-	switch {
-	case lacks.of == (node.Resources{}):
-		delete(m.short, name)
-		return
-	case was:
-		lacks.since = before.since
-	default:
-		lacks.since = m.Clock.Now()
-	}
-	m.short[name] = lacks
-	if lacks.inUse && !before.inUse {
-		for _, of := range m.Cluster.On(name) {
-			m.restart(of.UID)
-		}
-	}
+	return len(m.short) > 0
 }
 
-// restart lets a pod move now that waits for another attempt. m.mu must be held.
-func (m *Mover) restart(uid types.UID) {
-	if r := m.retries[uid]; r != nil {
-		r.restart(m.Clock.Now())
+// setShort takes note of what a node lacks now.
+func (m *Mover) setShort(name string, now time.Time, lacks *shortage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if lacks.of == (node.Resources{}) {
+		delete(m.short, name)
+		return
+	}
+	before, was := m.short[name]
+	if lacks.since = now; was && (lacks.inUse || !before.inUse) { // What is no longer in use was needed only for that long.
+		lacks.since = before.since
+	}
+	m.short[name] = *lacks
+	if lacks.inUse && !before.inUse {
+		for uid := range lacks.leavers {
+			m.hurry(uid, now)
+		}
 	}
 }
 
 // holding returns a function that reports whether a cause holds now, or did since the last look. An unknown cause holds.
-func (m *Mover) holding() func(evict.Cause) bool {
+func (m *Mover) holding(knowsNodes bool) func(evict.Cause) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hold := make(map[evict.Cause]bool, len(m.lacking))
@@ -207,7 +216,7 @@ func (m *Mover) holding() func(evict.Cause) bool {
 	}
 	return func(c evict.Cause) bool {
 		if c.Reason == headroom {
-			return m.Headroom != nil && (short[c.Node] || !m.Headroom.Known())
+			return short[c.Node] || !knowsNodes
 		}
 		return hold[c] || m.Cluster.Owners().Problem() != nil || m.unplanned(c)
 	}

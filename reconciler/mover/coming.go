@@ -2,6 +2,7 @@ package mover
 
 import (
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -9,24 +10,35 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 )
 
+// leaving is what is known of an eviction.
+type leaving struct {
+	// at is Entry.At of the eviction: of an earlier one, or of one by another leader, this says nothing.
+	at time.Time
+	// requests are what the pod that replaces the evicted one requests.
+	requests corev1.ResourceList
+	// settled means that no pod is to come any more, whatever number of pods the workload has later.
+	settled bool
+}
+
 // coming returns what the pods request that replace other pods than one, which were evicted, and are not on a node yet, and whether
 // that is known of all of them: each may take the room on any node.
 func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 	book, _ := g.store.last()
-	maps.DeleteFunc(g.leaving, func(uid types.UID, _ corev1.ResourceList) bool { return book.Of(uid) == nil })
+	maps.DeleteFunc(g.leaving, func(uid types.UID, _ leaving) bool { return book.Of(uid) == nil })
 	for i := range book.Entries {
 		e := &book.Entries[i]
-		requests, has := g.leaving[e.UID]
+		l, has := g.leaving[e.UID]
+		has = has && l.at.Equal(e.At)
 		switch {
-		case e.UID == but || has && requests == nil:
+		case e.UID == but || has && l.settled:
 		case !g.comes(e, has):
-			if has || g.podOf(e) == nil { // If fewer pods are on nodes later, that has another reason.
-				g.leaving[e.UID] = nil
+			if has || g.podOf(e) == nil {
+				g.leaving[e.UID] = leaving{at: e.At, settled: true}
 			}
 		case !has:
 			return nil, false // Another leader evicted it.
 		default:
-			all = append(all, requests)
+			all = append(all, l.requests)
 		}
 	}
 	return all, true

@@ -10,7 +10,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
-	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -40,15 +39,13 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	if t != nil && t.uid == of.UID {
 		due = t.due(settings)
 	} else {
-		if lacks.of == (node.Resources{}) || !settings.Enabled {
+		if !settings.Enabled {
 			return ""
 		}
-		all := m.leavers(of.Node(), lacks.of)
-		i := slices.IndexFunc(all, func(l leaver) bool { return l.of.UID == of.UID })
-		switch {
-		case i < 0:
+		switch l, leaves := lacks.leavers[of.UID]; {
+		case !leaves:
 			return ""
-		case all[i].stays:
+		case l.stays:
 			return "it is not evicted: a pod in another namespace needs more of what their node lacks"
 		}
 		short, due = true, lacks.due(settings)
@@ -123,8 +120,8 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 			wait(of)
 		}
 	}
-	for name, lacks := range short {
-		for _, l := range m.leavers(name, lacks.of) {
+	for _, lacks := range short {
+		for _, l := range lacks.leavers {
 			if !l.stays {
 				wait(l.of)
 			}

@@ -34,10 +34,14 @@ type glance struct {
 }
 
 // soon lets the next look be at this time or earlier.
-func (g *glance) soon(at time.Time) {
-	if g.next.IsZero() || at.Before(g.next) {
-		g.next = at
+func (g *glance) soon(at time.Time) { g.next = earliest(g.next, at) }
+
+// earliest returns the earlier one of two times; zero is none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
 	}
+	return a
 }
 
 // look moves the pods that may move now, and returns when to look again; zero if only a change makes a difference.
@@ -49,9 +53,12 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 		return now.Add(unknownPause)
 	}
 	enabled := slices.ContainsFunc(rules.Table.Profiles(), func(p *profile) bool { return p.Eviction.Enabled })
-	m.checkNodes(enabled) // Every replica does, so that the next leader knows since when they lack something.
+	knowsNodes := m.Headroom == nil || m.Headroom.Known() // Before it is asked.
+	if m.checkNodes(now, enabled) {
+		defer func() { next = earliest(next, now.Add(mostPause)) }() // That pods use less is not said.
+	}
 	g := &glance{
-		Mover: m, Rules: rules, now: now, holds: m.holding(), doubtful: m.doubtful,
+		Mover: m, Rules: rules, now: now, holds: m.holding(knowsNodes), doubtful: m.doubtful,
 		sizes: map[string]map[workload.Workload]size{}, waiting: map[string]bool{},
 	}
 	m.doubtful = true // Unless the book is reviewed.
@@ -61,7 +68,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	}
 	m.fail(err)
 	if !enabled || !m.leads() {
-		g.deny("", nil)
+		m.forget()
 	}
 	switch {
 	case !m.leads(), !enabled && len(book.Entries) == 0:
@@ -108,6 +115,7 @@ func (g *glance) change(ctx context.Context, change func(*evict.Book) bool) erro
 	})
 	if err == nil {
 		g.doubtful = false
+		g.works(errUnstored, "")
 	}
 	return err
 }
@@ -181,7 +189,16 @@ func (m *Mover) messageOf(of *pod.Pod) string {
 
 // begin chooses pods to move.
 func (g *glance) begin(ctx context.Context) {
-	candidates := append(g.lackingPods(), g.podsOnShortNodes()...)
+	candidates := g.lackingPods()
+	has := map[types.UID]bool{}
+	for _, c := range candidates {
+		has[c.UID] = true
+	}
+	for _, c := range g.podsOnShortNodes() {
+		if !has[c.UID] {
+			candidates = append(candidates, c)
+		}
+	}
 	slices.SortFunc(candidates, func(a, b *candidate) int { return evict.Compare(a.Candidate, b.Candidate) })
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
 		why := g.excludes(c)
@@ -195,13 +212,17 @@ func (g *glance) begin(ctx context.Context) {
 	}
 	for _, c := range candidates {
 		book, _ := g.store.last()
-		why, soon := book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
+		why, waits := book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
 		if why == "" && book.HadHalf(g.now, c.Namespace, g.mostPerHour()) && len(g.waiting) > 1 {
-			why, soon = "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true
+			why, waits = "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true
 		}
 		switch {
-		case soon:
-			g.await(c.UID, why)
+		case waits:
+			at := g.now.Add(leastPause)
+			if until := book.Full(g.now, g.mostPerHour()); until.After(at) {
+				at = until
+			}
+			g.await(c.UID, why, at)
 			continue
 		case why != "":
 			g.postpone(c.UID, why)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,19 +27,19 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		return
 	}
 	live, why, fits, err := g.judge(ctx, c)
-	if apierrors.IsForbidden(err) {
-		g.deny(c.UID, errUnjudged)
-	} else {
-		g.allow(c.UID, errUnjudged)
-	}
 	switch {
 	case errors.Is(err, errGone):
 		return
 	case err != nil:
+		if apierrors.IsForbidden(err) { // To read is not subject to admission.
+			g.note(errUnjudged, c.UID)
+		}
 		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
 		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
 		return
-	case why != "":
+	}
+	g.works(errUnjudged, c.UID)
+	if why != "" {
 		logger.V(1).Info("Pod not evicted", "why", why)
 		g.postpone(c.UID, why)
 		return
@@ -56,7 +57,7 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		g.postpone(c.UID, "other evictions come first")
 		return
 	}
-	g.evict(klog.NewContext(ctx, logger), c, live, fits)
+	g.evict(klog.NewContext(ctx, logger), c, entry.At, live, fits)
 }
 
 // notPermitted says to users why a pod may not be evicted now.
@@ -67,8 +68,8 @@ func notPermitted(err error) string {
 	return err.Error()
 }
 
-// evict evicts a pod whose entry is stored.
-func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits []string) {
+// evict evicts a pod whose entry is stored, with this time.
+func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *corev1.Pod, fits []string) {
 	logger := klog.FromContext(ctx)
 	said := fmt.Sprintf("%s; %s has room for it", c.message, fits[0])
 	if len(fits) > 1 {
@@ -81,18 +82,14 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		return
 	}
 	before, had := g.leaving[c.UID]
-	g.leaving[c.UID] = c.requests
+	g.leaving[c.UID] = leaving{at: at, requests: c.requests}
 	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
 	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
-	if apierrors.IsForbidden(err) {
-		g.deny(c.UID, errRefused)
-	} else {
-		g.allow(c.UID, errRefused)
-	}
 	var budget *actuate.BudgetError
 	var stopped *actuate.StoppedError
 	switch {
 	case err == nil:
+		g.works(errRefused, "")
 		g.metrics.evictions.WithLabelValues(c.Reason, resultEvicted).Inc()
 		logger.Info("Pod evicted", "why", said)
 		g.Tell(types.NamespacedName{Namespace: c.Namespace, Name: c.Pod}, c.UID, plan.Reason{Code: contract.Evicted, Message: said})
@@ -104,7 +101,8 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		}
 		g.postpone(c.UID, stopped.Because)
 	case errors.As(err, &budget):
-		g.leaving[c.UID] = nil
+		g.works(errRefused, "")
+		g.leaving[c.UID] = leaving{at: at, settled: true}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
 		c.budget = true
@@ -113,6 +111,9 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 	case actuate.Outdated(err):
 		g.postpone(c.UID, "it has changed in the meantime")
 	default:
+		if actuate.MissingRight(err) {
+			g.note(errRefused, c.UID)
+		}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
 		logger.Error(err, "Pod not evicted; trying again")
 		g.postpone(c.UID, "the API server does not accept it: "+err.Error())

@@ -43,8 +43,8 @@ type Headroom interface {
 	// has.
 	Lacks(name string) (lacks node.Resources, inUse bool)
 	// Rest returns how much more a pod may need, or uses, than it needs most of the time, in any unit: of the resources that are
-	// lacking, or of all if none is.
-	Rest(of *pod.Pod, lacks node.Resources) int64
+	// lacking, or of all if none is. If inUse, only what it uses counts.
+	Rest(of *pod.Pod, lacks node.Resources, inUse bool) int64
 }
 
 // Loop is what the loop that writes pods knows and decides; package loop implements it.
@@ -94,8 +94,8 @@ type Mover struct {
 	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
 	// one could not review it. Only Run uses it.
 	doubtful bool
-	// leaving has what the pods that replace evicted ones will request; nil if none is to come any more. Only Run uses it.
-	leaving map[types.UID]corev1.ResourceList
+	// leaving has the pods that this process has evicted, or knows to have gone. Only Run uses it.
+	leaving map[types.UID]leaving
 	// views are the nodes as of the last look, if that judged pods. Only Run uses them.
 	views map[string]*view
 
@@ -110,9 +110,9 @@ type Mover struct {
 	changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
-	// problem is why nothing can be evicted, nil if something may be, and denied what was denied last.
+	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last.
 	problem error
-	denied  denial
+	failed  failure
 }
 
 // New returns a mover that does nothing until Run.
@@ -120,7 +120,7 @@ func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
 		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]shortage{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
-		leaving: map[types.UID]corev1.ResourceList{},
+		leaving: map[types.UID]leaving{},
 	}
 	m.store = newStore(m)
 	return m

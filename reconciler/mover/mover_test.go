@@ -353,7 +353,7 @@ func (r *rests) Lacks(name string) (lacks node.Resources, inUse bool) {
 }
 
 // Rest implements Headroom.
-func (r *rests) Rest(of *pod.Pod, lacks node.Resources) (most int64) {
+func (r *rests) Rest(of *pod.Pod, lacks node.Resources, _ bool) (most int64) {
 	for _, m := range sizing.Measures {
 		if lacks == (node.Resources{}) || lacks.Of(m) > 0 {
 			most = max(most, r.of[of.Name].Of(m))

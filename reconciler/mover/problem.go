@@ -13,12 +13,14 @@ import (
 // Problems that everybody sees who may see the status. They name no pod, since these are not for everybody.
 var (
 	errUnjudged = errors.New("pods cannot be judged, so that they are not evicted: a right is missing, as the log says; apply the component evict-pods, which has the rights")
+	errUnstored = errors.New("evictions cannot be stored, so no pod is evicted")
 	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
 )
 
-// denial is that the API server has denied what is needed to move a pod.
-type denial struct {
+// failure is what has failed last although it is needed to move pods.
+type failure struct {
 	err error
+	// uid is the pod, if it may concern only some.
 	uid types.UID
 	at  time.Time
 }
@@ -30,9 +32,8 @@ func (m *Mover) Problem() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// If nothing is denied for two retries, the pod may be gone.
-	if m.problem == nil && m.Clock.Since(m.denied.at) < 2*lastRetry {
-		return m.denied.err
+	if m.problem == nil && m.Clock.Since(m.failed.at) < 2*lastRetry { // Later, it is not tried any more.
+		return m.failed.err
 	}
 	return m.problem
 }
@@ -44,20 +45,27 @@ func (m *Mover) fail(err error) {
 	m.problem = err
 }
 
-// deny notes what was denied for a pod.
-func (g *glance) deny(uid types.UID, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.denied = denial{err, uid, g.now}
+// note notes what has failed, until it works again.
+func (m *Mover) note(err error, uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failed = failure{err, uid, m.Clock.Now()}
 }
 
-// allow notes that what was denied for a pod no longer is.
-func (g *glance) allow(uid types.UID, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.denied.uid == uid && g.denied.err == err {
-		g.denied = denial{}
+// works notes that something works that may have failed: for all pods, or for one.
+func (m *Mover) works(what error, uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if errors.Is(m.failed.err, what) && (uid == "" || uid == m.failed.uid) {
+		m.failed = failure{}
 	}
+}
+
+// forget notes that this process no longer tries to move pods.
+func (m *Mover) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failed = failure{}
 }
 
 // unstored reports that a decision cannot be stored, so that nothing is evicted.
@@ -65,6 +73,6 @@ func (m *Mover) unstored(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	m.fail(fmt.Errorf("evictions cannot be stored, so no pod is evicted: %w", err))
+	m.note(fmt.Errorf("%w: %w", errUnstored, err), "")
 	klog.FromContext(ctx).Error(err, "Evictions cannot be stored, so no pod is evicted; retrying")
 }

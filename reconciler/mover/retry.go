@@ -13,16 +13,33 @@ const firstRetry, lastRetry = time.Second, 10 * time.Minute
 // retry is when it is tried again to move a pod.
 type retry struct {
 	tries int
-	at    time.Time
+	// at is when it is tried again, and least the time before which it must not be, whatever happens.
+	at, least time.Time
 	// why is why it was not possible, and budget the namespace of the PodDisruptionBudget that did not permit it; empty if that
 	// is not why.
 	why, budget string
-	// soon means that only other evictions come first.
-	soon bool
+	// waits means that only other evictions come first.
+	waits bool
+	// restarted is when it was last tried earlier than planned, because the pod must move more urgently.
+	restarted time.Time
 }
 
-// restart lets the pod move now if it can, whatever prevented that before.
-func (r *retry) restart(now time.Time) { r.tries, r.at = 0, now }
+// restart lets a pod move now that waits for another attempt, since what prevented it may be gone.
+func (r *retry) restart(now time.Time) {
+	r.tries, r.at = 0, now
+	if now.Before(r.least) {
+		r.at = r.least
+	}
+}
+
+// hurry lets a pod move now that must move more urgently than before: not again and again, since causes may come and go all the
+// time, and others wait to be judged. m.mu must be held.
+func (m *Mover) hurry(uid types.UID, now time.Time) {
+	if r := m.retries[uid]; r != nil && now.Sub(r.restarted) >= lastRetry {
+		r.restart(now)
+		r.restarted = now
+	}
+}
 
 // retrying changes when it is tried again to move a pod.
 func (m *Mover) retrying(uid types.UID, change func(*retry)) {
@@ -40,16 +57,16 @@ func (m *Mover) retrying(uid types.UID, change func(*retry)) {
 func (g *glance) postpone(uid types.UID, why string) (tries int) {
 	g.retrying(uid, func(r *retry) {
 		tries = r.tries
-		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why}
+		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why, restarted: r.restarted}
 		g.soon(r.at)
 	})
 	return tries
 }
 
-// await notes why others move before a pod: that usually takes seconds, and is no attempt.
-func (g *glance) await(uid types.UID, why string) {
+// await notes why others move before a pod, until then: that is no attempt.
+func (g *glance) await(uid types.UID, why string, at time.Time) {
 	g.retrying(uid, func(r *retry) {
-		r.at, r.why, r.budget, r.soon = g.now.Add(leastPause), why, "", true
+		r.at, r.why, r.budget, r.waits = at, why, "", true
 		g.soon(r.at)
 	})
 }
@@ -62,7 +79,7 @@ func (g *glance) waits(uid types.UID, namespace string) bool {
 	if r == nil || !g.now.Before(r.at) {
 		return false
 	}
-	if r.soon {
+	if r.waits {
 		g.waiting[namespace] = true
 	}
 	g.soon(r.at)
@@ -71,14 +88,16 @@ func (g *glance) waits(uid types.UID, namespace string) bool {
 
 // done notes what was done to a pod.
 func (g *glance) done(uid types.UID, what string) {
-	g.retrying(uid, func(r *retry) { *r = retry{at: g.now.Add(seenWithin), why: what, tries: r.tries} })
+	at := g.now.Add(seenWithin)
+	g.retrying(uid, func(r *retry) { *r = retry{at: at, least: at, why: what, tries: r.tries, restarted: r.restarted} })
 }
 
 // askedFor lets a pod wait at least as long as the API server asks for.
 func (g *glance) askedFor(uid types.UID, pause time.Duration) {
 	g.retrying(uid, func(r *retry) {
-		if at := g.now.Add(pause); at.After(r.at) {
-			r.at = at
+		r.least = g.now.Add(pause)
+		if r.least.After(r.at) {
+			r.at = r.least
 		}
 	})
 }

@@ -312,7 +312,7 @@ func (r *round) Lacks(name string) (lacks node.Resources, inUse bool) {
 }
 
 // Rest implements Headroom.
-func (r *round) Rest(of *pod.Pod, _ node.Resources) int64 {
+func (r *round) Rest(of *pod.Pod, _ node.Resources, _ bool) int64 {
 	h := fnv.New32()
 	_, _ = h.Write([]byte(of.UID))
 	return int64(h.Sum32() % 4)

@@ -120,10 +120,10 @@ func TestTenants(t *testing.T) {
 	t.Run("a problem that everybody sees names no pod", func(t *testing.T) {
 		w := calm(t)
 		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New("no right in namespace shop"))
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New(`User "resizer" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`))
 		}
 		w.after(10 * time.Minute)
-		w.expect(0, "no right in namespace shop")
+		w.expect(0, `in the namespace "shop"`)
 		w.names("shop", "web")
 	})
 	t.Run("nor does one of a pod that cannot be judged", func(t *testing.T) {

@@ -103,9 +103,9 @@ func (n *Neighbors) Lacks(name string) (lacks node.Resources, inUse bool) {
 }
 
 // Rest returns which part of its node a pod needs at its peak, or uses now, beyond what it needs most of the time, in
-// millionths; 0 if that is not known. Only resources count that are positive in lacks, or all if none is. Of several, it is the
-// largest part.
-func (n *Neighbors) Rest(of *pod.Pod, lacks node.Resources) (millionths int64) {
+// millionths; 0 if that is not known. If inUse, only what it uses counts. Only resources count that are positive in lacks, or all if
+// none is. Of several, it is the largest part.
+func (n *Neighbors) Rest(of *pod.Pod, lacks node.Resources, inUse bool) (millionths int64) {
 	in, known := n.Cluster.Rules()
 	on := n.Cluster.Node(of)
 	if !known || on == nil {
@@ -120,7 +120,11 @@ func (n *Neighbors) Rest(of *pod.Pod, lacks node.Resources) (millionths int64) {
 		var rest float64
 		for i := range containers {
 			c := &containers[i]
-			rest += float64(max(c.Peak.Of(m), c.Uses.Of(m), c.Steady.Of(m)) - c.Steady.Of(m))
+			most := max(c.Uses.Of(m), c.Steady.Of(m))
+			if !inUse {
+				most = max(most, c.Peak.Of(m))
+			}
+			rest += float64(most - c.Steady.Of(m))
 		}
 		if all := has.Of(m); all > 0 {
 			millionths = max(millionths, int64(1e6*min(rest/float64(all), 1)))

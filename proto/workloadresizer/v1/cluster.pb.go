@@ -24,28 +24,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Request message for ClusterService.ListWorkloads.
 type ListWorkloadsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The namespace to list; empty for every namespace that the caller can see.
-	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	// Selects pods by their labels, for example "app=web"; empty for all pods.
-	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
-	// The workload that the pods belong to; absent for all workloads.
-	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Only workloads with a pod with this decision; unspecified for all.
-	Decision Decision `protobuf:"varint,4,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	// Only workloads with a pod whose decision has this first reason, for example
-	// "UnknownNodeType"; empty for all.
-	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
-	// The order: "name" for namespace, kind and name, which is the default, or "pods", "reverts",
-	// "requested_cpu", "requested_memory", "saved_cpu" or "saved_memory". With " desc", the
-	// largest come first.
-	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// The maximum number of workloads to return. 0 means 500; values above 5000 mean 5000.
-	PageSize int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Namespace     string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	LabelSelector string                 `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
+	Workload      *Workload              `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
+	Decision      Decision               `protobuf:"varint,4,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
+	Code          string                 `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
+	OrderBy       string                 `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	PageSize      int32                  `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -136,15 +124,11 @@ func (x *ListWorkloadsRequest) GetPageToken() string {
 	return ""
 }
 
-// Response message for ClusterService.ListWorkloads.
 type ListWorkloadsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The workloads, in their order.
-	Workloads []*WorkloadSummary `protobuf:"bytes,1,rep,name=workloads,proto3" json:"workloads,omitempty"`
-	// The token for the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// The currency of costs, for example "USD"; empty without prices in the configuration.
-	Currency      string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Workloads     []*WorkloadSummary     `protobuf:"bytes,1,rep,name=workloads,proto3" json:"workloads,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	Currency      string                 `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -200,18 +184,11 @@ func (x *ListWorkloadsResponse) GetCurrency() string {
 	return ""
 }
 
-// A workload with its pods.
 type WorkloadSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// What its running pods take, and would take as their authors wrote them. The workload is
-	// absent for the pods in a namespace that count for no workload.
-	Savings *Savings `protobuf:"bytes,1,opt,name=savings,proto3" json:"savings,omitempty"`
-	// The requests of its running pods whose usage is known, if they were sized by it on the nodes
-	// where they run.
-	Recommended *ResourceAmounts `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
-	// Its pods by their last decision and its first reason, in descending order. Pods that were
-	// created a moment ago may be missing.
-	Pods          []*PodCount `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Savings       *Savings               `protobuf:"bytes,1,opt,name=savings,proto3" json:"savings,omitempty"`
+	Recommended   *ResourceAmounts       `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
+	Pods          []*PodCount            `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -267,15 +244,11 @@ func (x *WorkloadSummary) GetPods() []*PodCount {
 	return nil
 }
 
-// Request message for ClusterService.ListNodes.
 type ListNodesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only nodes of this type; empty for all.
-	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The maximum number of nodes to return. 0 means 500; values above 5000 mean 5000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeType      string                 `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	PageSize      int32                  `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageToken     string                 `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -331,13 +304,10 @@ func (x *ListNodesRequest) GetPageToken() string {
 	return ""
 }
 
-// Response message for ClusterService.ListNodes.
 type ListNodesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The nodes, by name.
-	Nodes []*NodeSummary `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	// The token for the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         []*NodeSummary         `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -386,29 +356,20 @@ func (x *ListNodesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A node with its pods.
 type NodeSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name.
-	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The node type; empty if no label names it.
-	NodeType string `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// The factors that requests are multiplied by on the node, by the globals; absent if its type
-	// has no ratio that is used.
-	CpuFactor *float64 `protobuf:"fixed64,3,opt,name=cpu_factor,json=cpuFactor,proto3,oneof" json:"cpu_factor,omitempty"`
-	// As cpu_factor, for memory.
-	MemoryFactor *float64 `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
-	// The number of its pods that have not finished.
-	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
-	// Its resources, "cpu" and "memory". The fields about sharing are empty unless its pods share
-	// the resource.
-	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Whether new pods are kept off the node.
-	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`
-	// Whether the node is ready.
-	Ready bool `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
-	// When it was created.
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	NodeType      string                 `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	CpuFactor     *float64               `protobuf:"fixed64,3,opt,name=cpu_factor,json=cpuFactor,proto3,oneof" json:"cpu_factor,omitempty"`
+	MemoryFactor  *float64               `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
+	Pods          int64                  `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
+	Resources     map[string]*NodeShare  `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Unschedulable bool                   `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`
+	Ready         bool                   `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	Used          *ResourceAmounts       `protobuf:"bytes,10,opt,name=used,proto3" json:"used,omitempty"`
+	UnknownPods   int64                  `protobuf:"varint,11,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
+	Overload      string                 `protobuf:"bytes,12,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +467,27 @@ func (x *NodeSummary) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *NodeSummary) GetUsed() *ResourceAmounts {
+	if x != nil {
+		return x.Used
+	}
+	return nil
+}
+
+func (x *NodeSummary) GetUnknownPods() int64 {
+	if x != nil {
+		return x.UnknownPods
+	}
+	return 0
+}
+
+func (x *NodeSummary) GetOverload() string {
+	if x != nil {
+		return x.Overload
+	}
+	return ""
+}
+
 var File_workloadresizer_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
@@ -542,7 +524,7 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"r\n" +
 	"\x11ListNodesResponse\x125\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x1f.workloadresizer.v1.NodeSummaryR\x05nodes\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe5\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdd\x04\n" +
 	"\vNodeSummary\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\tnode_type\x18\x02 \x01(\tR\bnodeType\x12\"\n" +
@@ -554,7 +536,11 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"\runschedulable\x18\a \x01(\bR\runschedulable\x12\x14\n" +
 	"\x05ready\x18\b \x01(\bR\x05ready\x12;\n" +
 	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x1a[\n" +
+	"createTime\x127\n" +
+	"\x04used\x18\n" +
+	" \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x04used\x12!\n" +
+	"\funknown_pods\x18\v \x01(\x03R\vunknownPods\x12\x1a\n" +
+	"\boverload\x18\f \x01(\tR\boverload\x1a[\n" +
 	"\x0eResourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x123\n" +
 	"\x05value\x18\x02 \x01(\v2\x1d.workloadresizer.v1.NodeShareR\x05value:\x028\x01B\r\n" +
@@ -603,16 +589,17 @@ var file_workloadresizer_v1_cluster_proto_depIdxs = []int32{
 	5,  // 6: workloadresizer.v1.ListNodesResponse.nodes:type_name -> workloadresizer.v1.NodeSummary
 	6,  // 7: workloadresizer.v1.NodeSummary.resources:type_name -> workloadresizer.v1.NodeSummary.ResourcesEntry
 	12, // 8: workloadresizer.v1.NodeSummary.create_time:type_name -> google.protobuf.Timestamp
-	13, // 9: workloadresizer.v1.NodeSummary.ResourcesEntry.value:type_name -> workloadresizer.v1.NodeShare
-	0,  // 10: workloadresizer.v1.ClusterService.ListWorkloads:input_type -> workloadresizer.v1.ListWorkloadsRequest
-	3,  // 11: workloadresizer.v1.ClusterService.ListNodes:input_type -> workloadresizer.v1.ListNodesRequest
-	1,  // 12: workloadresizer.v1.ClusterService.ListWorkloads:output_type -> workloadresizer.v1.ListWorkloadsResponse
-	4,  // 13: workloadresizer.v1.ClusterService.ListNodes:output_type -> workloadresizer.v1.ListNodesResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 9: workloadresizer.v1.NodeSummary.used:type_name -> workloadresizer.v1.ResourceAmounts
+	13, // 10: workloadresizer.v1.NodeSummary.ResourcesEntry.value:type_name -> workloadresizer.v1.NodeShare
+	0,  // 11: workloadresizer.v1.ClusterService.ListWorkloads:input_type -> workloadresizer.v1.ListWorkloadsRequest
+	3,  // 12: workloadresizer.v1.ClusterService.ListNodes:input_type -> workloadresizer.v1.ListNodesRequest
+	1,  // 13: workloadresizer.v1.ClusterService.ListWorkloads:output_type -> workloadresizer.v1.ListWorkloadsResponse
+	4,  // 14: workloadresizer.v1.ClusterService.ListNodes:output_type -> workloadresizer.v1.ListNodesResponse
+	13, // [13:15] is the sub-list for method output_type
+	11, // [11:13] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_cluster_proto_init() }

@@ -43,6 +43,7 @@ not resized.
 CPU and MEMORY are what pods request, as a part of what the node has for them
 (allocatable). USED is what running pods use of that: the mean of CPU, and of the
 highest memory of each day. It leaves out the pods in UNKNOWN, whose usage is not known.
+The column is there if anything is known.
 
 SHARE is which part of their rest pods get where they share a resource: beyond what they
 need most of the time, up to their peaks. LACKS is what the node lacks for both.

@@ -63,14 +63,14 @@ func notable(header string, of func(*workloadresizerv1.Savings) int64) objects.C
 	}).IfAny()
 }
 
-// known is a column of amounts that are known if the usage of a pod is.
+// known is a column of amounts that are known if the usage of a pod is, in lists in which any is known.
 func known(header string, r print.Resource, of func(workload) *workloadresizerv1.ResourceAmounts) objects.Column[workload] {
 	return objects.Cell(header, func(w workload) any {
 		if w.GetSavings().GetPods() == w.GetSavings().GetUnknownPods() {
 			return print.Absent
 		}
 		return r.Amount(r.Of(of(w)))
-	})
+	}).IfAny()
 }
 
 // shared returns what all pods of a workload have, or how many have what, most first, e.g. "2 resize, 1 aligned".

@@ -45,7 +45,7 @@ CPU and MEMORY are sums over running pods, "authored → requested": what they w
 request as their authors wrote them, and what they request now. USED is what they use:
 the mean of CPU, and of the highest memory of each day. NEED is what they would request
 if they were sized by that. USED and NEED leave out the pods in UNKNOWN, whose usage is
-not known; "-" means all pods.
+not known; "-" means all of them. The columns are there if anything is known.
 
 DECISION and REASON are the last decision on the pods, and the first reason for it, as
 in resizectl plan; each has a number if it is not the same for all pods. Pods that were
@@ -88,11 +88,14 @@ that request most; --sort-by sorts only what was listed.`,
 	}.Command(out, server)
 }
 
-// remarkUnknown prints of how many pods the usage is not known, and how to find out why.
+// remarkUnknown prints of how many pods the usage is not known, and how to find out why. None is collected of pods that count for
+// no workload.
 func remarkUnknown(o *print.Output, all []workload) error {
 	var unknown, pods int64
 	for _, w := range all {
-		unknown, pods = unknown+w.GetSavings().GetUnknownPods(), pods+w.GetSavings().GetPods()
+		if w.GetSavings().GetWorkload() != nil {
+			unknown, pods = unknown+w.GetSavings().GetUnknownPods(), pods+w.GetSavings().GetPods()
+		}
 	}
 	if unknown == 0 {
 		return nil

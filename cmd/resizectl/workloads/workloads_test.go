@@ -155,7 +155,7 @@ func saysThatNothingWasFound(t *testing.T) {
 
 func saysOfHowManyPodsTheUsageIsUnknown(t *testing.T) {
 	address := cmdtest.Answering(cmdtest.Returns(all())).Serve(t)
-	const want = "the usage of 4 of 9 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why\n"
+	const want = "the usage of 3 of 8 pods is unknown; \"resizectl usage explain WORKLOAD\" shows why\n"
 	if _, _, stderr := program.Shell(t.Context(), "workloads", "list", "-A", "--server", address); stderr != want {
 		t.Errorf("stderr %q, want %q", stderr, want)
 	}

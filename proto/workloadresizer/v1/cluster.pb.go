@@ -24,16 +24,29 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Request message for ClusterService.ListWorkloads.
 type ListWorkloadsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Namespace     string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
-	LabelSelector string                 `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
-	Workload      *Workload              `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
-	Decision      Decision               `protobuf:"varint,4,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
-	Code          string                 `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
-	OrderBy       string                 `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	PageSize      int32                  `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string                 `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace to list; empty for every namespace that the caller can see.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// Selects pods by their labels, for example "app=web"; empty for all pods.
+	LabelSelector string `protobuf:"bytes,2,opt,name=label_selector,json=labelSelector,proto3" json:"label_selector,omitempty"`
+	// The workload that the pods belong to; absent for all workloads.
+	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
+	// Only workloads with a pod with this decision; unspecified for all.
+	Decision Decision `protobuf:"varint,4,opt,name=decision,proto3,enum=workloadresizer.v1.Decision" json:"decision,omitempty"`
+	// Only workloads with a pod whose decision has this first reason, for example
+	// "UnknownNodeType"; empty for all.
+	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
+	// The order: "name" for namespace, kind and name, which is the default, or "pods", "reverts",
+	// "requested_cpu", "requested_memory", "saved_cpu" or "saved_memory". With " desc", the
+	// largest come first. Amounts change between two pages, so that a list that is ordered by one
+	// may repeat or miss a workload, unless it is one page.
+	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// The maximum number of workloads to return. 0 means 500; values above 5000 mean 5000.
+	PageSize int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -124,11 +137,15 @@ func (x *ListWorkloadsRequest) GetPageToken() string {
 	return ""
 }
 
+// Response message for ClusterService.ListWorkloads.
 type ListWorkloadsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Workloads     []*WorkloadSummary     `protobuf:"bytes,1,rep,name=workloads,proto3" json:"workloads,omitempty"`
-	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	Currency      string                 `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The workloads, in their order.
+	Workloads []*WorkloadSummary `protobuf:"bytes,1,rep,name=workloads,proto3" json:"workloads,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The currency of costs, for example "USD"; empty without prices in the configuration.
+	Currency      string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -184,11 +201,18 @@ func (x *ListWorkloadsResponse) GetCurrency() string {
 	return ""
 }
 
+// A workload with its pods.
 type WorkloadSummary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Savings       *Savings               `protobuf:"bytes,1,opt,name=savings,proto3" json:"savings,omitempty"`
-	Recommended   *ResourceAmounts       `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
-	Pods          []*PodCount            `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What its running pods take, and would take as their authors wrote them. The workload is
+	// absent for the pods in a namespace that count for no workload.
+	Savings *Savings `protobuf:"bytes,1,opt,name=savings,proto3" json:"savings,omitempty"`
+	// The requests of its running pods whose usage is known, if they were sized by it on the nodes
+	// where they run.
+	Recommended *ResourceAmounts `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
+	// Its pods by their last decision and its first reason, in descending order. Pods that were
+	// created a moment ago may be missing.
+	Pods          []*PodCount `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -244,11 +268,15 @@ func (x *WorkloadSummary) GetPods() []*PodCount {
 	return nil
 }
 
+// Request message for ClusterService.ListNodes.
 type ListNodesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	NodeType      string                 `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	PageSize      int32                  `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	PageToken     string                 `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only nodes of this type; empty for all.
+	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The maximum number of nodes to return. 0 means 500; values above 5000 mean 5000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -304,10 +332,13 @@ func (x *ListNodesRequest) GetPageToken() string {
 	return ""
 }
 
+// Response message for ClusterService.ListNodes.
 type ListNodesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Nodes         []*NodeSummary         `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The nodes, by name.
+	Nodes []*NodeSummary `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// The token for the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -356,20 +387,37 @@ func (x *ListNodesResponse) GetNextPageToken() string {
 	return ""
 }
 
+// A node with its pods.
 type NodeSummary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	NodeType      string                 `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	CpuFactor     *float64               `protobuf:"fixed64,3,opt,name=cpu_factor,json=cpuFactor,proto3,oneof" json:"cpu_factor,omitempty"`
-	MemoryFactor  *float64               `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
-	Pods          int64                  `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
-	Resources     map[string]*NodeShare  `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Unschedulable bool                   `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`
-	Ready         bool                   `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	Used          *ResourceAmounts       `protobuf:"bytes,10,opt,name=used,proto3" json:"used,omitempty"`
-	UnknownPods   int64                  `protobuf:"varint,11,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
-	Overload      string                 `protobuf:"bytes,12,opt,name=overload,proto3" json:"overload,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The node type; empty if no label names it.
+	NodeType string `protobuf:"bytes,2,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	// The factors that requests are multiplied by on the node, by the globals; absent if its type
+	// has no ratio that is used.
+	CpuFactor *float64 `protobuf:"fixed64,3,opt,name=cpu_factor,json=cpuFactor,proto3,oneof" json:"cpu_factor,omitempty"`
+	// As cpu_factor, for memory.
+	MemoryFactor *float64 `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
+	// The number of its pods that have not finished.
+	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
+	// Its resources, "cpu" and "memory". The fields about sharing are empty if no pods in the cluster
+	// share resources.
+	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether the node is cordoned. A taint can keep new pods off a node that is not.
+	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`
+	// Whether the node is ready.
+	Ready bool `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
+	// When it was created.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// What its running pods use, as far as that is known: the mean of CPU, and of the peaks of memory.
+	// Absent if the server runs without sources of usage.
+	Used *ResourceAmounts `protobuf:"bytes,10,opt,name=used,proto3" json:"used,omitempty"`
+	// The number of its running pods whose usage is not known, which used leaves out.
+	UnknownPods int64 `protobuf:"varint,11,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
+	// The taint that keeps new pods off the node because it is overloaded, in human-readable form;
+	// empty if it has none.
+	Overload      string `protobuf:"bytes,12,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

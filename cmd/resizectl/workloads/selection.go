@@ -66,6 +66,12 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	switch {
+	case len(args) == 1 && args[0] == "":
+		return command.UsageErrorf(cmd, "the name of the workload is empty: name one as TYPE/NAME, such as deployment/web")
+	case len(args) > 2:
+		return command.UsageErrorf(cmd, "%s are too many arguments: name one workload as TYPE/NAME, such as deployment/web", strings.Join(args, " "))
+	}
 	named, err := command.ParseObject(cmd, args)
 	switch {
 	case err != nil:

@@ -162,6 +162,9 @@ func TestShares(t *testing.T) {
 			p.Spec.Containers[0].Resources = podtest.Amounts{"1k", "", "1Pi", ""}.Requirements()
 		})
 		f.round(t)
+		if !f.neighbors.Known() {
+			t.Error("it is not known what the node lacks")
+		}
 		if lacks, _ := f.neighbors.Lacks("a"); lacks != (node.Resources{}) {
 			t.Errorf("the node lacks %+v", lacks)
 		}
@@ -258,7 +261,7 @@ func TestSharedMemory(t *testing.T) {
 	f.NodeChanged = func(name string) { changed = append(changed, name) }
 	in, _ := f.of.Rules()
 	share, _ := f.share()
-	has := share.Available[sizing.Memory.Index] // The pod is alone on its node.
+	has := share.Has[sizing.Memory.Index] // The pod is alone on its node.
 	for _, tc := range []struct {
 		used         int64
 		again        int

@@ -73,35 +73,31 @@ type Entry struct {
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
 // evicted: a leader that continues after a crash knows of it, and evicts the same pod or none.
 type Book struct {
-	// MostPerHour is how many pods are moved within an hour.
-	MostPerHour int
-	Entries     []Entry
+	Entries []Entry
 }
 
-// Waits is why a candidate may not move before another pod has moved.
-const Waits = "another pod of its workload or its node is moving"
-
-// Refuses returns why a candidate may not move now; empty if it may. An entry that is in progress, because its pod is still
-// there or its workload is not complete again, keeps other pods of the workload and of the node where they are.
-func (b *Book) Refuses(now time.Time, c *Candidate, inProgress func(*Entry) bool) string {
+// Refuses returns why a candidate may not move now; empty if it may. At most mostPerHour pods are moved within an hour. An entry
+// that is in progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and of
+// the node where they are: then, soon is true, since that usually takes seconds.
+func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) (why string, soon bool) {
 	switch {
 	case c.Rank >= Never:
-		return "its rank is never"
+		return "its rank is never", false
 	case b.knows(c.Cause):
-		return "another pod of its workload was chosen for the same node and reason already"
-	case b.recent(now, "") >= b.MostPerHour:
-		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, ""))
+		return "another pod of its workload was chosen for the same node and reason already", false
+	case b.recent(now, "") >= mostPerHour:
+		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, "")), false
 	case !c.named():
-		return "its workload has a kind or name that no object can have"
+		return "its workload has a kind or name that no object can have", false
 	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
-		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
+		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries)), false
 	}
 	for i := range b.Entries {
 		if e := &b.Entries[i]; (e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload) && inProgress(e) {
-			return Waits
+			return "another pod of its workload or its node is moving", true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // named reports whether an object can have the kind and the name of the workload. They may come from a reference to an owner,
@@ -132,13 +128,13 @@ func (b *Book) recent(now time.Time, namespace string) (n int) {
 
 // HadHalf reports whether half of the evictions of an hour were in a namespace. While pods wait in others, none has more, so that it
 // cannot keep these where they are.
-func (b *Book) HadHalf(now time.Time, namespace string) bool {
-	return 2*b.recent(now, namespace) >= b.MostPerHour
+func (b *Book) HadHalf(now time.Time, namespace string, mostPerHour int) bool {
+	return 2*b.recent(now, namespace) >= mostPerHour
 }
 
 // Decide writes to the book that a candidate moves, and returns its entry; nil if it may not move now.
-func (b *Book) Decide(now time.Time, c *Candidate, inProgress func(*Entry) bool) *Entry {
-	if b.Refuses(now, c, inProgress) != "" {
+func (b *Book) Decide(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) *Entry {
+	if why, _ := b.Refuses(now, c, mostPerHour, inProgress); why != "" {
 		return nil
 	}
 	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Chosen: now, Pods: c.Pods, Ready: c.Ready})
@@ -163,7 +159,7 @@ func (b *Book) Of(uid types.UID) *Entry {
 // workload has now. It returns the entry; nil if the pod may not be evicted, or need not be. Each attempt counts for the hour: any
 // of them may be the one that succeeds. While its cause was gone, others may have begun to move: moving reports whether the pod of
 // an entry may be on its way, and of those that are only in progress, the first one is next.
-func (b *Book) Again(now time.Time, c *Candidate, inProgress, moving func(*Entry) bool) *Entry {
+func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) *Entry {
 	e := b.Of(c.UID)
 	if e == nil || !e.Cleared.IsZero() {
 		return nil
@@ -183,7 +179,7 @@ func (b *Book) Again(now time.Time, c *Candidate, inProgress, moving func(*Entry
 	if now.Sub(e.At) < time.Hour {
 		others--
 	}
-	if others >= b.MostPerHour {
+	if others >= mostPerHour {
 		return nil
 	}
 	e.At, e.Pods, e.Ready = now, c.Pods, c.Ready
@@ -197,7 +193,7 @@ func (b *Book) knows(c Cause) bool {
 
 // Clone returns a copy that shares nothing with the book.
 func (b *Book) Clone() *Book {
-	return &Book{b.MostPerHour, slices.Clone(b.Entries)}
+	return &Book{slices.Clone(b.Entries)}
 }
 
 // Continue begins to use a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have

@@ -25,9 +25,9 @@ func candidate(name, node string, rank Rank, rest int64) Candidate {
 }
 
 // decide decides on candidates in the order in which they move, until one does.
-func decide(b *Book, now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
+func decide(b *Book, most int, now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
 	for _, c := range slices.SortedFunc(slices.Values(candidates), Compare) {
-		if e := b.Decide(now, &c, inProgress); e != nil {
+		if e := b.Decide(now, &c, most, inProgress); e != nil {
 			return e
 		}
 	}
@@ -39,33 +39,34 @@ func nothing(*Entry) bool { return false }
 func TestDecide(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
+		most       int
 		book       Book
 		candidates []Candidate
 		inProgress func(*Entry) bool
 		want       string
 	}{
-		{"nobody", Book{MostPerHour: 1}, nil, nothing, ""},
-		{"the lowest rank", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", High, 9), candidate("b", "n1", Medium, 9), candidate("c", "n1", Low, 1)}, nothing, "c-1"},
-		{"the largest rest of a rank", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 2)}, nothing, "b-1"},
-		{"the first name", Book{MostPerHour: 1}, []Candidate{candidate("b", "n1", Low, 1), candidate("a", "n1", Low, 1)}, nothing, "a-1"},
-		{"never", Book{MostPerHour: 1}, []Candidate{candidate("a", "n1", Never, 1)}, nothing, ""},
-		{"none at all", Book{}, []Candidate{candidate("a", "n1", Low, 1)}, nothing, ""},
-		{"not for the same cause", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 1)}, nothing, "b-1"},
-		{"for a cause on another node", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n2", Low, 1)}, nothing, "a-1"},
-		{"not next to one of the workload that is in progress", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("a", "n2", Low, 1)}, func(*Entry) bool { return true }, ""},
-		{"not next to one of the node that is in progress", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n1", Low, 1)}, func(*Entry) bool { return true }, ""},
-		{"elsewhere meanwhile", Book{MostPerHour: 9, Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n2", Low, 1)}, func(*Entry) bool { return true }, "b-1"},
-		{"no more this hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
-		{"again after an hour", Book{MostPerHour: 1, Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-time.Hour)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
-		{"a book that is full", Book{MostPerHour: 1, Entries: make([]Entry, mostEntries)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
-		{"a book of many bytes", Book{MostPerHour: 1, Entries: longest(700)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
-		{"a book of too many bytes", Book{MostPerHour: 1, Entries: longest(800)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
-		{"a name that no object can have", Book{MostPerHour: 1}, []Candidate{candidate(strings.Repeat("a", 254), "n1", Low, 1), candidate("<", "n1", Low, 1)}, nothing, ""},
-		{"a kind that no object can have", Book{MostPerHour: 1}, []Candidate{{Cause: Cause{Workload: workload.Workload{Kind: strings.Repeat("A", 64), Name: "a"}}}}, nothing, ""},
+		{"nobody", 1, Book{}, nil, nothing, ""},
+		{"the lowest rank", 1, Book{}, []Candidate{candidate("a", "n1", High, 9), candidate("b", "n1", Medium, 9), candidate("c", "n1", Low, 1)}, nothing, "c-1"},
+		{"the largest rest of a rank", 1, Book{}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 2)}, nothing, "b-1"},
+		{"the first name", 1, Book{}, []Candidate{candidate("b", "n1", Low, 1), candidate("a", "n1", Low, 1)}, nothing, "a-1"},
+		{"never", 1, Book{}, []Candidate{candidate("a", "n1", Never, 1)}, nothing, ""},
+		{"none at all", 0, Book{}, []Candidate{candidate("a", "n1", Low, 1)}, nothing, ""},
+		{"not for the same cause", 9, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 1)}, nothing, "b-1"},
+		{"for a cause on another node", 9, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-2 * time.Hour)}}}, []Candidate{candidate("a", "n2", Low, 1)}, nothing, "a-1"},
+		{"not next to one of the workload that is in progress", 9, Book{Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("a", "n2", Low, 1)}, func(*Entry) bool { return true }, ""},
+		{"not next to one of the node that is in progress", 9, Book{Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n1", Low, 1)}, func(*Entry) bool { return true }, ""},
+		{"elsewhere meanwhile", 9, Book{Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n2", Low, 1)}, func(*Entry) bool { return true }, "b-1"},
+		{"no more this hour", 1, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"again after an hour", 1, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-time.Hour)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
+		{"a book that is full", 1, Book{Entries: make([]Entry, mostEntries)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"a book of many bytes", 1, Book{Entries: longest(700)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
+		{"a book of too many bytes", 1, Book{Entries: longest(800)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"a name that no object can have", 1, Book{}, []Candidate{candidate(strings.Repeat("a", 254), "n1", Low, 1), candidate("<", "n1", Low, 1)}, nothing, ""},
+		{"a kind that no object can have", 1, Book{}, []Candidate{{Cause: Cause{Workload: workload.Workload{Kind: strings.Repeat("A", 64), Name: "a"}}}}, nothing, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(tc.book.Entries)
-			e := decide(&tc.book, begin, tc.candidates, tc.inProgress)
+			e := decide(&tc.book, tc.most, begin, tc.candidates, tc.inProgress)
 			switch {
 			case e == nil && (tc.want != "" || len(tc.book.Entries) != before):
 				t.Errorf("nothing moves, want %q", tc.want)
@@ -97,8 +98,8 @@ func TestBytes(t *testing.T) {
 }
 
 func TestReview(t *testing.T) {
-	b := Book{MostPerHour: 9}
-	decide(&b, begin, []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	b := Book{}
+	decide(&b, 9, begin, []Candidate{candidate("a", "n1", Low, 1)}, nothing)
 	holds := true
 	review := func(after time.Duration, changed bool, left int) {
 		t.Helper()
@@ -124,7 +125,7 @@ func TestNeverTwice(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		most := 1 + r.IntN(6)
-		book, stored := &Book{MostPerHour: most}, []byte(`{}`)
+		book, stored := &Book{}, []byte(`{}`)
 		holding, goneSince := map[Cause]bool{}, map[Cause]time.Time{}
 		open := map[Cause]bool{} // A pod has moved, and the cause was not gone for an hour since.
 		inProgress := map[types.UID]time.Time{}
@@ -136,7 +137,6 @@ func TestNeverTwice(t *testing.T) {
 				if err := json.Unmarshal(stored, book); err != nil {
 					t.Fatal(err)
 				}
-				book.MostPerHour = most
 				book.Continue()
 				return false
 			}
@@ -170,7 +170,7 @@ func TestNeverTwice(t *testing.T) {
 				continue
 			}
 			going := func(e *Entry) bool { return now.Before(inProgress[e.UID]) }
-			e := decide(book, now, candidates, going)
+			e := decide(book, most, now, candidates, going)
 			if e == nil {
 				continue
 			}
@@ -205,13 +205,13 @@ func TestNeverTwice(t *testing.T) {
 
 // TestClocks lets an earlier leader with another clock decide in the future.
 func TestClocks(t *testing.T) {
-	b := Book{MostPerHour: 1}
-	decide(&b, begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
+	b := Book{}
+	decide(&b, 1, begin.AddDate(10, 0, 0), []Candidate{candidate("a", "n1", Low, 1)}, nothing)
 	review := func(now time.Time) bool { return b.Review(now, func(Cause) bool { return false }) }
 	if !review(begin) || b.Entries[0].Chosen.After(begin) {
 		t.Errorf("the book has not changed: %+v", b.Entries)
 	}
-	if decide(&b, begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
+	if decide(&b, 1, begin.Add(time.Hour), []Candidate{candidate("b", "n2", Low, 1)}, nothing) == nil {
 		t.Error("what was decided in the future counts for the hour until then")
 	}
 	if review(begin.Add(time.Hour)); b.Of("a-1") != nil {

@@ -48,10 +48,10 @@ func (d *Demand) steady(m *sizing.Measure) int64 {
 	return min(max(0, d.Steady[m.Index]), m.Most)
 }
 
-// holds returns what the container needs most of the time or uses now, whichever is more.
-func (d *Demand) holds() (all Amounts) {
+// uses returns what the container uses now, which is not negative.
+func (d *Demand) uses() (all Amounts) {
 	for _, m := range sizing.Measures {
-		all[m.Index] = max(d.steady(m), min(d.Uses[m.Index], m.Most))
+		all[m.Index] = min(max(0, d.Uses[m.Index]), m.Most)
 	}
 	return all
 }

@@ -30,9 +30,8 @@ type Rule struct {
 
 // Sum is the sum over the pods of a node. The zero value is empty.
 type Sum struct {
-	// Steady is the sum of steady demands, and Rests that of the rests. Holds is the sum of what containers need most of the
-	// time or use now, whichever is more.
-	Steady, Rests, Holds Amounts
+	// Steady is the sum of steady demands, Rests that of the rests, and Uses that of what containers use now.
+	Steady, Rests, Uses Amounts
 	// largest has the largest rest of a pod, and squares the sum of the squares of the rests of workloads.
 	largest   Amounts
 	squares   [len(sizing.Measures)]float64
@@ -45,7 +44,7 @@ func (s *Sum) Add(workload string, containers ...Demand) {
 	before := s.workloads[workload]
 	s.add(steady, rests, before)
 	for i := range containers {
-		s.Holds = s.Holds.plus(containers[i].holds())
+		s.Uses = s.Uses.plus(containers[i].uses())
 	}
 	if rests != (Amounts{}) {
 		if s.workloads == nil {

@@ -107,15 +107,16 @@ func TestShare(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
-	t.Run("a node lacks what its pods use of it, which moves no share", func(t *testing.T) {
+	t.Run("what pods use of a node counts against all that it has for them, and moves no share", func(t *testing.T) {
 		using := func(uses int64) *Share {
 			pod := alone(0, Demand{Steady: Amounts{100, 300}, Peak: Amounts{200, 400}, Uses: Amounts{0, uses}})
-			return of(t, both(Rule{Reserve: Largest}), Node{Allocatable: Amounts{1000, 1000}}, pod, alone(1, Demand{Steady: Amounts{100, 300}, Peak: Amounts{200, 400}}))
+			free := Node{Allocatable: Amounts{1000, 1000}, Free: [2]float64{0, 0.1}}
+			return of(t, both(Rule{Reserve: Largest}), free, pod, alone(1, Demand{Steady: Amounts{100, 300}, Peak: Amounts{200, 400}}), &Pod{Unmanaged: Amounts{0, 200}})
 		}
-		for uses, want := range map[int64]int64{-1: 0, 0: 0, 300: 0, 700: 0, 701: 1, 1200: 500, math.MaxInt64: sizing.Memory.Most + 300 - 1000} {
+		for uses, want := range map[int64]int64{-1: 0, 0: 0, 701: 0, 800: 0, 801: 1, 1200: 400, math.MaxInt64: sizing.Memory.Most - 800} {
 			got := using(uses)
-			if lacks := got.Lacks(); lacks != (Amounts{0, want}) || got.Of != using(0).Of {
-				t.Errorf("%d used: it lacks %v, want %d of memory; shares %v, want %v", uses, lacks, want, got.Of, using(0).Of)
+			if over := got.Over(sizing.Memory); over != want || got.Over(sizing.CPU) != 0 || got.Lacks() != (Amounts{}) || got.Of != using(0).Of {
+				t.Errorf("%d used: %d too much, want %d; it lacks %v; shares %v, want %v", uses, over, want, got.Lacks(), got.Of, using(0).Of)
 			}
 		}
 	})

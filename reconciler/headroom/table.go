@@ -38,22 +38,26 @@ func (p *Pod) equal(q *Pod) bool {
 
 // Share is what the pods of a node share. It does not change.
 type Share struct {
-	// Available is what the node has for managed containers. It is negative if others request more than the node has.
-	Available Amounts
+	// Has is what the node has for managed containers, and Available the part of it that they are to get. Both are negative if
+	// others request more than the node has.
+	Has, Available Amounts
 	// Steady is the sum of the steady demands of the managed containers, Rests that of their rests, and Reserve how much of
-	// the rests is kept. Holds is the sum of what the containers need most of the time or use now, whichever is more.
-	Steady, Rests, Reserve, Holds Amounts
+	// the rests is kept. Uses is the sum of what the containers use now.
+	Steady, Rests, Reserve, Uses Amounts
 	// Of is the share of its rest that each container gets, from 0 to 1: 0 if there are no rests.
 	Of [len(sizing.Measures)]float64
 }
 
-// Lacks returns how much the node lacks for the steady demands and the reserve, or for what is in use; 0 if it lacks nothing.
+// Lacks returns how much the node lacks for the steady demands and the reserve; 0 if it lacks nothing.
 func (s *Share) Lacks() (lacks Amounts) {
 	for i := range lacks {
-		lacks[i] = max(0, max(s.Steady[i]+s.Reserve[i], s.Holds[i])-s.Available[i])
+		lacks[i] = max(0, s.Steady[i]+s.Reserve[i]-s.Available[i])
 	}
 	return lacks
 }
+
+// Over returns by how much what the containers use of a resource exceeds what the node has for them; 0 if it does not.
+func (s *Share) Over(m *sizing.Measure) int64 { return max(0, s.Uses[m.Index]-s.Has[m.Index]) }
 
 // Shares are the shares of all nodes. They do not change.
 type Shares struct{ nodes map[string]*Share }
@@ -230,10 +234,11 @@ func (n *state) share(rules Rules) *Share {
 		sum.Add(p.Workload, p.Containers...)
 		unmanaged = unmanaged.plus(Amounts{max(0, p.Unmanaged[0]), max(0, p.Unmanaged[1])})
 	}
-	s := &Share{Steady: sum.Steady, Rests: sum.Rests, Holds: sum.Holds, Reserve: rules.Of(&sum), Of: rules.Shares(&sum)}
+	s := &Share{Steady: sum.Steady, Rests: sum.Rests, Uses: sum.Uses, Reserve: rules.Of(&sum), Of: rules.Shares(&sum)}
 	for i, has := range n.Allocatable {
 		has = max(0, has)
-		s.Available[i] = has - unmanaged[i]
+		s.Has[i] = has - unmanaged[i]
+		s.Available[i] = s.Has[i]
 		if sum.Rests[i] > 0 {
 			s.Available[i] -= int64(float64(has) * fraction(n.Free[i]))
 		}

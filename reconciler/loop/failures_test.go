@@ -43,6 +43,7 @@ func TestFailures(t *testing.T) {
 	t.Run("a restore is tried again soon after a policy is gone", aRestoreIsTriedAgainSoon)
 	t.Run("a revert that admission changes is repeated ever more seldom, and recorded", aRevertThatAdmissionChangesIsRecorded)
 	t.Run("a long message is recorded once, and in part", aLongMessageIsRecordedOnce)
+	t.Run("an annotation that is ignored is reported before a write that fails", anIgnoredAnnotationIsReported)
 	t.Run("another replica knows from the pod what failed", anotherReplicaKnowsFromThePodWhatFailed)
 }
 
@@ -51,6 +52,25 @@ func pending(t *testing.T, host string) (*Loop, *corev1.Pod) {
 	t.Helper()
 	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, podtest.ManagedBy(podtest.AsMade))
 	return over(t, clustertest.Of(t, []*corev1.Pod{p}, []*corev1.Node{podtest.Node("n4")}), host), p
+}
+
+func anIgnoredAnnotationIsReported(t *testing.T) {
+	l, of := pending(t, "https://127.0.0.1:1")
+	of = of.DeepCopy()
+	of.ResourceVersion = "2"
+	podtest.Annotated("original-cpu.app", "7")(of)
+	if err := l.Cluster.Know([]*pod.Pod{pod.From(of)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if p := l.planned(of); p.Decision != plan.Resize || p.Reasons[0].Code != contract.AnnotationIgnored {
+		t.Fatalf("%v because of %v", p.Decision, p.Reasons)
+	}
+	for range 3 {
+		l.process(t.Context(), types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+		if got := testutil.ToFloat64(l.metrics.outcomes.WithLabelValues(string(contract.AnnotationIgnored))); got != 1 {
+			t.Errorf("reported %v times, want 1", got)
+		}
+	}
 }
 
 // planned plans the pod of pending as the loop does.

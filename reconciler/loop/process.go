@@ -166,6 +166,7 @@ func (l *Loop) carryOut(ctx context.Context, key types.NamespacedName, p *plan.P
 		l.queue.AddAfter(key, time.Second)
 		return
 	}
+	l.tellIgnored(ctx, p)
 	// A write that has begun is not canceled when the process shuts down; the client
 	// limits the duration of each write.
 	ctx, began := visitOf(ctx).trace(context.WithoutCancel(ctx), p), l.Clock.Now()

@@ -10,6 +10,16 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 )
 
+// tellIgnored reports annotations that contradict the spec. The first write of the plan corrects them, and if another one fails, no
+// later plan knows what they said.
+func (l *Loop) tellIgnored(ctx context.Context, p *plan.Plan) {
+	for _, reason := range p.Reasons {
+		if reason.Code == contract.AnnotationIgnored && l.ledger.news(p.Pod, p.UID, reason) {
+			l.announce(ctx, p, reason)
+		}
+	}
+}
+
 // written reports an executed plan: in one log message, regardless of the number of
 // reasons.
 func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
@@ -23,6 +33,9 @@ func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
 	}
 	for _, reason := range said {
+		if reason.Code == contract.AnnotationIgnored {
+			continue // It was told before.
+		}
 		if p.Kind != plan.RevertRefused && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)
 		}

@@ -26,6 +26,9 @@ import (
 // shortNodes says which nodes lack cpu.
 type shortNodes map[string]bool
 
+// Known implements Headroom.
+func (shortNodes) Known() bool { return true }
+
 // Lacks implements Headroom.
 func (s shortNodes) Lacks(name string) (lacks node.Resources, inUse bool) {
 	if s[name] {

@@ -54,7 +54,7 @@ func (g *glance) lackingPods() (due []*candidate) {
 			g.soon(at)
 			continue
 		}
-		if !g.waits(t.uid) {
+		if !g.waits(t.uid, name.Namespace) {
 			due = append(due, c)
 		}
 	}
@@ -83,32 +83,51 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 	return due
 }
 
-// podsOnShortNode returns the pods on a node that lacks something. They are in the namespace of the pod with the largest rest of
-// that, whether or not that pod may move: nobody moves so that the pods of others can have more.
+// podsOnShortNode returns the pods on a node that lacks something whose time has come.
 func (g *glance) podsOnShortNode(name string, lacks *shortage) (due []*candidate) {
-	rests, largest := map[*pod.Pod]int64{}, map[string]int64{}
-	var most int64
-	for _, of := range g.Cluster.On(name) {
-		if of.Lives() {
-			rest := g.Headroom.Rest(of, lacks.of)
-			rests[of], largest[of.Namespace()], most = rest, max(largest[of.Namespace()], rest), max(most, rest)
-		}
-	}
 	book, _ := g.store.last()
-	for of, rest := range rests {
-		if rest == 0 || largest[of.Namespace()] < most || book.Of(of.UID) != nil {
+	for _, l := range g.leavers(name, lacks.of) {
+		of := l.of
+		if l.stays || book.Of(of.UID) != nil {
 			continue
 		}
 		w := topOf(of, g.Cluster.Owners().Chain(nil, of))
 		c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
-		c.Rest = rest
+		c.Rest = l.rest
 		if at := lacks.due(c.settings); c.settings.Enabled && g.now.Before(at) {
 			g.soon(at)
-		} else if c.settings.Enabled && !g.waits(of.UID) {
+		} else if c.settings.Enabled && !g.waits(of.UID, of.Namespace()) {
 			due = append(due, c)
 		}
 	}
 	return due
+}
+
+// leaver is a pod that needs or uses more of what its node lacks than it does most of the time, and rest is by how much.
+type leaver struct {
+	of   *pod.Pod
+	rest int64
+	// stays means that a pod in another namespace has a larger rest.
+	stays bool
+}
+
+// leavers returns the pods whose leaving makes room on a node. Only those in the namespace of the pod with the largest rest may,
+// whether or not that pod itself may: nobody moves so that the pods of others can have more.
+func (m *Mover) leavers(name string, lacks node.Resources) (all []leaver) {
+	largest, most := map[string]int64{}, int64(0)
+	for _, of := range m.Cluster.On(name) {
+		if !of.Lives() {
+			continue
+		}
+		if rest := m.Headroom.Rest(of, lacks); rest > 0 {
+			all = append(all, leaver{of: of, rest: rest})
+			largest[of.Namespace()], most = max(largest[of.Namespace()], rest), max(most, rest)
+		}
+	}
+	for i := range all {
+		all[i].stays = largest[all[i].of.Namespace()] < most
+	}
+	return all
 }
 
 // candidate returns a pod as one that may move for a cause.

@@ -64,6 +64,9 @@ func (m *Mover) Planned(name types.NamespacedName, of *pod.Pod, p *plan.Plan) {
 	}
 	m.lacking[name] = t
 	m.held[t.Cause] = struct{}{}
+	if t.Reason == killed && (before == nil || before.Reason != killed) {
+		m.restart(t.uid)
+	}
 	if before == nil || before.Cause != t.Cause {
 		m.lookSoon()
 	}
@@ -139,8 +142,8 @@ func (m *Mover) NodeChanged(name string) {
 }
 
 // checkNodes finds out which nodes lack room for what their pods need or use, among those of which that may have changed, and
-// those that lacked it before: that pods use less is not said.
-func (m *Mover) checkNodes() {
+// those that lacked it before: that pods use less is not said. If nothing may be evicted, no node counts.
+func (m *Mover) checkNodes(enabled bool) {
 	m.mu.Lock()
 	ask := m.changed
 	m.changed = map[string]struct{}{}
@@ -149,16 +152,40 @@ func (m *Mover) checkNodes() {
 	}
 	m.mu.Unlock()
 	for name := range ask {
-		lacks, inUse := m.Headroom.Lacks(name)
-		m.mu.Lock()
-		if before, was := m.short[name]; lacks == (node.Resources{}) {
-			delete(m.short, name)
-		} else if was {
-			m.short[name] = shortage{lacks, inUse, before.since}
-		} else {
-			m.short[name] = shortage{lacks, inUse, m.Clock.Now()}
+		var lacks shortage
+		if enabled {
+			lacks.of, lacks.inUse = m.Headroom.Lacks(name)
 		}
-		m.mu.Unlock()
+		m.setShort(name, lacks)
+	}
+}
+
+// setShort takes note of what a node lacks now. Once more is in use than it has, what kept a pod there before no longer counts.
+func (m *Mover) setShort(name string, lacks shortage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, was := m.short[name]
+	switch {
+	case lacks.of == (node.Resources{}):
+		delete(m.short, name)
+		return
+	case was:
+		lacks.since = before.since
+	default:
+		lacks.since = m.Clock.Now()
+	}
+	m.short[name] = lacks
+	if lacks.inUse && !before.inUse {
+		for _, of := range m.Cluster.On(name) {
+			m.restart(of.UID)
+		}
+	}
+}
+
+// restart lets a pod move now that waits for another attempt. m.mu must be held.
+func (m *Mover) restart(uid types.UID) {
+	if r := m.retries[uid]; r != nil {
+		r.restart(m.Clock.Now())
 	}
 }
 
@@ -180,7 +207,7 @@ func (m *Mover) holding() func(evict.Cause) bool {
 	}
 	return func(c evict.Cause) bool {
 		if c.Reason == headroom {
-			return m.Headroom != nil && short[c.Node]
+			return m.Headroom != nil && (short[c.Node] || !m.Headroom.Known())
 		}
 		return hold[c] || m.Cluster.Owners().Problem() != nil || m.unplanned(c)
 	}

@@ -9,17 +9,20 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 )
 
-// coming returns what the pods request that replace evicted ones and are not on a node yet, and whether that is known of all of
-// them: each may take the room on any node.
-func (g *glance) coming() (all []corev1.ResourceList, known bool) {
+// coming returns what the pods request that replace other pods than one, which were evicted, and are not on a node yet, and whether
+// that is known of all of them: each may take the room on any node.
+func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 	book, _ := g.store.last()
 	maps.DeleteFunc(g.leaving, func(uid types.UID, _ corev1.ResourceList) bool { return book.Of(uid) == nil })
 	for i := range book.Entries {
 		e := &book.Entries[i]
 		requests, has := g.leaving[e.UID]
 		switch {
+		case e.UID == but || has && requests == nil:
 		case !g.comes(e, has):
-			delete(g.leaving, e.UID)
+			if has || g.podOf(e) == nil { // If fewer pods are on nodes later, that has another reason.
+				g.leaving[e.UID] = nil
+			}
 		case !has:
 			return nil, false // Another leader evicted it.
 		default:

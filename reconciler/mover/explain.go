@@ -2,11 +2,15 @@ package mover
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
 
@@ -20,27 +24,38 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		return ""
 	}
 	book, err := m.store.last()
+	now := m.Clock.Now()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.retries[of.UID]
+	var r retry
+	if last := m.retries[of.UID]; last != nil {
+		r = *last
+	}
+	t, lacks, short := m.lacking[of.NamespacedName()], m.short[of.Node()], false
+	m.mu.Unlock()
 	if e := book.Of(of.UID); e != nil {
-		return explainEntry(e, r)
+		return explainEntry(e, &r)
 	}
 	settings := &rules.Table.Profile(of).Eviction
-	t, short, due := m.lacking[of.NamespacedName()], false, time.Time{}
+	var due time.Time
 	if t != nil && t.uid == of.UID {
 		due = t.due(settings)
 	} else {
-		// Of the pods on a node without room for what they need together, some may move that can make room.
-		var lacks shortage
-		if lacks, short = m.short[of.Node()]; !short || m.Headroom.Rest(of, lacks.of) <= 0 || !of.Lives() || !settings.Enabled {
+		if lacks.of == (node.Resources{}) || !settings.Enabled {
 			return ""
 		}
-		due = lacks.due(settings)
+		all := m.leavers(of.Node(), lacks.of)
+		i := slices.IndexFunc(all, func(l leaver) bool { return l.of.UID == of.UID })
+		switch {
+		case i < 0:
+			return ""
+		case all[i].stays:
+			return "it is not evicted: a pod in another namespace needs more of what their node lacks"
+		}
+		short, due = true, lacks.due(settings)
 	}
 	rank, ranked := of.Annotation(contract.EvictionRank)
 	kept := keptByRank(rank, ranked, settings)
-	switch now := m.Clock.Now(); {
+	switch {
 	case !settings.Enabled:
 		return "it is not evicted: eviction.enabled is false for it"
 	case kept != "":
@@ -49,7 +64,7 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		return "it is not evicted: " + err.Error()
 	case rules.Holds.Freeze() != nil:
 		return "it is not evicted: the cluster is frozen"
-	case r != nil && r.why != "":
+	case r.why != "":
 		return fmt.Sprintf("it is not evicted: %s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
 	case now.Before(due):
 		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", due.UTC().Format(time.RFC3339))
@@ -61,11 +76,11 @@ func (m *Mover) Explain(of *pod.Pod) string {
 
 // explainEntry says what becomes of a pod that was chosen.
 func explainEntry(e *evict.Entry, r *retry) string {
-	text := fmt.Sprintf("it was chosen to be evicted at %s (%s)", e.At.UTC().Format(time.RFC3339), e.Reason)
+	text := fmt.Sprintf("it was chosen to be evicted at %s (%s)", e.Chosen.UTC().Format(time.RFC3339), e.Reason)
 	switch {
 	case !e.Cleared.IsZero():
 		return text + ", but its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339)
-	case r != nil && r.why != "":
+	case r.why != "":
 		return text + ": " + r.why
 	}
 	return text
@@ -94,18 +109,28 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 		return done, waiting
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, t := range m.lacking {
-		of := m.Cluster.Pods(name.Namespace).Get(name.Name)
-		if of == nil || of.UID != t.uid || book.Of(t.uid) != nil {
-			continue
-		}
+	lacking, short := maps.Clone(m.lacking), maps.Clone(m.short)
+	m.mu.Unlock()
+	waits := map[types.UID]bool{}
+	wait := func(of *pod.Pod) {
 		rank, ranked := of.Annotation(contract.EvictionRank)
-		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" {
-			waiting++
+		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" && book.Of(of.UID) == nil {
+			waits[of.UID] = true
 		}
 	}
-	return done, waiting
+	for name, t := range lacking {
+		if of := m.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == t.uid {
+			wait(of)
+		}
+	}
+	for name, lacks := range short {
+		for _, l := range m.leavers(name, lacks.of) {
+			if !l.stays {
+				wait(l.of)
+			}
+		}
+	}
+	return done, waiting + len(waits)
 }
 
 // gone reports whether the pod of an entry is gone, or going.

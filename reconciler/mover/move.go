@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,12 +17,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// Problems that everybody sees who may see the status. They name no pod, since these are not for everybody.
-var (
-	errUnjudged = errors.New("pods cannot be judged, so that they are not evicted: a right is missing, as the log says; apply the component evict-pods, which has the rights")
-	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
-)
-
 // move judges a pod, writes down that it moves, as decide says, and evicts it. If that is not possible now, it is tried again
 // later.
 func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book) *evict.Entry) {
@@ -33,13 +26,15 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		return
 	}
 	live, why, fits, err := g.judge(ctx, c)
+	if apierrors.IsForbidden(err) {
+		g.deny(c.UID, errUnjudged)
+	} else {
+		g.allow(c.UID, errUnjudged)
+	}
 	switch {
 	case errors.Is(err, errGone):
 		return
 	case err != nil:
-		if apierrors.IsForbidden(err) {
-			g.fail(errUnjudged)
-		}
 		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
 		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
 		return
@@ -80,15 +75,20 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		said = fmt.Sprintf("%s; %s has room for it, as one of %d nodes", c.message, fits[0], len(fits))
 	}
 	if g.DryRun {
-		if g.retryOf(c.UID).tries == 0 {
+		if tries := g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run"); tries == 0 {
 			logger.Info("Dry run, pod not evicted", "why", said)
 		}
-		g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run")
 		return
 	}
+	before, had := g.leaving[c.UID]
 	g.leaving[c.UID] = c.requests
 	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
 	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
+	if apierrors.IsForbidden(err) {
+		g.deny(c.UID, errRefused)
+	} else {
+		g.allow(c.UID, errRefused)
+	}
 	var budget *actuate.BudgetError
 	var stopped *actuate.StoppedError
 	switch {
@@ -99,10 +99,12 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		g.soon(g.now.Add(seenWithin))
 		g.done(c.UID, "it was evicted")
 	case errors.As(err, &stopped):
-		delete(g.leaving, c.UID)
+		if g.leaving[c.UID] = before; !had {
+			delete(g.leaving, c.UID)
+		}
 		g.postpone(c.UID, stopped.Because)
 	case errors.As(err, &budget):
-		delete(g.leaving, c.UID)
+		g.leaving[c.UID] = nil
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
 		c.budget = true
@@ -112,29 +114,8 @@ func (g *glance) evict(ctx context.Context, c *candidate, live *corev1.Pod, fits
 		g.postpone(c.UID, "it has changed in the meantime")
 	default:
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
-		if apierrors.IsForbidden(err) {
-			g.fail(errRefused)
-		}
 		logger.Error(err, "Pod not evicted; trying again")
 		g.postpone(c.UID, "the API server does not accept it: "+err.Error())
 		g.askedFor(c.UID, actuate.Asked(err))
-	}
-}
-
-// done notes what was done to a pod.
-func (g *glance) done(uid types.UID, what string) {
-	r := g.retryOf(uid)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r.at, r.why = g.now.Add(seenWithin), what
-}
-
-// askedFor lets a pod wait at least as long as the API server asks for.
-func (g *glance) askedFor(uid types.UID, pause time.Duration) {
-	r := g.retryOf(uid)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if at := g.now.Add(pause); at.After(r.at) {
-		r.at = at
 	}
 }

@@ -37,6 +37,8 @@ type Leader interface {
 
 // Headroom is what nodes lack although their pods need it.
 type Headroom interface {
+	// Known reports whether the other methods know the nodes.
+	Known() bool
 	// Lacks returns what a node has too little for its pods, zero if it has enough, and whether they use more memory now than it
 	// has.
 	Lacks(name string) (lacks node.Resources, inUse bool)
@@ -92,7 +94,7 @@ type Mover struct {
 	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
 	// one could not review it. Only Run uses it.
 	doubtful bool
-	// leaving has what the pods that replace evicted ones will request. Only Run uses it.
+	// leaving has what the pods that replace evicted ones will request; nil if none is to come any more. Only Run uses it.
 	leaving map[types.UID]corev1.ResourceList
 	// views are the nodes as of the last look, if that judged pods. Only Run uses them.
 	views map[string]*view
@@ -108,8 +110,9 @@ type Mover struct {
 	changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
-	// problem is why nothing can be evicted; nil if something may be.
+	// problem is why nothing can be evicted, nil if something may be, and denied what was denied last.
 	problem error
+	denied  denial
 }
 
 // New returns a mover that does nothing until Run.
@@ -180,14 +183,4 @@ func (m *Mover) lookSoon() {
 	case m.wake <- struct{}{}:
 	default: // It has not begun the last look yet.
 	}
-}
-
-// Problem returns why no pod can be evicted although the configuration says so; nil if nothing prevents it.
-func (m *Mover) Problem() error {
-	if m == nil {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.problem
 }

@@ -336,10 +336,13 @@ func TestMover(t *testing.T) {
 
 // rests is a Headroom: what n0 lacks, and the rests of pods.
 type rests struct {
-	lacks node.Resources
-	inUse bool
-	of    map[string]node.Resources
+	unknown, inUse bool
+	lacks          node.Resources
+	of             map[string]node.Resources
 }
+
+// Known implements Headroom.
+func (r *rests) Known() bool { return !r.unknown }
 
 // Lacks implements Headroom.
 func (r *rests) Lacks(name string) (lacks node.Resources, inUse bool) {

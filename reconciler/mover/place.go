@@ -39,7 +39,7 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	if c.Reason == infeasible && created == written && safety.WhateverTheAmounts(c.message) != "" {
 		return nil, "its node resizes no pod like it, and neither may the next one: it would be created with the same size", nil
 	}
-	coming, known := g.coming()
+	coming, known := g.coming(c.UID)
 	if !known {
 		return nil, "it is not known yet where a pod goes that was evicted before", nil
 	}

@@ -300,6 +300,9 @@ func (r *round) PermitEviction(context.Context, *pod.Pod) error {
 // CountEviction implements Loop.
 func (r *round) CountEviction(workload.Group, workload.Eviction) {}
 
+// Known implements Headroom.
+func (r *round) Known() bool { return true }
+
 // Lacks implements Headroom. On every other node, what lacks is in use.
 func (r *round) Lacks(name string) (lacks node.Resources, inUse bool) {
 	if r.short[name] {

@@ -46,6 +46,7 @@ type Neighbors struct {
 	planned map[string]Shares
 	// published is nil while nothing is shared.
 	published atomic.Pointer[published]
+	known     atomic.Bool
 }
 
 // published are the shares of nodes, and those that pods can expect on nodes of a type. They do not change.
@@ -79,9 +80,12 @@ func (n *Neighbors) Expected(nodeType string) (Shares, bool) {
 	return p.anywhere, true
 }
 
-// Lacks returns what a node lacks now for what its pods need most of the time and the reserve, or for the memory that they use;
-// zero if it has enough, or shares nothing. inUse means that they use more memory than it has. Published shares may be a minute
-// old, and a pod may have left since.
+// Known reports whether it is known what nodes share, or that they share nothing.
+func (n *Neighbors) Known() bool { return n.known.Load() }
+
+// Lacks returns what a node lacks now for what its pods need most of the time and the reserve; zero if it has enough, or shares
+// nothing. inUse means that they use more memory than it has: then lacks is by how much, and no CPU, without which nobody is
+// killed. Published shares may be a minute old, and a pod may have left since.
 func (n *Neighbors) Lacks(name string) (lacks node.Resources, inUse bool) {
 	in, known := n.Cluster.Rules()
 	if !known || n.published.Load() == nil {
@@ -91,8 +95,11 @@ func (n *Neighbors) Lacks(name string) (lacks node.Resources, inUse bool) {
 	if share == nil {
 		return lacks, false
 	}
+	if over := share.Over(sizing.Memory); over > 0 {
+		return node.Resources{Memory: over}, true
+	}
 	amounts := share.Lacks()
-	return node.Resources{CPU: amounts[sizing.CPU.Index], Memory: amounts[sizing.Memory.Index]}, share.Holds[sizing.Memory.Index] > share.Available[sizing.Memory.Index]
+	return node.Resources{CPU: amounts[sizing.CPU.Index], Memory: amounts[sizing.Memory.Index]}, false
 }
 
 // Rest returns which part of its node a pod needs at its peak, or uses now, beyond what it needs most of the time, in
@@ -127,6 +134,7 @@ func (n *Neighbors) Forget() {
 	before := n.nodes
 	n.table, n.pods, n.nodes, n.planned = nil, nil, nil, nil
 	n.published.Store(nil)
+	n.known.Store(true)
 	n.tellChanged(maps.Keys(before))
 }
 
@@ -143,6 +151,7 @@ func (n *Neighbors) Publish(in cluster.Rules) {
 		to.expected[nodeType] = all.Expected(names)
 	}
 	n.published.Store(to)
+	n.known.Store(true)
 	n.tellChanged(slices.Values(changed))
 	for name := range n.nodes {
 		if share, before := all.Of(name), n.planned[name]; share != nil && !near(before, share.Of) {
@@ -223,7 +232,7 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 	free[sizing.Memory.Index] = headroom.FreeMemory
 	t.SetNode(of.Name, headroom.Node{Allocatable: amountsOf(node.Allocatable(of)), Free: free})
 	for _, p := range n.Cluster.On(of.Name) {
-		if p.Finished() || !accepted(p) {
+		if p.Finished() || !p.Accepted() { // Nobody moves because of a pod that its node has not accepted.
 			continue
 		}
 		around, known := namespaces[p.Namespace()]
@@ -233,12 +242,6 @@ func (n *Neighbors) tellOf(of *corev1.Node, t *headroom.Table, in cluster.Rules,
 		}
 		t.SetPod(string(p.UID), of.Name, needs(n.Cluster.SnapshotIn(around, p, in)))
 	}
-}
-
-// accepted reports whether a node is known to have accepted a pod. Its author may have chosen the node, and the pod may request
-// more than the node has: such a pod takes nothing of it, and its neighbors must not move because of it.
-func accepted(p *pod.Pod) bool {
-	return p.Phase() != corev1.PodPending || p.StartedAt().After(p.CreatedAt())
 }
 
 // needsNow returns what a pod needs of its node, and what it uses of it now.

@@ -222,6 +222,7 @@ func (p *Pod) readFlags(object *corev1.Pod, h *history) {
 	_, answered := object.Annotations[contract.Infeasible]
 	f.set(terminating, object.DeletionTimestamp != nil)
 	f.set(cutShort, endedByDeletion(object))
+	f.set(accepted, status.StartTime != nil || p.Phase() != corev1.PodPending)
 	f.set(static, mirror)
 	f.set(deadline, spec.ActiveDeadlineSeconds != nil && *spec.ActiveDeadlineSeconds >= 0)
 	f.set(critical, spec.Priority != nil && *spec.Priority >= systemCritical)

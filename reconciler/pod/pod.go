@@ -74,6 +74,7 @@ const (
 	memoryLags
 	sizedAtCreation
 	cutShort
+	accepted
 )
 
 func (p *Pod) is(f flags) bool { return p.flags&f != 0 }
@@ -202,6 +203,10 @@ func (p *Pod) CreatedAt() time.Time { return timeAt(p.createdAt) }
 func (p *Pod) StartedAt() time.Time {
 	return p.CreatedAt().Add(time.Duration(p.startedAfter) * time.Second)
 }
+
+// Accepted reports whether a node is known to have accepted the pod. Its author may have chosen the node, and the pod may request more
+// than the node has: until the kubelet has looked at it, it takes nothing of the node.
+func (p *Pod) Accepted() bool { return p.is(accepted) }
 
 // Namespace returns the pod's namespace.
 func (p *Pod) Namespace() string { return textOf(p.namespace) }

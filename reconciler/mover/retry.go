@@ -1,0 +1,107 @@
+package mover
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// firstRetry is the time after which a pod that cannot move is judged again, or evicted again: it may only have been resized in
+// between. It doubles with each further attempt, up to lastRetry.
+const firstRetry, lastRetry = time.Second, 10 * time.Minute
+
+// retry is when it is tried again to move a pod.
+type retry struct {
+	tries int
+	at    time.Time
+	// why is why it was not possible, and budget the namespace of the PodDisruptionBudget that did not permit it; empty if that
+	// is not why.
+	why, budget string
+	// soon means that only other evictions come first.
+	soon bool
+}
+
+// restart lets the pod move now if it can, whatever prevented that before.
+func (r *retry) restart(now time.Time) { r.tries, r.at = 0, now }
+
+// retrying changes when it is tried again to move a pod.
+func (m *Mover) retrying(uid types.UID, change func(*retry)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.retries[uid]
+	if r == nil {
+		r = &retry{}
+		m.retries[uid] = r
+	}
+	change(r)
+}
+
+// postpone notes why a pod does not move, and that it is tried again later. It returns how often it was tried before.
+func (g *glance) postpone(uid types.UID, why string) (tries int) {
+	g.retrying(uid, func(r *retry) {
+		tries = r.tries
+		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why}
+		g.soon(r.at)
+	})
+	return tries
+}
+
+// await notes why others move before a pod: that usually takes seconds, and is no attempt.
+func (g *glance) await(uid types.UID, why string) {
+	g.retrying(uid, func(r *retry) {
+		r.at, r.why, r.budget, r.soon = g.now.Add(leastPause), why, "", true
+		g.soon(r.at)
+	})
+}
+
+// waits reports whether a pod is tried again only later, and takes note of the namespaces where pods wait for other evictions.
+func (g *glance) waits(uid types.UID, namespace string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.retries[uid]
+	if r == nil || !g.now.Before(r.at) {
+		return false
+	}
+	if r.soon {
+		g.waiting[namespace] = true
+	}
+	g.soon(r.at)
+	return true
+}
+
+// done notes what was done to a pod.
+func (g *glance) done(uid types.UID, what string) {
+	g.retrying(uid, func(r *retry) { *r = retry{at: g.now.Add(seenWithin), why: what, tries: r.tries} })
+}
+
+// askedFor lets a pod wait at least as long as the API server asks for.
+func (g *glance) askedFor(uid types.UID, pause time.Duration) {
+	g.retrying(uid, func(r *retry) {
+		if at := g.now.Add(pause); at.After(r.at) {
+			r.at = at
+		}
+	})
+}
+
+// keep postpones a pod that does not move, and notes whether that is because of a PodDisruptionBudget.
+func (g *glance) keep(c *candidate, why string) {
+	g.postpone(c.UID, why)
+	if c.budget {
+		g.retrying(c.UID, func(r *retry) { r.budget = c.Namespace })
+	}
+}
+
+// BudgetEased takes note that a PodDisruptionBudget in a namespace may permit more than before: what waits for it is tried again.
+func (m *Mover) BudgetEased(namespace string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.retries {
+		if r.budget == namespace {
+			r.restart(m.Clock.Now())
+			m.lookSoon()
+		}
+	}
+}

@@ -145,5 +145,8 @@ func (c *Client) Holds() workloadresizerv1.HoldServiceClient { return c.holds }
 // Benchmarks returns the generated client of the BenchmarkService.
 func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return c.benchmarks }
 
+// Cluster returns the generated client of the ClusterService.
+func (c *Client) Cluster() workloadresizerv1.ClusterServiceClient { return c.cluster }
+
 // Usage returns the generated client of the UsageService.
 func (c *Client) Usage() workloadresizerv1.UsageServiceClient { return c.usage }

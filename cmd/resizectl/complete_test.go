@@ -40,6 +40,21 @@ func comeFromTheServer(t *testing.T) {
 	if got, want := completions(t, "resizectl", "plan", "--server", address, "-n", ""), []string{"default", "shop"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want the namespaces %q", got, want)
 	}
+	for _, tc := range []struct {
+		args, want []string
+	}{
+		{[]string{"workloads", "list", ""}, []string{"deployment/web", "statefulset/cart", "statefulset/db"}},
+		{[]string{"workloads", "list", "--decision", ""}, []string{"resize", "aligned", "skip"}},
+		{[]string{"workloads", "list", "--order-by", "requested"}, []string{"requested_cpu", "requested_memory"}},
+		{[]string{"workloads", "list", "--reason", "UnknownNode"}, []string{"UnknownNodeType"}},
+	} {
+		if got := completions(t, "resizectl", append([]string{tc.args[0], tc.args[1], "--server", address}, tc.args[2:]...)...); !slices.Equal(got, tc.want) {
+			t.Errorf("%q: got %q, want %q", tc.args, got, tc.want)
+		}
+	}
+	if got := completions(t, "resizectl", "nodes", "list", "--server", address, "--node-type", ""); len(got) != 3 || !strings.HasPrefix(got[0], "c3\t") {
+		t.Errorf("got %q, want the node types", got)
+	}
 	if got := completions(t, "resizectl", "pause", "web", "--server", address, ""); len(got) > 0 {
 		t.Errorf("a second pod is completed with %q", got)
 	}
@@ -73,6 +88,8 @@ func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
 		{[]string{"plan", "shop/"}, []string{"shop/db-0", "shop/web-5b-x", "shop/bare", "shop/deployment/web", "shop/statefulset/db"}},
 		{[]string{"plan", "shop/deployment/"}, []string{"shop/deployment/web", "shop/statefulset/db"}},
 		{[]string{"plan", "-n", ""}, []string{"bank", "shop"}},
+		{[]string{"workloads", "list", "-n", "shop", ""}, []string{"deployment/web", "statefulset/db"}},
+		{[]string{"workloads", "list", "-n", ""}, []string{"bank", "shop"}},
 		{[]string{"holds", "--namespace", ""}, []string{"bank", "shop"}},
 		{[]string{"plan", "--node", ""}, []string{"node-1"}},
 		{[]string{"plan", "--context", ""}, []string{"c"}},
@@ -86,7 +103,7 @@ func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
 
 func areSilentIfNothingAnswers(t *testing.T) {
 	kubeconfig := cmdtest.File(t, "config", []byte(unreachableCluster))
-	for _, args := range [][]string{{"explain", ""}, {"plan", "-n", ""}, {"plan", "--node", ""}, {"ratios", "get", ""}} {
+	for _, args := range [][]string{{"explain", ""}, {"plan", "-n", ""}, {"plan", "--node", ""}, {"ratios", "get", ""}, {"workloads", "list", ""}, {"nodes", "list", "--node-type", ""}} {
 		if got := completions(t, pluginProgram, append([]string{"--kubeconfig", kubeconfig}, args...)...); len(got) > 0 {
 			t.Errorf("%q: got %q", args, got)
 		}

@@ -30,7 +30,7 @@ func known() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: []*workloadresizerv1.ManifestPlan{
 			{Kind: "Deployment", Name: "web", Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}, {Kind: "Pod", Name: "bare", Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
 		}}),
-		knownBenchmarks(), knownUsage(),
+		knownBenchmarks(), knownUsage(), knownCluster(),
 	)
 }
 
@@ -90,6 +90,31 @@ func knownUsage() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{{Recommendation: recommendations[0]}}}),
 		cmdtest.Returns(&workloadresizerv1.GetUsageHistoryResponse{Workload: web, NodeTypes: []*workloadresizerv1.NodeTypeHistory{{NodeType: "n4", Memory: []*workloadresizerv1.UsageBucket{{To: 1 << 20, Share: 1}}}}}),
 		cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "push"}, {Name: "metrics.k8s.io"}, {Name: "prometheus"}}}),
+	)
+}
+
+// knownCluster answers with workloads whose usage is known, and with nodes.
+func knownCluster() cmdtest.Script {
+	amounts := func(cpu string) *workloadresizerv1.ResourceAmounts {
+		return &workloadresizerv1.ResourceAmounts{Cpu: cpu, Memory: "1Gi"}
+	}
+	workload := func(kind, name, saved string, pods int64, codes ...string) *workloadresizerv1.WorkloadSummary {
+		w := &workloadresizerv1.WorkloadSummary{Recommended: amounts("1"), Savings: &workloadresizerv1.Savings{
+			Namespace: "default", Workload: &workloadresizerv1.Workload{Kind: kind, Name: name}, Pods: pods, Authored: amounts("2"), Requested: amounts("1"), Saved: amounts(saved), Used: amounts("1"),
+		}}
+		for _, code := range codes {
+			w.Pods = append(w.Pods, &workloadresizerv1.PodCount{Decision: workloadresizerv1.Decision_DECISION_ALIGNED, Code: code, Pods: 1})
+		}
+		return w
+	}
+	node := func(name, requested string) *workloadresizerv1.NodeSummary {
+		return &workloadresizerv1.NodeSummary{Name: name, NodeType: "n4", Resources: map[string]*workloadresizerv1.NodeShare{"cpu": {Allocatable: "4", Requested: requested}}}
+	}
+	return cmdtest.Scripts(
+		cmdtest.Pages(1, &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{
+			workload("Deployment", "web", "1", 2, "AlreadyAligned", "NotOwned"), workload("StatefulSet", "db", "-1", 1),
+		}}),
+		cmdtest.Pages(1, &workloadresizerv1.ListNodesResponse{Nodes: []*workloadresizerv1.NodeSummary{node("node-10", "3"), node("node-2", "900m")}}),
 	)
 }
 

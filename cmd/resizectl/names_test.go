@@ -24,6 +24,8 @@ func TestNames(t *testing.T) {
 		{"resizes.name", []string{"resizes", "list", "-A"}, command.ExitOK},
 		{"holds.name", []string{"holds"}, command.ExitOK},
 		{"usage.name", []string{"usage", "-A"}, command.ExitOK},
+		{"workloads.name", []string{"workloads", "list", "-A"}, command.ExitOK},
+		{"nodes.name", []string{"nodes", "list"}, command.ExitOK},
 	} {
 		t.Run(filepath.Base(tc.golden), func(t *testing.T) {
 			code, stdout, stderr := program.Shell(t.Context(), append(tc.args, "-o", "name", "--server", address)...)

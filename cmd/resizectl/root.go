@@ -17,12 +17,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/resizes"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/usage"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/workloads"
 )
 
 const rootHelp = `resizectl shows what workload-resizer does with the pods in a cluster, and why.
@@ -83,6 +85,9 @@ const rootExamples = `  # Show whether the server is healthy
   # Show what the workloads in the cluster request, use and need
   resizectl usage -A
 
+  # List the workloads that request most memory
+  resizectl workloads list -A --order-by "requested_memory desc" --limit 10
+
   # Show the ratios that benchmarks suggest
   resizectl benchmark suggest
 
@@ -133,8 +138,10 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
 	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), export.NewCommand(out, server), backtest.NewCommand(out))...)
-	section(root, "resizes", "Resizes and the state of the server:",
+	section(root, "resizes", "Resizes, and the state of the cluster and the server:",
 		resizes.NewCommand(out, server),
+		workloads.NewCommand(out, server),
+		nodes.NewCommand(out, server),
 		status.NewCommand(out, server),
 		check.NewCommand(out, server))
 	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)

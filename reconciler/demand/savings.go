@@ -77,6 +77,19 @@ func (d *Demands) Workloads(ctx context.Context, of Selection) iter.Seq2[*Saver,
 	})
 }
 
+// On is the Savings of the pods on a node, without what is Recommended.
+func (d *Demands) On(node string, table *ratios.Table) (all Savings) {
+	need := d.Table().Demand
+	var owners []workload.Workload
+	for _, p := range d.Cluster.On(node) {
+		owners = d.Cluster.Owners().Chain(owners[:0], p)
+		w, _ := d.countsFor(p, owners)
+		one := d.savingsOf(p, w, table, need)
+		all.Add(&one)
+	}
+	return all
+}
+
 // saving returns the savings of a namespace.
 func (d *Demands) saving(namespace string, selected *Selection, chosen *chosen, table *ratios.Table, need lookup) []*Saver {
 	return slices.DeleteFunc(d.savers(namespace, selected, chosen, table, need), func(s *Saver) bool { return s.Pods == 0 && s.Reverts+s.Kills == 0 })

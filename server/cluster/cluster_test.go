@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
@@ -73,6 +75,24 @@ func (f *fixture) workloads(request *workloadresizerv1.ListWorkloadsRequest) []*
 		f.Fatal(err)
 	}
 	return response.GetWorkloads()
+}
+
+// reportDB reports what the pod of the workload db uses.
+func (f *fixture) reportDB() {
+	f.Helper()
+	stream, err := f.usage.ReportUsage(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	cores, bytes := 0.2, int64(100<<20)
+	if err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{{
+		PodUid: "bankdb", Container: "app", EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute), CpuCores: &cores, MemoryPeakBytes: &bytes,
+	}}}); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := stream.CloseAndRecv(); err != nil {
+		f.Fatal(err)
+	}
 }
 
 // say describes workloads with their pods.
@@ -137,19 +157,7 @@ func TestListWorkloads(t *testing.T) {
 	})
 	t.Run("has what pods would request by usage that is known", func(t *testing.T) {
 		f := newFixture(t, servertest.All, nil)
-		stream, err := f.usage.ReportUsage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		cores, bytes := 0.2, int64(100<<20)
-		if err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{{
-			PodUid: "bankdb", Container: "app", EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute), CpuCores: &cores, MemoryPeakBytes: &bytes,
-		}}}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := stream.CloseAndRecv(); err != nil {
-			t.Fatal(err)
-		}
+		f.reportDB()
 		localcluster.Eventually(t, "the recommendation", func() error {
 			for _, w := range f.workloads(&workloadresizerv1.ListWorkloadsRequest{LabelSelector: "app=db"}) {
 				recommendations, err := f.usage.ListRecommendations(t.Context(), &workloadresizerv1.ListRecommendationsRequest{Namespace: "bank"})
@@ -193,6 +201,7 @@ func TestListNodes(t *testing.T) {
 	f := newFixture(t, servertest.Only("bank"), nil, func(pods []corev1.Pod, nodes []corev1.Node) {
 		pods[0].Status.Phase = corev1.PodSucceeded
 		nodes[0].Spec.Unschedulable = true
+		nodes[0].Spec.Taints = []corev1.Taint{{Key: "busy", Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
 		nodes[1].Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	})
 	list := func(request *workloadresizerv1.ListNodesRequest) *workloadresizerv1.ListNodesResponse {
@@ -204,11 +213,13 @@ func TestListNodes(t *testing.T) {
 		return response
 	}
 	all := list(&workloadresizerv1.ListNodesRequest{}).GetNodes()
-	if len(all) != 2 || all[0].GetName() != "a" || all[0].GetNodeType() != "n2d" || all[0].GetPods() != 0 || !all[0].GetUnschedulable() || all[0].GetReady() || all[0].GetCpuFactor() != 1 {
+	if len(all) != 2 || all[0].GetName() != "a" || all[0].GetNodeType() != "n2d" || all[0].GetPods() != 0 || !all[0].GetUnschedulable() || all[0].GetReady() || all[0].GetCpuFactor() != 1 ||
+		!strings.HasPrefix(all[0].GetOverload(), "a is overloaded, and has the taint busy:PreferNoSchedule") || all[0].GetUnknownPods() != 0 {
 		t.Errorf("%v", all)
 	}
 	b := all[1]
-	if b.GetName() != "b" || b.GetPods() != 3 || b.GetUnschedulable() || !b.GetReady() || b.GetCpuFactor() != 0.8 || b.MemoryFactor == nil {
+	if b.GetName() != "b" || b.GetPods() != 3 || b.GetUnschedulable() || !b.GetReady() || b.GetCpuFactor() != 0.8 || b.MemoryFactor == nil || b.GetOverload() != "" ||
+		b.GetUnknownPods() != 3 || b.GetUsed().GetCpu() != "0" {
 		t.Errorf("%v", b)
 	}
 	if cpu := b.GetResources()["cpu"]; cpu.GetAllocatable() != "3" || cpu.GetRequested() != "3" || cpu.GetSteady() != "" || b.GetResources()["memory"].GetRequested() != "3Gi" {
@@ -223,4 +234,35 @@ func TestListNodes(t *testing.T) {
 	}
 	_, err := f.ListNodes(t.Context(), &workloadresizerv1.ListNodesRequest{PageToken: "other"})
 	servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token")
+}
+
+func TestListNodesByUsage(t *testing.T) {
+	t.Run("has what pods use and share", func(t *testing.T) {
+		layer := servertest.Layer()
+		layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Apply, Policy: policy.SharedPolicy}})
+		f := newFixture(t, servertest.All, layer)
+		f.reportDB()
+		localcluster.Eventually(t, "the usage of the node", func() error {
+			response, err := f.ListNodes(t.Context(), &workloadresizerv1.ListNodesRequest{NodeType: "n4"})
+			if err != nil {
+				return err
+			}
+			b, used := response.GetNodes()[0], f.workloads(&workloadresizerv1.ListWorkloadsRequest{LabelSelector: "app=db"})[0].GetSavings().GetUsed()
+			if b.GetUsed().GetCpu() == "0" || !proto.Equal(b.GetUsed(), used) || b.GetUnknownPods() != 2 {
+				return fmt.Errorf("%v is used, want %v, and of %d pods it is not known", b.GetUsed(), used, b.GetUnknownPods())
+			}
+			if cpu, memory := b.GetResources()["cpu"], b.GetResources()["memory"]; cpu.GetSteady() == "" || cpu.GetSteady() == "0" || cpu.GetRest() == "" || memory.GetRest() != "0" || memory.GetLacks() != "" {
+				return fmt.Errorf("shares %v", b.GetResources())
+			}
+			return nil
+		})
+	})
+	t.Run("has no usage without sources", func(t *testing.T) {
+		parts := servertest.StartShop(t, servertest.Setup{})
+		service := New(Config{Reconciler: parts.Loop, Ratios: parts.Store, Viewer: servertest.All})
+		response, err := workloadresizerv1.NewClusterServiceClient(servertest.Connect(t, service)).ListNodes(t.Context(), &workloadresizerv1.ListNodesRequest{})
+		if err != nil || len(response.GetNodes()) != 2 || response.GetNodes()[1].GetUsed() != nil || response.GetNodes()[1].GetResources()["cpu"].GetRequested() != "3" {
+			t.Errorf("%v, %v", response, err)
+		}
+	})
 }

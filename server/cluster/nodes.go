@@ -10,15 +10,15 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
-	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/paging"
+	"github.com/workload-resizer/workload-resizer/server/translate"
+	"github.com/workload-resizer/workload-resizer/server/usage"
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
 
 // ListNodes implements workloadresizerv1.ClusterServiceServer.
-func (s *Service) ListNodes(_ context.Context, request *workloadresizerv1.ListNodesRequest) (*workloadresizerv1.ListNodesResponse, error) {
+func (s *Service) ListNodes(ctx context.Context, request *workloadresizerv1.ListNodesRequest) (*workloadresizerv1.ListNodesResponse, error) {
 	page, err := paging.Of(request, pageSizes)
 	if err != nil {
 		return nil, err
@@ -27,61 +27,52 @@ func (s *Service) ListNodes(_ context.Context, request *workloadresizerv1.ListNo
 	if err != nil {
 		return nil, err
 	}
+	release, err := s.config.Slots.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	response := &workloadresizerv1.ListNodesResponse{}
-	response.Nodes, response.NextPageToken = paging.Fill(page, s.nodes(request.GetNodeType(), page.After, table.Profiles()[0]))
+	response.Nodes, response.NextPageToken = paging.Fill(page, s.nodes(request.GetNodeType(), page.After, table))
 	return response, nil
 }
 
 // nodes returns the nodes of a type, or all nodes, whose names come after one, in their order.
-func (s *Service) nodes(nodeType, after string, globals *ratios.Profile) iter.Seq2[string, *workloadresizerv1.NodeSummary] {
+func (s *Service) nodes(nodeType, after string, table *ratios.Table) iter.Seq2[string, *workloadresizerv1.NodeSummary] {
 	all := slices.Clone(s.config.Reconciler.Cluster.Nodes())
 	slices.SortFunc(all, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	return func(yield func(string, *workloadresizerv1.NodeSummary) bool) {
 		for _, n := range all {
-			if n.Name <= after {
+			of := s.config.Reconciler.Planner.RuleBy(table.Profiles()[0], n, "").NodeType
+			if n.Name <= after || nodeType != "" && of != nodeType {
 				continue
 			}
-			summary := s.node(n, globals)
-			if nodeType != "" && summary.GetNodeType() != nodeType {
-				continue
-			}
-			if !yield(n.Name, summary) {
+			if !yield(n.Name, s.node(n, of, table)) {
 				return
 			}
 		}
 	}
 }
 
-func (s *Service) node(n *corev1.Node, globals *ratios.Profile) *workloadresizerv1.NodeSummary {
-	of := s.config.Reconciler.Cluster
-	ruling := s.config.Reconciler.Planner.RuleBy(globals, n, "")
+// node returns a node of a type.
+func (s *Service) node(n *corev1.Node, nodeType string, table *ratios.Table) *workloadresizerv1.NodeSummary {
+	of := s.config.Reconciler
 	ready, _ := node.Readiness(n)
 	summary := &workloadresizerv1.NodeSummary{
-		Name: n.Name, NodeType: ruling.NodeType, Resources: map[string]*workloadresizerv1.NodeShare{},
-		Unschedulable: n.Spec.Unschedulable, Ready: ready, CreateTime: values.Timestamp(n.CreationTimestamp.Time),
+		Name: n.Name, NodeType: nodeType, Resources: translate.NodeShares(of, n),
+		Unschedulable: n.Spec.Unschedulable, Ready: ready, CreateTime: values.Timestamp(n.CreationTimestamp.Time), Overload: of.OverloadOf(n.Name),
 	}
-	if entry, known := globals.Lookup(ruling.NodeType); known && entry.Unused == "" {
+	if entry, known := table.Profiles()[0].Lookup(nodeType); known && entry.Unused == "" {
 		summary.CpuFactor, summary.MemoryFactor = new(entry.CPUFactor.Float64()), new(entry.MemoryFactor.Float64())
 	}
-	for _, p := range of.On(n.Name) {
+	for _, p := range of.Cluster.On(n.Name) {
 		if !p.Finished() {
 			summary.Pods++
 		}
 	}
-	has, free := node.Allocatable(n), of.Free(n)
-	var share *headroom.Share
 	if s.config.Demands != nil {
-		share = s.config.Demands.Neighbors().Of(n.Name)
-	}
-	for _, m := range sizing.Measures {
-		resource := &workloadresizerv1.NodeShare{Allocatable: m.Text(has.Of(m)), Requested: m.Text(has.Of(m) - free.Of(m))}
-		if share != nil && share.Rests[m.Index] > 0 {
-			resource.Steady, resource.Rest, resource.Reserve = m.Text(share.Steady[m.Index]), m.Text(share.Rests[m.Index]), m.Text(share.Reserve[m.Index])
-			if lacks := share.Lacks()[m.Index]; lacks > 0 {
-				resource.Lacks = m.Text(lacks)
-			}
-		}
-		summary.Resources[m.Name] = resource
+		takes := s.config.Demands.On(n.Name, table)
+		summary.Used, summary.UnknownPods = usage.Amounts(takes.Used), int64(takes.Unknown)
 	}
 	return summary
 }

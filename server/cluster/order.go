@@ -64,14 +64,14 @@ func (o order) placeOf(s *demand.Saver) (p place) {
 
 // compare orders places. Workloads with the same amount are in the order of their names in both directions.
 func (o order) compare(a, b place) int {
-	byAmount, byName := cmp.Compare(a.amount, b.amount), demand.CompareSavers(a.of, b.of)
+	amounts, names := cmp.Compare(a.amount, b.amount), demand.CompareSavers(a.of, b.of)
 	switch {
 	case o.descending && o.amount == nil:
-		return -byName
+		return -names
 	case o.descending:
-		return cmp.Or(-byAmount, byName)
+		return cmp.Or(-amounts, names)
 	}
-	return cmp.Or(byAmount, byName)
+	return cmp.Or(amounts, names)
 }
 
 // separator occurs in no part of a place.

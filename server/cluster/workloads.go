@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 	"github.com/workload-resizer/workload-resizer/server/usage"
@@ -120,6 +119,6 @@ func selects(request *workloadresizerv1.ListWorkloadsRequest, pods []*workloadre
 		return true
 	}
 	return slices.ContainsFunc(pods, func(c *workloadresizerv1.PodCount) bool {
-		return (decision == workloadresizerv1.Decision_DECISION_UNSPECIFIED || c.GetDecision() == decision) && (code == "" || contract.Reason(c.GetCode()) == contract.Reason(code))
+		return (decision == workloadresizerv1.Decision_DECISION_UNSPECIFIED || c.GetDecision() == decision) && (code == "" || c.GetCode() == code)
 	})
 }

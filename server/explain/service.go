@@ -12,7 +12,6 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
-	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -140,27 +139,17 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 	return out
 }
 
-// shares returns what the pods on the node of a plan share, by the names of the resources; nil if the pod shares nothing.
+// shares returns what the pods on the node of a plan share, by the names of the resources that the pod shares; nil if it shares
+// nothing.
 func (s *Service) shares(p *plan.Plan) map[string]*workloadresizerv1.NodeShare {
-	on, demands := s.config.Reconciler.Cluster.NodeNamed(p.Node), s.config.Reconciler.Demands
-	if on == nil || demands == nil {
+	on := s.config.Reconciler.Cluster.NodeNamed(p.Node)
+	if on == nil {
 		return nil
 	}
-	share, free := demands.Neighbors().Of(p.Node), s.config.Reconciler.Cluster.Free(on)
-	if share == nil {
-		return nil
-	}
-	all := map[string]*workloadresizerv1.NodeShare{}
+	all := translate.NodeShares(s.config.Reconciler, on)
 	for _, m := range sizing.Measures {
-		if !p.Shares(m) {
-			continue
-		}
-		has := node.Allocatable(on).Of(m)
-		all[m.Name] = &workloadresizerv1.NodeShare{
-			Allocatable: m.Text(has), Requested: m.Text(has - free.Of(m)), Steady: m.Text(share.Steady[m.Index]), Rest: m.Text(share.Rests[m.Index]), Reserve: m.Text(share.Reserve[m.Index]),
-		}
-		if lacks := share.Lacks()[m.Index]; lacks > 0 {
-			all[m.Name].Lacks = m.Text(lacks)
+		if !p.Shares(m) || all[m.Name].GetSteady() == "" {
+			delete(all, m.Name)
 		}
 	}
 	return all

@@ -216,6 +216,7 @@ var fieldNames = []struct {
 	{regexp.MustCompile(`^(?:.*\.)?author$`), "your name"},
 	{regexp.MustCompile(`^to_change$`), "--to"},
 	{regexp.MustCompile(`^states\b`), "--state"},
+	{regexp.MustCompile(`^order_by$`), "--order-by"},
 	{regexp.MustCompile(`^kind$`), "--kind"},
 	{regexp.MustCompile(`^(?:scope\.(?:pod\.|workload\.)?)?namespace$`), "--namespace"},
 	{regexp.MustCompile(`^(?:scope\.)?pod(?:\.name)?$`), "the name of the pod"},

@@ -27,7 +27,7 @@ const (
 // historyQuery selects the changes to list.
 type historyQuery struct {
 	nodeType string
-	limit    int
+	limit    objects.Limit
 }
 
 func newHistoryCommand(out print.Output, server *connect.Connection) *cobra.Command {
@@ -52,25 +52,27 @@ number of a change.`,
 			Args:     command.Args(cobra.MaximumNArgs(1)),
 			Complete: connect.CompleteNodeTypes(server, 1),
 			Flags: func(cmd *cobra.Command) {
-				cmd.Flags().IntVar(&h.limit, "limit", defaultHistory, "maximum number of changes to list; 0 for all that are kept")
+				h.limit.AddFlag(cmd, defaultHistory, "changes", "all that are kept")
 			},
-			Steps: []command.Step{command.Name(&h.nodeType, "the node type is empty; omit it for all of them"), h.validate},
+			Steps: []command.Step{command.Name(&h.nodeType, "the node type is empty; omit it for all of them"), h.limit.Check},
 		},
 		Kind:  changeKind,
 		Fetch: h.fetch,
 	}.Command(out, server)
 }
 
-func (h *historyQuery) validate(cmd *cobra.Command, _ []string) error {
-	if h.limit < 0 {
-		return command.UsageErrorf(cmd, "--limit %d is negative; use 0 for no limit", h.limit)
-	}
-	return nil
-}
-
 func (h *historyQuery) fetch(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.OverrideChange], error) {
-	all, err := h.pages(ctx, c)
-	if err != nil {
+	all := &workloadresizerv1.ListOverrideChangesResponse{}
+	if err := h.limit.Read(historyPage, func(size int32) (int, bool, error) {
+		page, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{
+			NodeType: h.nodeType, PageSize: size, PageToken: all.GetNextPageToken(),
+		})
+		if err != nil {
+			return 0, false, err
+		}
+		all.Changes, all.NextPageToken = append(all.Changes, page.GetChanges()...), page.GetNextPageToken()
+		return len(all.Changes), all.NextPageToken != "", nil
+	}); err != nil {
 		return nil, err
 	}
 	older := ""
@@ -81,29 +83,6 @@ func (h *historyQuery) fetch(ctx context.Context, c *client.Client, _ *print.Out
 		Objects: all.GetChanges(), Document: []proto.Message{all}, Empty: "no changes to overrides are kept",
 		Remarks: []string{older},
 	}, nil
-}
-
-// pages reads pages until there are enough changes. The token of the answer is empty if there are no
-// older changes.
-func (h *historyQuery) pages(ctx context.Context, c *client.Client) (*workloadresizerv1.ListOverrideChangesResponse, error) {
-	all := &workloadresizerv1.ListOverrideChangesResponse{}
-	for {
-		size := historyPage
-		if h.limit > 0 {
-			size = min(size, h.limit-len(all.GetChanges()))
-		}
-		page, err := c.Overrides().ListOverrideChanges(ctx, &workloadresizerv1.ListOverrideChangesRequest{
-			NodeType: h.nodeType, PageSize: int32(size), PageToken: all.GetNextPageToken(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		all.Changes = append(all.Changes, page.GetChanges()...)
-		all.NextPageToken = page.GetNextPageToken()
-		if all.NextPageToken == "" || h.limit > 0 && len(all.Changes) >= h.limit {
-			return all, nil
-		}
-	}
 }
 
 func changeKind(o *print.Output) objects.Kind[*workloadresizerv1.OverrideChange, delta] {

@@ -87,7 +87,7 @@ func nodeTypeText(nodeType string) string {
 
 // amountsText returns amounts for people.
 func amountsText(a *workloadresizerv1.ResourceAmounts) string {
-	return "cpu " + shown(a.GetCpu(), cores) + ", memory " + shown(a.GetMemory(), bytes)
+	return "cpu " + print.CPU.Amount(a.GetCpu()) + ", memory " + print.Memory.Amount(a.GetMemory())
 }
 
 func computedStep(step *workloadresizerv1.RecommendationStep) string {
@@ -108,7 +108,7 @@ func computedStep(step *workloadresizerv1.RecommendationStep) string {
 func targetStep(size *workloadresizerv1.RecommendedSize) string {
 	target, lower, upper := size.GetTarget(), size.GetLower(), size.GetUpper()
 	text := fmt.Sprintf("Target: %s, on the baseline (requests outside of cpu %s and memory %s are wrong)",
-		amountsText(target), boundsText("cpu", lower.GetCpu(), upper.GetCpu(), cores), boundsText("memory", lower.GetMemory(), upper.GetMemory(), bytes))
+		amountsText(target), boundsText(print.CPU, lower.GetCpu(), upper.GetCpu()), boundsText(print.Memory, lower.GetMemory(), upper.GetMemory()))
 	if uncapped := size.GetUncappedTarget(); uncapped != nil && (uncapped.GetCpu() != target.GetCpu() || uncapped.GetMemory() != target.GetMemory()) {
 		text += "; without the bounds in the configuration: " + amountsText(uncapped)
 	}
@@ -138,7 +138,7 @@ func decreaseStep(p print.Painter, size *workloadresizerv1.RecommendedSize) stri
 // leastSteps say how much memory was used at most, and which sizes have proven too small; none if neither is known.
 func leastSteps(size *workloadresizerv1.RecommendedSize) (steps []string) {
 	if peak := size.GetPeakMemory(); peak != "" {
-		steps = append(steps, "Peak: at most "+shown(peak, bytes)+" of memory were used today and in the seven days before.")
+		steps = append(steps, "Peak: at most "+print.Memory.Amount(peak)+" of memory were used today and in the seven days before.")
 	}
 	var least []string
 	for _, of := range []struct {
@@ -146,10 +146,10 @@ func leastSteps(size *workloadresizerv1.RecommendedSize) (steps []string) {
 		than *workloadresizerv1.ResourceAmounts
 	}{{"requests", size.GetLeastRequests()}, {"limits", size.GetLeastLimits()}} {
 		if cpu := of.than.GetCpu(); cpu != "" {
-			least = append(least, of.name+" of cpu below "+shown(cpu, cores))
+			least = append(least, of.name+" of cpu below "+print.CPU.Amount(cpu))
 		}
 		if memory := of.than.GetMemory(); memory != "" {
-			least = append(least, of.name+" of memory below "+shown(memory, bytes))
+			least = append(least, of.name+" of memory below "+print.Memory.Amount(memory))
 		}
 	}
 	if len(least) > 0 {
@@ -182,20 +182,20 @@ func nowSteps(p print.Painter, r *workloadresizerv1.Recommendation, currency str
 		return []string{"Now: no pod with this container runs."}, nil
 	}
 	steps := []string{fmt.Sprintf("Now: requests of %s: cpu %s, memory %s; authored: cpu %s, memory %s.",
-		print.CountOf(s.pods, "pod"), cores(s.requested.cpu), bytes(s.requested.memory), cores(s.authored.cpu), bytes(s.authored.memory))}
+		print.CountOf(s.pods, "pod"), print.CPU.Text(s.requested.cpu), print.Memory.Text(s.requested.memory), print.CPU.Text(s.authored.cpu), print.Memory.Text(s.authored.memory))}
 	if s.unknownPods > 0 {
 		unknown := s.unknown()
 		steps = append(steps, fmt.Sprintf("%s: %s without a recommendation, or on a node whose performance is unknown (authored: cpu %s, memory %s). Savings do not count this.",
-			p.Paint(print.Notable, "Unknown"), print.CountOf(s.unknownPods, "pod"), cores(unknown.cpu), bytes(unknown.memory)))
+			p.Paint(print.Notable, "Unknown"), print.CountOf(s.unknownPods, "pod"), print.CPU.Text(unknown.cpu), print.Memory.Text(unknown.memory)))
 	}
 	if s.known() == 0 {
 		return steps, nil
 	}
 	saved := s.saved
 	steps = append(steps, fmt.Sprintf("Saved: authored - recommended: cpu %s - %s = %s, memory %s - %s = %s; used: cpu %s, memory %s.",
-		cores(s.compared.cpu), cores(s.recommended.cpu), p.Paint(savedStyle(saved.cpu.Sign()), cores(saved.cpu)),
-		bytes(s.compared.memory), bytes(s.recommended.memory), p.Paint(savedStyle(saved.memory.Sign()), bytes(saved.memory)),
-		cores(s.used.cpu), bytes(s.used.memory)))
+		print.CPU.Text(s.compared.cpu), print.CPU.Text(s.recommended.cpu), p.Paint(savedStyle(saved.cpu.Sign()), print.CPU.Text(saved.cpu)),
+		print.Memory.Text(s.compared.memory), print.Memory.Text(s.recommended.memory), p.Paint(savedStyle(saved.memory.Sign()), print.Memory.Text(saved.memory)),
+		print.CPU.Text(s.used.cpu), print.Memory.Text(s.used.memory)))
 	if cost := s.cost.saved(); cost != nil {
 		steps = append(steps, fmt.Sprintf("Cost of a month of %d hours: authored - recommended: %s - %s = %s %s.", monthHours, money(*s.cost.authored), money(*s.cost.changed), money(*cost), print.OneLine(currency)))
 	}

@@ -145,9 +145,9 @@ func fold(buckets []*workloadresizerv1.UsageBucket, each int) []*workloadresizer
 
 // coresOf and bytesOf return the edges of buckets for people.
 func coresOf(x float64) string {
-	return cores(*resource.NewMilliQuantity(int64(math.Round(x*1000)), resource.DecimalSI))
+	return print.CPU.Text(*resource.NewMilliQuantity(int64(math.Round(x*1000)), resource.DecimalSI))
 }
 
 func bytesOf(x float64) string {
-	return bytes(*resource.NewQuantity(int64(math.Round(x)), resource.BinarySI))
+	return print.Memory.Text(*resource.NewQuantity(int64(math.Round(x)), resource.BinarySI))
 }

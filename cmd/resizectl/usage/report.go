@@ -221,7 +221,7 @@ func unknownText(total *sums) string {
 	}
 	unknown := total.unknown()
 	return fmt.Sprintf("%d of %s unknown: their authors requested cpu %s and memory %s, which no sum counts; \"resizectl usage explain WORKLOAD\" shows why",
-		total.unknownPods, print.AreOf(total.pods, "container"), cores(unknown.cpu), bytes(unknown.memory))
+		total.unknownPods, print.AreOf(total.pods, "container"), print.CPU.Text(unknown.cpu), print.Memory.Text(unknown.memory))
 }
 
 // withheld says of which workloads the table has what their authors requested as recommended; empty if of none.

@@ -219,7 +219,7 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%dB", n)
 	}
 	if n >= 10*mi {
-		return bytes(*resource.NewQuantity(n, resource.BinarySI))
+		return print.Memory.Text(*resource.NewQuantity(n, resource.BinarySI))
 	}
 	return fmt.Sprintf("%dKi", (n+ki/2)/ki)
 }

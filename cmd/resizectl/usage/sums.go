@@ -2,8 +2,6 @@ package usage
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -162,41 +160,4 @@ func (a amounts) fields() *fields {
 
 func (a amounts) inAPI() *workloadresizerv1.ResourceAmounts {
 	return &workloadresizerv1.ResourceAmounts{Cpu: a.cpu.String(), Memory: a.memory.String()}
-}
-
-// cores returns an amount of CPU for people, e.g. "1500m" or "12.3".
-func cores(q resource.Quantity) string {
-	millis := q.MilliValue()
-	switch size := max(millis, -millis); {
-	case size < 10_000:
-		return resource.NewMilliQuantity(millis, resource.DecimalSI).String()
-	case size < 1_000_000:
-		return tenths(float64(millis) / 1000)
-	}
-	return strconv.FormatInt(millis/1000, 10)
-}
-
-// bytes returns an amount of memory for people, in Mi or larger units unless it is tiny, e.g. "345Mi"
-// or "12.3Gi".
-func bytes(q resource.Quantity) string {
-	const mi, gi = 1 << 20, 1 << 30
-	n := q.Value()
-	switch size := max(n, -n); {
-	case size < mi:
-		return resource.NewQuantity(n, resource.BinarySI).String()
-	case size < 10*gi:
-		rounded := (size + mi/2) / mi * mi
-		if n < 0 {
-			rounded = -rounded
-		}
-		return resource.NewQuantity(rounded, resource.BinarySI).String()
-	case size < 1000*gi:
-		return tenths(float64(n)/gi) + "Gi"
-	}
-	return strconv.FormatInt(n/gi, 10) + "Gi"
-}
-
-// tenths returns a number with one digit after the point, unless that is 0.
-func tenths(x float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }

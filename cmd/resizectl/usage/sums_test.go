@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -181,29 +182,6 @@ func sumsAreByNamespace(t *testing.T) {
 	}
 }
 
-func TestAmountsForPeople(t *testing.T) {
-	for _, tc := range []struct{ cpu, cores, memory, bytes string }{
-		{"0", "0", "0", "0"},
-		{"1m", "1m", "1", "1"},
-		{"1500m", "1500m", "1023Ki", "1023Ki"},
-		{"3", "3", "1572864", "2Mi"},
-		{"9999m", "9999m", "943718401", "900Mi"},
-		{"10", "10", "10239Mi", "10239Mi"},
-		{"12345m", "12.3", "10Gi", "10Gi"},
-		{"999900m", "999.9", "12345Mi", "12.1Gi"},
-		{"1234567m", "1234", "1234567Mi", "1205Gi"},
-		{"-1500m", "-1500m", "-900Mi", "-900Mi"},
-		{"-12345m", "-12.3", "-12345Mi", "-12.1Gi"},
-	} {
-		if got := cores(resource.MustParse(tc.cpu)); got != tc.cores {
-			t.Errorf("cpu %s is %s, want %s", tc.cpu, got, tc.cores)
-		}
-		if got := bytes(resource.MustParse(tc.memory)); got != tc.bytes {
-			t.Errorf("memory %s is %s, want %s", tc.memory, got, tc.bytes)
-		}
-	}
-}
-
 func TestBoundsForPeople(t *testing.T) {
 	for _, tc := range []struct{ upper, cores, bytes string }{
 		{"330m", "200m to 330m", ""},
@@ -211,10 +189,10 @@ func TestBoundsForPeople(t *testing.T) {
 		{"100G", "200m to any amount", "320Mi to 93.1Gi"},
 		{"100T", "200m to any amount", "320Mi to any amount"},
 	} {
-		if got := boundsText("cpu", "200m", tc.upper, cores); tc.cores != "" && got != tc.cores {
+		if got := boundsText(print.CPU, "200m", tc.upper); tc.cores != "" && got != tc.cores {
 			t.Errorf("cpu up to %s is %s, want %s", tc.upper, got, tc.cores)
 		}
-		if got := boundsText("memory", "320Mi", tc.upper, bytes); tc.bytes != "" && got != tc.bytes {
+		if got := boundsText(print.Memory, "320Mi", tc.upper); tc.bytes != "" && got != tc.bytes {
 			t.Errorf("memory up to %s is %s, want %s", tc.upper, got, tc.bytes)
 		}
 	}

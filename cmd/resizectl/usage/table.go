@@ -94,8 +94,8 @@ func (l layout) columns() []column {
 	return slices.Concat(
 		l.nameColumns(count), sumColumns(known, known, change), only(l.priced, l.monthColumns(known)...),
 		[]column{
-			objects.Cell("CPU Now", func(r *row) any { return cores(r.sums.requested.cpu) }).Wide(),
-			objects.Cell("Memory Now", func(r *row) any { return bytes(r.sums.requested.memory) }).Wide(),
+			objects.Cell("CPU Now", func(r *row) any { return print.CPU.Text(r.sums.requested.cpu) }).Wide(),
+			objects.Cell("Memory Now", func(r *row) any { return print.Memory.Text(r.sums.requested.memory) }).Wide(),
 			amountColumn("Unknown CPU", some, cpu, (*sums).unknown).Wide(), amountColumn("Unknown Memory", some, memory, (*sums).unknown).Wide(),
 		},
 		only(l.by == byContainer, itemColumns...),
@@ -123,30 +123,30 @@ func (l layout) savingsColumns() []column {
 	)
 }
 
-// kind is a resource, and how people read its amounts.
+// kind is a resource, and its part of amounts.
 type kind struct {
-	name string
-	of   func(amounts) resource.Quantity
-	text func(resource.Quantity) string
+	print.Resource
+	of func(amounts) resource.Quantity
 }
 
 var (
-	cpu    = kind{"CPU", func(a amounts) resource.Quantity { return a.cpu }, cores}
-	memory = kind{"Memory", func(a amounts) resource.Quantity { return a.memory }, bytes}
+	cpu    = kind{print.CPU, func(a amounts) resource.Quantity { return a.cpu }}
+	memory = kind{print.Memory, func(a amounts) resource.Quantity { return a.memory }}
 )
 
 // sumColumns say of both resources how much changes, is used and saved, as far as that is known.
 func sumColumns(known, usedKnown func(*sums) bool, change func(*sums) (from, to amounts)) (columns []column) {
 	for _, k := range []kind{cpu, memory} {
 		columns = append(columns,
-			sumColumn(k.name, known, func(s *sums) any {
+			sumColumn(k.Title, known, func(s *sums) any {
 				from, to := change(s)
-				return changeCell(k.of(from), k.of(to), k.text)
+				authored, changed := k.of(from), k.of(to)
+				return k.Change(authored.String(), changed.String())
 			}),
-			amountColumn(k.name+" Used", usedKnown, k, func(s *sums) amounts { return s.used }),
-			sumColumn(k.name+" Saved", known, func(s *sums) any {
+			amountColumn(k.Title+" Used", usedKnown, k, func(s *sums) amounts { return s.used }),
+			sumColumn(k.Title+" Saved", known, func(s *sums) any {
 				saved := k.of(s.saved)
-				return print.Cell{Text: k.text(saved), Style: savedStyle(saved.Sign())}
+				return print.Cell{Text: k.Text(saved), Style: savedStyle(saved.Sign())}
 			}))
 	}
 	return columns
@@ -163,16 +163,7 @@ func sumColumn(header string, known func(*sums) bool, cell func(*sums) any) colu
 }
 
 func amountColumn(header string, known func(*sums) bool, k kind, of func(*sums) amounts) column {
-	return sumColumn(header, known, func(s *sums) any { return k.text(k.of(of(s))) })
-}
-
-// changeCell returns "authored → recommended".
-func changeCell(from, to resource.Quantity, text func(resource.Quantity) string) print.Cell {
-	cell := print.Change(text(from), text(to))
-	if cell.Style != print.Plain {
-		cell.Style = print.ChangeStyle(from.String(), to.String())
-	}
-	return cell
+	return sumColumn(header, known, func(s *sums) any { return k.Text(k.of(of(s))) })
 }
 
 // savedStyle returns the style of what is saved: less than nothing is more on the nodes.
@@ -210,15 +201,17 @@ func money(hour float64) string { return fmt.Sprintf("%.2f", hour*monthHours) }
 var itemColumns = []column{
 	itemColumn("Rule", (*workloadresizerv1.Recommendation).GetRule),
 	itemColumn("Demand From", (*workloadresizerv1.Recommendation).GetDemandFrom),
-	sizeColumn("Target CPU", func(size *workloadresizerv1.RecommendedSize) string { return shown(size.GetTarget().GetCpu(), cores) }),
+	sizeColumn("Target CPU", func(size *workloadresizerv1.RecommendedSize) string {
+		return print.CPU.Amount(size.GetTarget().GetCpu())
+	}),
 	sizeColumn("CPU Bounds", func(size *workloadresizerv1.RecommendedSize) string {
-		return boundsText("cpu", size.GetLower().GetCpu(), size.GetUpper().GetCpu(), cores)
+		return boundsText(print.CPU, size.GetLower().GetCpu(), size.GetUpper().GetCpu())
 	}),
 	sizeColumn("Target Memory", func(size *workloadresizerv1.RecommendedSize) string {
-		return shown(size.GetTarget().GetMemory(), bytes)
+		return print.Memory.Amount(size.GetTarget().GetMemory())
 	}),
 	sizeColumn("Memory Bounds", func(size *workloadresizerv1.RecommendedSize) string {
-		return boundsText("memory", size.GetLower().GetMemory(), size.GetUpper().GetMemory(), bytes)
+		return boundsText(print.Memory, size.GetLower().GetMemory(), size.GetUpper().GetMemory())
 	}),
 	sizeColumn("Confidence", func(size *workloadresizerv1.RecommendedSize) string {
 		return confidence(size.GetCpuConfidence()) + "/" + confidence(size.GetMemoryConfidence())
@@ -245,21 +238,13 @@ func sizeColumn(header string, text func(*workloadresizerv1.RecommendedSize) str
 	})
 }
 
-// shown returns an amount of the API for people.
-func shown(amount string, text func(resource.Quantity) string) string {
-	q, err := resource.ParseQuantity(amount)
-	if err != nil {
-		return print.OrAbsent(print.OneLine(amount))
-	}
-	return text(q)
-}
-
 // boundsText returns the bounds of a resource for people, e.g. "200m to 330m".
-func boundsText(name, lower, upper string, text func(resource.Quantity) string) string {
-	if print.Unbounded(name, upper) {
-		return shown(lower, text) + " to " + print.AnyAmount
+func boundsText(of print.Resource, lower, upper string) string {
+	most := print.AnyAmount
+	if !print.Unbounded(of.Name, upper) {
+		most = of.Amount(upper)
 	}
-	return shown(lower, text) + " to " + shown(upper, text)
+	return of.Amount(lower) + " to " + most
 }
 
 // confidence returns how much history there is, with two digits.
@@ -271,7 +256,7 @@ func onNodes(item *workloadresizerv1.Recommendation) string {
 	for _, on := range item.GetNodeTypes() {
 		name, size := cmp.Or(print.OneLine(on.GetNodeType()), "unknown type"), "unknown"
 		if on.GetSize() != nil {
-			size = shown(on.GetSize().GetCpu(), cores) + "/" + shown(on.GetSize().GetMemory(), bytes)
+			size = print.CPU.Amount(on.GetSize().GetCpu()) + "/" + print.Memory.Amount(on.GetSize().GetMemory())
 		}
 		parts = append(parts, fmt.Sprintf("%s: %s (%s)", name, size, print.CountOf(on.GetPods(), "pod")))
 	}

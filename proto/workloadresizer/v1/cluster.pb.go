@@ -40,7 +40,8 @@ type ListWorkloadsRequest struct {
 	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
 	// The order: "name" for namespace, kind and name, which is the default, or "pods", "reverts",
 	// "requested_cpu", "requested_memory", "saved_cpu" or "saved_memory". With " desc", the
-	// largest come first.
+	// largest come first. Amounts change between two pages, so that a list that is ordered by one
+	// may repeat or miss a workload, unless it is one page.
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// The maximum number of workloads to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -400,15 +401,23 @@ type NodeSummary struct {
 	MemoryFactor *float64 `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
 	// The number of its pods that have not finished.
 	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
-	// Its resources, "cpu" and "memory". The fields about sharing are empty unless its pods share
-	// the resource.
+	// Its resources, "cpu" and "memory". The fields about sharing are empty if no pods in the cluster
+	// share resources.
 	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Whether new pods are kept off the node.
+	// Whether the node is cordoned. A taint can keep new pods off a node that is not.
 	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`
 	// Whether the node is ready.
 	Ready bool `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
 	// When it was created.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// What its running pods use, as far as that is known: the mean of CPU, and of the peaks of memory.
+	// Absent if the server runs without sources of usage.
+	Used *ResourceAmounts `protobuf:"bytes,10,opt,name=used,proto3" json:"used,omitempty"`
+	// The number of its running pods whose usage is not known, which used leaves out.
+	UnknownPods int64 `protobuf:"varint,11,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
+	// The taint that keeps new pods off the node because it is overloaded, in human-readable form;
+	// empty if it has none.
+	Overload      string `protobuf:"bytes,12,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +515,27 @@ func (x *NodeSummary) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *NodeSummary) GetUsed() *ResourceAmounts {
+	if x != nil {
+		return x.Used
+	}
+	return nil
+}
+
+func (x *NodeSummary) GetUnknownPods() int64 {
+	if x != nil {
+		return x.UnknownPods
+	}
+	return 0
+}
+
+func (x *NodeSummary) GetOverload() string {
+	if x != nil {
+		return x.Overload
+	}
+	return ""
+}
+
 var File_workloadresizer_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
@@ -542,7 +572,7 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"r\n" +
 	"\x11ListNodesResponse\x125\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x1f.workloadresizer.v1.NodeSummaryR\x05nodes\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe5\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdd\x04\n" +
 	"\vNodeSummary\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\tnode_type\x18\x02 \x01(\tR\bnodeType\x12\"\n" +
@@ -554,7 +584,11 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"\runschedulable\x18\a \x01(\bR\runschedulable\x12\x14\n" +
 	"\x05ready\x18\b \x01(\bR\x05ready\x12;\n" +
 	"\vcreate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x1a[\n" +
+	"createTime\x127\n" +
+	"\x04used\x18\n" +
+	" \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x04used\x12!\n" +
+	"\funknown_pods\x18\v \x01(\x03R\vunknownPods\x12\x1a\n" +
+	"\boverload\x18\f \x01(\tR\boverload\x1a[\n" +
 	"\x0eResourcesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x123\n" +
 	"\x05value\x18\x02 \x01(\v2\x1d.workloadresizer.v1.NodeShareR\x05value:\x028\x01B\r\n" +
@@ -603,16 +637,17 @@ var file_workloadresizer_v1_cluster_proto_depIdxs = []int32{
 	5,  // 6: workloadresizer.v1.ListNodesResponse.nodes:type_name -> workloadresizer.v1.NodeSummary
 	6,  // 7: workloadresizer.v1.NodeSummary.resources:type_name -> workloadresizer.v1.NodeSummary.ResourcesEntry
 	12, // 8: workloadresizer.v1.NodeSummary.create_time:type_name -> google.protobuf.Timestamp
-	13, // 9: workloadresizer.v1.NodeSummary.ResourcesEntry.value:type_name -> workloadresizer.v1.NodeShare
-	0,  // 10: workloadresizer.v1.ClusterService.ListWorkloads:input_type -> workloadresizer.v1.ListWorkloadsRequest
-	3,  // 11: workloadresizer.v1.ClusterService.ListNodes:input_type -> workloadresizer.v1.ListNodesRequest
-	1,  // 12: workloadresizer.v1.ClusterService.ListWorkloads:output_type -> workloadresizer.v1.ListWorkloadsResponse
-	4,  // 13: workloadresizer.v1.ClusterService.ListNodes:output_type -> workloadresizer.v1.ListNodesResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 9: workloadresizer.v1.NodeSummary.used:type_name -> workloadresizer.v1.ResourceAmounts
+	13, // 10: workloadresizer.v1.NodeSummary.ResourcesEntry.value:type_name -> workloadresizer.v1.NodeShare
+	0,  // 11: workloadresizer.v1.ClusterService.ListWorkloads:input_type -> workloadresizer.v1.ListWorkloadsRequest
+	3,  // 12: workloadresizer.v1.ClusterService.ListNodes:input_type -> workloadresizer.v1.ListNodesRequest
+	1,  // 13: workloadresizer.v1.ClusterService.ListWorkloads:output_type -> workloadresizer.v1.ListWorkloadsResponse
+	4,  // 14: workloadresizer.v1.ClusterService.ListNodes:output_type -> workloadresizer.v1.ListNodesResponse
+	13, // [13:15] is the sub-list for method output_type
+	11, // [11:13] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_cluster_proto_init() }

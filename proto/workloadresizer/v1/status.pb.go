@@ -110,8 +110,8 @@ type GetStatusResponse struct {
 	SizesAtCreation bool `protobuf:"varint,21,opt,name=sizes_at_creation,json=sizesAtCreation,proto3" json:"sizes_at_creation,omitempty"`
 	// The evictions of the last hour, the newest first, of pods that the caller can see.
 	Evictions []*Eviction `protobuf:"bytes,22,rep,name=evictions,proto3" json:"evictions,omitempty"`
-	// The number of pods that may be evicted, because their nodes have no room for their sizes, and
-	// are not yet. Their plans say why.
+	// The number of pods that may be evicted, because their nodes have no room for their sizes, or
+	// for what their pods need together, and are not yet. Their plans say why.
 	EvictionBacklog int64 `protobuf:"varint,23,opt,name=eviction_backlog,json=evictionBacklog,proto3" json:"eviction_backlog,omitempty"`
 	// The number of nodes with the taint of overloaded nodes.
 	OverloadedNodes int64 `protobuf:"varint,24,opt,name=overloaded_nodes,json=overloadedNodes,proto3" json:"overloaded_nodes,omitempty"`

@@ -452,6 +452,13 @@ soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the
 bin/workload-resizer-stepped:
 	@CGO_ENABLED=0 go test -vet=off -c -trimpath -o $@ ./cmd/workload-resizer
 
+# How many clusters "make simulate" simulates per case, and from which seed.
+SIMULATE ?= -runs 2000 -seed 1
+
+.PHONY: simulate
+simulate: ## Estimate ratios from the usage of simulated clusters whose ratios are known. Takes 8 hours of one core (SIMULATE='-runs 100').
+	$(GO_TEST) -count=1 -timeout=24h -v -run '^TestSimulation$$' ./ratios/production/productiontest -args $(SIMULATE)
+
 # How many pods "make soak-creation" deletes, and within which time those that replace them must have a node.
 SOAK_CREATION ?= -recreations 1000 -pending 30s
 

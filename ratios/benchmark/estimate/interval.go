@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/workload-resizer/workload-resizer/internal/student"
 )
 
 // Interval is a confidence interval of a ratio.
@@ -31,7 +33,7 @@ func interval(parts []part, s *Settings) (of *Interval, certain float64) {
 	spread, squares := spread(parts)
 	// With equal weights, 1/squares is the number of benchmarks.
 	free := 1/squares - 1
-	across := Quantile(s.Confidence, free) * spread * math.Sqrt(squares)
+	across := student.Quantile(s.Confidence, free) * spread * math.Sqrt(squares)
 	a, aFree := machineVariance(parts, func(c *cell) []share { return []share{{c.of, 1}} }, s)
 	b, bFree := machineVariance(parts, func(c *cell) []share { return c.base }, s)
 	if aFree == 0 || bFree == 0 {
@@ -42,10 +44,10 @@ func interval(parts []part, s *Settings) (of *Interval, certain float64) {
 	if d := a*a/aFree + b*b/bFree; d > 0 {
 		freedom = within * within / d
 	}
-	t := Quantile(s.Confidence, freedom)
+	t := student.Quantile(s.Confidence, freedom)
 	bias := loadBias * math.Abs(busier(parts))
 	half := bias + math.Sqrt(t*t*within+across*across)
-	certain = bias + math.Sqrt(t*t*within+across*across/leastVariance(1-byChance, free))
+	certain = bias + math.Sqrt(t*t*within+across*across/student.LeastVariance(1-byChance, free))
 	mean := meanLog(parts)
 	return &Interval{exp(mean - half), exp(mean + half)}, certain
 }

@@ -5,31 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/workload-resizer/workload-resizer/internal/student"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 )
-
-func TestQuantile(t *testing.T) {
-	// From tables of Student's distribution.
-	for _, tc := range []struct{ probability, freedom, want float64 }{
-		{0.95, 1, 12.7062}, {0.95, 2, 4.3027}, {0.95, 3, 3.1824}, {0.95, 7, 2.3646}, {0.95, 30, 2.0423}, {0.95, math.Inf(1), 1.9600},
-		{0.99, 1, 63.6567}, {0.99, 5, 4.0321}, {0.5, 4, 0.7407}, {0.95, 1e6, 1.9600},
-	} {
-		if got := Quantile(tc.probability, tc.freedom); math.Abs(got/tc.want-1) > 0.001 {
-			t.Errorf("%v with %v degrees of freedom: %.4f, want %.4f", tc.probability, tc.freedom, got, tc.want)
-		}
-	}
-}
-
-func TestLeastVariance(t *testing.T) {
-	// From tables of the chi-squared distribution.
-	for _, tc := range []struct{ probability, freedom, want float64 }{
-		{0.9, 1, 0.01579}, {0.9, 2, 0.2107 / 2}, {0.9, 3, 0.5844 / 3}, {0.9, 39, 28.196 / 39}, {0.95, 10, 3.940 / 10}, {0.5, 5, 4.351 / 5},
-	} {
-		if got := leastVariance(tc.probability, tc.freedom); math.Abs(got/tc.want-1) > 0.001 {
-			t.Errorf("%v with %v degrees of freedom: %.5f, want %.5f", tc.probability, tc.freedom, got, tc.want)
-		}
-	}
-}
 
 func TestInterval(t *testing.T) {
 	t.Run("combines the half-widths of machines and benchmarks", combinesTheHalfWidthsOfMachinesAndBenchmarks)
@@ -109,7 +87,7 @@ func bothSidesHaveTheirOwnDegreesOfFreedom(t *testing.T) {
 	e := estimates(append(spaced("n2d", 3), spaced("n4", 4)...), "n2d", lenient())["n4"]
 	a, b := 0.02*0.02*5/3/4, 0.02*0.02/3
 	freedom := (a + b) * (a + b) / (a*a/3 + b*b/2)
-	if want := Quantile(0.95, freedom) * math.Sqrt(a+b); !near(half(e), want, 1e-6) {
+	if want := student.Quantile(0.95, freedom) * math.Sqrt(a+b); !near(half(e), want, 1e-6) {
 		t.Errorf("half-width %v, want %v", half(e), want)
 	}
 }

@@ -1,4 +1,4 @@
-package estimate
+package student
 
 import "math"
 
@@ -28,9 +28,9 @@ func within(t, freedom float64) float64 {
 	return 1 - incompleteBeta(freedom/(freedom+t*t), freedom/2, 0.5)
 }
 
-// leastVariance returns the value that a variable with the chi-squared distribution exceeds with a
+// LeastVariance returns the value that a variable with the chi-squared distribution exceeds with a
 // probability, divided by its degrees of freedom.
-func leastVariance(probability, freedom float64) float64 {
+func LeastVariance(probability, freedom float64) float64 {
 	low, high := 0.0, 1.0
 	for below(high, freedom) < 1-probability {
 		high *= 2

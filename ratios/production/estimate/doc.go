@@ -1,0 +1,27 @@
+// Package estimate estimates how fast node types are, from what package evidence keeps of the replicas of
+// workloads that ran on nodes of several types at the same time. Everything here is a pure function.
+//
+// The model is linear in logarithms. A workload's difference between two types is the difference between the
+// types, plus how the workload deviates on each type, plus how its replicas and their nodes deviate:
+//
+//   - The deviations of workloads are random effects. Their size is estimated from how the workloads differ by more than
+//     the spread of their replicas explains.
+//   - The deviations of replicas last for hours. How much of them is left after a number of hours follows from how much of
+//     the spread between replicas shows over time.
+//   - All workloads share the nodes, so their deviations do not average out with more workloads. Their size
+//     is what two halves of the workloads see of them alike.
+//   - On nodes that others keep busy, work takes more CPU where threads share cores. By how much follows from replicas of
+//     one type, and differences between types are corrected by it.
+//
+// All types are solved together: if n4 is compared with n2d and n2d with e2, then n4 is compared with e2.
+//
+// Two questions have different answers. The mean of this cluster's workloads, weighted by the cores that they
+// use on a type, is what its ratio for the whole cluster should be; the more workloads are measured, the more certain it is. The next workload differs
+// from the others, no matter how many there are.
+//
+// Usage cannot tell a slow node from one that is given less work. Workloads whose differences are smaller than those of
+// others, or change with load, are classified by a mixture model, and count by the probability that they do
+// not mislead. The others are held back with a reason.
+//
+// It must not know clocks, pods, where evidence is stored or which ratios are in effect.
+package estimate

@@ -1,0 +1,157 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/workload-resizer/workload-resizer/internal/student"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+// Interval is a ratio with its confidence interval.
+type Interval struct{ Ratio, Low, High float64 }
+
+// half returns the half-width of the interval, as a fraction of the ratio.
+func (i Interval) half() float64 { return math.Sqrt(i.High/i.Low) - 1 }
+
+// Type is how fast a node type is for the workloads that run on it.
+type Type struct {
+	NodeType string
+	// Cluster is the ratio for the mean of this cluster's workloads, weighted by the cores that they use on
+	// the type, and Population
+	// the one for the mean of workloads like these. Next is the interval for a workload that was not measured.
+	// They are 0 if no workload compares the type with the baseline.
+	Cluster, Population, Next Interval
+	// Workloads is how many workloads that count ran on the type, Nodes on how many nodes, and Hours for how many hours
+	// of the upper half of their load together.
+	Workloads, Nodes int
+	Hours            float64
+	// Doubts are why the ratio must not be applied automatically; empty if it can be.
+	Doubts []Doubt
+}
+
+// Workload is what is known of a workload.
+type Workload struct {
+	Key evidence.Key
+	// Held is why it does not count; "" if it does. Honest is the probability that it does not mislead.
+	Held   Reason
+	Honest float64
+}
+
+// Result is what all evidence says.
+type Result struct {
+	// Types are sorted by name, without the baseline. Workloads are sorted by key.
+	Types     []Type
+	Workloads []Workload
+	// Between is how much workloads differ from each other, and Nodes how much the nodes of a type do: standard
+	// deviations as fractions.
+	Between, Nodes float64
+}
+
+// Estimate compares all node types with the baseline.
+func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
+	base := slices.Index(e.Types, baseline)
+	if base < 0 {
+		return Result{}
+	}
+	all, slow := workloads(e, &s)
+	nodes := nodesOf(e, &s)
+	m := fit(all, len(e.Types), base, &s)
+	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
+	for i := range all {
+		result.Workloads = append(result.Workloads, Workload{all[i].key, all[i].held, all[i].honest})
+	}
+	busy := busyOf(e)
+	for t, name := range e.Types {
+		if t == base {
+			continue
+		}
+		x := Type{NodeType: name, Nodes: nodes.kinds[t].count}
+		for i := range m.workloads {
+			o := &m.workloads[i]
+			if o.w.held == "" && slices.Contains(o.types, t) {
+				x.Workloads++
+				for _, p := range o.w.pairs {
+					if p.a == t || p.b == t {
+						x.Hours += p.hours
+					}
+				}
+			}
+		}
+		if m.connected[t] {
+			shared := nodes.variance * (nodes.kinds[t].shares + nodes.kinds[base].shares)
+			shared += slow[t].variance*busy[t]*busy[t] + slow[base].variance*busy[base]*busy[base]
+			m.intervals(&x, t, all, shared, nodes.freedom, &s)
+		}
+		x.Doubts = doubts(&x, nodes.kinds[t], nodes.kinds[base], &s)
+		result.Types = append(result.Types, x)
+	}
+	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
+	return result
+}
+
+// intervals fills the ratios of a type. Shared is the variance that no number of workloads reduces.
+func (m *model) intervals(x *Type, t int, all []workload, shared, sharedFreedom float64, s *Settings) {
+	own := m.covariance.at(t, t)
+	free := max(min(m.freedom, float64(x.Workloads)+s.BetweenWeight-1), 1)
+	x.Population = between(m.speed[t], own, free, shared, sharedFreedom, s)
+	x.Next = between(m.speed[t], own+m.between, m.freedom, shared, sharedFreedom, s)
+
+	cores := 0.0
+	for i := range all {
+		cores += all[i].cores[t]
+	}
+	mean, variance := m.speed[t], 0.0
+	contrast := make([]float64, m.types)
+	contrast[t] = 1
+	counted := make(map[*workload]bool, len(m.workloads))
+	for i := range m.workloads {
+		o := &m.workloads[i]
+		counted[o.w] = true
+		part := o.w.cores[t] / cores
+		if part == 0 {
+			continue
+		}
+		deviation, v, falls := o.predict(m, t)
+		mean += part * deviation
+		variance += part * part * v
+		for k := range falls {
+			contrast[k] -= part * falls[k]
+		}
+	}
+	for i := range all {
+		if !counted[&all[i]] {
+			variance += math.Pow(all[i].cores[t]/cores, 2) * m.between
+		}
+	}
+	contrast[m.base] = 0
+	x.Cluster = between(mean, m.quadratic(contrast)+variance, free, shared, sharedFreedom, s)
+}
+
+// between returns the interval around a logarithm whose variance has two parts, each with its degrees of freedom
+// (Satterthwaite).
+func between(log, a, freeA, b, freeB float64, s *Settings) Interval {
+	free := (a + b) * (a + b) / (a*a/freeA + b*b/freeB)
+	half := student.Quantile(s.Confidence, free) * math.Sqrt(a+b)
+	return Interval{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
+}
+
+// busyOf returns, by type, how much busier its nodes are than the mean of all.
+func busyOf(e *evidence.Evidence) []float64 {
+	middle := busyMean(e)
+	sums, weights := make([]float64, len(e.Types)), make([]float64, len(e.Types))
+	for _, w := range e.Workloads {
+		for i := range w.Cells {
+			c := &w.Cells[i]
+			for side, t := range [2]int{c.A, c.B} {
+				sums[t] += (c.Busy[side] - middle) * c.Hours()
+				weights[t] += c.Hours()
+			}
+		}
+	}
+	for t := range sums {
+		sums[t] /= max(weights[t], 1e-9)
+	}
+	return sums
+}

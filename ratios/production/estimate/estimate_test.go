@@ -1,0 +1,215 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+// chain returns evidence of workloads that compare e2 with n2d, and n2d with n4, but never e2 with n4: n2d is 1.1 times as
+// fast as e2, and n4 1.2 times as fast as n2d.
+func chain(workloads int) *evidence.Evidence {
+	e := evidence.New()
+	e.Types = []string{"e2", "n2d", "n4"}
+	e.Slowdown = make([]evidence.Slowdown, 3)
+	for i := range workloads {
+		ratio := math.Log([2]float64{1.1, 1.2}[i%2]) + 0.05*math.Sin(float64(i*i))
+		e.Workloads[evidence.Key(i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{cell(i%2, i%2+1, ratio)}}
+	}
+	for i := range 60 {
+		h := evidence.Deviation{Weight: 100}
+		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Halves: [2]evidence.Deviation{h, h}}
+	}
+	return e
+}
+
+func cell(a, b int, ratio float64) evidence.Cell {
+	return evidence.Cell{
+		A: a, B: b, Like: evidence.Moments{N: 150, Mean: -ratio, Squares: 150 * 0.02}, Spread: 0.04, Replicas: [2]float64{4, 4},
+		Slope: evidence.Slope{Weight: 14, Squares: 0.5, Days: 14},
+	}
+}
+
+func of(t *testing.T, r Result, name string) Type {
+	t.Helper()
+	i := slices.IndexFunc(r.Types, func(x Type) bool { return x.NodeType == name })
+	if i < 0 {
+		t.Fatalf("%s is not one of %+v", name, r.Types)
+	}
+	return r.Types[i]
+}
+
+func codes(x Type) []Code {
+	var all []Code
+	for _, d := range x.Doubts {
+		all = append(all, d.Code)
+	}
+	return all
+}
+
+func TestEstimate(t *testing.T) {
+	t.Run("compares types through others", comparesTypesThroughOthers)
+	t.Run("is more certain of this cluster than of the next workload", isMoreCertainOfThisClusterThanOfTheNextWorkload)
+	t.Run("says what is missing", saysWhatIsMissing)
+	t.Run("holds workloads back that mislead", holdsWorkloadsBackThatMislead)
+	t.Run("corrects how busy nodes are", correctsHowBusyNodesAre)
+	t.Run("weights workloads by cores", weightsWorkloadsByCores)
+	t.Run("accepts circles that were compared in different hours", acceptsCirclesThatWereComparedInDifferentHours)
+}
+
+func comparesTypesThroughOthers(t *testing.T) {
+	r := Estimate(chain(200), "e2", Defaults())
+	if x := of(t, r, "n4"); math.Abs(x.Cluster.Ratio-1.32) > 0.02 || math.Abs(x.Population.Ratio-1.32) > 0.02 || len(x.Doubts) > 0 {
+		t.Errorf("%+v", x)
+	}
+	back := Estimate(chain(200), "n4", Defaults())
+	if x := of(t, back, "e2"); math.Abs(x.Population.Ratio*of(t, r, "n4").Population.Ratio-1) > 1e-6 {
+		t.Errorf("there and back: %+v", x)
+	}
+}
+
+func isMoreCertainOfThisClusterThanOfTheNextWorkload(t *testing.T) {
+	x := of(t, Estimate(chain(200), "e2", Defaults()), "n2d")
+	if x.Cluster.half() >= x.Next.half() || x.Next.half() < 0.05 {
+		t.Errorf("±%.3f and ±%.3f", x.Cluster.half(), x.Next.half())
+	}
+	if few := of(t, Estimate(chain(20), "e2", Defaults()), "n2d"); few.Cluster.half() <= x.Cluster.half() {
+		t.Errorf("±%.3f with few, ±%.3f with many", few.Cluster.half(), x.Cluster.half())
+	}
+}
+
+func saysWhatIsMissing(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(e *evidence.Evidence)
+		want   Code
+	}{
+		{"no workload on both", func(e *evidence.Evidence) {
+			e.Types = append(e.Types, "c3")
+			e.Slowdown = append(e.Slowdown, evidence.Slowdown{})
+		}, NotCompared},
+		{"two nodes", func(e *evidence.Evidence) {
+			for i := 8; i < 60; i += 3 {
+				delete(e.Nodes, evidence.Key(i))
+			}
+		}, TooFewNodes},
+		{"few workloads", func(e *evidence.Evidence) {
+			for i := 9; i < 200; i += 2 {
+				delete(e.Workloads, evidence.Key(i))
+			}
+		}, TooFewWorkloads},
+		{"CPU models that differ", func(e *evidence.Evidence) {
+			e.Models = []string{"milan", "rome"}
+			for i := 2; i < 60; i += 3 {
+				n := e.Nodes[evidence.Key(i)]
+				n.Model = i % 2
+				for h := range n.Halves {
+					n.Halves[h].Sum = 0.2 * float64(i%2) * n.Halves[h].Weight
+				}
+			}
+		}, ModelsDiffer},
+		{"few workloads that differ", func(e *evidence.Evidence) {
+			for i := 21; i < 200; i += 2 {
+				delete(e.Workloads, evidence.Key(i))
+			}
+		}, IntervalTooWide},
+	} {
+		e := chain(200)
+		tc.change(e)
+		r := Estimate(e, "e2", Defaults())
+		x := r.Types[len(r.Types)-1]
+		if tc.want == NotCompared {
+			x = of(t, r, "c3")
+		}
+		if !slices.Contains(codes(x), tc.want) {
+			t.Errorf("%s: %v, want %s", tc.name, x.Doubts, tc.want)
+		}
+	}
+}
+
+func holdsWorkloadsBackThatMislead(t *testing.T) {
+	slow := math.Log(1.2)
+	for _, tc := range []struct {
+		want   Reason
+		change func(w *evidence.Workload, c *evidence.Cell)
+	}{
+		{"", func(*evidence.Workload, *evidence.Cell) {}},
+		{Pulls, func(w *evidence.Workload, _ *evidence.Cell) { w.Pulls = true }},
+		{"", func(w *evidence.Workload, _ *evidence.Cell) { w.Pulls, w.Known = true, true }},
+		{TooFewHours, func(_ *evidence.Workload, c *evidence.Cell) { c.Like.N = 10 }},
+		{ReplicasUnlike, func(_ *evidence.Workload, c *evidence.Cell) { c.Spread = 0.5 }},
+		{LoadSteady, func(_ *evidence.Workload, c *evidence.Cell) { c.Slope.Days = 1 }},
+		{SizesUnlike, func(_ *evidence.Workload, c *evidence.Cell) {
+			c.Like, c.Unlike = evidence.Moments{}, c.Like
+		}},
+		{SlopeFalls, func(_ *evidence.Workload, c *evidence.Cell) { c.Like.Mean, c.Slope.Mean = -slow/2, slow*0.7 }},
+		{Odd, func(_ *evidence.Workload, c *evidence.Cell) { c.Like.Mean = -slow * 4 }},
+	} {
+		e := chain(200)
+		w := e.Workloads[1]
+		c := &w.Cells[0]
+		c.Slope.Squares = 0.05
+		c.Like.Mean = -slow
+		tc.change(w, c)
+		if got := Estimate(e, "e2", Defaults()).Workloads[1].Held; got != tc.want {
+			t.Errorf("held for %q, want %q", got, tc.want)
+		}
+	}
+}
+
+func correctsHowBusyNodesAre(t *testing.T) {
+	e := chain(200)
+	for i := range e.Slowdown {
+		e.Slowdown[i] = evidence.Slowdown{Squares: 1e4, Products: 0.3e4, Count: 1e6}
+	}
+	for _, w := range e.Workloads {
+		if c := &w.Cells[0]; c.B == 2 {
+			c.Busy = [2]float64{0.4, 0.8}
+			c.Like.Mean += 0.3 * 0.4
+		} else {
+			c.Busy = [2]float64{0.4, 0.4}
+		}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
+		t.Errorf("%+v", x.Cluster)
+	}
+}
+
+func weightsWorkloadsByCores(t *testing.T) {
+	e := chain(200)
+	before := of(t, Estimate(e, "e2", Defaults()), "n2d")
+	w := e.Workloads[0]
+	w.Cores = 1000
+	w.Cells[0].Like.Mean -= 0.1
+	after := of(t, Estimate(e, "e2", Defaults()), "n2d")
+	if after.Cluster.Ratio < before.Cluster.Ratio*1.03 || after.Population.Ratio > before.Population.Ratio*1.01 {
+		t.Errorf("from %+v to %+v", before, after)
+	}
+}
+
+func acceptsCirclesThatWereComparedInDifferentHours(t *testing.T) {
+	e := chain(200)
+	for i := range 20 {
+		w := e.Workloads[evidence.Key(i)]
+		w.Cells = []evidence.Cell{cell(0, 1, math.Log(1.1)), cell(1, 2, math.Log(1.2)), cell(0, 2, math.Log(1.32)+0.05)}
+	}
+	if r := Estimate(e, "e2", Defaults()); r.Between > 0.1 || len(of(t, r, "n4").Doubts) > 0 {
+		t.Errorf("%+v", r.Types)
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	m := newMatrix(2)
+	copy(m.v, []float64{4, 2, 2, 3})
+	if d := m.factor(); math.Abs(d-math.Log(8)) > 1e-12 {
+		t.Errorf("determinant %v", math.Exp(d))
+	}
+	inverse := m.invert()
+	for i, want := range []float64{3.0 / 8, -0.25, -0.25, 0.5} {
+		if math.Abs(inverse.v[i]-want) > 1e-12 {
+			t.Errorf("%v", inverse.v)
+		}
+	}
+}

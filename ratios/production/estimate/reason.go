@@ -1,0 +1,28 @@
+package estimate
+
+// Reason is why a workload is held back: it does not count.
+type Reason string
+
+const (
+	// Pulls means that it is known to pull work. Faster replicas then do more of it, and use as much CPU.
+	Pulls Reason = "Pulls"
+	// TooFewHours means that its types were compared for too few hours.
+	TooFewHours Reason = "TooFewHours"
+	// ReplicasUnlike means that its replicas differ by more than those of other workloads: leaders, shards
+	// or long-lived connections.
+	ReplicasUnlike Reason = "ReplicasUnlike"
+	// SizesUnlike means that the replicas on the types never had the same size, so that it is unknown whether larger
+	// ones do more of the work.
+	SizesUnlike Reason = "SizesUnlike"
+	// LoadSteady means that its load did not vary, so that nothing shows whether slower replicas get less of it.
+	LoadSteady Reason = "LoadSteady"
+	// SameUsage means that its replicas use the same CPU on types that differ for other workloads: they
+	// pull work, or their load balancer gives faster ones more.
+	SameUsage Reason = "SameUsage"
+	// SlopeFalls means that its types differ less under more load: its load balancer then gives faster replicas more.
+	SlopeFalls Reason = "SlopeFalls"
+	// SlopeRises means that its types differ more under more load: some of its CPU usage is not for work.
+	SlopeRises Reason = "SlopeRises"
+	// Odd means that it differs from the other workloads by more than they do from each other.
+	Odd Reason = "Odd"
+)

@@ -1,0 +1,29 @@
+package estimate
+
+// Settings define which estimates are trustworthy.
+type Settings struct {
+	// Confidence is the confidence level of the intervals.
+	Confidence float64
+	// Tolerance is the maximum half-width of the interval for this cluster, as a fraction of the ratio.
+	Tolerance float64
+	// MinNodes is the minimum number of nodes of the type and of the baseline, and MinWorkloads of workloads
+	// that count and run on the type.
+	MinNodes, MinWorkloads int
+	// MinHours is the minimum weight of the hours of a workload that count.
+	MinHours float64
+	// MinDays is the minimum weight of days whose load varied.
+	MinDays float64
+	// Between is how much workloads differ, and Nodes how much the nodes of a type differ, as fractions, where too few
+	// were measured to tell. They count as much as BetweenWeight and NodesWeight degrees of freedom.
+	Between, BetweenWeight, Nodes, NodesWeight float64
+	// MaxModelSpread is the maximum factor between CPU models of a type.
+	MaxModelSpread float64
+}
+
+// Defaults returns settings that are suitable for clouds.
+func Defaults() Settings {
+	return Settings{
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3,
+		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
+	}
+}

@@ -1,0 +1,17 @@
+// Package evidence folds what the replicas of workloads use, hour by hour, into sums of bounded size, from
+// which package estimate tells how fast node types are.
+//
+// Replicas of one workload in one zone share the same traffic. If they run on nodes of different types, the
+// difference between the means of the logarithms of their CPU usage in the same hour is the logarithm of the
+// ratio of the types. Only such differences are kept: usage itself is never compared across hours, zones or
+// workloads. An hour counts for a pair of types if each has two replicas that ran through it.
+//
+// What would mislead is left out here if the hour shows it: throttled replicas, two revisions, replicas
+// that started, ended or were resized in the hour. What only many hours show is kept next to the difference
+// for the estimate: the slope against load, the spread between replicas, how busy their nodes were, and the
+// same difference while replicas have unlike sizes. The difference counts in hours whose load is in the upper half,
+// because CPU that spins is the smaller part of it there.
+//
+// It must not know clocks, pods, ratios or where evidence is stored, and never learns about memory: how much
+// memory a workload needs does not depend on the speed of its node.
+package evidence

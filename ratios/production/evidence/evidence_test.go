@@ -1,0 +1,213 @@
+package evidence
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+const began = 480_000
+
+// hour returns an hour of a workload in one zone: replicas of two types that use the given cores each.
+func hour(at int64, a, b []float64) Hour {
+	h := Hour{Workload: 1, At: began + at}
+	for t, all := range [2][]float64{a, b} {
+		for i, cpu := range all {
+			h.Replicas = append(h.Replicas, Replica{
+				Node: KeyOf(fmt.Sprint(t, i)), NodeType: [2]string{"n2d", "n4"}[t], Zone: "a", CPU: cpu, Request: 1, Busy: math.NaN(), Whole: true,
+			})
+		}
+	}
+	return h
+}
+
+// only returns the only cell.
+func only(t *testing.T, e *Evidence) *Cell {
+	t.Helper()
+	if w := e.Workloads[1]; w == nil || len(w.Cells) != 1 {
+		t.Fatalf("workloads %+v", e.Workloads)
+	}
+	return &e.Workloads[1].Cells[0]
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+func TestEvidence(t *testing.T) {
+	t.Run("compares types in the same hour", comparesTypesInTheSameHour)
+	t.Run("compares replicas in one zone only", comparesReplicasInOneZoneOnly)
+	t.Run("leaves out hours that mislead", leavesOutHoursThatMislead)
+	t.Run("compares the usage per work if that is known", comparesTheUsagePerWorkIfThatIsKnown)
+	t.Run("counts hours in the upper half of load", countsHoursInTheUpperHalfOfLoad)
+	t.Run("knows the slope against load", knowsTheSlopeAgainstLoad)
+	t.Run("separates hours with unlike sizes", separatesHoursWithUnlikeSizes)
+	t.Run("knows how nodes deviate", knowsHowNodesDeviate)
+	t.Run("knows how busy nodes slow replicas down", knowsHowBusyNodesSlowReplicasDown)
+	t.Run("is bounded", isBounded)
+	t.Run("forgets", forgets)
+}
+
+func comparesTypesInTheSameHour(t *testing.T) {
+	e := New()
+	e.Add(hour(0, []float64{1, 4}, []float64{1, 1}))
+	c := only(t, e)
+	if !near(c.Like.Mean, -math.Log(2)) || c.Like.N != 1 || c.Replicas != [2]float64{2, 2} {
+		t.Errorf("%+v", c)
+	}
+	if want := math.Pow(math.Log(4), 2) / 2 / 2; !near(c.Spread, want) {
+		t.Errorf("spread %v, want %v", c.Spread, want)
+	}
+	e.Add(hour(0, []float64{8, 8}, []float64{1, 1}))
+	if c := only(t, e); c.Like.N != 1 {
+		t.Error("an hour counts twice")
+	}
+}
+
+func comparesReplicasInOneZoneOnly(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{1, 1, 2, 2}, []float64{1, 1, 2, 2})
+	for _, i := range []int{2, 3} {
+		h.Replicas[i].Zone, h.Replicas[4+i].Zone = "b", "c"
+	}
+	e.Add(h)
+	if c := only(t, e); !near(c.Like.Mean, 0) || c.Replicas != [2]float64{2, 2} {
+		t.Errorf("%+v", c)
+	}
+}
+
+func leavesOutHoursThatMislead(t *testing.T) {
+	for name, change := range map[string]func(h *Hour){
+		"a throttled replica":         func(h *Hour) { h.Replicas[0].Throttled = true },
+		"two revisions":               func(h *Hour) { h.Replicas[0].Revision = 1 },
+		"a replica that started":      func(h *Hour) { h.Replicas[0].Whole = false },
+		"a replica that used nothing": func(h *Hour) { h.Replicas[0].CPU = 0 },
+		"a usage that is no number":   func(h *Hour) { h.Replicas[0].CPU = math.NaN() },
+	} {
+		e := New()
+		h := hour(0, []float64{1, 1}, []float64{1, 1})
+		change(&h)
+		if e.Add(h); len(e.Workloads) != 0 {
+			t.Errorf("%s: %+v", name, e.Workloads[1])
+		}
+	}
+}
+
+func comparesTheUsagePerWorkIfThatIsKnown(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{1, 1}, []float64{1, 1})
+	for i := range h.Replicas {
+		h.Replicas[i].Work = float64(100 * (1 + i/2))
+	}
+	e.Add(h)
+	if c := only(t, e); !near(c.Like.Mean, -math.Log(2)) || !e.Workloads[1].Known {
+		t.Errorf("%+v", c)
+	}
+}
+
+func countsHoursInTheUpperHalfOfLoad(t *testing.T) {
+	e := New()
+	for at := range int64(20 * 24) {
+		load, ratio := 1.0, 1.0
+		if at/12%2 == 0 {
+			load, ratio = 2, 0.5
+		}
+		e.Add(hour(at, []float64{load, load}, []float64{load * ratio, load * ratio}))
+	}
+	if c := only(t, e); math.Abs(c.Like.Mean+math.Log(2)) > 0.05 || c.Hours() > 11*24 {
+		t.Errorf("%.3f in %.0f hours", c.Like.Mean, c.Hours())
+	}
+}
+
+func knowsTheSlopeAgainstLoad(t *testing.T) {
+	e := New()
+	for at := range int64(10*24 + 1) {
+		x := math.Sin(float64(at) * 2 * math.Pi / 24)
+		// The load is the mean of both types, and the difference half of it.
+		a, b := math.Exp(x-x/4), math.Exp(x+x/4)
+		e.Add(hour(at, []float64{a, a}, []float64{b, b}))
+	}
+	if s := only(t, e).Slope; math.Abs(s.Mean-0.5) > 1e-6 || s.Days < 8 || s.Squares > 1e-6 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func separatesHoursWithUnlikeSizes(t *testing.T) {
+	e := New()
+	for at := range int64(20) {
+		h := hour(at, []float64{1, 1}, []float64{1, 1})
+		if at >= 10 {
+			h = hour(at, []float64{2, 2}, []float64{1, 1})
+			h.Replicas[2].Request, h.Replicas[3].Request = 0.8, 0.8
+		}
+		e.Add(h)
+	}
+	before := only(t, e).Like
+	if c := only(t, e); !near(c.Like.Mean, 0) || !near(c.Unlike.Mean, -math.Log(2)) || c.Unlike.N < 9 {
+		t.Errorf("%+v", c)
+	}
+	h := hour(5000, []float64{2, 2}, []float64{1, 1})
+	h.Replicas[2].Request, h.Replicas[3].Request = 0.8, 0.8
+	e.Add(h)
+	if c := only(t, e); c.Like != before {
+		t.Errorf("like sizes decay while sizes are unlike: %+v", c)
+	}
+}
+
+func knowsHowNodesDeviate(t *testing.T) {
+	e := New()
+	for at := range int64(10) {
+		e.Add(hour(at, []float64{1, 1, 1, 1.2}, []float64{1, 1}))
+	}
+	slow := e.Nodes[KeyOf("0 3")]
+	if got := slow.Halves[1].Mean(); !near(got, math.Log(1.2)) || slow.Halves[0].Weight != 0 {
+		t.Errorf("%v, want %v", got, math.Log(1.2))
+	}
+}
+
+func knowsHowBusyNodesSlowReplicasDown(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{math.Exp(0.1), math.Exp(0.2)}, []float64{1, 1})
+	h.Replicas[0].Busy, h.Replicas[1].Busy = 0.3, 0.7
+	e.Add(h)
+	if s := e.Slowdown[0]; !near(s.Products/s.Squares, 0.25) {
+		t.Errorf("%+v", s)
+	}
+	if s := e.Slowdown[1]; s != (Slowdown{}) {
+		t.Errorf("of unknown nodes: %+v", s)
+	}
+}
+
+func isBounded(t *testing.T) {
+	e := New()
+	for at := range int64(100) {
+		h := Hour{Workload: 1, At: began + at}
+		for i := range 40 {
+			h.Replicas = append(h.Replicas, Replica{NodeType: fmt.Sprint(i / 2), CPU: 1, Whole: true})
+		}
+		e.Add(h)
+	}
+	w := e.Workloads[1]
+	if len(w.Cells) != MostCells {
+		t.Fatalf("%d cells", len(w.Cells))
+	}
+	for i := range w.Cells {
+		if w.Cells[i].Hours() < 40 {
+			t.Errorf("cell %d was replaced: %.0f hours", i, w.Cells[i].Hours())
+		}
+	}
+}
+
+func forgets(t *testing.T) {
+	e := New()
+	e.Add(hour(0, []float64{1, 1}, []float64{1, 1}))
+	if e.Forget(began + 2*HalfLife); len(e.Workloads) != 1 || len(e.Nodes) == 0 {
+		t.Error("too early")
+	}
+	if e.Forget(began + 2*HalfLife + 1); len(e.Workloads) != 0 || len(e.Nodes) != 0 {
+		t.Error("too late")
+	}
+	e.Add(hour(0, []float64{1, 1}, []float64{1, 1}))
+	e.Add(hour(HalfLife, []float64{1, 1}, []float64{1, 1}))
+	if n := only(t, e).Like.N; math.Abs(n-1.5) > 1e-9 {
+		t.Errorf("weight %v, want 1.5", n)
+	}
+}

@@ -1,0 +1,163 @@
+package evidence
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Add adds an hour. Hours of a workload come in the order of time; others are ignored.
+func (e *Evidence) Add(h Hour) {
+	w := e.Workloads[h.Workload]
+	if w == nil {
+		if len(h.Replicas) < 2*minReplicas || len(e.Workloads) >= mostWorkloads {
+			return
+		}
+		w = &Workload{Last: h.At - 1, Cores: cores(h.Replicas)}
+	}
+	if h.At <= w.Last {
+		return
+	}
+	gone := h.At - w.Last
+	w.Last = h.At
+	w.Pulls = h.Pulls
+	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - decay(gone)*(1-1.0/hoursPerDay))
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		c.scale(decay(gone))
+		if c.seen == 0 { // It was read.
+			c.seen = h.At
+		}
+	}
+	replicas, known := h.usable()
+	if len(replicas) > 0 {
+		w.Known = known
+	}
+	var found differences
+	slices.SortFunc(replicas, func(a, b Replica) int {
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.Node, b.Node), cmp.Compare(a.CPU, b.CPU))
+	})
+	for i, j := 0, 0; i < len(replicas); i = j {
+		for j = i; j < len(replicas) && replicas[j].Zone == replicas[i].Zone; j++ {
+			continue
+		}
+		e.compare(&found, w, h.Workload, replicas[i:j], known, h.At)
+	}
+	for i := range found {
+		if c := w.cell(found[i].kinds, h.At); c != nil {
+			c.add(&found[i], h.At)
+		}
+	}
+	if len(found) > 0 || e.Workloads[h.Workload] != nil {
+		e.Workloads[h.Workload] = w
+	}
+}
+
+// cores returns how much all replicas use together.
+func cores(replicas []Replica) float64 {
+	sum := 0.0
+	for i := range replicas {
+		if c := replicas[i].CPU; c > 0 && !math.IsInf(c, 0) {
+			sum += c
+		}
+	}
+	return sum
+}
+
+// compare compares the types of a zone in an hour. Replicas are sorted by type.
+func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []Replica, known bool, at int64) {
+	usage := make([]float64, len(replicas))
+	var sides []side
+	load, count := 0.0, 0.0
+	for i, j := 0, 0; i < len(replicas); i = j {
+		for j = i; j < len(replicas) && replicas[j].NodeType == replicas[i].NodeType; j++ {
+			usage[j] = math.Log(replicas[j].CPU)
+			load += usage[j]
+			if known {
+				usage[j] -= math.Log(replicas[j].Work)
+			}
+		}
+		count += float64(j - i)
+		kind := index(&e.Types, replicas[i].NodeType)
+		for len(e.Slowdown) < len(e.Types) {
+			e.Slowdown = append(e.Slowdown, Slowdown{})
+		}
+		if j-i < minReplicas || kind < 0 {
+			continue
+		}
+		s := sideOf(kind, replicas[i:j], usage[i:j])
+		e.note(&s, replicas[i:j], usage[i:j], key, at)
+		sides = append(sides, s)
+	}
+	if len(sides) < 2 {
+		return
+	}
+	// All types are compared with one, which has what all differences between them say: the one that was compared
+	// most often, so that few pairs are kept.
+	anchor := w.anchor(sides)
+	for i := range sides {
+		if i != anchor {
+			a, b := &sides[anchor], &sides[i]
+			if a.kind > b.kind {
+				a, b = b, a
+			}
+			found.add(a, b, load/count)
+		}
+	}
+}
+
+// sideOf summarizes the replicas of one type.
+func sideOf(kind int, replicas []Replica, usage []float64) side {
+	s := side{kind: kind, count: float64(len(replicas))}
+	for i := range replicas {
+		s.mean += usage[i] / s.count
+		s.request += replicas[i].Request / s.count
+		if !math.IsNaN(replicas[i].Busy) {
+			s.busy += replicas[i].Busy
+			s.busyCount++
+		}
+	}
+	for _, u := range usage {
+		s.squares += (u - s.mean) * (u - s.mean)
+	}
+	return s
+}
+
+// anchor returns the type that the others are compared with.
+func (w *Workload) anchor(sides []side) int {
+	best, most := 0, -1.0
+	for i := range sides {
+		hours := sides[i].count / 1e3
+		for j := range w.Cells {
+			if c := &w.Cells[j]; c.A == sides[i].kind || c.B == sides[i].kind {
+				hours += c.Hours()
+			}
+		}
+		if hours > most {
+			best, most = i, hours
+		}
+	}
+	return best
+}
+
+// cell returns the cell of a pair. If there are too many, one that was not seen for a day goes, or there is none.
+func (w *Workload) cell(kinds [2]int, at int64) *Cell {
+	least := -1
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		if c.A == kinds[0] && c.B == kinds[1] {
+			return c
+		}
+		if at-c.seen > hoursPerDay && (least < 0 || c.Hours() < w.Cells[least].Hours()) {
+			least = i
+		}
+	}
+	if len(w.Cells) >= MostCells {
+		if least < 0 {
+			return nil
+		}
+		w.Cells = slices.Delete(w.Cells, least, least+1)
+	}
+	w.Cells = append(w.Cells, Cell{A: kinds[0], B: kinds[1]})
+	return &w.Cells[len(w.Cells)-1]
+}

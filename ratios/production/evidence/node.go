@@ -1,0 +1,66 @@
+package evidence
+
+// Node is how the replicas on a node differ from those of the same workloads on other nodes of its type.
+type Node struct {
+	Type, Model int
+	Last        int64
+	// Halves are the workloads with even and with odd keys: both halves have the deviation of the node in
+	// common, and nothing else.
+	Halves [2]Deviation
+}
+
+// Deviation is a weighted mean.
+type Deviation struct{ Weight, Sum float64 }
+
+// Mean returns the mean; 0 without any weight.
+func (d Deviation) Mean() float64 {
+	if d.Weight == 0 {
+		return 0
+	}
+	return d.Sum / d.Weight
+}
+
+// Slowdown has sums over replicas of the same workload, type and hour: of the squared deviations of how busy their
+// nodes were, and of the products with the deviations of their usage.
+type Slowdown struct{ Squares, Products, Count float64 }
+
+// note adds the deviations of the replicas of one type.
+func (e *Evidence) note(s *side, replicas []Replica, usage []float64, w Key, at int64) {
+	var busy float64
+	known := s.busyCount == s.count
+	if known {
+		busy = s.busy / s.count
+	}
+	for i := range replicas {
+		r, d := &replicas[i], usage[i]-s.mean
+		if known {
+			u := r.Busy - busy
+			x := &e.Slowdown[s.kind]
+			x.Squares += u * u
+			x.Products += u * d
+			x.Count += (s.count - 1) / s.count
+		}
+		n := e.Nodes[r.Node]
+		if n == nil {
+			if len(e.Nodes) >= mostNodes {
+				continue
+			}
+			n = &Node{Type: s.kind, Model: index(&e.Models, r.CPUModel), Last: at}
+			e.Nodes[r.Node] = n
+		}
+		if n.Type != s.kind {
+			*n = Node{Type: s.kind, Model: index(&e.Models, r.CPUModel), Last: at}
+		}
+		if at > n.Last {
+			by := decay(at - n.Last)
+			for h := range n.Halves {
+				n.Halves[h].Weight *= by
+				n.Halves[h].Sum *= by
+			}
+			n.Last = at
+		}
+		h := &n.Halves[w%2]
+		h.Weight += 1 - 1/s.count
+		h.Sum += d
+	}
+}

@@ -1,0 +1,249 @@
+package productiontest
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+var (
+	runs  = flag.Int("runs", 2, "the number of simulated clusters per case; the bars of the project are for 2,000")
+	first = flag.Uint64("seed", 1, "the seed of the first cluster")
+)
+
+// outcome is what came of many runs.
+type outcome struct {
+	cluster, population                  []float64
+	covers, coversPopulation, coversNext int
+	intervals                            int
+	// signed are the signed errors, by type.
+	signed                               map[int][]float64
+	held, misleading, honestHeld, honest int
+	reasons                              map[string]int
+	between, nodes                       float64
+	widths                               []float64
+}
+
+func run(seed uint64, s Settings, o *outcome) {
+	c := New(seed, s)
+	e := evidence.New()
+	c.Run(e, s.Days)
+	r := estimate.Estimate(e, c.Baseline(), estimate.Defaults())
+	o.between += r.Between
+	o.nodes += r.Nodes
+	for i := range r.Types {
+		x := &r.Types[i]
+		t := number(x.NodeType)
+		if x.Cluster.Ratio == 0 {
+			continue
+		}
+		o.intervals++
+		mean, population, next := math.Exp(c.Mean(t)), math.Exp(c.Population(t)), math.Exp(c.Another(t))
+		o.cluster = append(o.cluster, math.Abs(x.Cluster.Ratio/mean-1))
+		o.population = append(o.population, math.Abs(x.Population.Ratio/population-1))
+		o.signed[t] = append(o.signed[t], math.Log(x.Cluster.Ratio/mean))
+		o.widths = append(o.widths, x.Cluster.High/x.Cluster.Ratio-1)
+		o.covers += within(x.Cluster, mean)
+		o.coversPopulation += within(x.Population, population)
+		o.coversNext += within(x.Next, next)
+	}
+	biases := map[evidence.Key]Bias{}
+	for _, w := range c.Workloads {
+		biases[w.Key] = w.Bias
+	}
+	for _, w := range r.Workloads {
+		b := biases[w.Key]
+		o.reasons[fmt.Sprintf("%s:%s", b, w.Held)]++
+		if b == "" {
+			o.honest++
+			if w.Held != "" {
+				o.honestHeld++
+			}
+		}
+	}
+}
+
+// number returns the number of a type.
+func number(name string) int { return int(name[1] - '0') }
+
+func within(i estimate.Interval, truth float64) int {
+	if i.Low <= truth && truth <= i.High {
+		return 1
+	}
+	return 0
+}
+
+func simulate(s Settings) *outcome {
+	o := &outcome{signed: map[int][]float64{}, reasons: map[string]int{}}
+	for i := range *runs {
+		run(*first+uint64(i), s, o)
+	}
+	slices.Sort(o.cluster)
+	slices.Sort(o.population)
+	slices.Sort(o.widths)
+	return o
+}
+
+// moved returns by how much the mean of any ratio moved from that of another outcome.
+func (o *outcome) moved(from *outcome) float64 {
+	most := 0.0
+	for t, errors := range o.signed {
+		most = max(most, math.Abs(mean(errors)-mean(from.signed[t])))
+	}
+	return most
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+func (o *outcome) log(t *testing.T, name string) {
+	n := float64(o.intervals)
+	t.Logf("%s: median error %.2f%% (cluster) %.2f%% (population), coverage %.1f/%.1f/%.1f%%, width %.2f%%, between %.3f nodes %.3f, held honest %d of %d",
+		name, 100*o.cluster[len(o.cluster)/2], 100*o.population[len(o.population)/2], 100*float64(o.covers)/n, 100*float64(o.coversPopulation)/n, 100*float64(o.coversNext)/n,
+		100*o.widths[len(o.widths)/2], o.between/float64(*runs), o.nodes/float64(*runs), o.honestHeld, o.honest)
+}
+
+// long reports whether there are enough runs for the bars; few runs only show gross errors.
+func long() bool { return *runs >= 100 }
+
+// check compares a number with a bar, and with a wider one if there are few runs.
+func check(t *testing.T, what string, got, low, high, wider float64) {
+	t.Helper()
+	if !long() {
+		low, high = low-wider, high+wider
+	}
+	if got < low || got > high {
+		t.Errorf("%s is %.4f, want %.4f to %.4f", what, got, low, high)
+	}
+}
+
+func TestSimulation(t *testing.T) {
+	t.Run("is right without biases", isRightWithoutBiases)
+	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
+	t.Run("applies what is right in clusters of any size", appliesWhatIsRightInClustersOfAnySize)
+	t.Run("what is applied hardly changes what is estimated", whatIsAppliedHardlyChangesWhatIsEstimated)
+}
+
+func (o *outcome) coverage(n int) float64 { return float64(n) / float64(o.intervals) }
+
+func isRightWithoutBiases(t *testing.T) {
+	o := simulate(Defaults())
+	o.log(t, "honest")
+	check(t, "the median error of the cluster", o.cluster[len(o.cluster)/2], 0, 0.01, 0.01)
+	check(t, "the median error of the population", o.population[len(o.population)/2], 0, 0.015, 0.01)
+	check(t, "the coverage of the cluster", o.coverage(o.covers), 0.93, 0.97, 0.25)
+	check(t, "the coverage of the population", o.coverage(o.coversPopulation), 0.93, 0.97, 0.25)
+	check(t, "the coverage of the next workload", o.coverage(o.coversNext), 0.93, 0.97, 0.25)
+}
+
+func isHardlyMovedByBiases(t *testing.T) {
+	honest := simulate(Defaults())
+	kinds := map[string][]Bias{"all": Biases}
+	if long() {
+		for _, b := range Biases {
+			kinds[string(b)] = []Bias{b}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		s := Defaults()
+		s.Biased, s.Biases = 0.2, kinds[name]
+		o := simulate(s)
+		o.log(t, name)
+		t.Logf("%s: moved %.2f%%", name, 100*o.moved(honest))
+		check(t, "the coverage with "+name, o.coverage(o.covers), 0.88, 1, 0.25)
+		check(t, "how far ratios are moved by "+name, o.moved(honest), 0, 0.015, 0.015)
+		for _, k := range slices.Sorted(maps.Keys(o.reasons)) {
+			if k[0] != ':' {
+				t.Log("   ", k, o.reasons[k])
+			}
+		}
+	}
+}
+
+func appliesWhatIsRightInClustersOfAnySize(t *testing.T) {
+	applied, wrong, silent := 0, 0, 0
+	for i := range max(*runs/2, 4) {
+		seed := *first + 1_000_000 + uint64(i)
+		random := rand.New(rand.NewPCG(seed, 3))
+		s := Defaults()
+		s.Workloads = int(math.Exp(math.Log(5) + random.Float64()*math.Log(100)))
+		s.Types, s.NodesPerType, s.Days = 2+random.IntN(7), 2+random.IntN(30), 3+random.IntN(12)
+		c := New(seed, s)
+		e := evidence.New()
+		c.Run(e, s.Days)
+		for _, x := range estimate.Estimate(e, c.Baseline(), estimate.Defaults()).Types {
+			if len(x.Doubts) > 0 {
+				silent++
+				for _, d := range x.Doubts {
+					if d.Detail == "" {
+						t.Errorf("%s without details", d.Code)
+					}
+				}
+				continue
+			}
+			applied++
+			if math.Abs(x.Cluster.Ratio/math.Exp(c.Mean(number(x.NodeType)))-1) > 0.03 {
+				wrong++
+			}
+			if s.Workloads < 8 {
+				t.Errorf("%d workloads are enough", s.Workloads)
+			}
+		}
+	}
+	t.Logf("%d applied, of which %d are off by more than 3%%; %d not", applied, wrong, silent)
+	if silent == 0 || float64(wrong) > 0.05*float64(applied)+1 {
+		t.Errorf("%d of %d applied ratios are off by more than 3%%", wrong, applied)
+	}
+}
+
+func whatIsAppliedHardlyChangesWhatIsEstimated(t *testing.T) {
+	changed, ratios := 0.0, 0.0
+	for i := range max(*runs/20, 1) {
+		before := estimated(*first+uint64(i), nil)
+		after := estimated(*first+uint64(i), before)
+		for name, ratio := range before {
+			changed += math.Log(after[name]/ratio) * math.Log(ratio)
+			ratios += math.Log(ratio) * math.Log(ratio)
+		}
+	}
+	gain := changed / ratios
+	t.Logf("gain %.3f", gain)
+	if math.Abs(gain) > 0.3 {
+		t.Errorf("the gain is %.3f", gain)
+	}
+}
+
+// estimated returns the ratios by type that are estimated while others are applied.
+func estimated(seed uint64, applied map[string]float64) map[string]float64 {
+	c := New(seed, Defaults())
+	if applied != nil {
+		c.Apply(applied)
+	}
+	e := evidence.New()
+	c.Run(e, Defaults().Days)
+	result := map[string]float64{}
+	for _, w := range e.Workloads {
+		for i := range w.Cells {
+			if applied != nil { // They have been like before, and did not matter.
+				w.Cells[i].Like = w.Cells[i].Like.Merge(w.Cells[i].Unlike)
+				w.Cells[i].Unlike = evidence.Moments{}
+			}
+		}
+	}
+	for _, x := range estimate.Estimate(e, c.Baseline(), estimate.Defaults()).Types {
+		result[x.NodeType] = x.Cluster.Ratio
+	}
+	return result
+}

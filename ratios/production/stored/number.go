@@ -1,0 +1,106 @@
+package stored
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// errEnd means that the bytes end too early.
+var errEnd = errors.New("it ends too early")
+
+// steps is how many steps a rounded number has between two whole ones.
+const steps = 4096
+
+// appendShort appends a number that is not negative, with 8 significant bits: the upper half of a float32.
+func appendShort(b []byte, x float64) []byte {
+	if !(x > 0) {
+		x = 0
+	}
+	bits := math.Float32bits(float32(min(x, math.MaxFloat32/2)))
+	return binary.LittleEndian.AppendUint16(b, uint16((bits+0x8000)>>16))
+}
+
+// appendRounded appends a number between −8 and 8.
+func appendRounded(b []byte, x float64) []byte {
+	if math.IsNaN(x) {
+		x = 0
+	}
+	return binary.LittleEndian.AppendUint16(b, uint16(int16(math.Round(min(max(x*steps, math.MinInt16), math.MaxInt16)))))
+}
+
+// What single bytes count: sixteenths of doublings of replicas, percents of how busy nodes are, quarters of days, and 64ths
+// of the logarithm of load.
+const replicaSteps, busySteps, daySteps, swingSteps = 16.0, 100.0, 4.0, 64.0
+
+// toByte returns the nearest whole number that fits.
+func toByte(x float64) byte {
+	if !(x > 0) {
+		return 0
+	}
+	return byte(math.Round(min(x, math.MaxUint8)))
+}
+
+// input is what remains to be read. After the first error, it has no more bytes.
+type input struct {
+	rest []byte
+	err  error
+}
+
+func (in *input) fail(err error) {
+	if in.err == nil {
+		in.err = err
+	}
+	in.rest = nil
+}
+
+func (in *input) take(n int) []byte {
+	if len(in.rest) < n {
+		in.fail(errEnd)
+		return make([]byte, n)
+	}
+	b := in.rest[:n]
+	in.rest = in.rest[n:]
+	return b
+}
+
+func (in *input) short() float64 {
+	x := math.Float32frombits(uint32(binary.LittleEndian.Uint16(in.take(2))) << 16)
+	if !(x >= 0) || x > math.MaxFloat32/2*1.01 {
+		in.fail(errors.New("a weight or a variance is negative or not finite"))
+		return 0
+	}
+	return float64(x)
+}
+
+func (in *input) byte() float64 { return float64(in.take(1)[0]) }
+
+func (in *input) rounded() float64 {
+	return float64(int16(binary.LittleEndian.Uint16(in.take(2)))) / steps
+}
+
+// number returns a whole number below a limit.
+func (in *input) number(limit uint64) int {
+	x, n := binary.Uvarint(in.rest)
+	if n <= 0 {
+		in.fail(errEnd)
+		return 0
+	}
+	in.rest = in.rest[n:]
+	if x >= limit {
+		in.fail(errors.New("a number is too large"))
+		return 0
+	}
+	return int(x)
+}
+
+func (in *input) key() uint64 { return binary.LittleEndian.Uint64(in.take(8)) }
+
+func (in *input) float() float64 {
+	x := math.Float64frombits(in.key())
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		in.fail(errors.New("a sum is not finite"))
+		return 0
+	}
+	return x
+}

@@ -69,18 +69,20 @@ func (s *Service) node(n *corev1.Node, globals *ratios.Profile) *workloadresizer
 		}
 	}
 	has, free := node.Allocatable(n), of.Free(n)
-	var share *headroom.Share
+	var share, assumed *headroom.Share
 	if s.config.Demands != nil {
-		share = s.config.Demands.Neighbors().Of(n.Name)
+		share, assumed = s.config.Demands.Neighbors().Of(n.Name), s.config.Demands.WouldShare(n.Name)
 	}
 	for _, m := range sizing.Measures {
-		resource := &workloadresizerv1.NodeShare{Allocatable: m.Text(has.Of(m)), Requested: m.Text(has.Of(m) - free.Of(m))}
-		if share != nil && share.Rests[m.Index] > 0 {
-			resource.Steady, resource.Rest, resource.Reserve = m.Text(share.Steady[m.Index]), m.Text(share.Rests[m.Index]), m.Text(share.Reserve[m.Index])
-			if lacks := share.Lacks()[m.Index]; lacks > 0 {
-				resource.Lacks = m.Text(lacks)
-			}
+		of := share
+		if of == nil || of.Rests[m.Index] == 0 {
+			of = assumed
 		}
+		if of != nil && of.Rests[m.Index] == 0 {
+			of = nil
+		}
+		resource := values.NodeShare(m, has.Of(m), free.Of(m), of)
+		resource.Assumed = of != share && of != nil
 		summary.Resources[m.Name] = resource
 	}
 	return summary

@@ -401,7 +401,7 @@ type NodeSummary struct {
 	// The number of its pods that have not finished.
 	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
 	// Its resources, "cpu" and "memory". The fields about sharing are empty unless its pods share
-	// the resource.
+	// the resource, or would if their demand mode were DEMAND_MODE_APPLY.
 	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether new pods are kept off the node.
 	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`

@@ -45,7 +45,7 @@ overrides:
 			"eviction: {rank: soon}":                            "eviction.rank: line 3: must be one of low, medium, high, never",
 			"eviction: {maxPerHour: 0}":                         "eviction.maxPerHour: line 3: must be a whole number from 1 to 1000, such as 10",
 			"eviction: {evict: true}":                           "eviction.evict: line 3: unknown key",
-			"podLabels: {a: {b: {eviction: {maxPerHour: 3}}}}":  "podLabels.a.b.eviction.maxPerHour: applies to all pods, so that no rule can set it",
+			"podLabels: {a: {b: {eviction: {maxPerHour: 3}}}}":  "podLabels.a.b.eviction.maxPerHour: line 3: applies to all pods, so that no rule can set it",
 			"podLabels: {a: {b: {eviction: {rank: low}}}}":      "",
 			"podLabels: {a: {b: {eviction: {enabled: maybe}}}}": "podLabels.a.b.eviction.enabled: line 3: must be true or false",
 		} {

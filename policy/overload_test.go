@@ -36,6 +36,10 @@ func TestOverload(t *testing.T) {
 			"overload: {taint: ignore-taint.cluster-autoscaler.kubernetes.io/overloaded}": overloadBy(func(o *policy.Overload) {
 				o.Taint = "ignore-taint.cluster-autoscaler.kubernetes.io/overloaded"
 			}),
+			"overload: {cpu: 0, memory: 0, pressure: 0, load: 0}": overloadBy(func(o *policy.Overload) { o.CPU, o.Memory, o.Pressure, o.Load = 0, 0, 0, 0 }),
+			"overload: {enabled: true, cpu: 0, memory: 0, pressure: 0}": overloadBy(func(o *policy.Overload) {
+				o.Enabled, o.CPU, o.Memory, o.Pressure = true, 0, 0, 0
+			}),
 			"overload: {taint: notkubernetes.io/busy}": overloadBy(func(o *policy.Overload) { o.Taint = "notkubernetes.io/busy" }),
 		} {
 			layer, err := config.Parse([]byte(minimal+text), ratios.Provenance{})
@@ -65,6 +69,8 @@ func TestOverload(t *testing.T) {
 			"overload: {taint: kubernetes.io/busy}":      "overload.taint: line 3: " + own,
 			"overload: {taint: a.k8s.io/busy}":           "overload.taint: line 3: " + own,
 			"overload: {taint: startup-taint.cluster-autoscaler.kubernetes.io/workload-resizer}": "overload.taint: line 3: " + own,
+			"overload: {enabled: true, cpu: 0, memory: 0, pressure: 0, load: 0}":                 "overload: line 3: enabled, but cpu, memory, pressure and load are all 0, so that no node can get the taint: set one of them above 0, or set enabled to false",
+			"overload:\n  enabled: true\n  cpu: 0\n  memory: 0\n  pressure: 0%\n  load: 0":       "overload: line 4: enabled, but",
 			"podLabels: {a: {b: {overload: {}}}}":                                                "podLabels.a.b.overload: line 3: applies to all pods",
 		} {
 			if _, err := config.Parse([]byte(minimal+text), ratios.Provenance{}); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -66,7 +66,7 @@ overrides:
 		for text, fault := range map[string]string{
 			"afterReady: 0s": "", "afterReady: 59m, atMost: 1h": "", "atMost: 1s": "", "atMost: 1h": "",
 			"afterReady: -1s": "startup.afterReady: line 3: must be a duration from 0s to 1h", "afterReady: 61m": "startup.afterReady: line 3: must be a duration from 0s to 1h",
-			"afterReady: 5m": "startup: afterReady 5m is not shorter than atMost 5m, which ends every boost: set both",
+			"afterReady: 5m": "startup: line 3: afterReady 5m is not shorter than atMost 5m, which ends every boost: set both",
 			"atMost: 0s":     "startup.atMost: line 3: must be a duration from 1s to 1h", "atMost: 2h": "startup.atMost: line 3: must be a duration from 1s to 1h",
 		} {
 			_, err := config.Parse([]byte(minimal+"startup: {cpu: 2x, "+text+"}"), ratios.Provenance{})
@@ -77,8 +77,8 @@ overrides:
 	})
 	t.Run("a rule without cpu boosts nothing", func(t *testing.T) {
 		for text, fault := range map[string]string{
-			"overrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]":                                     "overrides[0].startup: cpu or cpuLimit must be set, here or for all pods",
-			"startup: {cpu: 2x, afterReady: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]": "overrides[0].startup: afterReady 1m is not shorter than atMost 1m",
+			"overrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]":                                     "overrides[0].startup: line 3: cpu or cpuLimit must be set, here or for all pods",
+			"startup: {cpu: 2x, afterReady: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {atMost: 1m}}]": "overrides[0].startup: line 4: afterReady 1m is not shorter than atMost 1m",
 			"startup: {atMost: 1m}\noverrides: [{name: slow, match: {namespace: slow}, startup: {cpu: 2x}}]":                 "",
 		} {
 			_, err := config.Parse([]byte(minimal+text), ratios.Provenance{})

@@ -176,6 +176,7 @@ func New(config Config) (*Reconciler, error) {
 			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
+		r.Queries.Applied = r.Demands.Applied
 		if config.VPAs != nil && !config.DryRun {
 			r.vpas = vpastatus.New(vpastatus.Config{Client: config.VPAs, Demands: r.Demands, Metrics: config.Metrics, Clock: now})
 		}
@@ -204,10 +205,10 @@ func New(config Config) (*Reconciler, error) {
 		of.WatchNodes(r.Gate.Changed)
 	}
 	r.Gate.Register(config.Metrics)
-	if o := config.Overload; o != nil && !config.DryRun {
+	if o := config.Overload; o != nil {
 		r.steer = steer.New(steer.Config{
 			Client: o.Nodes, Sources: o.Sources, Cluster: of, Ratios: config.Ratios, Holds: config.Holds, Say: config.Events.Node,
-			Leads: leads, Metrics: config.Metrics, Clock: now,
+			Leads: leads, DryRun: config.DryRun, Metrics: config.Metrics, Clock: now,
 		})
 	}
 	return r, nil
@@ -297,16 +298,17 @@ func (r *Reconciler) eviction(p *plan.Plan) string {
 	return ""
 }
 
-// OverloadOf describes what keeps new pods off a node because it is overloaded; empty if nothing does, or the node is not known.
+// OverloadOf describes what keeps new pods off a node because it is overloaded, or would without a dry run; empty if nothing does, or
+// the node is not known.
 func (r *Reconciler) OverloadOf(node string) string {
 	if n := r.Cluster.NodeNamed(node); n != nil {
-		return steer.Explain(n)
+		return r.steer.Explain(n)
 	}
 	return ""
 }
 
-// Overloaded returns how many nodes have the taint of overloaded nodes.
-func (r *Reconciler) Overloaded() int { return steer.Tainted(r.Cluster.Nodes()) }
+// Overloaded returns how many nodes have the taint of overloaded nodes, or would have it without a dry run.
+func (r *Reconciler) Overloaded() int { return r.steer.Overloaded(r.Cluster.Nodes()) }
 
 // EvictionProblem returns why no pod can be evicted although the configuration says that pods may be; nil if nothing prevents it.
 func (r *Reconciler) EvictionProblem() error {

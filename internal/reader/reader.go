@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,6 +18,17 @@ type Reader struct {
 	// Faults are the faults found so far.
 	Faults  Faults
 	entries int
+	// lines are those of the values that were visited, by their paths.
+	lines map[string]int
+}
+
+// Fault adds a fault between values, at the path of one. If that is missing, the line is that of the value which it would be in.
+func (r *Reader) Fault(path, format string, args ...any) {
+	in := path
+	for in != "" && r.lines[in] == 0 {
+		in = in[:max(0, strings.LastIndexAny(in, ".["))]
+	}
+	r.Faults.add(path, r.lines[in], format, args...)
 }
 
 // Read reads the only YAML document of the text. It ignores empty documents, such as after a

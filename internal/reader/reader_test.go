@@ -36,6 +36,7 @@ func read(text string) (all []string, faults Faults) {
 func TestReader(t *testing.T) {
 	t.Run("reads a document in its order", readsADocumentInItsOrder)
 	t.Run("reports faults with their paths and lines", reportsFaultsWithTheirPathsAndLines)
+	t.Run("names the line of a fault between values", namesTheLineOfAFaultBetweenValues)
 	t.Run("names the key that was meant", namesTheKeyThatWasMeant)
 	t.Run("limits what aliases expand to", limitsWhatAliasesExpandTo)
 }
@@ -83,6 +84,20 @@ func reportsFaultsWithTheirPathsAndLines(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", faults, tc.want)
 			}
 		})
+	}
+}
+
+func namesTheLineOfAFaultBetweenValues(t *testing.T) {
+	var r Reader
+	content, _ := r.Read([]byte("a: &a\n  b:\n    c: 1\n\"d.e\":\n- f: 1\n- *a\n"))
+	walk(content, 20, func(Value) {})
+	for _, path := range []string{"a", "a.b.c", "a.b.missing", `["d.e"][0].f`, `["d.e"][1].b.x.y`, `["d.e"][0]["g.h"]`, "missing.b", ""} {
+		r.Fault(path, "%s", "wrong")
+	}
+	want := Faults{"a: line 1: wrong", "a.b.c: line 3: wrong", "a.b.missing: line 3: wrong", `["d.e"][0].f: line 5: wrong`, `["d.e"][1].b.x.y: line 3: wrong`,
+		`["d.e"][0]["g.h"]: line 5: wrong`, "missing.b: wrong", "wrong"}
+	if diff := cmp.Diff(want, r.Faults); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -24,9 +24,19 @@ func (v Value) at(path string, n *yaml.Node) Value {
 	return Value{path, n, v.reader}
 }
 
+// child is like at, and remembers the line.
+func (v Value) child(path string, n *yaml.Node) Value {
+	of := v.at(path, n)
+	if v.reader.lines == nil {
+		v.reader.lines = map[string]int{}
+	}
+	v.reader.lines[path] = of.node.Line
+	return of
+}
+
 // Fault adds a fault of the value.
 func (v Value) Fault(format string, args ...any) {
-	v.reader.Faults.Add(v.Path, "line %d: %s", v.node.Line, fmt.Sprintf(format, args...))
+	v.reader.Faults.add(v.Path, v.node.Line, format, args...)
 }
 
 // KeyFault adds a fault of a key of the mapping, which may be missing.

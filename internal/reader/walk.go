@@ -78,7 +78,7 @@ func (v Value) each(visited map[string]bool, visit func(key string, value Value)
 			merged = append(merged, v.at(v.Path, value))
 		case !visited[name]:
 			visited[name] = true
-			visit(name, v.at(Join(v.Path, name), value))
+			visit(name, v.child(Join(v.Path, name), value))
 		}
 		own[name] = plain
 	}
@@ -112,7 +112,7 @@ func (v Value) Items(visit func(item Value)) bool {
 			if v.reader.spent() {
 				break
 			}
-			visit(v.at(fmt.Sprintf("%s[%d]", v.Path, i), n))
+			visit(v.child(fmt.Sprintf("%s[%d]", v.Path, i), n))
 		}
 	}
 	return len(v.reader.Faults) == before

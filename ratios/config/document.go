@@ -42,19 +42,20 @@ func (d *document) rules() []*rule {
 }
 
 // check adds faults between values, after the globals have filled in what a rule leaves out.
-func (d *document) check(f *reader.Faults) {
+func (d *document) check(f *reader.Reader) {
 	g := &d.globals
 	if g.baseline == "" {
-		f.Add("baselineNodeType", "must be set")
+		f.Fault("baselineNodeType", "must be set")
 	} else if _, ok := g.ratios[g.baseline]; !ok {
-		f.Add("baselineNodeType", "%q is not one of the nodeTypes", g.baseline)
+		f.Fault("baselineNodeType", "%q is not one of the nodeTypes", g.baseline)
 	}
 	policy.Check(f, "", &g.settings, &keys.Partial[policy.Settings]{})
+	policy.CheckCluster(f, &d.cluster)
 	for _, r := range d.rules() {
 		_, own := r.ratios[r.baseline]
 		_, global := g.ratios[r.baseline]
 		if r.baseline != "" && !own && !global {
-			f.Add(reader.Join(r.path, "baselineNodeType"), "%q is not one of the nodeTypes of the rule or the globals", r.baseline)
+			f.Fault(reader.Join(r.path, "baselineNodeType"), "%q is not one of the nodeTypes of the rule or the globals", r.baseline)
 		}
 		policy.Check(f, r.path, &r.settings, &g.settings)
 	}

@@ -57,7 +57,7 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 			"podLabels.c: line 10: has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction"}},
 		{"a rule is set once", "podLabels: {a: {b: {baselineNodeType: n4}, b: {baselineNodeType: c3}}}", []string{"podLabels.a.b: line 10: set twice"}},
 		{"the baseline is a node type of the rule or the globals", "podLabels: {a: {b: {baselineNodeType: e2, nodeTypes: {e3: {cpuPerf: 1, memPerf: 1}}}, c: {baselineNodeType: e3}}}",
-			[]string{`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes of the rule or the globals`, `podLabels.a.c.baselineNodeType: "e3" is not one of the nodeTypes of the rule or the globals`}},
+			[]string{`podLabels.a.b.baselineNodeType: line 10: "e2" is not one of the nodeTypes of the rule or the globals`, `podLabels.a.c.baselineNodeType: line 10: "e3" is not one of the nodeTypes of the rule or the globals`}},
 		{"both performances are set, finite and above 0", "computeClasses: {a: {nodeTypes: {n4: {cpuPerf: 0, memPerf: .inf}, c3: {cpuPerf: 1}}}}",
 			[]string{"computeClasses.a.nodeTypes.c3.memPerf: must be set", `computeClasses.a.nodeTypes.n4.cpuPerf: line 10: must be a finite number above 0, not "0"`, `computeClasses.a.nodeTypes.n4.memPerf: line 10: must be a finite number above 0, not ".inf"`}},
 		{"numbers are not quoted", "maxSpeedRatio: '6'\ncomputeClasses: {a: {maxSpeedRatio: \"6.5\", nodeTypes: {n4: {cpuPerf: \"1.25\", memPerf: '0'}, c3: {cpuPerf: \"1.x\", memPerf: \"1e0\"}}}}",
@@ -65,14 +65,14 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 				`computeClasses.a.nodeTypes.c3.cpuPerf: line 11: must be a finite number above 0, not "1.x"`, `computeClasses.a.nodeTypes.c3.memPerf: line 11: must be a finite number above 0, not a string: write 1e0 without quotes`,
 				`computeClasses.a.nodeTypes.n4.cpuPerf: line 11: must be a finite number above 0, not a string: write 1.25 without quotes`, `computeClasses.a.nodeTypes.n4.memPerf: line 11: must be a finite number above 0, not "0"`,
 				`maxSpeedRatio: line 10: must be a finite number of at least 1, such as 5, not a string: write 6 without quotes`}},
-		{"min is at most max", "computeClasses: {a: {bounds: {cpu: {min: 2, max: 1}, memory: {min: 1Gi, max: 1Mi}}}}", []string{"computeClasses.a.bounds.cpu: min 2 > max 1", "computeClasses.a.bounds.memory: min 1Gi > max 1Mi"}},
-		{"min is at most max, although both round to the same amount", "computeClasses: {a: {bounds: {cpu: {min: 1500u, max: 1200u}}}}", []string{"computeClasses.a.bounds.cpu: min 2m > max 1m"}},
-		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: min 17 > global max 16", "computeClasses.a.bounds.memory: min 33Gi > global max 32Gi"}},
-		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: global min 50m > max 49m", "computeClasses.a.bounds.memory: global min 64Mi > max 63Mi"}},
+		{"min is at most max", "computeClasses: {a: {bounds: {cpu: {min: 2, max: 1}, memory: {min: 1Gi, max: 1Mi}}}}", []string{"computeClasses.a.bounds.cpu: line 10: min 2 > max 1", "computeClasses.a.bounds.memory: line 10: min 1Gi > max 1Mi"}},
+		{"min is at most max, although both round to the same amount", "computeClasses: {a: {bounds: {cpu: {min: 1500u, max: 1200u}}}}", []string{"computeClasses.a.bounds.cpu: line 10: min 2m > max 1m"}},
+		{"min is at most the global max", "computeClasses: {a: {bounds: {cpu: {min: 17}, memory: {min: 33Gi}}}}", []string{"computeClasses.a.bounds.cpu: line 10: min 17 > global max 16", "computeClasses.a.bounds.memory: line 10: min 33Gi > global max 32Gi"}},
+		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: line 10: global min 50m > max 49m", "computeClasses.a.bounds.memory: line 10: global min 64Mi > max 63Mi"}},
 		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: must be a quantity such as "50m" or "64Mi", not "1 core"`}},
 		{"all together", "overrides: [{name: a, match: {}}]\npodLabels: {a: {b: {baselineNodeType: e2}}}\nclasses: {}",
 			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must set namespace, computeClass, podLabel or podAnnotation", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction",
-				`podLabels.a.b.baselineNodeType: "e2" is not one of the nodeTypes of the rule or the globals`}},
+				`podLabels.a.b.baselineNodeType: line 11: "e2" is not one of the nodeTypes of the rule or the globals`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			layer, err := Parse([]byte(published+tc.rules), ratios.Provenance{})

@@ -43,7 +43,7 @@ func Parse(text []byte, from ratios.Provenance) (*ratios.Layer, error) {
 	}
 	d := readDocument(content)
 	if !r.Spent() {
-		d.check(&r.Faults)
+		d.check(&r)
 	}
 	if len(r.Faults) > 0 {
 		return nil, r.Faults

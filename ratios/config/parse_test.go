@@ -94,9 +94,9 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 	}{
 		{"not YAML", "a: [", []string{"read YAML: "}},
 		{"an empty document", "# empty\n", []string{"the configuration is empty"}},
-		{"not a mapping", "- a", []string{"line 1: must be a mapping, not a list", "baselineNodeType: must be set"}},
+		{"not a mapping", "- a", []string{"line 1: must be a mapping, not a list", "baselineNodeType: line 1: must be set"}},
 		{"no baseline", "nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{"baselineNodeType: must be set"}},
-		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: "n2d" is not one of the nodeTypes`}},
+		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: line 1: "n2d" is not one of the nodeTypes`}},
 		{"a baseline that is not a string", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: must be a non-empty string, not a list", "baselineNodeType: must be set"}},
 		{"unknown keys", published + "bound: {}\n", []string{"bound: line 10: unknown key"}},
 		{"a manifest", "apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: a}\n", []string{"this is a manifest, not a configuration: of a ConfigMap, use the content of its key config.yaml, which this command prints: kubectl create --dry-run=client -o jsonpath='{.data.config\\.yaml}' -f FILE"}},
@@ -107,7 +107,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		{"a node type with a dot is quoted", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}, m7i.large: {cpuPerf: 0, memPerf: 1}}",
 			[]string{`nodeTypes["m7i.large"].cpuPerf: line 2: must be a finite number above 0, not "0"`}},
 		{"missing performance", strings.Replace(published, ", memPerf: 1.0", "", 2), []string{"nodeTypes.n2d.memPerf: must be set", "nodeTypes.n4.memPerf: must be set"}},
-		{"min above max", strings.Replace(published, `"16"`, `"40m"`, 1), []string{"bounds.cpu: min 50m > max 40m"}},
+		{"min above max", strings.Replace(published, `"16"`, `"40m"`, 1), []string{"bounds.cpu: line 8: min 50m > max 40m"}},
 		{"not a quantity", strings.Replace(published, "64Mi", "64 MB", 1), []string{`bounds.memory.min: line 9: must be a quantity such as "50m" or "64Mi", not "64 MB"`}},
 		{"an implausible quantity", strings.Replace(published, "64Mi", "1e99999999", 1), []string{`bounds.memory.min: line 9: must be a quantity such as "50m" or "64Mi", not "1e99999999"`}},
 		{"negative quantity", strings.Replace(published, "64Mi", "-1", 1), []string{`bounds.memory.min: line 9: "-1" is too small`}},
@@ -125,7 +125,7 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 		{"a node type with an empty CPU model", strings.Replace(published, "n4:", "n4@:", 1), []string{`nodeTypes["n4@"]: line 5: not a valid node type: must have a node type before and a CPU model after "@"`}},
 		{"more than one document", published + "---\nmore: 1\n", []string{"must be one YAML document, but more content follows ---"}},
 		{"all together", "baselineNodeType: x\nnodeTypes: {n4: {cpuPerf: -1, memPerf: a}}\nextra: 1",
-			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: "x" is not`}},
+			[]string{"nodeTypes.n4.cpuPerf: line 2", "nodeTypes.n4.memPerf: line 2", "extra: line 3: unknown key", `baselineNodeType: line 1: "x" is not`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			layer, err := Parse([]byte(tc.text), ratios.Provenance{})

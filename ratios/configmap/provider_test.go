@@ -131,7 +131,7 @@ func TestProvider(t *testing.T) {
 			want string
 		}{
 			{map[string]string{"config.yml": ""}, `key "config.yaml" is missing`},
-			{map[string]string{configmap.Key: "bounds: {cpu: {min: 2, max: 1}}"}, "bounds.cpu: min 2 > max 1"},
+			{map[string]string{configmap.Key: "bounds: {cpu: {min: 2, max: 1}}"}, "bounds.cpu: line 1: min 2 > max 1"},
 		} {
 			c := newConfigMap(t)
 			c.write(tc.data)

@@ -75,6 +75,8 @@ type Demands struct {
 	modes  map[usage.Workload]string
 	// assumed is what containers need under the table that was last asked about, of those that are not in effect.
 	assumed atomic.Pointer[assumed]
+	// applied is what they need under the table that Applied returns.
+	applied atomic.Pointer[assumed]
 	sources []*reading
 	// published notifies of each publication.
 	published broadcast.Broadcast

@@ -54,7 +54,7 @@ func (d *Demands) Explain(ctx context.Context, of usage.Workload) ([]Explained, 
 	}
 	for key := range found {
 		if items[key] == nil {
-			items[key] = newItem(key, s.demand(key.Container), need)
+			items[key] = d.newItem(s, key, s.demand(key.Container), need)
 			items[key].explainKept(s)
 		}
 	}

@@ -127,6 +127,7 @@ func (d *Demands) apply(s *survey, demands *usage.Table) {
 func (d *Demands) put(now needs, moved map[usage.Workload]bool) {
 	d.needs.Store(&now)
 	d.assumed.Store(nil)
+	d.applied.Store(nil)
 	namespaces := map[string]bool{}
 	for w := range moved {
 		namespaces[w.Namespace] = true

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/policy"
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -261,7 +260,7 @@ func (d *Demands) Statuses() []Status {
 	all := make([]Status, 0, len(s.policies.all))
 	for _, t := range s.policies.all {
 		found := vpa.Found{Fault: t.fault, Pods: t.pods, Baseline: s.table.Baseline}
-		s.recommended(t, of, demands, &found)
+		d.recommended(s, t, of, demands, &found)
 		all = append(all, Status{t.Object, found})
 	}
 	return all
@@ -277,7 +276,7 @@ func (t *tuned) counting() []usage.Workload {
 
 // recommended adds what the containers of a target need, by the rule of its newest pod. If the target has several
 // workloads, it is the most that one of them needs.
-func (s *survey) recommended(t *tuned, of map[usage.Workload][]usage.Key, demands *usage.Table, found *vpa.Found) {
+func (d *Demands) recommended(s *survey, t *tuned, of map[usage.Workload][]usage.Key, demands *usage.Table, found *vpa.Found) {
 	for _, w := range t.counting() {
 		f := s.workloads[w]
 		for _, key := range of[w] {
@@ -285,6 +284,7 @@ func (s *survey) recommended(t *tuned, of map[usage.Workload][]usage.Key, demand
 				continue
 			}
 			r, _ := demands.Demand(key)
+			r, _, _ = d.as(s, key, r)
 			one, any := t.Policy.Only(vpa.Recommended{
 				Name: key.Name, Target: byMeasure(r.Target), Lower: byMeasure(r.Lower), Upper: byMeasure(r.Upper), Uncapped: byMeasure(r.Uncapped),
 			})
@@ -293,19 +293,9 @@ func (s *survey) recommended(t *tuned, of map[usage.Workload][]usage.Key, demand
 			}
 		}
 		if f != nil {
-			found.Baseline = baselineOf(s.table, f.rule)
+			found.Baseline = s.profile(f.rule).Baseline
 		}
 	}
-}
-
-// baselineOf returns the baseline of a rule.
-func baselineOf(table *ratios.Table, rule string) string {
-	for _, profile := range table.Profiles() {
-		if profile.Name == rule {
-			return profile.Baseline
-		}
-	}
-	return table.Baseline
 }
 
 func byMeasure(a recommend.Amounts) (of vpa.Amounts) {

@@ -7,11 +7,13 @@ import (
 	"math"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -31,10 +33,13 @@ type Item struct {
 	Rule string
 	// Demand is where the demand of the pods comes from, and what follows from usage, as configured.
 	Demand *policy.Demand
-	// Recommendation is what one container needs on the baseline. It is the zero value unless
-	// Known.
+	// Recommendation is what one container needs on the baseline: of a resource that it shares with its neighbors, on average over
+	// the pods of the workload. It is the zero value unless Known.
 	Recommendation recommend.Recommendation
 	Known          bool
+	// needs is the same as planners know it, and shares are the means that the target has.
+	needs  *need.Container
+	shares neighbors.Shares
 	// KeepsCPU and KeepsMemory are why requests are not lowered to the target; empty if they may
 	// be.
 	KeepsCPU, KeepsMemory string
@@ -56,9 +61,11 @@ type OnNodeType struct {
 	// NodeType is empty for nodes whose type is not known.
 	NodeType string
 	Pods     int
-	// Size is the zero value unless Known.
+	// Size is the mean of the pods, rounded up: what a container needs that shares differs between nodes. It is the zero value
+	// unless Known.
 	Size  recommend.Amounts
 	Known bool
+	sum   recommend.Amounts
 }
 
 // Sums are sums over containers.
@@ -69,7 +76,7 @@ type Sums struct {
 	// Authored is what the authors of all pods requested, and Current what all pods request now.
 	Authored, Current recommend.Amounts
 	// Compared is the part of Authored of pods that are not Unknown. Used and Recommended are
-	// of these, too. Of a resource that is withheld, Recommended is what is compared.
+	// of these, too. Recommended is what each pod would get on its node. Of a resource that is withheld, it is what is compared.
 	Compared, Used, Recommended recommend.Amounts
 	// AuthoredCost and RecommendedCost are what Compared and Recommended cost an hour.
 	AuthoredCost, RecommendedCost float64
@@ -138,6 +145,7 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			continue
 		}
 		rule, scalers := d.Planner.Rule(p, d.Cluster.Node(p), "", table), d.Cluster.AutoscalersOf(p, owners)
+		shares, guaranteed := d.sharesOf(p, s.workloads[w], &rule), p.QOSClass() == corev1.PodQOSGuaranteed
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			if c.Init() && !c.Sidecar() {
@@ -147,11 +155,11 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 			for _, of := range about {
 				item := items[itemKey{of, key}]
 				if item == nil {
-					item = newItem(key, s.workloads[w].over(rule.Demand(), c.Name()), need)
+					item = d.newItem(s, key, s.workloads[w].over(rule.Demand(), c.Name()), need)
 					item.Of, items[itemKey{of, key}] = of, item
 				}
 				item.Bounds = rule.Bounds()
-				item.count(c, &rule, plan.Withheld(scalers, c.Name()), table.Prices)
+				item.count(c, &rule, shares, guaranteed, plan.Withheld(scalers, c.Name()), table.Prices)
 			}
 		}
 	}
@@ -165,10 +173,21 @@ func (d *Demands) report(namespace string, selector labels.Selector, chosen *cho
 	return all
 }
 
-func newItem(key usage.Key, demand *policy.Demand, need lookup) *Item {
+func (d *Demands) newItem(s *survey, key usage.Key, demand *policy.Demand, need lookup) *Item {
 	item := &Item{Container: key.Container, Rule: key.Ratios, Demand: demand}
-	item.Recommendation, item.Known = need(key)
+	if item.Recommendation, item.Known = need(key); item.Known {
+		item.Recommendation, item.needs, item.shares = d.as(s, key, item.Recommendation)
+	}
 	return item
+}
+
+// Shared returns how the target of a resource follows that pods share with their neighbors; false if they do not.
+func (i *Item) Shared(m *sizing.Measure) (of need.Shared, shares bool) {
+	if !i.Known {
+		return of, false
+	}
+	n := need.Need{Recommended: i.needs.Of(m), Share: i.shares[m.Index]}
+	return n.Shared(false)
 }
 
 // explainKept sets why requests are not lowered. Without pods, it is not known whether there is a limit.
@@ -181,8 +200,9 @@ func (i *Item) explainKept(s *survey) {
 	i.KeepsMemory = o.KeepsMemory(&i.Recommendation, o.Limits.Memory == need.Follow && (i.limited || i.Pods == 0))
 }
 
-// count counts a container of a pod, given why its resources are withheld.
-func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, prices *policy.Prices) {
+// count counts a container of a pod, given the shares of its node and why its resources are withheld. guaranteed means that the
+// class of the pod requires limits equal to requests.
+func (i *Item) count(c *pod.Container, rule *plan.Ruling, shares neighbors.Shares, guaranteed bool, withheld [2]string, prices *policy.Prices) {
 	for _, m := range sizing.Measures {
 		i.Withheld[m.Index] = cmp.Or(i.Withheld[m.Index], withheld[m.Index])
 	}
@@ -194,15 +214,18 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 	i.MostAuthored = sizing.Container{CPU: most(i.MostAuthored.CPU, size.CPU), Memory: most(i.MostAuthored.Memory, size.Memory)}
 	i.limited = i.limited || size.Memory.Limit > 0
 	one := Sums{Pods: 1, Authored: authored, Current: amounts(c.Spec)}
-	needed := i.Recommendation.Target
-	if withheld[sizing.CPU.Index] != "" {
-		needed.CPU = authored.CPU
+	var fit sizing.Container
+	known := i.Known
+	if known {
+		needs := *i.needs
+		for _, m := range sizing.Measures {
+			if withheld[m.Index] != "" {
+				needs.Forget(m)
+			}
+		}
+		fit, known = rule.Gets(&size, &needs, shares, guaranteed)
 	}
-	if withheld[sizing.Memory.Index] != "" {
-		needed.Memory = authored.Memory
-	}
-	fit, known := rule.Size(needed.CPU, needed.Memory)
-	if known = known && i.Known; known {
+	if known {
 		used, _ := rule.Use(i.Recommendation.Used.CPU, i.Recommendation.Used.Memory)
 		one.Compared, one.Recommended, one.Used = authored, amounts(fit), amounts(used)
 		if withheld[sizing.CPU.Index] != "" {
@@ -221,13 +244,17 @@ func (i *Item) count(c *pod.Container, rule *plan.Ruling, withheld [2]string, pr
 	i.Add(&one)
 	at := slices.IndexFunc(i.On, func(on OnNodeType) bool { return on.NodeType == rule.NodeType })
 	if at < 0 {
-		on := OnNodeType{NodeType: rule.NodeType, Known: known}
-		if known {
-			on.Size = amounts(fit)
-		}
-		at, i.On = len(i.On), append(i.On, on)
+		at, i.On = len(i.On), append(i.On, OnNodeType{NodeType: rule.NodeType, Known: known})
 	}
-	i.On[at].Pods++
+	i.On[at].add(amounts(fit))
+}
+
+// add adds the size of a container.
+func (o *OnNodeType) add(size recommend.Amounts) {
+	o.Pods++
+	n := int64(o.Pods)
+	o.sum.CPU, o.sum.Memory = plus(o.sum.CPU, size.CPU), plus(o.sum.Memory, size.Memory)
+	o.Size = recommend.Amounts{CPU: o.sum.CPU/n + min(1, o.sum.CPU%n), Memory: o.sum.Memory/n + min(1, o.sum.Memory%n)}
 }
 
 // most returns the larger request and the larger limit.

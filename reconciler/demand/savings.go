@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
@@ -170,14 +172,17 @@ func (d *Demands) savingsOf(p *pod.Pod, w usage.Workload, table *ratios.Table, n
 // recommendedOf returns what a pod whose usage is known would request by it, as the scheduler counts. A resource that is withheld
 // keeps its request.
 func (d *Demands) recommendedOf(p *pod.Pod, w usage.Workload, owners []workload.Workload, table *ratios.Table, need lookup) recommend.Amounts {
-	rule, scalers := d.Planner.Rule(p, d.Cluster.Node(p), "", table), d.Cluster.AutoscalersOf(p, owners)
+	rule, scalers, s := d.Planner.Rule(p, d.Cluster.Node(p), "", table), d.Cluster.AutoscalersOf(p, owners), d.survey.Load()
+	shares, guaranteed := d.sharesOf(p, s.workloads[w], &rule), p.QOSClass() == corev1.PodQOSGuaranteed
 	return recommend.Amounts(node.RequestsAs(p, func(c *pod.Container) sizing.Container {
 		as := c.Spec
-		r, known := need(usage.Key{Container: containerOf(w, c.Name()), Ratios: rule.Rule()})
+		key := usage.Key{Container: containerOf(w, c.Name()), Ratios: rule.Rule()}
+		r, known := need(key)
 		if !known {
 			return as
 		}
-		fits, known := rule.Size(r.Target.CPU, r.Target.Memory)
+		needs := s.known(key, &r)
+		fits, known := rule.Gets(&c.Original, &needs, shares, guaranteed)
 		withheld := plan.Withheld(scalers, c.Name())
 		if known && withheld[sizing.CPU.Index] == "" {
 			as.CPU = fits.CPU

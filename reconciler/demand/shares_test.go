@@ -34,6 +34,15 @@ func sharingAll(mode string) *ratios.Layer {
 	return layer
 }
 
+// sharedBy is like sharingAll, with other settings.
+func sharedBy(mode string, change func(*policy.Settings)) *ratios.Layer {
+	layer := sharingAll(mode)
+	settings := layer.Settings.Values
+	change(&settings)
+	layer.Settings = keys.Some(settings)
+	return layer
+}
+
 // bursts makes the pods of the fixture use ten times as much in one minute of every ten.
 func (f *fixture) bursts() {
 	f.source.cpu["web-1-x"], f.source.cpu["web-1-y"] = 100, 80
@@ -294,4 +303,133 @@ func TestSharedMemory(t *testing.T) {
 	if lacks, inUse := f.neighbors.Lacks("a"); lacks != (node.Resources{}) || inUse {
 		t.Errorf("what is in use is no longer known: the node lacks %+v, %t", lacks, inUse)
 	}
+}
+
+// neighboring returns a fixture in which two workloads share a node, and one of them has another node for itself.
+func neighboring(t *testing.T, layer *ratios.Layer, changes ...func(*corev1.Pod)) *fixture {
+	t.Helper()
+	f := newFixture(t, layer, changes...)
+	f.bursts()
+	f.addPod(t, "other-1-x", "other-1", changes...)
+	f.round(t)
+	return f
+}
+
+// recommended returns what lists recommend for a workload, and what its savings do.
+func (f *fixture) recommended(t *testing.T, workload string) (item *Item, savings int64) {
+	t.Helper()
+	for _, i := range f.report(t) {
+		if i.Container.Workload == workload {
+			item = i
+		}
+	}
+	for saver, err := range f.Workloads(t.Context(), Selection{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if saver.Workload.Name == workload {
+			savings = saver.Recommended.CPU
+		}
+	}
+	if item == nil {
+		t.Fatalf("no item of %s", workload)
+	}
+	return item, savings
+}
+
+func TestSharesShown(t *testing.T) {
+	t.Run("lists and savings add up what plans give each pod", func(t *testing.T) {
+		f := neighboring(t, sharingAll(policy.Apply))
+		x, y := f.plan(t, "web-1-x"), f.plan(t, "web-1-y")
+		item, savings := f.recommended(t, "web")
+		if item.Recommended.CPU != x+y || savings != x+y {
+			t.Errorf("lists add up %dm, and savings %dm; want %dm + %dm", item.Recommended.CPU, savings, x, y)
+		}
+		if unshared := f.target(t, "").CPU; item.Recommended.CPU >= unshared+unshared*4/5 {
+			t.Errorf("lists add up %dm, as without sharing", item.Recommended.CPU)
+		}
+		for _, on := range item.On {
+			if want := map[string]int64{"n2d": x, "n4": y}[on.NodeType]; on.Size.CPU != want {
+				t.Errorf("%dm on %s, want %dm", on.Size.CPU, on.NodeType, want)
+			}
+		}
+		here, _ := f.share()
+		mean := (here.Of[sizing.CPU.Index] + 1) / 2 // On the other node, it is alone.
+		needs, of := f.needsOf(t, "web-1-x").CPU, item.Recommendation
+		if want := needs.Steady + sizing.Share(needs.Rest, mean); of.Target.CPU != want || of.Uncapped.CPU != want || of.Lower.CPU != needs.Lower || of.Upper.CPU != needs.Upper {
+			t.Errorf("on the baseline, %dm is shown, without bounds %dm, from %dm to %dm; want %dm, from %dm to %dm", of.Target.CPU, of.Uncapped.CPU, of.Lower.CPU, of.Upper.CPU, want, needs.Lower, needs.Upper)
+		}
+		if got, shares := item.Shared(sizing.CPU); !shares || got.Steady != needs.Steady || got.Peak != needs.Steady+needs.Rest || got.Unshared != needs.Target || math.Abs(got.Share-mean) > 1e-9 {
+			t.Errorf("%t, %+v; want the share %v of %+v", shares, got, mean, needs)
+		}
+		f.tune(t, "web", deployment, policy.Apply, "")
+		f.publish(t.Context())
+		if got := f.found(t, "web").Containers[0]; got.Target[sizing.CPU.Index] != of.Target.CPU {
+			t.Errorf("a VerticalPodAutoscaler says %+v, want %+v", got, of.Target)
+		}
+	})
+	t.Run("what is only observed is shown as if it were applied", func(t *testing.T) {
+		applied, savings := neighboring(t, sharingAll(policy.Apply)).recommended(t, "web")
+		for _, from := range []string{policy.FromUsage, policy.FromAuthor} {
+			f := neighboring(t, sharedBy(policy.Observe, func(s *policy.Settings) { s.Demand.From = from }))
+			if got, saves := f.recommended(t, "web"); got.Recommended != applied.Recommended || saves != savings || got.Recommendation.Target != applied.Recommendation.Target {
+				t.Errorf("%s: %+v, and savings of %d; want %+v and %d", from, got.Recommended, saves, applied.Recommended, savings)
+			}
+			if here, _ := f.share(); here.Rests[sizing.CPU.Index] != 0 {
+				t.Errorf("%s: pods share %+v", from, here)
+			}
+			if would := f.WouldShare("a"); would == nil || would.Of[sizing.CPU.Index] >= 1 || would.Of[sizing.CPU.Index] <= 0 || f.WouldShare("a") != would {
+				t.Errorf("%s: they would share %+v", from, would)
+			}
+			if would := f.WouldShare("gone"); would != nil {
+				t.Errorf("%s: of a node that does not exist, they would share %+v", from, would)
+			}
+		}
+	})
+	t.Run("what is sized when it is created is shown as new pods are sized", func(t *testing.T) {
+		f := neighboring(t, sharingAll(policy.Initial))
+		item, _ := f.recommended(t, "web")
+		if of, shares := item.Shared(sizing.CPU); !shares || of.Share != 1 || item.Recommendation.Target.CPU != of.Peak {
+			t.Errorf("%t, %+v: no pod shares yet", shares, of)
+		}
+	})
+	t.Run("memory is shared only where that is set", func(t *testing.T) {
+		for _, set := range []bool{false, true} {
+			item, _ := neighboring(t, sharedBy(policy.Apply, func(s *policy.Settings) { s.Demand.Memory.Share = set })).recommended(t, "web")
+			if _, shares := item.Shared(sizing.Memory); shares != set {
+				t.Errorf("set to %t: %t, %+v", set, shares, item.Recommendation)
+			}
+		}
+	})
+	t.Run("Guaranteed pods share nothing", func(t *testing.T) {
+		f := neighboring(t, sharingAll(policy.Apply), func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources, p.Status.QOSClass = podtest.Amounts{"1", "1", "1Gi", "1Gi"}.Requirements(), corev1.PodQOSGuaranteed
+		})
+		item, savings := f.recommended(t, "web")
+		x, y := f.target(t, "").CPU, (f.target(t, "").CPU*4+4)/5
+		if _, shares := item.Shared(sizing.CPU); shares || item.Recommended.CPU != x+y || savings != x+y {
+			t.Errorf("it shares: %t; lists add up %dm, and savings %dm; want %dm + %dm", shares, item.Recommended.CPU, savings, x, y)
+		}
+	})
+	t.Run("an unknown share is the peak", func(t *testing.T) {
+		f := neighboring(t, sharingAll(policy.Apply), podtest.Annotated("skip", "true")) // Nobody shares.
+		item, _ := f.recommended(t, "web")
+		needs := f.needsOf(t, "web-1-x").CPU
+		if peak := needs.Steady + needs.Rest; item.Recommendation.Target.CPU != peak || item.Recommended.CPU < peak+peak*4/5 {
+			t.Errorf("%+v, and in total %+v; want the peak of %dm", item.Recommendation.Target, item.Recommended, peak)
+		}
+		f.deleteAll(t)
+		f.publish(t.Context())
+		explained := f.explain(t, web)
+		if of, shares := explained[0].Shared(sizing.CPU); !shares || of.Share != 1 {
+			t.Errorf("without pods: %t, %+v", shares, of)
+		}
+	})
+	t.Run("no more is shown than plans give: bounds, and a multiple of what the author wrote", func(t *testing.T) {
+		f := neighboring(t, sharedBy(policy.Apply, func(s *policy.Settings) { s.Bounds.CPU.Max = 300 }))
+		item, savings := f.recommended(t, "web")
+		if x, y := f.plan(t, "web-1-x"), f.plan(t, "web-1-y"); item.Recommended.CPU != x+y || savings != x+y || x > 300 || y > 300 {
+			t.Errorf("lists add up %dm, and savings %dm; want %dm + %dm", item.Recommended.CPU, savings, x, y)
+		}
+	})
 }

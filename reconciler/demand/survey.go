@@ -41,6 +41,8 @@ type facts struct {
 	demand     *policy.Demand
 	guaranteed bool
 	containers int
+	// on is how many of its pods run on each node, if a rule lets them share.
+	on map[string]int
 	// policy says what the workload needs, in a VerticalPodAutoscaler; nil if none does. If any may, names are the
 	// names of the containers; nil if these are not known.
 	policy *vpa.Policy
@@ -112,6 +114,12 @@ func (s *survey) add(w usage.Workload, p *pod.Pod, owners []workload.Workload, n
 	}
 	f.aims = s.policies.add(f.aims, p.Namespace(), owners)
 	f.created(p)
+	if profile.Demand.Policy == policy.SharedPolicy && runs(p) {
+		if f.on == nil {
+			f.on = map[string]int{}
+		}
+		f.on[p.Node()]++
+	}
 	if created := p.CreatedAt(); f.demand == nil || created.After(f.newest) || created.Equal(f.newest) && p.UID > f.uid {
 		f.newest, f.uid, f.rule, f.demand = created, p.UID, profile.Name, &profile.Demand
 		f.guaranteed, f.containers = p.QOSClass() == corev1.PodQOSGuaranteed, sharing(p)
@@ -135,7 +143,7 @@ func sharing(p *pod.Pod) int {
 // in returns the facts under a table, whose rules may be others.
 func (f *facts) in(table *ratios.Table) *facts {
 	now := *f
-	now.rules, now.demand, now.policy = nil, nil, nil
+	now.rules, now.demand, now.policy, now.on = nil, nil, nil, nil
 	for _, profile := range table.Profiles() {
 		if !slices.Contains(f.rules, profile.Name) {
 			continue
@@ -193,6 +201,16 @@ func (s *survey) ratios(c history.Container, before []string) (sets []usage.Rati
 		sets = []usage.Ratios{{Name: globals.Name, Speeds: speeds(globals)}}
 	}
 	return sets
+}
+
+// profile returns the profile of a rule; the globals' if there is none of that name.
+func (s *survey) profile(rule string) *ratios.Profile {
+	for _, profile := range s.table.Profiles() {
+		if profile.Name == rule {
+			return profile
+		}
+	}
+	return s.table.Profiles()[0]
 }
 
 // speeds returns how fast node types are under a rule, relative to its baseline.

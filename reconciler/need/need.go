@@ -83,10 +83,10 @@ func (n *Need) target(m *sizing.Measure, guaranteed bool) int64 {
 func (n *Need) shares(guaranteed bool) bool { return n.Recommended.Steady > 0 && !guaranteed }
 
 // Shared is a demand on the baseline that a resource shares with its neighbors: it gets the steady part, and the share of the
-// rest up to the peak.
+// rest up to the peak. Unshared is what it would get if it shared nothing, which its limit follows.
 type Shared struct {
-	Steady, Peak int64
-	Share        float64
+	Steady, Peak, Unshared int64
+	Share                  float64
 }
 
 // Shared returns the parts of what the resource needs; false if it shares nothing.
@@ -94,7 +94,8 @@ func (n *Need) Shared(guaranteed bool) (parts Shared, shares bool) {
 	if n.Recommended == nil || !n.shares(guaranteed) {
 		return parts, false
 	}
-	return Shared{n.Recommended.Steady, n.Recommended.Steady + n.Recommended.Rest, n.Share}, true
+	r := n.Recommended
+	return Shared{r.Steady, r.Steady + r.Rest, r.Target, n.Share}, true
 }
 
 // Wanted returns the recommended request on the baseline: what the resource needs most of the time, and its share of the rest.

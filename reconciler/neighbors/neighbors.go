@@ -177,13 +177,9 @@ func (n *Neighbors) tellChanged(nodes iter.Seq[string]) {
 	}
 }
 
-// Assume returns the share of a node under rules that are not in effect, and whether the node is known.
-func (n *Neighbors) Assume(name string, in cluster.Rules) (Shares, bool) {
-	share := n.under(name, in, n.needs)
-	if share == nil {
-		return Shares{}, false
-	}
-	return share.Of, true
+// Assume returns what the pods of a node would share under rules that are not in effect; nil if the node is not known.
+func (n *Neighbors) Assume(name string, in cluster.Rules) *headroom.Share {
+	return n.under(name, in, n.needs)
 }
 
 // under computes the share of a node under some rules, for what its pods need; nil if the node is not known.

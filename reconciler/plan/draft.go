@@ -6,7 +6,6 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
-	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -166,14 +165,13 @@ func (p *Planner) begin(s *Snapshot) *draft {
 	if s.Demand != nil && !s.Restore {
 		d.scaledBy = s.autoscalers()
 	}
-	bounds := &r.profile.Bounds
 	for i := range of.Containers {
 		c := &of.Containers[i]
 		// A restore also covers sidecars that were resized when Sidecars was set.
 		if c.Init() && (!c.Sidecar() || !p.Sidecars && (!s.Restore || !c.Annotated() && !c.Resized())) {
 			continue
 		}
-		p.add(d, s, i, bounds)
+		p.add(d, s, i)
 	}
 	if d.keepsDemand() && !s.Restore && !s.imagines() {
 		demand := of.AppliedDemand()
@@ -189,16 +187,14 @@ func (p *Planner) begin(s *Snapshot) *draft {
 }
 
 // add adds a container with its present sizes. index is its index in the pod.
-func (p *Planner) add(d *draft, s *Snapshot, index int, bounds *policy.Bounds) {
+func (p *Planner) add(d *draft, s *Snapshot, index int) {
 	n, of := len(d.Containers), &s.Pod.Containers[index]
 	d.Containers, d.parts = d.Containers[:n+1], d.parts[:n+1]
 	c, has := &d.Containers[n], &d.parts[n]
 	*has = part{}
 	c.Name, c.Sidecar, c.index = of.Name(), of.Sidecar(), int32(index)
 	c.Original, c.Current, c.Desired = of.Original, of.Spec, of.Spec
-	cpu, memory := &c.Needs[sizing.CPU.Index], &c.Needs[sizing.Memory.Index]
-	cpu.Authored, cpu.Bounds = of.Original.CPU, &bounds.CPU
-	memory.Authored, memory.Bounds = of.Original.Memory, &bounds.Memory
+	c.Needs = d.rule.authored(&of.Original)
 	has.of, has.standings, has.restarts = of, of.Standings, of.RestartCount()
 	has.unannotated, has.takesOver, has.outdated = of.Unannotated, of.TakesOver, of.Outdated
 	if !s.Creating {

@@ -6,6 +6,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -69,6 +70,30 @@ func (r *Ruling) Size(cpu, memory int64) (size sizing.Container, known bool) {
 	return r.convert(cpu, memory, r.profile.Bounds)
 }
 
+// Gets returns the size that a container gets in the end, as plans compute it, given what its author wrote, what it needs
+// according to usage, and the shares of its node, by sizing.Measure.Index. A resource without a target needs what the author
+// wrote. It returns false as Size does.
+func (r *Ruling) Gets(authored *sizing.Container, needs *need.Container, shares [2]float64, guaranteed bool) (size sizing.Container, known bool) {
+	if r.entry == nil || r.entry.Unused != "" {
+		return size, false
+	}
+	factors := [2]sizing.Factor{r.entry.CPUFactor, r.entry.MemoryFactor}
+	all := r.authored(authored)
+	for _, m := range sizing.Measures {
+		n := &all[m.Index]
+		if needs.Of(m).Target > 0 {
+			n.Recommended, n.Share = needs.Of(m), shares[m.Index]
+		}
+		*m.Of(&size), _ = n.On(m, factors[m.Index], guaranteed)
+	}
+	return size, true
+}
+
+// authored returns what the resources of a container need according to its author, by sizing.Measure.Index.
+func (r *Ruling) authored(of *sizing.Container) [2]need.Need {
+	return [2]need.Need{{Authored: of.CPU, Bounds: &r.profile.Bounds.CPU}, {Authored: of.Memory, Bounds: &r.profile.Bounds.Memory}}
+}
+
 // Use is like Size, for amounts that a container uses: they have no bounds.
 func (r *Ruling) Use(cpu, memory int64) (used sizing.Container, known bool) {
 	return r.convert(cpu, memory, policy.Bounds{})
@@ -88,6 +113,9 @@ func (r *Ruling) Rule() string { return r.profile.Name }
 
 // Bounds returns the bounds of requests.
 func (r *Ruling) Bounds() policy.Bounds { return r.profile.Bounds }
+
+// Usage returns what happens to the pod if its demand from usage differs from its size.
+func (r *Ruling) Usage() string { return r.profile.Usage() }
 
 // Demand returns where the demand of the pod comes from, as configured.
 func (r *Ruling) Demand() *policy.Demand { return &r.profile.Demand }

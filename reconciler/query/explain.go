@@ -25,6 +25,8 @@ type Explanation struct {
 	Holds  []hold.Hold
 	// WithoutHolds is the plan without them; nil if nothing holds the pod.
 	WithoutHolds *plan.Plan
+	// Applied is the plan if all rules applied usage; nil if that of the pod does, or if no rule lets pods share.
+	Applied *plan.Plan
 }
 
 // Explain explains the first of the selected pods, which are in one namespace; nil if there is none. The error is a
@@ -47,6 +49,12 @@ func (q *Queries) Explain(ctx context.Context, of Selection) (*Explanation, erro
 	if e.Freeze != nil || len(e.Holds) > 0 || restored {
 		options := PreviewOptions{WithoutHolds: true}
 		e.WithoutHolds = q.preview(ctx, q.Cluster.Snapshot(found, rules), options)
+	}
+	if q.Applied == nil || e.Plan.FollowsUsage {
+		return e, nil
+	}
+	if options := (PreviewOptions{Table: q.Applied()}); options.Table != nil {
+		e.Applied = q.preview(ctx, q.Cluster.Snapshot(found, q.rulesFor(options)), options)
 	}
 	return e, nil
 }

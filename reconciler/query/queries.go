@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
@@ -25,6 +26,8 @@ type Queries struct {
 	// Eviction describes when the pod of a plan is evicted, or why it is not; empty if nothing requires it. If Eviction is
 	// nil, nothing does.
 	Eviction func(*plan.Plan) string
+	// Applied returns the table in effect as if all rules applied usage; nil if no rule lets pods share, or if Applied is nil.
+	Applied func() *ratios.Table
 }
 
 // PodNotFoundError means that the pod does not exist.

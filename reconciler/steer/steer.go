@@ -3,7 +3,9 @@ package steer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -55,7 +57,7 @@ type Holds interface {
 	FrozenNow(ctx context.Context) (bool, error)
 }
 
-// Config configures a Steer. All fields must be set.
+// Config configures a Steer. All fields must be set unless their comment names a default.
 type Config struct {
 	// Client writes nodes.
 	Client corev1client.NodeInterface
@@ -68,6 +70,8 @@ type Config struct {
 	Say func(on *corev1.Node, reason, message string)
 	// Leads reports whether this process leads.
 	Leads func() bool
+	// DryRun decides and shows which nodes would have the taint, and writes nothing; default false.
+	DryRun bool
 	// Metrics is where all metrics are registered.
 	Metrics prometheus.Registerer
 	Clock   clock.WithTicker
@@ -77,8 +81,11 @@ type Config struct {
 type Steer struct {
 	Config
 	judge *overload.Judge
-	// written are the nodes that this process wrote, until the watch has them.
+	// written are the nodes that this process wrote, until the watch has them. With a dry run, they are those that it would have
+	// written.
 	written map[string]*corev1.Node
+	// would is a copy of these after each round of a dry run, for other goroutines.
+	would atomic.Pointer[map[string]*corev1.Node]
 	// failed are the last errors in the log, by the node or source: a right may be missing for days.
 	failed map[string]string
 	spared prometheus.Gauge
@@ -130,6 +137,9 @@ func (s *Steer) Run(ctx context.Context) {
 
 // round decides once which nodes have the taint.
 func (s *Steer) round(ctx context.Context) {
+	if s.DryRun {
+		defer func() { s.would.Store(new(maps.Clone(s.written))) }()
+	}
 	table := s.Ratios.Table()
 	if !s.Leads() || table == nil {
 		s.forget()
@@ -159,15 +169,24 @@ func (s *Steer) nodes() []*corev1.Node {
 	all := slices.Clone(s.Cluster.Nodes())
 	kept := make(map[string]*corev1.Node, len(s.written))
 	for i, n := range all {
-		if w := s.written[n.Name]; w != nil && w.UID == n.UID && newer(w, n) {
+		if w := s.written[n.Name]; w != nil && w.UID == n.UID && (s.DryRun || newer(w, n)) {
 			kept[n.Name] = w
-			n = n.DeepCopy()
-			n.Spec.Taints = w.Spec.Taints
-			all[i] = n
+			all[i] = s.after(n, w)
 		}
 	}
 	s.written = kept
 	return all
+}
+
+// after returns a node as it is after it was written. What a dry run would have written is no more than the taint.
+func (s *Steer) after(n, written *corev1.Node) *corev1.Node {
+	n = n.DeepCopy()
+	if !s.DryRun {
+		n.Spec.Taints = written.Spec.Taints
+		return n
+	}
+	n.Spec.Taints = append(taint.Without(n, ours), taint.Without(written, func(t corev1.Taint) bool { return !ours(t) })...)
+	return n
 }
 
 // newer reports whether a node was written after the watch had seen it.
@@ -234,7 +253,7 @@ func (s *Steer) taint(ctx context.Context, n *corev1.Node, wanted corev1.Taint, 
 		wanted.TimeAdded = &metav1.Time{Time: s.Clock.Now()}
 	}
 	if s.write(ctx, "taint", n, append(taint.Without(n, ours), wanted)) {
-		s.Say(n, contract.NodeOverloaded, fmt.Sprintf("New pods start elsewhere if they can (taint %s:%s): %s", wanted.Key, wanted.Effect, why))
+		s.say(ctx, n, contract.NodeOverloaded, fmt.Sprintf("New pods start elsewhere if they can (taint %s:%s): %s", wanted.Key, wanted.Effect, why))
 	}
 }
 
@@ -253,14 +272,29 @@ func (s *Steer) clear(ctx context.Context, n *corev1.Node, why string) bool {
 	if !s.write(ctx, "clear", n, taint.Without(n, ours)) {
 		return false
 	}
-	s.Say(n, contract.NodeRelieved, "The taint for overloaded nodes was removed: "+why)
+	s.say(ctx, n, contract.NodeRelieved, "The taint for overloaded nodes was removed: "+why)
 	return true
+}
+
+// say records an event on a node; with a dry run, it only logs what would have happened.
+func (s *Steer) say(ctx context.Context, on *corev1.Node, reason, message string) {
+	if s.DryRun {
+		klog.FromContext(ctx).Info("Taint for overloaded nodes would be written, but the server runs with --dry-run", "node", on.Name, "reason", reason, "message", message)
+		return
+	}
+	s.Say(on, reason, message)
 }
 
 // write sets the taints of a node, and reports whether it did.
 func (s *Steer) write(ctx context.Context, action string, n *corev1.Node, taints []corev1.Taint) bool {
 	if !s.Leads() || ctx.Err() != nil {
 		return false
+	}
+	if s.DryRun {
+		after := n.DeepCopy()
+		after.Spec.Taints = taints
+		s.written[n.Name] = after
+		return true
 	}
 	after, err := taint.Set(ctx, s.Client, n, taints)
 	if err != nil {

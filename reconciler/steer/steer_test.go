@@ -186,6 +186,7 @@ func TestSteer(t *testing.T) {
 		"never writes a node that has changed":          neverWritesANodeThatHasChanged,
 		"pressure counts only with tasks for all vCPUs": pressureCountsOnlyWithTasks,
 		"nodes that do not work":                        nodesThatDoNotWork,
+		"a dry run says what it would do, once":         aDryRunSaysWhatItWouldDo,
 	} {
 		t.Run(name, test)
 	}
@@ -281,8 +282,8 @@ func saysForHowLong(t *testing.T) {
 		t.Errorf("it has had the taint for %v", got)
 	}
 	const want = "n0 is overloaded, and has the taint example.com/busy:PreferNoSchedule since 2026-03-01T10:0"
-	if got := Explain(w.nodes[0]); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Z, so new pods start elsewhere if they can") || Explain(w.nodes[1]) != "" {
-		t.Errorf("said %q, and of another node %q", got, Explain(w.nodes[1]))
+	if got := w.Explain(w.nodes[0]); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "Z, so new pods start elsewhere if they can") || w.Explain(w.nodes[1]) != "" {
+		t.Errorf("said %q, and of another node %q", got, w.Explain(w.nodes[1]))
 	}
 }
 
@@ -431,5 +432,57 @@ func nodesThatDoNotWork(t *testing.T) {
 		w.cpu["n0"] = 5
 		w.during(t, time.Hour)
 		w.expect(t, name)
+	}
+}
+
+func aDryRunSaysWhatItWouldDo(t *testing.T) {
+	w := newWorld(10)
+	w.Steer.DryRun = true
+	w.nodes[1].Spec.Taints = []corev1.Taint{{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
+	w.cpu["n0"] = 0.97
+	w.during(t, 12*time.Minute)
+	w.expect(t, "a dry run", "n1=workload-resizer.io/overloaded:PreferNoSchedule")
+	if len(w.writes)+len(w.events) > 0 || testutil.ToFloat64(w.Steer.writes.WithLabelValues("taint", "written")) != 0 {
+		t.Errorf("wrote %q, and said %q", w.writes, w.events)
+	}
+	for _, want := range []string{
+		"New pods start elsewhere if they can (taint workload-resizer.io/overloaded:PreferNoSchedule): its usage of cpu has been at least 90% of allocatable for 5m, and is 97% now",
+		"The taint for overloaded nodes was removed: all measured values have been low for 5m",
+	} {
+		if got := strings.Count(w.log.String(), want); got != 1 {
+			t.Errorf("%q is %d times in the log:\n%s", want, got, w.log)
+		}
+	}
+	has, has1 := w.Explain(w.nodes[0]), w.Explain(w.nodes[1])
+	if !strings.HasPrefix(has, "n0 is overloaded, and would have the taint workload-resizer.io/overloaded:PreferNoSchedule since 2026-03-01T10:0") || !strings.HasSuffix(has, "Z, but the server runs with --dry-run") ||
+		has1 != "n1 is no longer overloaded, and would lose the taint workload-resizer.io/overloaded:PreferNoSchedule, but the server runs with --dry-run" || w.Explain(w.nodes[2]) != "" {
+		t.Errorf("said %q, and of n1 %q", has, has1)
+	}
+	if got := w.Overloaded(w.Nodes()); got != 2 {
+		t.Errorf("%d nodes have the taint, or would have it", got)
+	}
+	// Taints of others change, and the node is replaced by another one of its name.
+	w.nodes[0].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+	if got := w.nodes[0]; len(w.wouldBe(got).Spec.Taints) != 2 {
+		t.Errorf("%+v", w.wouldBe(got).Spec.Taints)
+	}
+	w.cpu["n0"] = 0.1
+	w.during(t, 6*time.Minute)
+	if got := w.Explain(w.nodes[0]); got != "" || w.Overloaded(w.Nodes()) != 1 {
+		t.Errorf("low again: %q", got)
+	}
+	w.cpu["n0"] = 0.97
+	w.during(t, 6*time.Minute)
+	w.nodes[0].UID = "another"
+	if got := w.Explain(w.nodes[0]); got != "" {
+		t.Errorf("another node of this name: %q", got)
+	}
+}
+
+func TestWithoutASteer(t *testing.T) {
+	w, none := newWorld(1), (*Steer)(nil)
+	w.nodes[0].Spec.Taints = []corev1.Taint{{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
+	if got := none.Explain(w.nodes[0]); !strings.HasPrefix(got, "n0 is overloaded, and has the taint") || none.Overloaded(w.nodes) != 1 {
+		t.Errorf("%q, %d nodes", got, none.Overloaded(w.nodes))
 	}
 }

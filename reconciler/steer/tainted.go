@@ -21,17 +21,51 @@ func Tainted(nodes []*corev1.Node) (n int) {
 	return n
 }
 
-// Explain says that a node has the taint, and the time since then; empty if it has none.
-func Explain(node *corev1.Node) string {
-	i := slices.IndexFunc(node.Spec.Taints, ours)
-	if i < 0 {
-		return ""
+// Overloaded returns how many nodes have the taint; in a dry run, also those that would have it.
+func (s *Steer) Overloaded(nodes []*corev1.Node) (n int) {
+	for _, node := range nodes {
+		if taint.Has(node, ours) || taint.Has(s.wouldBe(node), ours) {
+			n++
+		}
 	}
-	t, when := &node.Spec.Taints[i], ""
+	return n
+}
+
+// wouldBe returns a node as it would be without the dry run. It may be called on nil.
+func (s *Steer) wouldBe(node *corev1.Node) *corev1.Node {
+	if s == nil || !s.DryRun {
+		return node
+	}
+	if would := s.would.Load(); would != nil {
+		if w := (*would)[node.Name]; w != nil && w.UID == node.UID {
+			return s.after(node, w)
+		}
+	}
+	return node
+}
+
+// Explain says that a node has the taint, and the time since then, or what would be so without a dry run; empty if it has none.
+// It may be called on nil.
+func (s *Steer) Explain(node *corev1.Node) string {
+	would := s.wouldBe(node)
+	switch has, wouldHave := taint.Has(node, ours), taint.Has(would, ours); {
+	case has && wouldHave:
+		return fmt.Sprintf("%s is overloaded, and has the taint %s, so new pods start elsewhere if they can", node.Name, taintText(node))
+	case has:
+		return fmt.Sprintf("%s is no longer overloaded, and would lose the taint %s, but the server runs with --dry-run", node.Name, taintText(node))
+	case wouldHave:
+		return fmt.Sprintf("%s is overloaded, and would have the taint %s, but the server runs with --dry-run", node.Name, taintText(would))
+	}
+	return ""
+}
+
+// taintText describes the taint of a node that has it.
+func taintText(node *corev1.Node) string {
+	t, when := &node.Spec.Taints[slices.IndexFunc(node.Spec.Taints, ours)], ""
 	if at := since(node); at != nil {
 		when = " since " + at.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s is overloaded, and has the taint %s:%s%s, so new pods start elsewhere if they can", node.Name, t.Key, t.Effect, when)
+	return fmt.Sprintf("%s:%s%s", t.Key, t.Effect, when)
 }
 
 // since returns when a node got the taint; nil if it has none, or that is not known.

@@ -10,9 +10,10 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/reconciler/headroom"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/server/paging"
-	"github.com/workload-resizer/workload-resizer/server/translate"
 	"github.com/workload-resizer/workload-resizer/server/usage"
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
@@ -59,7 +60,7 @@ func (s *Service) node(n *corev1.Node, nodeType string, table *ratios.Table) *wo
 	of := s.config.Reconciler
 	ready, _ := node.Readiness(n)
 	summary := &workloadresizerv1.NodeSummary{
-		Name: n.Name, NodeType: nodeType, Resources: translate.NodeShares(of, n),
+		Name: n.Name, NodeType: nodeType, Resources: map[string]*workloadresizerv1.NodeShare{},
 		Unschedulable: n.Spec.Unschedulable, Ready: ready, CreateTime: values.Timestamp(n.CreationTimestamp.Time), Overload: of.OverloadOf(n.Name),
 	}
 	if entry, known := table.Profiles()[0].Lookup(nodeType); known && entry.Unused == "" {
@@ -70,9 +71,24 @@ func (s *Service) node(n *corev1.Node, nodeType string, table *ratios.Table) *wo
 			summary.Pods++
 		}
 	}
-	if s.config.Demands != nil {
-		takes := s.config.Demands.On(n.Name, table)
+	var share, assumed *headroom.Share
+	if demands := s.config.Demands; demands != nil {
+		takes := demands.On(n.Name, table)
 		summary.Used, summary.UnknownPods = usage.Amounts(takes.Used), int64(takes.Unknown)
+		share, assumed = demands.Neighbors().Of(n.Name), demands.WouldShare(n.Name)
+	}
+	has, free := node.Allocatable(n), of.Cluster.Free(n)
+	for _, m := range sizing.Measures {
+		of := share
+		if of == nil || of.Rests[m.Index] == 0 {
+			of = assumed
+		}
+		if of != nil && of.Rests[m.Index] == 0 {
+			of = nil
+		}
+		resource := values.NodeShare(m, has.Of(m), free.Of(m), of)
+		resource.Assumed = of != share && of != nil
+		summary.Resources[m.Name] = resource
 	}
 	return summary
 }

@@ -2,23 +2,33 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/push"
 )
 
 // may lets callers have all rights but those on some resources.
@@ -138,4 +148,57 @@ func TestExplainPod(t *testing.T) {
 			servertest.CheckError(t, err, tc.code, tc.reason, tc.message)
 		}
 	})
+}
+
+func TestExplainPodSharing(t *testing.T) {
+	for _, mode := range []string{policy.Observe, policy.Apply} {
+		pods, nodes := servertest.ShopPods()
+		source, soon := push.New(), 10*time.Millisecond
+		layer := servertest.Layer()
+		layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: mode, Policy: policy.SharedPolicy}})
+		p := servertest.Start(t, servertest.Setup{Cluster: servertest.Frozen(t, pods, nodes), Ratios: ratios.Update{Layer: layer}, Loop: func(c *reconciler.Config) {
+			servertest.DryRun(c)
+			c.Usage = &demand.Usage{Sources: []demand.Source{{Source: source, Interval: soon}}, Interval: soon}
+		}}).Known(t)
+		var samples []usage.Sample
+		for _, name := range []string{"web-x", "web-y", "db"} {
+			for minute := range 20 {
+				s := usage.Sample{Namespace: "shop", Name: name, Container: "app"}
+				if name == "db" {
+					s.Namespace = "bank"
+				}
+				s.At, s.Length, s.Resource, s.Usage = time.Now().Add(time.Duration(minute-20)*time.Minute), time.Minute, history.CPU, 200
+				if minute == 7 {
+					s.Usage = 1000
+				}
+				samples = append(samples, s)
+			}
+		}
+		if err := source.Push("test", samples); err != nil {
+			t.Fatal(err)
+		}
+		localcluster.Eventually(t, "what the pods on a node share, or would share", func() error {
+			if of := p.Loop.Demands.WouldShare("b"); of == nil || of.Rests[0] == 0 {
+				return fmt.Errorf("they share %+v", of)
+			}
+			if of := p.Loop.Demands.Neighbors().Of("b"); mode == policy.Apply && (of == nil || of.Rests[0] == 0) {
+				return fmt.Errorf("they share %+v", of)
+			}
+			return nil
+		})
+		service := New(Config{Reconciler: p.Loop, Ratios: ratioservice.New(ratioservice.Config{Store: p.Store, Viewer: servertest.All}), Viewer: servertest.All, Rights: may{}})
+		client := workloadresizerv1.NewExplainServiceClient(servertest.Connect(t, service))
+		e := explain(t, client, &workloadresizerv1.ExplainPodRequest{Namespace: "shop", Pod: "web-y"})
+		cpu := e.GetShares()["cpu"]
+		if cpu.GetAssumed() != (mode == policy.Observe) || cpu.GetAllocatable() != "3" || cpu.GetRequested() != "3" || cpu.GetSteady() == "" || cpu.GetReserve() == cpu.GetRest() || cpu.GetShare() <= 0.5 || cpu.GetShare() >= 1 || e.GetShares()["memory"] != nil {
+			t.Errorf("%s: %v", mode, e.GetShares())
+		}
+		if shared := e.GetPlan().GetContainers()[0].GetDemands()["cpu"].GetShared(); (shared != nil) != (mode == policy.Apply) {
+			t.Errorf("%s: %v", mode, shared)
+		}
+		// The pod without an owner is not sized, so it shares nothing.
+		if bare := explain(t, client, &workloadresizerv1.ExplainPodRequest{Namespace: "shop", Pod: "bare"}); len(bare.GetShares()) != 0 {
+			t.Errorf("%s: %v", mode, bare.GetShares())
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
@@ -135,22 +136,29 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 	if sees(access.Right{Verb: "get", Resource: "ratios"}, "", "ratio", "baseline") {
 		out.Ratio, out.Baseline = ratio(e.Profile, e.Plan.NodeType), ratio(e.Profile, e.Profile.Baseline)
 	}
-	out.Remedies, out.Shares = remedies(e, out.GetSources()), s.shares(e.Plan)
+	out.Remedies, out.Shares = remedies(e, out.GetSources()), s.shares(e.Plan, e.Applied)
 	return out
 }
 
-// shares returns what the pods on the node of a plan share, by the names of the resources that the pod shares; nil if it shares
-// nothing.
-func (s *Service) shares(p *plan.Plan) map[string]*workloadresizerv1.NodeShare {
-	on := s.config.Reconciler.Cluster.NodeNamed(p.Node)
-	if on == nil {
+// shares returns what the pods on the node of a plan share, by the names of the resources; nil if the pod shares nothing. applied
+// is the plan if its rule applied usage; nil if that changes nothing. If only that shares a resource, it is what they would share.
+func (s *Service) shares(p, applied *plan.Plan) map[string]*workloadresizerv1.NodeShare {
+	on, demands := s.config.Reconciler.Cluster.NodeNamed(p.Node), s.config.Reconciler.Demands
+	if on == nil || demands == nil {
 		return nil
 	}
-	all := translate.NodeShares(s.config.Reconciler, on)
+	has, free := node.Allocatable(on), s.config.Reconciler.Cluster.Free(on)
+	all := map[string]*workloadresizerv1.NodeShare{}
 	for _, m := range sizing.Measures {
-		if !p.Shares(m) || all[m.Name].GetSteady() == "" {
-			delete(all, m.Name)
+		share, assumed := demands.Neighbors().Of(p.Node), false
+		if applied != nil && !p.Shares(m) && applied.Shares(m) {
+			share, assumed = demands.WouldShare(p.Node), true
 		}
+		if share == nil || !assumed && !p.Shares(m) {
+			continue
+		}
+		all[m.Name] = values.NodeShare(m, has.Of(m), free.Of(m), share)
+		all[m.Name].Assumed = assumed
 	}
 	return all
 }

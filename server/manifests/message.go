@@ -71,11 +71,10 @@ func demands(p *plan.Plan, container int) map[string]*workloadresizerv1.Resource
 
 // shared returns the parts of a demand that is shared; nil if it is not.
 func shared(p *plan.Plan, container int, m *sizing.Measure) *workloadresizerv1.SharedDemand {
-	of, shares := p.Shared(container, m)
-	if !shares {
-		return nil
+	if of, shares := p.Shared(container, m); shares {
+		return values.Shared(m, of)
 	}
-	return &workloadresizerv1.SharedDemand{Steady: m.Text(of.Steady), Peak: m.Text(of.Peak), Share: of.Share}
+	return nil
 }
 
 // factor returns a factor; nil if the node type has no ratio.

@@ -43,6 +43,14 @@ func baseline(i *demand.Item) *workloadresizerv1.RecommendedSize {
 		LeastRequests: known(r.Floors.Request), LeastLimits: known(r.Floors.Limit),
 		CpuKnownDuration: hours(r.CPUKnown.Age), MemoryKnownDuration: hours(r.MemoryKnown.Age),
 	}
+	for _, m := range sizing.Measures {
+		if of, shares := i.Shared(m); shares {
+			if size.Shared == nil {
+				size.Shared = map[string]*workloadresizerv1.SharedDemand{}
+			}
+			size.Shared[m.Name] = values.Shared(m, of)
+		}
+	}
 	if r.Peak > 0 {
 		size.PeakMemory = sizing.MemoryText(r.Peak)
 	}

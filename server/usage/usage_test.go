@@ -37,6 +37,7 @@ func TestUsage(t *testing.T) {
 	t.Run("pages follow each other", pagesFollowEachOther)
 	t.Run("a caller sees only what it may see", aCallerSeesOnlyWhatItMaySee)
 	t.Run("explains the steps to a recommendation", explainsTheStepsToARecommendation)
+	t.Run("shows what pods share before they do", showsWhatPodsShareBeforeTheyDo)
 	t.Run("returns distributions as measured", returnsDistributionsAsMeasured)
 	t.Run("a watch gets the state and then each change", aWatchGetsTheStateAndThenEachChange)
 	t.Run("a watch that ends early leaves others nothing to miss", aWatchThatEndsEarlyLeavesOthersNothingToMiss)
@@ -56,6 +57,32 @@ func (f *fixture) list(request *workloadresizerv1.ListRecommendationsRequest) (n
 		names = append(names, r.GetNamespace()+"/"+r.GetWorkload().GetName())
 	}
 	return names, response
+}
+
+func showsWhatPodsShareBeforeTheyDo(t *testing.T) {
+	layer := servertest.Layer()
+	layer.Settings = keys.Some(policy.Settings{Demand: policy.Demand{From: policy.FromUsage, Mode: policy.Observe, Policy: policy.SharedPolicy}})
+	f := newFixture(t, servertest.All, layer)
+	f.known()
+	explained, err := f.client.GetRecommendation(t.Context(), &workloadresizerv1.GetRecommendationRequest{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, listed := f.list(&workloadresizerv1.ListRecommendationsRequest{Namespace: "shop"})
+	for _, r := range []*workloadresizerv1.Recommendation{explained.GetContainers()[0].GetRecommendation(), listed.GetRecommendations()[0]} {
+		size := r.GetBaseline()
+		// One sample is known, so that the peak is what is needed most of the time, without a margin.
+		cpu := size.GetShared()["cpu"]
+		if cpu.GetSteady() == "" || cpu.GetSteady() != cpu.GetPeak() || size.GetTarget().GetCpu() != cpu.GetPeak() || size.GetUncappedTarget().GetCpu() != cpu.GetPeak() || cpu.GetUnshared() == cpu.GetPeak() || cpu.GetShare() != 1 {
+			t.Errorf("%v", size)
+		}
+		if size.GetShared()["memory"] != nil || size.GetTarget().GetMemory() == "" {
+			t.Errorf("memory is not shared: %v", size)
+		}
+		if on := r.GetNodeTypes(); len(on) != 2 || on[0].GetSize().GetCpu() != cpu.GetPeak() && on[1].GetSize().GetCpu() != cpu.GetPeak() {
+			t.Errorf("%v", on)
+		}
+	}
 }
 
 func listsWhatIsRecommendedPerWorkload(t *testing.T) {

@@ -43,7 +43,7 @@ func (c *cluster) configMapLifecycle(t *testing.T) {
 	}
 
 	// Invalid: the last good table stays in effect, and the reason is visible everywhere.
-	const fault = "bounds.cpu: min 50m > max 40m"
+	const fault = "min 50m > max 40m"
 	broken := strings.Replace(string(promptConfig()), `max: "16"`, `max: "40m"`, 1)
 	c.apply(t, []byte(broken))
 	const lastGood = "warning: ratios: the last good ratios are in effect"

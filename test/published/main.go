@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/workload-resizer/workload-resizer/internal/student"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
@@ -157,7 +158,7 @@ func predicts(e *estimate.Estimate, ratio, confidence float64) bool {
 			k++
 		}
 	}
-	return k > 1 && math.Abs(math.Log(ratio/e.Ratio)) <= estimate.Quantile(confidence, k-1)*e.Spread*math.Sqrt(1+1/k)
+	return k > 1 && math.Abs(math.Log(ratio/e.Ratio)) <= student.Quantile(confidence, k-1)*e.Spread*math.Sqrt(1+1/k)
 }
 
 func describe(e *estimate.Estimate) string {

@@ -31,7 +31,7 @@ func validate(t *testing.T, stdin io.Reader, files ...string) (code int, stdout,
 func TestConfigValidate(t *testing.T) {
 	const invalid = `invalid.yaml: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not "0"
 invalid.yaml: overrides[0].match: line 6: must set namespace, computeClass, podLabel or podAnnotation
-invalid.yaml: overrides[0].bounds.cpu: min 2 > max 1
+invalid.yaml: overrides[0].bounds.cpu: line 7: min 2 > max 1
 `
 	const missing = "error: missing.yaml does not exist: check the name of the file\n"
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func readsStandardInput(t *testing.T) {
 		{"an unknown zone", "baselineNodeType: a\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}\nguard: {schedule: [{from: \"22:00\", to: \"06:00\", zone: Europe/Berlim}]}", command.ExitInvalid, "",
 			"stdin: guard.schedule[0].zone: line 3: must be the name of a time zone in the IANA database, such as Europe/Berlin or UTC, not \"Europe/Berlim\"\n"},
 		{"empty input", "", command.ExitInvalid, "", "stdin: the configuration is empty\n"},
-		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: \"\\x1b[31m\" is not one of the nodeTypes\n"},
+		{"control characters", "baselineNodeType: \"\\e[31m\"\nnodeTypes: {a: {cpuPerf: 1, memPerf: 1}}", command.ExitInvalid, "", "stdin: baselineNodeType: line 1: \"\\x1b[31m\" is not one of the nodeTypes\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			code, stdout, stderr := validate(t, strings.NewReader(tc.text), "-")

@@ -124,7 +124,7 @@ func ruleName(rule string) string { return cmp.Or(rule, "the globals") }
 func alike(a, b *recommended) bool {
 	for i := range a.needs {
 		x, y := &a.needs[i], &b.needs[i]
-		if !size.Same(x.Target, y.Target) || x.Withheld != y.Withheld || x.Limits != y.Limits || x.Bounds != y.Bounds || x.MostLimit != y.MostLimit {
+		if !size.Same(x.Target, y.Target) || x.Unshared != y.Unshared || x.Withheld != y.Withheld || x.Limits != y.Limits || x.Bounds != y.Bounds || x.MostLimit != y.MostLimit {
 			return false
 		}
 	}
@@ -149,12 +149,12 @@ func (o *options) needsOf(r *workloadresizerv1.Recommendation) [2]size.Need {
 	limits, least, most, limit := o.limitsOf(rules), rules.GetMinRequests(), rules.GetMaxRequests(), rules.GetMaxLimits()
 	return [2]size.Need{
 		{
-			Target: b.GetTarget().GetCpu(), LeastRequest: b.GetLeastRequests().GetCpu(), LeastLimit: b.GetLeastLimits().GetCpu(),
+			Target: b.GetTarget().GetCpu(), Unshared: b.GetShared()["cpu"].GetUnshared(), LeastRequest: b.GetLeastRequests().GetCpu(), LeastLimit: b.GetLeastLimits().GetCpu(),
 			Withheld: r.GetCpuWithheldMessage(), Keeps: keeps(b.GetCpuMayDecrease(), b.GetCpuDecreaseMessage()), History: days(b.GetCpuKnownDuration(), b.GetCpuConfidence()),
 			Limits: limits, Bounds: within(sizing.CPU, least.GetCpu(), most.GetCpu()), MostLimit: amount(sizing.CPU, limit.GetCpu()),
 		},
 		{
-			Target: b.GetTarget().GetMemory(), LeastRequest: b.GetLeastRequests().GetMemory(), LeastLimit: b.GetLeastLimits().GetMemory(), Peak: b.GetPeakMemory(),
+			Target: b.GetTarget().GetMemory(), Unshared: b.GetShared()["memory"].GetUnshared(), LeastRequest: b.GetLeastRequests().GetMemory(), LeastLimit: b.GetLeastLimits().GetMemory(), Peak: b.GetPeakMemory(),
 			Withheld: r.GetMemoryWithheldMessage(), Keeps: keeps(b.GetMemoryMayDecrease(), b.GetMemoryDecreaseMessage()), History: days(b.GetMemoryKnownDuration(), b.GetMemoryConfidence()),
 			Limits: limits, Bounds: within(sizing.Memory, least.GetMemory(), most.GetMemory()), MostLimit: amount(sizing.Memory, limit.GetMemory()),
 		},

@@ -46,6 +46,7 @@ The steps are
   - the reasons against a resize
   - the holds on the pod
   - what was done to the pod, and what happens next, with and without the holds
+  - what the pods on its node share, or would share with demand.mode: apply
   - whether its node is overloaded, and whether the pod is evicted
   - what you can do about each reason
 

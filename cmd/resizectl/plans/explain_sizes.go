@@ -205,21 +205,29 @@ func sharedText(name string, s *workloadresizerv1.SharedDemand) string {
 // shareStep says what the pods on the node share, and what the scheduler sees of it; empty if they share nothing.
 func (f *facts) shareStep() string {
 	var told []string
+	title := "Shared on the node: "
 	for _, name := range resourceNames {
 		s := f.GetShares()[name]
 		if s == nil {
 			continue
 		}
 		amount := func(of string) string { return print.Demand(name, of) }
-		text := fmt.Sprintf("%s: pods need %s most of the time, and up to %s more, of which %s are kept; the scheduler sees %s of %s requested", name,
-			amount(s.GetSteady()), amount(s.GetRest()), amount(s.GetReserve()), amount(s.GetRequested()), amount(s.GetAllocatable()))
+		part := ""
+		if s.GetShare() > 0 {
+			part = fmt.Sprintf(" (%.0f%%)", 100*s.GetShare())
+		}
+		text := fmt.Sprintf("%s: pods need %s most of the time, and up to %s more, of which %s%s are kept; the scheduler sees %s of %s requested", name,
+			amount(s.GetSteady()), amount(s.GetRest()), amount(s.GetReserve()), part, amount(s.GetRequested()), amount(s.GetAllocatable()))
 		if s.GetLacks() != "" {
 			text += "; the node lacks " + amount(s.GetLacks())
+		}
+		if s.GetAssumed() {
+			title = "Shared on the node if demand.mode were apply for all pods: "
 		}
 		told = append(told, text)
 	}
 	if len(told) == 0 {
 		return ""
 	}
-	return "Shared on the node: " + strings.Join(told, ". ") + "."
+	return title + strings.Join(told, ". ") + "."
 }

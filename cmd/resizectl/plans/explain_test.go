@@ -84,8 +84,15 @@ func TestExplain(t *testing.T) {
 			plan.GetContainers()[0].GetDemands()["cpu"].Shared = &workloadresizerv1.SharedDemand{Steady: "600m", Peak: "1400m", Share: 0.25}
 			s := explained(plan)
 			s.Shares = map[string]*workloadresizerv1.NodeShare{
-				"cpu":    {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2"},
-				"memory": {Allocatable: "64Gi", Requested: "60Gi", Steady: "48Gi", Rest: "24Gi", Reserve: "18Gi", Lacks: "2Gi"},
+				"cpu":    {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2", Share: 0.25},
+				"memory": {Allocatable: "64Gi", Requested: "60Gi", Steady: "48Gi", Rest: "24Gi", Reserve: "18Gi", Share: 0.75, Lacks: "2Gi"},
+			}
+			return s, "web-6d4cf56db6-x2x7p"
+		}, nil},
+		{"explain-would-share.table", func() (*workloadresizerv1.Explanation, string) {
+			s := explained(cmdtest.Web())
+			s.Shares = map[string]*workloadresizerv1.NodeShare{
+				"cpu": {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2", Share: 0.25, Assumed: true},
 			}
 			return s, "web-6d4cf56db6-x2x7p"
 		}, nil},

@@ -172,7 +172,7 @@ func plansAManifestOffline(t *testing.T) {
 		{"an error of the manifest", "config.yaml", "no objects\n"},
 		{"a missing configuration", "none.yaml", "../configs/testdata/none.yaml does not exist: check the name of the file\n"},
 		{"a configuration that is not valid", "invalid.yaml", "../configs/testdata/invalid.yaml is not valid: nodeTypes.n2d.cpuPerf: line 3: must be a finite number above 0, not \"0\"; " +
-			"overrides[0].match: line 6: must set namespace, computeClass, podLabel or podAnnotation; overrides[0].bounds.cpu: min 2 > max 1; " +
+			"overrides[0].match: line 6: must set namespace, computeClass, podLabel or podAnnotation; overrides[0].bounds.cpu: line 7: min 2 > max 1; " +
 			"see \"resizectl config validate -f ../configs/testdata/invalid.yaml\"\n"},
 		{"several configurations", "manifests-invalid.yaml", "../configs/testdata/manifests-invalid.yaml has 3 configurations, and none is in a ConfigMap named workload-resizer-config: use a file with one\n"},
 		{"no configuration", "no-config.yaml", "../configs/testdata/no-config.yaml is not valid: none of the manifests is a ConfigMap with the key config.yaml; " +

@@ -51,6 +51,7 @@ The steps are
     history of a node type whose speed is unknown does not count
   - how the target follows, in units of the baseline: estimate, margin, floor, bounds
   - the bounds outside of which requests are wrong, and how much history there is
+  - what pods share with their neighbors on average, or would share with demand.mode: apply
   - whether requests may be lowered to the target
   - the highest usage of memory, and sizes that have proven too small
   - which resources are withheld, because a HorizontalPodAutoscaler compares them with usage

@@ -18,7 +18,11 @@ func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, curr
 	}
 	steps = append(steps, print.Each(e.GetSteps(), computedStep)...)
 	if size := r.GetBaseline(); size != nil {
-		steps = append(steps, targetStep(size), confidenceStep(size), decreaseStep(p, size))
+		steps = append(steps, targetStep(size))
+		if step := sharedStep(r); step != "" {
+			steps = append(steps, step)
+		}
+		steps = append(steps, confidenceStep(size), decreaseStep(p, size))
 		steps = append(steps, leastSteps(size)...)
 	} else {
 		steps = append(steps, "Target: "+p.Paint(print.Notable, "unknown")+": "+whyUnknown(r)+".")
@@ -113,6 +117,25 @@ func targetStep(size *workloadresizerv1.RecommendedSize) string {
 		text += "; without the bounds in the configuration: " + amountsText(uncapped)
 	}
 	return text + "; used: " + amountsText(size.GetUsed()) + "."
+}
+
+// sharedStep says how the target follows that pods share with their neighbors; empty if they do not.
+func sharedStep(r *workloadresizerv1.Recommendation) string {
+	var told []string
+	for _, of := range []print.Resource{print.CPU, print.Memory} {
+		if s := r.GetBaseline().GetShared()[of.Name]; s != nil {
+			told = append(told, fmt.Sprintf("%s %s most of the time, and %.0f%% of what is missing to the peak of %s; without sharing, which its limit follows, it would be %s",
+				of.Name, of.Amount(s.GetSteady()), 100*s.GetShare(), of.Amount(s.GetPeak()), of.Amount(s.GetUnshared())))
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	title := "Shared: on average over its pods, "
+	if r.GetDemandFrom() == "author" || r.GetDemandMode() == workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE {
+		title = "Shared if demand.mode were apply for all pods: on average over these, "
+	}
+	return title + strings.Join(told, "; ") + "."
 }
 
 func confidenceStep(size *workloadresizerv1.RecommendedSize) string {

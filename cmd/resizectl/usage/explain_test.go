@@ -47,6 +47,33 @@ func TestExplain(t *testing.T) {
 func TestExplainRules(t *testing.T) {
 	t.Run("rejects anything but one workload and its containers", rejectsAnythingButOneWorkload)
 	t.Run("says what is withheld from usage", saysWhatIsWithheldFromUsage)
+	t.Run("says what pods share", saysWhatPodsShare)
+}
+
+func saysWhatPodsShare(t *testing.T) {
+	used := collected()
+	web := used.explained["web"][1].Recommendation
+	web.Baseline.Shared = map[string]*workloadresizerv1.SharedDemand{
+		"cpu": {Steady: "300m", Peak: "900m", Share: 0.354, Unshared: "800m"}, "memory": {Steady: "1Gi", Peak: "2Gi", Share: 1, Unshared: "1536Mi"},
+	}
+	const told = "cpu 300m most of the time, and 35% of what is missing to the peak of 900m; without sharing, which its limit follows, it would be 800m; " +
+		"memory 1.00Gi most of the time, and 100% of what is missing to the peak of 2.00Gi; without sharing, which its limit follows, it would be 1.50Gi.\n"
+	const observed, applied = "Shared if demand.mode were apply for all pods: on average over these, " + told, "Shared: on average over its pods, " + told
+	for _, tc := range []struct {
+		from string
+		mode workloadresizerv1.DemandMode
+		want string
+	}{
+		{"author", workloadresizerv1.DemandMode_DEMAND_MODE_AUTHOR, observed},
+		{"usage", workloadresizerv1.DemandMode_DEMAND_MODE_OBSERVE, observed},
+		{"usage", workloadresizerv1.DemandMode_DEMAND_MODE_INITIAL, applied},
+		{"usage", workloadresizerv1.DemandMode_DEMAND_MODE_APPLY, applied},
+	} {
+		web.DemandFrom, web.DemandMode = tc.from, tc.mode
+		if _, stdout, _ := program.Shell(t.Context(), "usage", "explain", "deploy/web", "-c", "proxy", "--server", used.serve(t)); !strings.Contains(stdout, tc.want) {
+			t.Errorf("%s, %s: %s, want %q", tc.from, tc.mode, stdout, tc.want)
+		}
+	}
 }
 
 func saysWhatIsWithheldFromUsage(t *testing.T) {

@@ -258,13 +258,13 @@ type Explanation struct {
 	// Why a part is missing although it may exist, by the name of its field.
 	Unknown map[string]string `protobuf:"bytes,14,rep,name=unknown,proto3" json:"unknown,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The shares of the node, by resource name; empty unless the pod shares the resource with its
-	// neighbors.
+	// neighbors, or would if its demand mode were DEMAND_MODE_APPLY.
 	Shares map[string]*NodeShare `protobuf:"bytes,15,rep,name=shares,proto3" json:"shares,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether and when the pod is evicted so that it gets its size on another node, or why it is
 	// not, in human-readable form; empty if nothing requires it.
 	Eviction string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
-	// The taint that keeps new pods off the node because it is overloaded, in human-readable form;
-	// empty if it has none.
+	// The taint that keeps new pods off the node because it is overloaded, or that it would get if
+	// the server did not run with --dry-run, in human-readable form; empty if there is none.
 	Overload      string `protobuf:"bytes,17,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -434,7 +434,12 @@ type NodeShare struct {
 	Reserve string `protobuf:"bytes,5,opt,name=reserve,proto3" json:"reserve,omitempty"`
 	// The amount that the node lacks for the steady demand and the reserve; empty if it lacks
 	// nothing.
-	Lacks         string `protobuf:"bytes,6,opt,name=lacks,proto3" json:"lacks,omitempty"`
+	Lacks string `protobuf:"bytes,6,opt,name=lacks,proto3" json:"lacks,omitempty"`
+	// The part of its rest that each container gets, from 0 to 1: the reserve divided by the rest.
+	Share float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
+	// Whether steady, rest, reserve, lacks and share are those that the node would have if the
+	// demand mode of all pods were DEMAND_MODE_APPLY, because no pod shares the resource now.
+	Assumed       bool `protobuf:"varint,8,opt,name=assumed,proto3" json:"assumed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -509,6 +514,20 @@ func (x *NodeShare) GetLacks() string {
 		return x.Lacks
 	}
 	return ""
+}
+
+func (x *NodeShare) GetShare() float64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
+func (x *NodeShare) GetAssumed() bool {
+	if x != nil {
+		return x.Assumed
+	}
+	return false
 }
 
 // A size that one step of planning led to.
@@ -722,14 +741,16 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +
 	"\vSharesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x123\n" +
-	"\x05value\x18\x02 \x01(\v2\x1d.workloadresizer.v1.NodeShareR\x05value:\x028\x01\"\xa7\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1d.workloadresizer.v1.NodeShareR\x05value:\x028\x01\"\xd7\x01\n" +
 	"\tNodeShare\x12 \n" +
 	"\vallocatable\x18\x01 \x01(\tR\vallocatable\x12\x1c\n" +
 	"\trequested\x18\x02 \x01(\tR\trequested\x12\x16\n" +
 	"\x06steady\x18\x03 \x01(\tR\x06steady\x12\x12\n" +
 	"\x04rest\x18\x04 \x01(\tR\x04rest\x12\x18\n" +
 	"\areserve\x18\x05 \x01(\tR\areserve\x12\x14\n" +
-	"\x05lacks\x18\x06 \x01(\tR\x05lacks\"\xf3\x01\n" +
+	"\x05lacks\x18\x06 \x01(\tR\x05lacks\x12\x14\n" +
+	"\x05share\x18\a \x01(\x01R\x05share\x12\x18\n" +
+	"\aassumed\x18\b \x01(\bR\aassumed\"\xf3\x01\n" +
 	"\bSizeStep\x12\x1c\n" +
 	"\tcontainer\x18\x01 \x01(\tR\tcontainer\x12\x1a\n" +
 	"\bresource\x18\x02 \x01(\tR\bresource\x12\x14\n" +

@@ -1493,8 +1493,12 @@ type SharedDemand struct {
 	Steady string `protobuf:"bytes,1,opt,name=steady,proto3" json:"steady,omitempty"`
 	// The request that is enough for the peak, as a Kubernetes quantity.
 	Peak string `protobuf:"bytes,2,opt,name=peak,proto3" json:"peak,omitempty"`
-	// The part of the rest that it gets, from 0 to 1: that of its node.
-	Share         float64 `protobuf:"fixed64,3,opt,name=share,proto3" json:"share,omitempty"`
+	// The part of the rest that it gets, from 0 to 1: that of its node. Of several pods, it is the
+	// mean, which is 1 without pods.
+	Share float64 `protobuf:"fixed64,3,opt,name=share,proto3" json:"share,omitempty"`
+	// The request that it would get if it shared nothing, as a Kubernetes quantity. Its limit
+	// follows that.
+	Unshared      string `protobuf:"bytes,4,opt,name=unshared,proto3" json:"unshared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1548,6 +1552,13 @@ func (x *SharedDemand) GetShare() float64 {
 		return x.Share
 	}
 	return 0
+}
+
+func (x *SharedDemand) GetUnshared() string {
+	if x != nil {
+		return x.Unshared
+	}
+	return ""
 }
 
 // CPU and memory of one container, as Kubernetes quantities by resource name, for
@@ -1736,11 +1747,12 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x05upper\x18\x04 \x01(\tR\x05upper\x12\x1a\n" +
 	"\brevision\x18\x05 \x01(\tR\brevision\x12\x18\n" +
 	"\amessage\x18\x06 \x01(\tR\amessage\x128\n" +
-	"\x06shared\x18\a \x01(\v2 .workloadresizer.v1.SharedDemandR\x06shared\"P\n" +
+	"\x06shared\x18\a \x01(\v2 .workloadresizer.v1.SharedDemandR\x06shared\"l\n" +
 	"\fSharedDemand\x12\x16\n" +
 	"\x06steady\x18\x01 \x01(\tR\x06steady\x12\x12\n" +
 	"\x04peak\x18\x02 \x01(\tR\x04peak\x12\x14\n" +
-	"\x05share\x18\x03 \x01(\x01R\x05share\"\x8f\x02\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05share\x12\x1a\n" +
+	"\bunshared\x18\x04 \x01(\tR\bunshared\"\x8f\x02\n" +
 	"\tResources\x12G\n" +
 	"\brequests\x18\x01 \x03(\v2+.workloadresizer.v1.Resources.RequestsEntryR\brequests\x12A\n" +
 	"\x06limits\x18\x02 \x03(\v2).workloadresizer.v1.Resources.LimitsEntryR\x06limits\x1a;\n" +

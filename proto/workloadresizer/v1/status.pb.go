@@ -113,7 +113,8 @@ type GetStatusResponse struct {
 	// The number of pods that may be evicted, because their nodes have no room for their sizes, or
 	// for what their pods need together, and are not yet. Their plans say why.
 	EvictionBacklog int64 `protobuf:"varint,23,opt,name=eviction_backlog,json=evictionBacklog,proto3" json:"eviction_backlog,omitempty"`
-	// The number of nodes with the taint of overloaded nodes.
+	// The number of nodes with the taint of overloaded nodes. With --dry-run, nodes that would get
+	// it count, too.
 	OverloadedNodes int64 `protobuf:"varint,24,opt,name=overloaded_nodes,json=overloadedNodes,proto3" json:"overloaded_nodes,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

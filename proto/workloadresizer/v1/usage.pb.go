@@ -457,13 +457,15 @@ func (x *SizeRules) GetMaxLimits() *ResourceAmounts {
 // The size that a container needs.
 type RecommendedSize struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The requests to set.
+	// The requests to set. Of a resource that the container shares with its neighbors, it is the
+	// mean over the pods of the workload, or the peak without pods.
 	Target *ResourceAmounts `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// The bounds outside of which requests are wrong.
 	Lower *ResourceAmounts `protobuf:"bytes,2,opt,name=lower,proto3" json:"lower,omitempty"`
 	// The upper bounds.
 	Upper *ResourceAmounts `protobuf:"bytes,3,opt,name=upper,proto3" json:"upper,omitempty"`
-	// The target without the bounds in the configuration.
+	// The target without the bounds in the configuration. Of a resource that is shared, it is the
+	// target.
 	UncappedTarget *ResourceAmounts `protobuf:"bytes,4,opt,name=uncapped_target,json=uncappedTarget,proto3" json:"uncapped_target,omitempty"`
 	// The mean of CPU, and of the peaks of memory.
 	Used *ResourceAmounts `protobuf:"bytes,5,opt,name=used,proto3" json:"used,omitempty"`
@@ -491,8 +493,11 @@ type RecommendedSize struct {
 	CpuKnownDuration *durationpb.Duration `protobuf:"bytes,15,opt,name=cpu_known_duration,json=cpuKnownDuration,proto3" json:"cpu_known_duration,omitempty"`
 	// The same for memory.
 	MemoryKnownDuration *durationpb.Duration `protobuf:"bytes,16,opt,name=memory_known_duration,json=memoryKnownDuration,proto3" json:"memory_known_duration,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// How the target of each resource follows that the container shares with its neighbors, by
+	// resource name. Unless pods are resized by usage, the share is the one that they would get.
+	Shared        map[string]*SharedDemand `protobuf:"bytes,17,rep,name=shared,proto3" json:"shared,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RecommendedSize) Reset() {
@@ -637,6 +642,13 @@ func (x *RecommendedSize) GetMemoryKnownDuration() *durationpb.Duration {
 	return nil
 }
 
+func (x *RecommendedSize) GetShared() map[string]*SharedDemand {
+	if x != nil {
+		return x.Shared
+	}
+	return nil
+}
+
 // Sums over containers.
 type UsageSums struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -653,7 +665,8 @@ type UsageSums struct {
 	Compared *ResourceAmounts `protobuf:"bytes,5,opt,name=compared,proto3" json:"compared,omitempty"`
 	// What they use: the mean of CPU, and of the peaks of memory.
 	Used *ResourceAmounts `protobuf:"bytes,6,opt,name=used,proto3" json:"used,omitempty"`
-	// The requests that they need.
+	// The requests that they need. Of a resource that is shared, it is the sum of what each pod
+	// gets on its node, or would get if its demand mode were DEMAND_MODE_APPLY.
 	Recommended *ResourceAmounts `protobuf:"bytes,7,opt,name=recommended,proto3" json:"recommended,omitempty"`
 	// What compared costs an hour; absent without prices in the configuration.
 	AuthoredCost *float64 `protobuf:"fixed64,8,opt,name=authored_cost,json=authoredCost,proto3,oneof" json:"authored_cost,omitempty"`
@@ -763,7 +776,7 @@ type SizeOnNodeType struct {
 	NodeType string `protobuf:"bytes,1,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// The number of pods.
 	Pods int64 `protobuf:"varint,2,opt,name=pods,proto3" json:"pods,omitempty"`
-	// The size that one container needs there; absent if that is not known.
+	// The size that one container needs there, on average; absent if that is not known.
 	Size          *ResourceAmounts `protobuf:"bytes,3,opt,name=size,proto3" json:"size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2872,7 +2885,7 @@ var File_workloadresizer_v1_usage_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\n" +
-	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
+	"\x1eworkloadresizer/v1/usage.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dworkloadresizer/v1/plan.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a\x1eworkloadresizer/v1/watch.proto\x1a!workloadresizer/v1/workload.proto\";\n" +
 	"\x0fResourceAmounts\x12\x10\n" +
 	"\x03cpu\x18\x01 \x01(\tR\x03cpu\x12\x16\n" +
 	"\x06memory\x18\x02 \x01(\tR\x06memory\"\x84\x05\n" +
@@ -2903,7 +2916,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\fmin_requests\x18\x05 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vminRequests\x12F\n" +
 	"\fmax_requests\x18\x06 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vmaxRequests\x12B\n" +
 	"\n" +
-	"max_limits\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\tmaxLimits\"\xb0\a\n" +
+	"max_limits\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\tmaxLimits\"\xd6\b\n" +
 	"\x0fRecommendedSize\x12;\n" +
 	"\x06target\x18\x01 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x06target\x129\n" +
 	"\x05lower\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05lower\x129\n" +
@@ -2922,7 +2935,11 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\vpeak_memory\x18\x0e \x01(\tR\n" +
 	"peakMemory\x12G\n" +
 	"\x12cpu_known_duration\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x10cpuKnownDuration\x12M\n" +
-	"\x15memory_known_duration\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\x13memoryKnownDuration\"\x88\x04\n" +
+	"\x15memory_known_duration\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\x13memoryKnownDuration\x12G\n" +
+	"\x06shared\x18\x11 \x03(\v2/.workloadresizer.v1.RecommendedSize.SharedEntryR\x06shared\x1a[\n" +
+	"\vSharedEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x126\n" +
+	"\x05value\x18\x02 \x01(\v2 .workloadresizer.v1.SharedDemandR\x05value:\x028\x01\"\x88\x04\n" +
 	"\tUsageSums\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12!\n" +
 	"\funknown_pods\x18\x02 \x01(\x03R\vunknownPods\x12?\n" +
@@ -3164,7 +3181,7 @@ func file_workloadresizer_v1_usage_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(SavingsGroup)(0),                    // 0: workloadresizer.v1.SavingsGroup
 	(UsageErrorCode)(0),                  // 1: workloadresizer.v1.UsageErrorCode
@@ -3200,18 +3217,20 @@ var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(*ReportUsageRequest)(nil),           // 31: workloadresizer.v1.ReportUsageRequest
 	(*ReportUsageResponse)(nil),          // 32: workloadresizer.v1.ReportUsageResponse
 	(*UsageError)(nil),                   // 33: workloadresizer.v1.UsageError
-	(*Workload)(nil),                     // 34: workloadresizer.v1.Workload
-	(DemandMode)(0),                      // 35: workloadresizer.v1.DemandMode
-	(*durationpb.Duration)(nil),          // 36: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),        // 37: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 38: workloadresizer.v1.WatchEventType
+	nil,                                  // 34: workloadresizer.v1.RecommendedSize.SharedEntry
+	(*Workload)(nil),                     // 35: workloadresizer.v1.Workload
+	(DemandMode)(0),                      // 36: workloadresizer.v1.DemandMode
+	(*durationpb.Duration)(nil),          // 37: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),        // 38: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 39: workloadresizer.v1.WatchEventType
+	(*SharedDemand)(nil),                 // 40: workloadresizer.v1.SharedDemand
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
-	34, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
+	35, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
 	5,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
 	6,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
 	7,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	35, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	36, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
 	4,  // 5: workloadresizer.v1.Recommendation.size_rules:type_name -> workloadresizer.v1.SizeRules
 	2,  // 6: workloadresizer.v1.SizeRules.min_requests:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 7: workloadresizer.v1.SizeRules.max_requests:type_name -> workloadresizer.v1.ResourceAmounts
@@ -3223,78 +3242,80 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	2,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
 	2,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	36, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
-	36, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
-	2,  // 18: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 19: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 20: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 21: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 22: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 23: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	34, // 24: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 25: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	34, // 26: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	12, // 27: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	3,  // 28: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	13, // 29: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	14, // 30: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	37, // 31: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	37, // 32: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	2,  // 33: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 34: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	34, // 35: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	38, // 36: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	3,  // 37: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	34, // 38: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	19, // 39: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	34, // 40: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	37, // 41: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	37, // 42: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	20, // 43: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	20, // 44: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	34, // 45: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
-	0,  // 46: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
-	23, // 47: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	34, // 48: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 49: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 50: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 51: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 52: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 53: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
-	26, // 54: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	27, // 55: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	36, // 56: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	37, // 57: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	37, // 58: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	37, // 59: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	37, // 60: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	28, // 61: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	37, // 62: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	37, // 63: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	36, // 64: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	29, // 65: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	30, // 66: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
-	33, // 67: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 68: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	8,  // 69: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	10, // 70: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	15, // 71: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	17, // 72: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	21, // 73: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	24, // 74: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	31, // 75: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	9,  // 76: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	11, // 77: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	16, // 78: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	18, // 79: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	22, // 80: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	25, // 81: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	32, // 82: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	76, // [76:83] is the sub-list for method output_type
-	69, // [69:76] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	37, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
+	37, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
+	34, // 18: workloadresizer.v1.RecommendedSize.shared:type_name -> workloadresizer.v1.RecommendedSize.SharedEntry
+	2,  // 19: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 20: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 21: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 22: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 23: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 24: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	35, // 25: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 26: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	35, // 27: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	12, // 28: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	3,  // 29: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	13, // 30: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	14, // 31: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	38, // 32: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	38, // 33: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	2,  // 34: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 35: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	35, // 36: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	39, // 37: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	3,  // 38: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	35, // 39: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	19, // 40: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	35, // 41: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	38, // 42: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	38, // 43: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	20, // 44: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	20, // 45: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	35, // 46: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 47: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
+	23, // 48: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	35, // 49: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 50: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 51: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 52: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 53: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	2,  // 54: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	26, // 55: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	27, // 56: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	37, // 57: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	38, // 58: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	38, // 59: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	38, // 60: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	38, // 61: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	28, // 62: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	38, // 63: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	38, // 64: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	37, // 65: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	29, // 66: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	30, // 67: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
+	33, // 68: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	1,  // 69: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	40, // 70: workloadresizer.v1.RecommendedSize.SharedEntry.value:type_name -> workloadresizer.v1.SharedDemand
+	8,  // 71: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	10, // 72: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	15, // 73: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	17, // 74: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	21, // 75: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	24, // 76: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	31, // 77: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	9,  // 78: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	11, // 79: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	16, // 80: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	18, // 81: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	22, // 82: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	25, // 83: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	32, // 84: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	78, // [78:85] is the sub-list for method output_type
+	71, // [71:78] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -3302,6 +3323,7 @@ func file_workloadresizer_v1_usage_proto_init() {
 	if File_workloadresizer_v1_usage_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_plan_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_watch_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
@@ -3317,7 +3339,7 @@ func file_workloadresizer_v1_usage_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_usage_proto_rawDesc), len(file_workloadresizer_v1_usage_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,7 +24,7 @@ func Parse(text string) (Settings, error) {
 	content, ok := r.Read([]byte(text))
 	if ok {
 		readKeys(content, keys, &s)
-		s.check(&r.Faults)
+		s.check(&r)
 	}
 	for i := range s.Feeds {
 		s.Feeds[i].MaxAge = s.Estimate.MaxAgePublished
@@ -36,8 +36,8 @@ func Parse(text string) (Settings, error) {
 }
 
 // check adds faults between values.
-func (s *Settings) check(f *reader.Faults) {
+func (s *Settings) check(f *reader.Reader) {
 	if _, all := s.Estimate.Weights["*"]; all && slices.Max(slices.Collect(maps.Values(s.Estimate.Weights))) == 0 {
-		f.Add("weights", "none is above 0, so no benchmark would count")
+		f.Fault("weights", "none is above 0, so no benchmark would count")
 	}
 }

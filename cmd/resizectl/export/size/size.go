@@ -20,6 +20,9 @@ type Container [2]Pair
 type Need struct {
 	// Target is the request to set; empty if it is not known.
 	Target string
+	// Unshared is what the request would be if the container shared nothing with its neighbors, which its limit follows; empty
+	// if it shares nothing.
+	Unshared string
 	// LeastRequest and LeastLimit are amounts of which smaller ones have proven too small. Peak is the highest usage of
 	// memory. All may be empty.
 	LeastRequest, LeastLimit, Peak string
@@ -107,7 +110,7 @@ func Of(m *sizing.Measure, has Pair, needs *Need, guaranteed bool, rules *Rules)
 	if err != nil {
 		return nil, "", err
 	}
-	target, floor, peak, err := needs.amounts(m)
+	target, unshared, floor, peak, err := needs.amounts(m)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -118,6 +121,9 @@ func Of(m *sizing.Measure, has Pair, needs *Need, guaranteed bool, rules *Rules)
 	}
 	size := func(request int64) sizing.Amount {
 		recommended := need.Recommendation{Target: request, Floor: floor, Peak: peak, Rules: &need.Rules{Limits: needs.Limits}}
+		if unshared > 0 {
+			recommended.Target, recommended.Steady = unshared, request
+		}
 		n := need.Need{Authored: authored, Recommended: &recommended, Bounds: &needs.Bounds}
 		a, _ := n.On(m, sizing.Factor{Num: 1, Den: 1}, guaranteed)
 		if needs.MostLimit > 0 && a.Limit > needs.MostLimit {
@@ -164,19 +170,19 @@ func near(old, updated int64, share float64) bool {
 }
 
 // amounts returns the amounts that usage recommends. Those of memory are rounded up to whole Mi, because people review them.
-func (n *Need) amounts(m *sizing.Measure) (target int64, floor sizing.Amount, peak int64, err error) {
+func (n *Need) amounts(m *sizing.Measure) (target, unshared int64, floor sizing.Amount, peak int64, err error) {
 	for _, of := range []struct {
 		into *int64
 		text string
-	}{{&target, n.Target}, {&floor.Request, n.LeastRequest}, {&floor.Limit, n.LeastLimit}, {&peak, n.Peak}} {
+	}{{&target, n.Target}, {&unshared, n.Unshared}, {&floor.Request, n.LeastRequest}, {&floor.Limit, n.LeastLimit}, {&peak, n.Peak}} {
 		if *of.into, err = amount(m, of.text); err != nil {
-			return 0, floor, 0, fmt.Errorf("the recommendation: %w", err)
+			return 0, 0, floor, 0, fmt.Errorf("the recommendation: %w", err)
 		}
 		if rest := *of.into % m.Unit; rest > 0 && *of.into <= m.Most-m.Unit {
 			*of.into += m.Unit - rest
 		}
 	}
-	return target, floor, peak, nil
+	return target, unshared, floor, peak, nil
 }
 
 // changed returns the texts that must change. A request that equals its limit need not be written.

@@ -40,6 +40,7 @@ type Client struct {
 	usage      workloadresizerv1.UsageServiceClient
 	explain    workloadresizerv1.ExplainServiceClient
 	cluster    workloadresizerv1.ClusterServiceClient
+	journal    workloadresizerv1.JournalServiceClient
 }
 
 // Dial returns a client of the server at address, "host:port", or "unix:///path" for a Unix
@@ -121,6 +122,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		usage:      workloadresizerv1.NewUsageServiceClient(conn),
 		explain:    workloadresizerv1.NewExplainServiceClient(conn),
 		cluster:    workloadresizerv1.NewClusterServiceClient(conn),
+		journal:    workloadresizerv1.NewJournalServiceClient(conn),
 	}, nil
 }
 

@@ -46,6 +46,32 @@ func (c *Client) WatchResizes(ctx context.Context, request *workloadresizerv1.Wa
 	return watch(ctx, opts, open, (*workloadresizerv1.WatchResizesResponse).GetResize)
 }
 
+// ListEntries yields the entries of the journal that the request selects, the newest first. It
+// requests page after page as needed, of the request's page_size. An error is yielded once, last.
+func (c *Client) ListEntries(ctx context.Context, request *workloadresizerv1.ListEntriesRequest) iter.Seq2[*workloadresizerv1.JournalEntry, error] {
+	return items(pages(ctx, request, c.journal.ListEntries), (*workloadresizerv1.ListEntriesResponse).GetEntries)
+}
+
+// EntryEvent is an event of WatchEntries.
+type EntryEvent = Event[*workloadresizerv1.JournalEntry]
+
+// WatchEntries yields the entries of the journal that the request selects, a bookmark, and from then
+// on every change. An empty request selects every entry that the caller may see. A resume_token in
+// the request is the same as ResumeFrom. Otherwise it works like WatchRatios.
+func (c *Client) WatchEntries(ctx context.Context, request *workloadresizerv1.WatchEntriesRequest, opts ...WatchOption) iter.Seq2[EntryEvent, error] {
+	open := func(ctx context.Context, token string) (func() (*workloadresizerv1.WatchEntriesResponse, error), error) {
+		from := proto.CloneOf(request)
+		from.ResumeToken = token
+		stream, err := c.journal.WatchEntries(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		return stream.Recv, nil
+	}
+	opts = append([]WatchOption{ResumeFrom(request.GetResumeToken())}, opts...)
+	return watch(ctx, opts, open, (*workloadresizerv1.WatchEntriesResponse).GetEntry)
+}
+
 // Status returns the state of the server and of its reconciler.
 func (c *Client) Status(ctx context.Context) (*workloadresizerv1.GetStatusResponse, error) {
 	return c.status.GetStatus(ctx, &workloadresizerv1.GetStatusRequest{})

@@ -33,6 +33,8 @@ var retriedMethods = []string{
 	workloadresizerv1.ResizeService_ListResizes_FullMethodName,
 	workloadresizerv1.ResizeService_GetResize_FullMethodName,
 	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,
+	workloadresizerv1.JournalService_ListEntries_FullMethodName,
+	workloadresizerv1.JournalService_WatchEntries_FullMethodName,
 	workloadresizerv1.StatusService_GetStatus_FullMethodName,
 	workloadresizerv1.HoldService_Pause_FullMethodName,
 	workloadresizerv1.HoldService_Restore_FullMethodName,

@@ -21,6 +21,8 @@ var (
 	benchmarks string
 	//go:embed base/samples.yaml
 	samples string
+	//go:embed base/journal.yaml
+	journal string
 	//go:embed base/tls.yaml
 	tls string
 	//go:embed base/annotation-guard.yaml
@@ -73,7 +75,7 @@ const (
 // ServiceAccount and permissions, the roles for users, their access to the server, and the
 // ConfigMaps and the Secret that the server writes.
 func Base() [][]byte {
-	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(connect), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(tls)}
+	return [][]byte{[]byte(namespace), []byte(serviceAccount), []byte(rbac), []byte(users), []byte(connect), []byte(holds), []byte(overrides), []byte(benchmarks), []byte(samples), []byte(journal), []byte(tls)}
 }
 
 // AnnotationGuard returns the policy that allows only the server to change its annotations on

@@ -30,6 +30,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/recorder"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 	"github.com/workload-resizer/workload-resizer/reconciler/steer"
@@ -92,6 +93,8 @@ type Config struct {
 	VPAs dynamic.Interface
 	// Objectives asks Prometheus for the objectives of guards; nil to not ask.
 	Objectives objective.Query
+	// Journal records what is done to pods; nil to not record it.
+	Journal *recorder.Recorder
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time of all decisions; nil for the system clock.
@@ -161,7 +164,7 @@ func New(config Config) (*Reconciler, error) {
 		Cluster: of, Planner: planner, Writer: writer, Leader: config.Leader, Ratios: config.Ratios, Holds: config.Holds,
 		Events: config.Events, Traces: config.Traces, Metrics: config.Metrics, Workers: config.Workers, ResizesPerSecond: config.ResizesPerSecond,
 		Planned:     func(name types.NamespacedName, of *pod.Pod, p *plan.Plan) { r.Mover.Planned(name, of, p) },
-		BudgetEased: func(namespace string) { r.Mover.BudgetEased(namespace) }, DryRun: config.DryRun, Clock: now,
+		BudgetEased: func(namespace string) { r.Mover.BudgetEased(namespace) }, Wrote: config.Journal.Wrote, DryRun: config.DryRun, Clock: now,
 	})
 	r.Queries.Waits, r.Eviction = r.Loop.Waits, r.eviction
 	if config.Keys != nil {
@@ -184,7 +187,7 @@ func New(config Config) (*Reconciler, error) {
 	if e := config.Evictions; e != nil {
 		moving := mover.Config{
 			Cluster: of, Planner: planner, Holds: config.Holds, Loop: r.Loop, Client: e.Client, Evict: writer.Evict, Watcher: config.Client, Namespace: e.Namespace, Name: e.Name, Sizer: r.Sizer,
-			Tell: config.Events.Pod, OnReject: e.OnReject, DryRun: config.DryRun, Clock: now,
+			Tell: r.tellEviction(config.Events, config.Journal), OnReject: e.OnReject, DryRun: config.DryRun, Clock: now,
 		}
 		if config.Leader != nil {
 			moving.Leader = config.Leader
@@ -212,6 +215,18 @@ func New(config Config) (*Reconciler, error) {
 		})
 	}
 	return r, nil
+}
+
+// tellEviction returns what reports that a pod was evicted.
+func (r *Reconciler) tellEviction(events *loop.Events, journal *recorder.Recorder) func(types.NamespacedName, types.UID, plan.Reason) {
+	return func(name types.NamespacedName, uid types.UID, said plan.Reason) {
+		events.Pod(name, uid, said)
+		evicted := recorder.Pod{Namespace: name.Namespace, Name: name.Name, UID: string(uid)}
+		if of := r.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == uid {
+			evicted.Node, evicted.Workloads = of.Node(), r.Cluster.Owners().Chain(nil, of)
+		}
+		journal.Evicted(evicted, said)
+	}
 }
 
 // signals returns what is known of how a pod fares.

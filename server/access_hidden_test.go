@@ -55,6 +55,7 @@ func (g *guarded) testInvisible(t *testing.T) {
 	}
 	conn := g.dial(t)
 	plans, resizes, holds := workloadresizerv1.NewPlanServiceClient(conn), workloadresizerv1.NewResizeServiceClient(conn), workloadresizerv1.NewHoldServiceClient(conn)
+	journal := workloadresizerv1.NewJournalServiceClient(conn)
 	ctx, cancel := context.WithTimeout(bearing(t.Context(), g.token(t, "admin", audience)), time.Minute)
 	defer cancel()
 	for method, call := range map[string]func(namespace, pod string) error{
@@ -79,6 +80,17 @@ func (g *guarded) testInvisible(t *testing.T) {
 		},
 		"WatchResizes": func(namespace, _ string) error {
 			stream, err := resizes.WatchResizes(ctx, &workloadresizerv1.WatchResizesRequest{Namespace: namespace})
+			if err == nil {
+				_, err = stream.Recv()
+			}
+			return err
+		},
+		"ListEntries": func(namespace, _ string) error {
+			_, err := journal.ListEntries(ctx, &workloadresizerv1.ListEntriesRequest{Namespace: namespace})
+			return err
+		},
+		"WatchEntries": func(namespace, _ string) error {
+			stream, err := journal.WatchEntries(ctx, &workloadresizerv1.WatchEntriesRequest{Namespace: namespace})
 			if err == nil {
 				_, err = stream.Recv()
 			}

@@ -223,6 +223,9 @@ var leastRole = map[string]int{
 
 	"/workloadresizer.v1.ResizeService/WatchResizes": viewer,
 
+	"/workloadresizer.v1.JournalService/ListEntries":  viewer,
+	"/workloadresizer.v1.JournalService/WatchEntries": viewer,
+
 	"/workloadresizer.v1.StatusService/GetStatus": viewer,
 
 	"/workloadresizer.v1.HoldService/Pause":     editor,

@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	journalrecorder "github.com/workload-resizer/workload-resizer/reconciler/recorder"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
 	"github.com/workload-resizer/workload-resizer/server/health"
@@ -35,6 +36,8 @@ type Config struct {
 	// Reconciler and Holds belong to the cluster; both are nil for a standalone server.
 	Reconciler *reconciler.Reconciler
 	Holds      *hold.Store
+	// Journal has what happened; nil for a standalone server.
+	Journal *journalrecorder.Recorder
 	// Benchmarks has the measurements; nil if the server does not use them. A standalone
 	// server does not.
 	Benchmarks benchmarks.Measured
@@ -93,6 +96,9 @@ func (c *Config) stores() (all []health.Store) {
 	}
 	if c.Benchmarks != nil {
 		all = append(all, c.Benchmarks)
+	}
+	if c.Journal != nil {
+		all = append(all, c.Journal)
 	}
 	return all
 }

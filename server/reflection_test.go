@@ -59,7 +59,7 @@ func TestReflection(t *testing.T) {
 	}
 	slices.Sort(listed)
 	t.Run("lists the services of the current API only", func(t *testing.T) {
-		want := []string{"BenchmarkService", "ClusterService", "ExplainService", "HoldService", "OverrideService", "PlanService", "RatioService", "ResizeService", "StatusService", "UsageService"}
+		want := []string{"BenchmarkService", "ClusterService", "ExplainService", "HoldService", "JournalService", "OverrideService", "PlanService", "RatioService", "ResizeService", "StatusService", "UsageService"}
 		if diff := cmp.Diff(want, listed); diff != "" {
 			t.Error(diff)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/health"
+	journalservice "github.com/workload-resizer/workload-resizer/server/journal"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	ratioservice "github.com/workload-resizer/workload-resizer/server/ratios"
 	"github.com/workload-resizer/workload-resizer/server/resizes"
@@ -48,8 +49,9 @@ type Server struct {
 	ratios *ratioservice.Service
 	// resizes is nil for a standalone server.
 	resizes *resizes.Service
-	// usage is nil for a standalone server.
+	// usage and journal are nil for a standalone server.
 	usage   *usageservice.Service
+	journal *journalservice.Service
 	watches *streams.Watches
 	// previews limits how many previews are planned at the same time.
 	previews *limits.Slots
@@ -134,6 +136,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.resizes != nil {
 		go s.resizes.Run(following)
 		go s.usage.Run(following)
+		go s.journal.Run(following)
 	}
 
 	var first error

@@ -8,6 +8,7 @@ import (
 	clusterservice "github.com/workload-resizer/workload-resizer/server/cluster"
 	"github.com/workload-resizer/workload-resizer/server/explain"
 	"github.com/workload-resizer/workload-resizer/server/holds"
+	journalservice "github.com/workload-resizer/workload-resizer/server/journal"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/overrides"
 	"github.com/workload-resizer/workload-resizer/server/plans"
@@ -38,6 +39,7 @@ func (s *Server) register() {
 		workloadresizerv1.RegisterUsageServiceServer(to, workloadresizerv1.UnimplementedUsageServiceServer{})
 		workloadresizerv1.RegisterExplainServiceServer(to, workloadresizerv1.UnimplementedExplainServiceServer{})
 		workloadresizerv1.RegisterClusterServiceServer(to, workloadresizerv1.UnimplementedClusterServiceServer{})
+		workloadresizerv1.RegisterJournalServiceServer(to, workloadresizerv1.UnimplementedJournalServiceServer{})
 	} else {
 		s.registerOfCluster(to)
 	}
@@ -55,7 +57,7 @@ func (s *Server) register() {
 func (s *Server) registerOfCluster(to registrar) {
 	config := &s.config
 	overrides.New(overrides.Config{Store: config.Ratios, Overrides: config.Overrides, Ratios: s.ratios, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
-	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
+	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access, Journal: config.Journal, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
 	benchmarks.New(benchmarks.Config{
 		Benchmarks: config.Benchmarks, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
@@ -68,6 +70,8 @@ func (s *Server) registerOfCluster(to registrar) {
 		Watches: s.watches, Slots: s.previews, Receiving: limits.NewReceiving(usageservice.MostStreams, usageservice.MostStreamsPerAccount),
 	})
 	s.usage.Register(to)
+	s.journal = journalservice.New(journalservice.Config{Journal: config.Journal, Viewer: config.Access, Rights: config.Access, Watches: s.watches})
+	s.journal.Register(to)
 	clusterservice.New(clusterservice.Config{Reconciler: config.Reconciler, Demands: config.Demands, Ratios: config.Ratios, Viewer: config.Access, Slots: s.previews}).Register(to)
 	status.New(status.Config{
 		Replica: config.Replica, Version: config.Version, Reconciler: config.Reconciler, Ratios: config.Ratios, Holds: config.Holds, Viewer: config.Access,

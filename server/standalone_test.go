@@ -31,6 +31,8 @@ var needsCluster = map[string]bool{
 	"/workloadresizer.v1.ClusterService/ListWorkloads":         true,
 	"/workloadresizer.v1.ClusterService/ListNodes":             true,
 	"/workloadresizer.v1.ResizeService/WatchResizes":           true,
+	"/workloadresizer.v1.JournalService/ListEntries":           true,
+	"/workloadresizer.v1.JournalService/WatchEntries":          true,
 	"/workloadresizer.v1.StatusService/GetStatus":              true,
 	"/workloadresizer.v1.HoldService/Pause":                    true,
 	"/workloadresizer.v1.HoldService/Restore":                  true,

@@ -113,6 +113,7 @@ func serve(ctx context.Context, o *options) error {
 	var l *reconciler.Reconciler // Set before anything runs.
 	sizes := func() map[string]map[int]float64 { return l.Sizes() }
 	known := newSources(o, clients.main, leads, sizes, events.ConfigRejected, events.ConfigUnusedTypes)
+	recording := newRecorder(o, clients.main, replica, leads, holds, known.overrides, events.ConfigRejected)
 	reconciling := reconciler.Config{
 		Client:        clients.main,
 		Dynamic:       clients.dynamic,
@@ -135,6 +136,7 @@ func serve(ctx context.Context, o *options) error {
 		Workers:          o.workers,
 		ResizesPerSecond: policy.DefaultResizesPerSecond,
 		Objectives:       newObjectives(&o.usage),
+		Journal:          recording,
 		DryRun:           o.dryRun,
 		Clock:            decisionClock,
 	}
@@ -166,7 +168,7 @@ func serve(ctx context.Context, o *options) error {
 	issuer := access.NewIssuer(clients.main.Discovery().RESTClient())
 	serving := server.Config{
 		Replica: replica, Version: build.Version, WorkloadKinds: kinds,
-		Ratios: known.store, Overrides: known.overrides, Holds: holds, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
+		Ratios: known.store, Overrides: known.overrides, Holds: holds, Journal: recording, Metrics: registry, GRPC: grpcListener, HTTP: httpListener,
 		Access: newAccess(o, clients, issuer, o.local(o.grpcAddress)), TLS: encryption.config, Certificate: encryption.certificate,
 		Pprof: pprofListener, PprofAccess: newAccess(o, clients, issuer, o.localProfiles()),
 		Limits: o.limits, Reflection: o.reflection, Channelz: o.channelz,
@@ -186,9 +188,10 @@ func serve(ctx context.Context, o *options) error {
 	if l, err = reconciler.New(reconciling); err != nil {
 		return err
 	}
-	reconcile := l.Run
+	reconcile := recording.Around(l.Run)
 	if elector != nil {
-		reconcile = func(ctx context.Context) error { return elector.Run(ctx, l.Filled(), l.Run) }
+		work := reconcile
+		reconcile = func(ctx context.Context) error { return elector.Run(ctx, l.Filled(), work) }
 	}
 	if creating != nil {
 		reconcile = creating.afterKeys(reconcile)
@@ -201,7 +204,7 @@ func serve(ctx context.Context, o *options) error {
 	api := server.New(serving)
 
 	klog.FromContext(ctx).Info("Starting", "version", build.Version, "replica", replica, "dryRun", o.dryRun)
-	parts := []func(context.Context) error{known.store.Run, holds.Run, issuer.Run, reconcile, api.Run}
+	parts := []func(context.Context) error{known.store.Run, holds.Run, recording.Run, issuer.Run, reconcile, api.Run}
 	if known.benchmarks != nil {
 		parts = append(parts, known.benchmarks.Run)
 	}

@@ -20,6 +20,7 @@ var copies = map[string]string{
 	"overrides.yaml":                 "base/overrides.yaml",
 	"benchmarks.yaml":                "base/benchmarks.yaml",
 	"samples.yaml":                   "base/samples.yaml",
+	"journal.yaml":                   "base/journal.yaml",
 	"tls.yaml":                       "base/tls.yaml",
 	"annotation-guard.yaml":          "base/annotation-guard.yaml",
 	"account-guard.yaml":             "base/account-guard.yaml",

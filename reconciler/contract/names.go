@@ -22,6 +22,8 @@ type Names struct {
 	// UsagePrefix starts the names of the ConfigMaps that store the history of usage. A hyphen
 	// and a number follow it.
 	UsagePrefix string
+	// JournalPrefix starts the names of the ConfigMaps that store the journal. A hyphen and a number follow it.
+	JournalPrefix string
 	// CA is the ConfigMap with the certificate authorities that callers must trust.
 	CA string
 	// Certificate is the Secret that stores the server's certificate and its authority.
@@ -47,6 +49,7 @@ func NamesWith(prefix string) Names {
 		BenchmarkRatios: prefix + "-benchmark-ratios",
 		SamplesPrefix:   prefix + "-samples-",
 		UsagePrefix:     prefix + "-usage",
+		JournalPrefix:   prefix + "-journal",
 		CA:              prefix + "-ca",
 		Certificate:     prefix + "-tls",
 		CreationKeys:    prefix + "-creation-keys",
@@ -61,5 +64,5 @@ func (n Names) ConfigMap(name string) bool {
 	case n.Overrides, n.Holds, n.Evictions, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.CA:
 		return true
 	}
-	return strings.HasPrefix(name, n.SamplesPrefix) || strings.HasPrefix(name, n.UsagePrefix+"-")
+	return strings.HasPrefix(name, n.SamplesPrefix) || strings.HasPrefix(name, n.UsagePrefix+"-") || strings.HasPrefix(name, n.JournalPrefix+"-")
 }

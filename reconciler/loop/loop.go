@@ -79,6 +79,9 @@ type Config struct {
 	// BudgetEased receives a namespace in which a PodDisruptionBudget may permit more than before; nil if nobody needs it. It
 	// must not block.
 	BudgetEased func(namespace string)
+	// Wrote receives each plan that was executed, and what was said about it for the first time; nil if nobody needs
+	// them. It must not block.
+	Wrote func(p *plan.Plan, said []plan.Reason)
 	// DryRun plans and reports, and writes nothing; default false.
 	DryRun bool
 	// Clock provides the time.

@@ -32,13 +32,18 @@ func (l *Loop) written(ctx context.Context, p *plan.Plan, took time.Duration) {
 	for _, harm := range p.Harms() {
 		l.metrics.reverts.WithLabelValues(string(harm)).Inc()
 	}
+	var news []plan.Reason
 	for _, reason := range said {
 		if reason.Code == contract.AnnotationIgnored {
 			continue // It was told before.
 		}
 		if p.Kind != plan.RevertRefused && reason.Code != contract.RevertBlocked || l.ledger.news(p.Pod, p.UID, reason) {
 			l.announce(ctx, p, reason)
+			news = append(news, reason)
 		}
+	}
+	if l.Wrote != nil {
+		l.Wrote(p, news)
 	}
 }
 

@@ -82,6 +82,9 @@ var methods = map[string]Method{
 	pb.ResizeService_GetResize_FullMethodName:    namespaced("get", "resizes"),
 	pb.ResizeService_WatchResizes_FullMethodName: namespaced("watch", "resizes"),
 
+	pb.JournalService_ListEntries_FullMethodName:  namespaced("list", "resizes"),
+	pb.JournalService_WatchEntries_FullMethodName: namespaced("watch", "resizes"),
+
 	pb.StatusService_GetStatus_FullMethodName: cluster("get", "status"),
 
 	pb.HoldService_Pause_FullMethodName:     namespaced("create", "pauses"),

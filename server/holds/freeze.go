@@ -51,6 +51,7 @@ func (s *Service) Unfreeze(ctx context.Context, request *workloadresizerv1.Unfre
 	}
 	if ended != nil {
 		klog.FromContext(ctx).Info("Freeze ended by a caller", "caller", access.Described(ctx), "author", author, "reason", request.GetReason())
+		s.config.Journal.Unfrozen(*ended, author, request.GetReason())
 	}
 	return &workloadresizerv1.UnfreezeResponse{Released: translate.Freeze(ended)}, nil
 }

@@ -36,7 +36,7 @@ func expiryText(h hold.Hold) string {
 	return h.Expires.Format(time.RFC3339)
 }
 
-// logEnded logs who ended holds, which is recorded nowhere else.
+// logEnded logs who ended holds.
 func logEnded(ctx context.Context, author string, request *workloadresizerv1.ResumeRequest, ended []hold.Hold) {
 	var released []string
 	for _, h := range ended[:min(len(ended), mostLogged)] {

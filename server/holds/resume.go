@@ -42,6 +42,7 @@ func (s *Service) Resume(ctx context.Context, request *workloadresizerv1.ResumeR
 	}
 	if len(ended.Holds) > 0 && !request.GetValidateOnly() {
 		logEnded(ctx, author, request, ended.Holds)
+		s.config.Journal.HoldsEnded(ended.Holds, author, request.GetReason())
 	}
 	released := reviewed.seen(ended.Holds)
 	response := &workloadresizerv1.ResumeResponse{Released: messages(released[:min(len(released), mostReleased)]), Nested: int64(ended.Nested), Pods: s.count(scope)}

@@ -9,6 +9,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/recorder"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
@@ -24,6 +25,8 @@ type Config struct {
 	// implements both.
 	Viewer access.Viewer
 	Rights access.Rights
+	// Journal records who ends holds and the freeze, and why; nil to not record it.
+	Journal *recorder.Recorder
 	// Slots are for the progress of holds, which needs a plan of each pod. They are separate from
 	// the slots of previews: these must not keep anybody from waiting for a restore.
 	Slots *limits.Slots

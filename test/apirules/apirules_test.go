@@ -251,13 +251,13 @@ func TestWrites(t *testing.T) {
 // numbers are the numbers without presence, by the reason why their absence and 0 need not differ.
 var numbers = map[string]string{
 	"0 means no multiple, as the field says": `SizeRules.memory_limit_multiple`,
-	"0 stands for the default": `ListBenchmarksRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListNodesRequest.page_size ListOverrideChangesRequest.page_size
+	"0 stands for the default": `ListBenchmarksRequest.page_size ListEntriesRequest.page_size ListFeedsRequest.page_size ListHoldsRequest.page_size ListNodesRequest.page_size ListOverrideChangesRequest.page_size
 		ListOverridesRequest.page_size ListRatioRulesRequest.page_size ListRatiosRequest.page_size ListRecommendationsRequest.page_size ListResizesRequest.page_size ListSavingsRequest.page_size ListSuggestionsRequest.page_size
 		ListWorkloadsRequest.page_size`,
 	"it is required, and 0 is invalid": `BenchmarkSample.score BenchmarkSample.threads BenchmarkSample.vcpus ClaimMeasurementRequest.vcpus`,
 	"a count that is always known, so that absent is 0": `Benchmark.machines Benchmark.outliers Benchmark.samples Benchmark.spot_checks Benchmark.vcpus ClaimMeasurementResponse.machines ClaimMeasurementResponse.wanted_machines Explanation.pods Feed.bad Feed.rows Feed.samples Feed.skipped
 		GetStatusResponse.emergency_restores GetStatusResponse.eviction_backlog GetStatusResponse.freed_backlog GetStatusResponse.holds GetStatusResponse.namespace_breakers GetStatusResponse.overloaded_nodes GetStatusResponse.queue_length GetStatusResponse.realign_backlog GetStatusResponse.workload_breakers GetUsageStatusResponse.containers GetUsageStatusResponse.recommendations HoldProgress.blocked HoldProgress.done HoldProgress.pending HoldProgress.pods
-		ImpactGroup.by_usage ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored MeasuredNodeType.samples NodeSummary.pods NodeTypeHistory.samples NodeTypeWithoutRatio.nodes NodeTypeWithoutRatio.pods
+		ImpactGroup.by_usage ImpactGroup.pods ImpactGroup.vetoed IngestSamplesResponse.known IngestSamplesResponse.old IngestSamplesResponse.rejected IngestSamplesResponse.stored JournalEntry.count JournalEntry.pods MeasuredNodeType.samples NodeSummary.pods NodeTypeHistory.samples NodeTypeWithoutRatio.nodes NodeTypeWithoutRatio.pods
 		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ReportUsageResponse.accepted ReportUsageResponse.rejected ResumeResponse.nested Savings.oom_kills Savings.pods Savings.reverts Savings.unknown_pods
 		SampleError.index SizeOnNodeType.pods Suggestion.machines Suggestion.samples SuggestionModel.machines SuggestionPart.baseline_machines SuggestionPart.baseline_samples
 		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows

@@ -56,10 +56,10 @@ func (r right) covers(asked right) bool {
 		(r.name == "" || r.name == asked.name) && (r.namespace == "" || r.namespace == asked.namespace)
 }
 
-// shared returns a right that the ConfigMaps with samples, or those with history of usage, have in
+// shared returns a right that the ConfigMaps with samples, those with history of usage, or those with the journal have in
 // common. Which of them a journey reads or writes is left to chance, or depends on their size.
 func (r right) shared() right {
-	for _, prefix := range []string{contract.DefaultNames.SamplesPrefix, contract.DefaultNames.UsagePrefix} {
+	for _, prefix := range []string{contract.DefaultNames.SamplesPrefix, contract.DefaultNames.UsagePrefix, contract.DefaultNames.JournalPrefix} {
 		if strings.HasPrefix(r.name, prefix) {
 			r.name = prefix
 		}
@@ -70,6 +70,7 @@ func (r right) shared() right {
 // elsewhere has rights that no journey uses, and why.
 var elsewhere = map[right]string{
 	{"delete", "", "configmaps", contract.DefaultNames.UsagePrefix, deploy.Namespace}: "history must have shrunk to an eighth; the tests of usage/checkpoint do so on an API server",
+	{"get", "", "configmaps", contract.DefaultNames.JournalPrefix, deploy.Namespace}:  "another replica must have written the same part of the journal a moment ago",
 }
 
 // listsInPages starts a server that reads lists in pages, as it must with an API server

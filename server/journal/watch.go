@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/journal"
+	"github.com/workload-resizer/workload-resizer/server/changelog"
+	"github.com/workload-resizer/workload-resizer/server/streams"
+)
+
+// seenFor is how long a watch knows what its caller can see.
+const seenFor = time.Minute
+
+// WatchEntries implements workloadresizerv1.JournalServiceServer.
+func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchEntriesResponse]) error {
+	ctx, filter := stream.Context(), filterOf(request)
+	seen, err := s.sight(ctx, filter)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := s.ready(); err != nil {
+		return err
+	}
+	s.history.once(s.config.Journal.Book)
+	w := &streams.Watch[journal.Entry, workloadresizerv1.WatchEntriesResponse]{Watches: s.config.Watches, Log: s.history.Log, Scope: scopeOf(request), Send: stream.Send}
+	w.Bookmark = func(token string) *workloadresizerv1.WatchEntriesResponse {
+		return &workloadresizerv1.WatchEntriesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
+	}
+	w.Message = func(event changelog.Event[journal.Entry], token string) (*workloadresizerv1.WatchEntriesResponse, error) {
+		e := event.Item
+		if !filter.Selects(e) || event.Kind != changelog.Deleted && time.Since(e.End()) > journal.Age {
+			return nil, nil
+		}
+		if time.Since(began) > seenFor {
+			if seen, err = s.sight(ctx, filter); err != nil {
+				return nil, err
+			}
+			began = time.Now()
+		}
+		if err := seen.know([]*journal.Entry{e}); err != nil || !seen.has(e) {
+			return nil, err
+		}
+		return &workloadresizerv1.WatchEntriesResponse{Type: streams.EventType(event.Kind), Entry: Message(e), ResumeToken: token}, nil
+	}
+	return w.Run(ctx, request.GetResumeToken())
+}
+
+// scopeOf identifies what a watch is about.
+func scopeOf(request *workloadresizerv1.WatchEntriesRequest) string {
+	same := proto.CloneOf(request)
+	same.ResumeToken = ""
+	text, _ := proto.MarshalOptions{Deterministic: true}.Marshal(same) // It was received as a message.
+	return string(text)
+}

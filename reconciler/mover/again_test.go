@@ -67,6 +67,13 @@ func TestAgain(t *testing.T) {
 		w.after(time.Second)
 		w.expect(1, "")
 	})
+	t.Run("it moves, too, if no pod uses more than it does most of the time", func(t *testing.T) {
+		w, known := shortOf(t)
+		free(w)
+		known.lacks, known.inUse, known.unused = node.Resources{Memory: 500}, true, true
+		w.after(time.Second)
+		w.expect(1, "")
+	})
 	t.Run("it moves at once after each kill for lack of memory", func(t *testing.T) {
 		w := calm(t)
 		w.full["n1"] = true

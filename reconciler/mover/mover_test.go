@@ -336,9 +336,10 @@ func TestMover(t *testing.T) {
 
 // rests is a Headroom: what n0 lacks, and the rests of pods.
 type rests struct {
-	unknown, inUse bool
-	lacks          node.Resources
-	of             map[string]node.Resources
+	// unused means that what is in use is what pods use most of the time.
+	unknown, inUse, unused bool
+	lacks                  node.Resources
+	of                     map[string]node.Resources
 }
 
 // Known implements Headroom.
@@ -353,7 +354,10 @@ func (r *rests) Lacks(name string) (lacks node.Resources, inUse bool) {
 }
 
 // Rest implements Headroom.
-func (r *rests) Rest(of *pod.Pod, lacks node.Resources, _ bool) (most int64) {
+func (r *rests) Rest(of *pod.Pod, lacks node.Resources, inUse bool) (most int64) {
+	if inUse && r.unused {
+		return 0
+	}
 	for _, m := range sizing.Measures {
 		if lacks == (node.Resources{}) || lacks.Of(m) > 0 {
 			most = max(most, r.of[of.Name].Of(m))

@@ -79,16 +79,12 @@ func (s *Service) node(n *corev1.Node, nodeType string, table *ratios.Table) *wo
 	}
 	has, free := node.Allocatable(n), of.Cluster.Free(n)
 	for _, m := range sizing.Measures {
-		of := share
-		if of == nil || of.Rests[m.Index] == 0 {
+		of, would := share, assumed != nil && assumed.Rests[m.Index] > 0
+		if would = would && (share == nil || share.Rests[m.Index] == 0); would {
 			of = assumed
 		}
-		if of != nil && of.Rests[m.Index] == 0 {
-			of = nil
-		}
-		resource := values.NodeShare(m, has.Of(m), free.Of(m), of)
-		resource.Assumed = of != share && of != nil
-		summary.Resources[m.Name] = resource
+		summary.Resources[m.Name] = values.NodeShare(m, has.Of(m), free.Of(m), of)
+		summary.Resources[m.Name].Assumed = would
 	}
 	return summary
 }

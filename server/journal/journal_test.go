@@ -137,7 +137,7 @@ func TestListEntries(t *testing.T) {
 		{"only namespaces that the caller can see", servertest.Only("bank"), may(false), &request{}, []string{bank1, gap, "FREEZE  by bob", "HOLD  by ann", bank2}},
 		{"a namespace, without what is about the cluster", servertest.All, may(true), &request{Namespace: "shop"}, []string{shop1, gap, shop2, shop3}},
 		{"kinds", servertest.All, may(true), &request{Kinds: []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_HOLD, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT}}, []string{"HOLD  by ann", shop2, bank2}},
-		{"an author", servertest.All, may(true), &request{Author: "ann"}, []string{"HOLD  by ann", shop2}},
+		{"an author", servertest.All, may(true), &request{ActedBy: "ann"}, []string{"HOLD  by ann", shop2}},
 		{"a workload", servertest.All, may(true), &request{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, []string{gap, shop3}},
 		{"a time", servertest.All, may(true), &request{SinceTime: timestamppb.New(began.Add(2 * time.Minute)), UntilTime: timestamppb.New(began.Add(4 * time.Minute))}, []string{shop2, bank2}},
 	} {
@@ -258,10 +258,10 @@ func TestWatchEntries(t *testing.T) {
 	t.Run("resumes on another replica", func(t *testing.T) {
 		k := full()
 		a, b := serve(t, k, servertest.All, may(true)), serve(t, k, servertest.All, may(true))
-		_, token := next(t, watch(t, a, &request{Author: "ann"}), 3)
-		next(t, watch(t, b, &request{Author: "ann"}), 3) // It has read the journal.
+		_, token := next(t, watch(t, a, &request{ActedBy: "ann"}), 3)
+		next(t, watch(t, b, &request{ActedBy: "ann"}), 3) // It has read the journal.
 		k.add("second", entry(21, journal.Hold, "shop", "ann"))
-		if got, _ := next(t, watch(t, b, &request{Author: "ann", ResumeToken: token}), 1); got[0] != "ADDED HOLD shop by ann" {
+		if got, _ := next(t, watch(t, b, &request{ActedBy: "ann", ResumeToken: token}), 1); got[0] != "ADDED HOLD shop by ann" {
 			t.Errorf("%q", got)
 		}
 	})

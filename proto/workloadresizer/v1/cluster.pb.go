@@ -401,8 +401,9 @@ type NodeSummary struct {
 	MemoryFactor *float64 `protobuf:"fixed64,4,opt,name=memory_factor,json=memoryFactor,proto3,oneof" json:"memory_factor,omitempty"`
 	// The number of its pods that have not finished.
 	Pods int64 `protobuf:"varint,5,opt,name=pods,proto3" json:"pods,omitempty"`
-	// Its resources, "cpu" and "memory". The fields about sharing are empty unless its pods share
-	// the resource, or would if their demand mode were DEMAND_MODE_APPLY.
+	// Its resources, "cpu" and "memory". The fields about sharing are empty if no pods in the cluster
+	// share resources. If its pods share none, but would if their demand mode were
+	// DEMAND_MODE_APPLY, they say what.
 	Resources map[string]*NodeShare `protobuf:"bytes,6,rep,name=resources,proto3" json:"resources,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether the node is cordoned. A taint can keep new pods off a node that is not.
 	Unschedulable bool `protobuf:"varint,7,opt,name=unschedulable,proto3" json:"unschedulable,omitempty"`

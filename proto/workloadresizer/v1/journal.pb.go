@@ -278,8 +278,8 @@ type ListEntriesRequest struct {
 	Kinds []JournalEntryKind `protobuf:"varint,2,rep,packed,name=kinds,proto3,enum=workloadresizer.v1.JournalEntryKind" json:"kinds,omitempty"`
 	// The workload; absent for all workloads. With a workload, there are also gaps.
 	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Who did it; empty for everybody. With an author, there are no gaps.
-	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	// Who did it; empty for everybody. With it, there are no gaps.
+	ActedBy string `protobuf:"bytes,4,opt,name=acted_by,json=actedBy,proto3" json:"acted_by,omitempty"`
 	// Only what happened at this time or later; absent for all entries that are kept.
 	SinceTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
 	// Only what happened before this time; absent for no limit.
@@ -343,9 +343,9 @@ func (x *ListEntriesRequest) GetWorkload() *Workload {
 	return nil
 }
 
-func (x *ListEntriesRequest) GetAuthor() string {
+func (x *ListEntriesRequest) GetActedBy() string {
 	if x != nil {
-		return x.Author
+		return x.ActedBy
 	}
 	return ""
 }
@@ -445,8 +445,8 @@ type WatchEntriesRequest struct {
 	Kinds []JournalEntryKind `protobuf:"varint,3,rep,packed,name=kinds,proto3,enum=workloadresizer.v1.JournalEntryKind" json:"kinds,omitempty"`
 	// The workload; absent for all workloads. With a workload, there are also gaps.
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Who did it; empty for everybody. With an author, there are no gaps.
-	Author string `protobuf:"bytes,5,opt,name=author,proto3" json:"author,omitempty"`
+	// Who did it; empty for everybody. With it, there are no gaps.
+	ActedBy string `protobuf:"bytes,5,opt,name=acted_by,json=actedBy,proto3" json:"acted_by,omitempty"`
 	// Only what happened at this time or later; absent for all entries that are kept.
 	SinceTime     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -511,9 +511,9 @@ func (x *WatchEntriesRequest) GetWorkload() *Workload {
 	return nil
 }
 
-func (x *WatchEntriesRequest) GetAuthor() string {
+func (x *WatchEntriesRequest) GetActedBy() string {
 	if x != nil {
-		return x.Author
+		return x.ActedBy
 	}
 	return ""
 }
@@ -611,13 +611,13 @@ const file_workloadresizer_v1_journal_proto_rawDesc = "" +
 	"\x04from\x18\v \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\f \x01(\tR\x02to\x12\x14\n" +
 	"\x05count\x18\r \x01(\x03R\x05count\x12\x12\n" +
-	"\x04pods\x18\x0e \x01(\x03R\x04pods\"\xc7\x03\n" +
+	"\x04pods\x18\x0e \x01(\x03R\x04pods\"\xca\x03\n" +
 	"\x12ListEntriesRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12N\n" +
 	"\x05kinds\x18\x02 \x03(\x0e2$.workloadresizer.v1.JournalEntryKindB\x12\xe0A\x01\xbaH\f\x92\x01\t\"\a\x82\x01\x04\x10\x01 \x00R\x05kinds\x12=\n" +
-	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12#\n" +
-	"\x06author\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\x06author\x12>\n" +
+	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12&\n" +
+	"\bacted_by\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\aactedBy\x12>\n" +
 	"\n" +
 	"since_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tsinceTime\x12>\n" +
 	"\n" +
@@ -628,14 +628,14 @@ const file_workloadresizer_v1_journal_proto_rawDesc = "" +
 	"page_token\x18\b \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"y\n" +
 	"\x13ListEntriesResponse\x12:\n" +
 	"\aentries\x18\x01 \x03(\v2 .workloadresizer.v1.JournalEntryR\aentries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe3\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe6\x02\n" +
 	"\x13WatchEntriesRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12.\n" +
 	"\fresume_token\x18\x02 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x02R\vresumeToken\x12N\n" +
 	"\x05kinds\x18\x03 \x03(\x0e2$.workloadresizer.v1.JournalEntryKindB\x12\xe0A\x01\xbaH\f\x92\x01\t\"\a\x82\x01\x04\x10\x01 \x00R\x05kinds\x12=\n" +
-	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12#\n" +
-	"\x06author\x18\x05 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\x06author\x12>\n" +
+	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12&\n" +
+	"\bacted_by\x18\x05 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\aactedBy\x12>\n" +
 	"\n" +
 	"since_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tsinceTime\"\xa9\x01\n" +
 	"\x14WatchEntriesResponse\x126\n" +

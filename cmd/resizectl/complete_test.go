@@ -45,8 +45,7 @@ func comeFromTheServer(t *testing.T) {
 	}{
 		{[]string{"workloads", "list", ""}, []string{"deployment/web", "statefulset/cart", "statefulset/db"}},
 		{[]string{"workloads", "list", "--decision", ""}, []string{"resize", "aligned", "skip"}},
-		{[]string{"workloads", "list", "--order-by", "requested"}, []string{"requested_cpu", "requested_memory"}},
-		{[]string{"workloads", "list", "--reason", "UnknownNode"}, []string{"UnknownNodeType"}},
+		{[]string{"workloads", "list", "--order-by", ""}, []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}},
 	} {
 		if got := completions(t, "resizectl", append([]string{tc.args[0], tc.args[1], "--server", address}, tc.args[2:]...)...); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: got %q, want %q", tc.args, got, tc.want)

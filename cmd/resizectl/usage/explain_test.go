@@ -57,7 +57,7 @@ func saysWhatPodsShare(t *testing.T) {
 		"cpu": {Steady: "300m", Peak: "900m", Share: 0.354, Unshared: "800m"}, "memory": {Steady: "1Gi", Peak: "2Gi", Share: 1, Unshared: "1536Mi"},
 	}
 	const told = "cpu 300m most of the time, and 35% of what is missing to the peak of 900m; without sharing, which its limit follows, it would be 800m; " +
-		"memory 1.00Gi most of the time, and 100% of what is missing to the peak of 2.00Gi; without sharing, which its limit follows, it would be 1.50Gi.\n"
+		"memory 1Gi most of the time, and 100% of what is missing to the peak of 2Gi; without sharing, which its limit follows, it would be 1536Mi.\n"
 	const observed, applied = "Shared if demand.mode were apply for all pods: on average over these, " + told, "Shared: on average over its pods, " + told
 	for _, tc := range []struct {
 		from string

@@ -94,10 +94,10 @@ func namesEveryFaultWithItsPath(t *testing.T) {
 	}{
 		{"not YAML", "a: [", []string{"read YAML: "}},
 		{"an empty document", "# empty\n", []string{"the configuration is empty"}},
-		{"not a mapping", "- a", []string{"line 1: must be a mapping, not a list", "baselineNodeType: line 1: must be set"}},
+		{"not a mapping", "- a", []string{"line 1: must be a mapping, not a list", "baselineNodeType: must be set"}},
 		{"no baseline", "nodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{"baselineNodeType: must be set"}},
 		{"baseline without a ratio", "baselineNodeType: n2d\nnodeTypes: {n4: {cpuPerf: 1, memPerf: 1}}", []string{`baselineNodeType: line 1: "n2d" is not one of the nodeTypes`}},
-		{"a baseline that is not a string", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: must be a non-empty string, not a list", "baselineNodeType: must be set"}},
+		{"a baseline that is not a string", "baselineNodeType: [n4]", []string{"baselineNodeType: line 1: must be a non-empty string, not a list", "baselineNodeType: line 1: must be set"}},
 		{"unknown keys", published + "bound: {}\n", []string{"bound: line 10: unknown key"}},
 		{"a manifest", "apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: a}\n", []string{"this is a manifest, not a configuration: of a ConfigMap, use the content of its key config.yaml, which this command prints: kubectl create --dry-run=client -o jsonpath='{.data.config\\.yaml}' -f FILE"}},
 		{"one key of a manifest", "apiVersion: v1\n" + published, []string{"apiVersion: line 1: unknown key"}},

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func TestSegment(t *testing.T) {
 				e.Ref = "Resized 1"
 				more = append(more, e)
 			}
-			if text, err := empty.With("b", more, noon).Text(); err != want || len(text) > MaxBytes {
+			if text, err := empty.With("b", more, noon).Text(); !errors.Is(err, want) || len(text) > MaxBytes {
 				t.Errorf("%d entries have %d bytes, %v", count, len(text), err)
 			}
 		}

@@ -437,7 +437,7 @@ func nodesThatDoNotWork(t *testing.T) {
 
 func aDryRunSaysWhatItWouldDo(t *testing.T) {
 	w := newWorld(10)
-	w.Steer.DryRun = true
+	w.DryRun = true
 	w.nodes[1].Spec.Taints = []corev1.Taint{{Key: policy.DefaultOverloadTaint, Value: contract.OverloadMark, Effect: corev1.TaintEffectPreferNoSchedule}}
 	w.cpu["n0"] = 0.97
 	w.during(t, 12*time.Minute)

@@ -122,7 +122,7 @@ func (m *model) intervals(x *Type, t int, all []workload, shared, sharedFreedom 
 	}
 	for i := range all {
 		if !counted[&all[i]] {
-			variance += math.Pow(all[i].cores[t]/cores, 2) * m.between
+			variance += all[i].cores[t] / cores * all[i].cores[t] / cores * m.between
 		}
 	}
 	contrast[m.base] = 0

@@ -66,7 +66,7 @@ func (o *observed) slopes(c *class, m *model) float64 {
 			continue
 		}
 		difference := m.speed[p.b] - m.speed[p.a]
-		variance := o.daily/p.weight + math.Pow(c.varies*difference, 2)
+		variance := o.daily/p.weight + c.varies*difference*c.varies*difference
 		if c.reason == Odd {
 			variance += c.varies * c.varies
 		}

@@ -11,7 +11,7 @@ type Key uint64
 // KeyOf returns the key of a name.
 func KeyOf(name string) Key {
 	h := fnv.New64a()
-	h.Write([]byte(name)) //nolint:errcheck // It never fails.
+	_, _ = h.Write([]byte(name)) // It never fails.
 	return Key(h.Sum64())
 }
 

@@ -179,7 +179,7 @@ func New(config Config) (*Reconciler, error) {
 			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
-		r.Queries.Applied = r.Demands.Applied
+		r.Applied = r.Demands.Applied
 		if config.VPAs != nil && !config.DryRun {
 			r.vpas = vpastatus.New(vpastatus.Config{Client: config.VPAs, Demands: r.Demands, Metrics: config.Metrics, Clock: now})
 		}

@@ -31,7 +31,7 @@ func TestUsageErrors(t *testing.T) {
 		{"a watch of rules", "--watch cannot be combined with --rules; see \"resizectl ratios list --help\"\n", []string{"ratios", "list", "-w", "--rules"}},
 		{"holds of an empty namespace", "the namespace is empty; omit --namespace for every namespace; see \"resizectl holds --help\"\n", []string{"holds", "-n", ""}},
 		{"no such decision", "invalid argument \"done\" for \"--decision\" flag: must be one of resize, aligned, skip; see \"resizectl workloads list --help\"\n", []string{"workloads", "list", "--decision", "done"}},
-		{"workloads of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace; see \"resizectl workloads list --help\"\n", []string{"workloads", "list", "-n", ""}},
+		{"workloads with an empty namespace", "the namespace is empty; use --all-namespaces for every namespace; see \"resizectl workloads list --help\"\n", []string{"workloads", "list", "-n", ""}},
 		{"nodes of an empty type", "--node-type is empty; omit it for all nodes; see \"resizectl nodes list --help\"\n", []string{"nodes", "list", "--node-type", ""}},
 		{"a format of versions", "invalid argument \"name\" for \"-o, --output\" flag: must be one of json, yaml, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file; see \"resizectl version --help\"\n", []string{"version", "-o", "name"}},
 		{"a configuration and a server", "--config plans on this machine, and --server on a server: set only one of them; see \"resizectl plan --help\"\n", []string{"plan", "-f", "-", "--config", "a", "--server", "b:1"}},

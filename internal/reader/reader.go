@@ -18,11 +18,11 @@ type Reader struct {
 	// Faults are the faults found so far.
 	Faults  Faults
 	entries int
-	// lines are those of the values that were visited, by their paths.
+	// lines are the lines of the values that were visited, by their paths.
 	lines map[string]int
 }
 
-// Fault adds a fault between values, at the path of one. If that is missing, the line is that of the value which it would be in.
+// Fault adds a fault between values, at the path of one. If it is missing, the line is the one of the value that it would be in.
 func (r *Reader) Fault(path, format string, args ...any) {
 	in := path
 	for in != "" && r.lines[in] == 0 {

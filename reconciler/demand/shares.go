@@ -92,8 +92,8 @@ func (d *Demands) WouldShare(node string) *headroom.Share {
 // peaks are the shares of containers that get their peaks.
 var peaks = neighbors.Shares{1, 1}
 
-// sharesOn returns the shares that the pods of a workload under a rule get on a node: as it is if they are resized by usage, what
-// new pods can expect there if only these are sized, and otherwise what they would get if all rules applied usage. Where that is
+// sharesOn returns the shares that the pods of a workload under a rule get on a node. If they are resized by usage, these are its shares; if only
+// new pods are sized, what these can expect there; and otherwise what they would get if all rules applied usage. Where that is
 // not known, or nobody shares, containers get their peaks.
 func (d *Demands) sharesOn(node string, w *facts, rule *plan.Ruling) neighbors.Shares {
 	var share *headroom.Share

@@ -134,7 +134,7 @@ func (b *Batch) Take(class Class, now time.Time) (taken []Entry) {
 	return taken
 }
 
-// longest is how many bytes a text of an entry has at most.
+// longest is how many bytes each string of an entry has at most.
 const longest = 512
 
 func trimmed(text string) string {

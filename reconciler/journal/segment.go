@@ -59,7 +59,7 @@ func (s *Segment) over(now time.Time) bool {
 	return s == nil || !slices.ContainsFunc(s.Entries, func(e Entry) bool { return now.Sub(e.End()) <= Age })
 }
 
-// Slots is how many segments there are at most, of which acts take at most all but two.
+// Slots is how many segments there are at most, of which acts take at most all except two.
 const Slots = 16
 
 // Book has the segments by slot; nil for those that are empty.

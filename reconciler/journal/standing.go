@@ -37,7 +37,7 @@ func Ended(began Entry, at time.Time, author, reason string) Entry {
 }
 
 // Changes returns what is not in the journal yet of what stands now: holds, breakers and the freeze, each as the entry for
-// its beginning. What the journal has and what no longer stands has ended by now. known has the entries of the
+// its beginning. If the journal has what no longer stands, that has ended by now. known has the entries of the
 // journal, the newest first.
 func Changes(known []*Entry, now []Entry, at time.Time) (changes []Entry) {
 	ids, last := map[string]bool{}, map[standing]*Entry{}

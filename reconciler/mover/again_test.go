@@ -57,7 +57,7 @@ func TestAgain(t *testing.T) {
 		w.after(time.Minute)
 		w.expect(1, "")
 	})
-	t.Run("it moves at once when more is in use than its node has", func(t *testing.T) {
+	t.Run("it moves immediately when more is in use than its node has", func(t *testing.T) {
 		w, known := shortOf(t)
 		for range 20 {
 			w.after(10 * time.Minute)
@@ -74,7 +74,7 @@ func TestAgain(t *testing.T) {
 		w.after(time.Second)
 		w.expect(1, "")
 	})
-	t.Run("it moves at once after each kill for lack of memory", func(t *testing.T) {
+	t.Run("it moves immediately after each kill for lack of memory", func(t *testing.T) {
 		w := calm(t)
 		w.full["n1"] = true
 		w.resize()
@@ -168,7 +168,7 @@ func TestAgain(t *testing.T) {
 }
 
 // TestToggles lets what is in use of two nodes rise above what they have, and fall again, all the time. Their many pods can go nowhere, and
-// would move first: a pod elsewhere is judged all the same.
+// would move first: a pod elsewhere is judged anyway.
 func TestToggles(t *testing.T) {
 	w := &world{T: t, objects: map[string]*corev1.Pod{}, full: map[string]bool{"n1": true}, stored: []byte("[]")}
 	w.begin(4)
@@ -201,7 +201,7 @@ func TestToggles(t *testing.T) {
 	t.Error("nothing was evicted within five minutes")
 }
 
-// toggling is a Headroom in which more is in use than n0 and n3 have, but for off.
+// toggling is a Headroom in which more is in use than n0 and n3 have, except for off.
 type toggling struct{ off string }
 
 // Known implements Headroom.
@@ -270,7 +270,7 @@ func TestProblem(t *testing.T) {
 			w.Errorf("the problem is %v, want %v", got, want)
 		}
 	}
-	t.Run("a right is missing until it is there", func(t *testing.T) {
+	t.Run("a right is missing until it exists", func(t *testing.T) {
 		w := calm(t)
 		answers, answer := w.mover.Evict, error(noRight)
 		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error { return answer }
@@ -391,7 +391,7 @@ func TestHalfOfFull(t *testing.T) {
 	for range 29*60 + 59 {
 		w.after(time.Second)
 	}
-	w.pair("mine", "c", 0) // It may move right after x-0 does not count any more.
+	w.pair("mine", "c", 0) // It may move right after x-0 no longer counts.
 	w.resize()
 	for range 10*60 + 30 {
 		w.after(time.Second)

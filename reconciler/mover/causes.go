@@ -152,7 +152,7 @@ func (m *Mover) NodeChanged(name string) {
 
 // checkNodes finds out which nodes lack room for what their pods need or use, among those of which that may have changed, and
 // those that lacked it before: that pods use less is not said. It reports whether any does. Every replica asks, so that the next
-// leader knows since when. As long as nothing may be evicted, none does.
+// leader knows when that began. As long as nothing may be evicted, none does.
 func (m *Mover) checkNodes(now time.Time, enabled bool) (any bool) {
 	m.mu.Lock()
 	for name := range m.short {
@@ -187,7 +187,7 @@ func (m *Mover) setShort(name string, now time.Time, lacks *shortage) {
 		return
 	}
 	before, was := m.short[name]
-	if lacks.since = now; was && (lacks.inUse || !before.inUse) { // What is no longer in use was needed only for that long.
+	if lacks.since = now; was && (lacks.inUse || !before.inUse) { // Otherwise, another shortage begins.
 		lacks.since = before.since
 	}
 	m.short[name] = *lacks

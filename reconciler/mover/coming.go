@@ -16,7 +16,7 @@ type leaving struct {
 	at time.Time
 	// requests are what the pod that replaces the evicted one requests.
 	requests corev1.ResourceList
-	// settled means that no pod is to come any more, whatever number of pods the workload has later.
+	// settled means that no pod is to come, whatever number of pods the workload has later.
 	settled bool
 }
 

@@ -32,7 +32,7 @@ func (m *Mover) Problem() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.problem == nil && m.Clock.Since(m.failed.at) < 2*lastRetry { // Later, it is not tried any more.
+	if m.problem == nil && m.Clock.Since(m.failed.at) < 2*lastRetry { // Later, nobody tries it.
 		return m.failed.err
 	}
 	return m.problem

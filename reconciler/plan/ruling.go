@@ -70,8 +70,8 @@ func (r *Ruling) Size(cpu, memory int64) (size sizing.Container, known bool) {
 	return r.convert(cpu, memory, r.profile.Bounds)
 }
 
-// Gets returns the size that a container gets in the end, as plans compute it, given what its author wrote, what it needs
-// according to usage, and the shares of its node, by sizing.Measure.Index. A resource without a target needs what the author
+// Gets returns the size that a container gets in the end, as plans compute it. That follows from what its author wrote, what it
+// needs according to usage, and the shares of its node, by sizing.Measure.Index. A resource without a target needs what the author
 // wrote. It returns false as Size does.
 func (r *Ruling) Gets(authored *sizing.Container, needs *need.Container, shares [2]float64, guaranteed bool) (size sizing.Container, known bool) {
 	if r.entry == nil || r.entry.Unused != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/journal"
 )
 
-// Ready returns an error until the journal was read. What cannot be read is missing in it.
+// Ready returns an error until the journal was read. It lacks what cannot be read.
 func (r *Recorder) Ready() error {
 	if r == nil {
 		return errNone

@@ -169,7 +169,7 @@ func (r *Recorder) run(ctx context.Context) {
 // step does what is due.
 func (r *Recorder) step(ctx context.Context) {
 	if r.Ready() != nil {
-		return // What was stored before this process began is not known.
+		return // Nobody knows what was stored before this process began.
 	}
 	switch leads := r.config.Leads(); {
 	case leads && !r.leads:

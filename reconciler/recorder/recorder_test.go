@@ -49,7 +49,7 @@ type replica struct {
 	stop func()
 }
 
-// kill ends the process at once: nothing that it sends arrives.
+// kill ends the process immediately: nothing that it sends arrives.
 func (r *replica) kill() {
 	r.dead.Store(true)
 	r.leads.Store(false)

@@ -178,7 +178,7 @@ func (s *Steer) nodes() []*corev1.Node {
 	return all
 }
 
-// after returns a node as it is after it was written. What a dry run would have written is no more than the taint.
+// after returns a node as it is after it was written. A dry run would have written no more than the taint.
 func (s *Steer) after(n, written *corev1.Node) *corev1.Node {
 	n = n.DeepCopy()
 	if !s.DryRun {

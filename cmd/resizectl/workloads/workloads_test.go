@@ -62,7 +62,7 @@ func all() *workloadresizerv1.ListWorkloadsResponse {
 func TestList(t *testing.T) {
 	t.Run("prints what was asked for", printsWhatWasAskedFor)
 	t.Run("asks for what is selected", asksForWhatIsSelected)
-	t.Run("says if there are more", saysIfThereAreMore)
+	t.Run("reports whether there are more", saysIfThereAreMore)
 	t.Run("says that nothing was found", saysThatNothingWasFound)
 	t.Run("says of how many pods the usage is unknown", saysOfHowManyPodsTheUsageIsUnknown)
 	t.Run("rejects what is no workload", rejectsWhatIsNoWorkload)

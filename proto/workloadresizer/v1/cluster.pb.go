@@ -411,7 +411,7 @@ type NodeSummary struct {
 	Ready bool `protobuf:"varint,8,opt,name=ready,proto3" json:"ready,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// What its running pods use, as far as that is known: the mean of CPU, and of the peaks of memory.
+	// The usage of its running pods, as far as that is known: the mean of CPU, and of the peaks of memory.
 	// Absent if the server runs without sources of usage.
 	Used *ResourceAmounts `protobuf:"bytes,10,opt,name=used,proto3" json:"used,omitempty"`
 	// The number of its running pods whose usage is not known, which used leaves out.

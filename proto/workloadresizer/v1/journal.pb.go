@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an entry of the journal is about.
+// The subject of an entry of the journal.
 type JournalEntryKind int32
 
 const (
@@ -105,7 +105,7 @@ func (JournalEntryKind) EnumDescriptor() ([]byte, []int) {
 // One entry of the journal.
 type JournalEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the entry is about.
+	// The subject of the entry.
 	Kind JournalEntryKind `protobuf:"varint,1,opt,name=kind,proto3,enum=workloadresizer.v1.JournalEntryKind" json:"kind,omitempty"`
 	// When it happened; the first time, if it happened several times.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
@@ -120,8 +120,8 @@ type JournalEntry struct {
 	Pod string `protobuf:"bytes,6,opt,name=pod,proto3" json:"pod,omitempty"`
 	// The node of the pod, when it is known.
 	Node string `protobuf:"bytes,7,opt,name=node,proto3" json:"node,omitempty"`
-	// Who did it: "workload-resizer" for the server itself; empty if nobody did, or if it is not
-	// known.
+	// The account that did it: "workload-resizer" for the server itself; empty if nobody did, or if it
+	// is not known.
 	Author string `protobuf:"bytes,8,opt,name=author,proto3" json:"author,omitempty"`
 	// A documented reason or, for what people did, what they gave as the reason.
 	Reason string `protobuf:"bytes,9,opt,name=reason,proto3" json:"reason,omitempty"`

@@ -11,7 +11,7 @@ type Code string
 const (
 	// NotCompared means that no workload that counts compares the type with the baseline, even through others.
 	NotCompared Code = "NotCompared"
-	// TooFewNodes, and TooFewWorkloads, mean that there are too few of them to tell how much they differ.
+	// TooFewNodes, and TooFewWorkloads, mean that they are too few to tell how much they differ.
 	TooFewNodes     Code = "TooFewNodes"
 	TooFewWorkloads Code = "TooFewWorkloads"
 	// ModelsDiffer means that the CPU models of the type differ: one ratio would be wrong for each of them.

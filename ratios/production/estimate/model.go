@@ -22,7 +22,7 @@ type model struct {
 	// speed is the logarithm of each type's ratio to the baseline; connected means that it is known.
 	speed     []float64
 	connected []bool
-	// covariance is that of speed, without the nodes. The baseline's is 0.
+	// covariance is the covariance of speed, without the nodes. The baseline's is 0.
 	covariance matrix
 	// between is the variance of a workload's difference between two types, and freedom its degrees of freedom.
 	between, freedom float64

@@ -11,7 +11,7 @@ import (
 
 // nodes is what is known of the nodes of all types.
 type nodes struct {
-	// variance is that of a node's deviation from its type, and freedom its degrees of freedom.
+	// variance is the variance of a node's deviation from its type, and freedom its degrees of freedom.
 	variance, freedom float64
 	kinds             []kind
 }

@@ -2,8 +2,8 @@ package evidence
 
 import "math"
 
-// Cell compares two node types within zones, for one workload. Differences are those of the second type's logarithm
-// to the first one's: below 0, the second type uses less, and so is faster.
+// Cell compares two node types within zones, for one workload. Differences are the second type's logarithm less
+// the first one's: below 0, the second type uses less, and so is faster.
 type Cell struct {
 	// A and B are the types, A below B.
 	A, B int
@@ -46,7 +46,7 @@ func (s *side) meanBusy(unknown float64) float64 {
 // difference is how two types differ in an hour, in all zones.
 type difference struct {
 	kinds [2]int
-	// weight is that of the zones: the inverse of the variance of the difference, per variance between replicas.
+	// weight is the weight of the zones: the inverse of the variance of the difference, per variance between replicas.
 	weight, mean, load float64
 	// sides are the types, summed over zones: the request is the mean, and the mean is not known.
 	sides [2]side
@@ -108,7 +108,7 @@ func (c *Cell) add(d *difference, at int64) {
 // Hours returns the weight of all hours that count.
 func (c *Cell) Hours() float64 { return c.Like.N + c.Unlike.N }
 
-// scale multiplies the weight of the past. What was seen with like sizes stays while sizes are unlike: it shows
+// scale multiplies the weight of the past. The evidence from like sizes stays while sizes are unlike: it shows
 // whether they matter.
 func (c *Cell) scale(by float64) {
 	if c.Unlike.N < 1 {

@@ -6,8 +6,8 @@
 // ratio of the types. Only such differences are kept: usage itself is never compared across hours, zones or
 // workloads. An hour counts for a pair of types if each has two replicas that ran through it.
 //
-// What would mislead is left out here if the hour shows it: throttled replicas, two revisions, replicas
-// that started, ended or were resized in the hour. What only many hours show is kept next to the difference
+// This package leaves out what would mislead if the hour shows it: throttled replicas, two revisions, replicas
+// that started, ended or were resized in the hour. Other signs need many hours. They are kept next to the difference
 // for the estimate: the slope against load, the spread between replicas, how busy their nodes were, and the
 // same difference while replicas have unlike sizes. The difference counts in hours whose load is in the upper half,
 // because CPU that spins is the smaller part of it there.

@@ -94,7 +94,7 @@ type replica struct {
 	speed, share float64
 }
 
-// New returns a cluster. Clusters with the same seed and settings but for biases have the same workloads.
+// New returns a cluster. Clusters with the same seed and settings, except for biases, have the same workloads.
 func New(seed uint64, s Settings) *Cluster {
 	c := &Cluster{s: s, random: rand.New(rand.NewPCG(seed, 7)), hour: began}
 	for t := range s.Types {
@@ -108,7 +108,7 @@ func New(seed uint64, s Settings) *Cluster {
 			if c.random.IntN(2) == 0 {
 				n.model = "new"
 				n.deviation += s.Models
-				x.speed += s.Models / float64(s.NodesPerType) // The truth is about the nodes that there are.
+				x.speed += s.Models / float64(s.NodesPerType) // The truth is about these nodes.
 			}
 			n.deviation -= s.Models / 2
 			x.speed -= s.Models / 2 / float64(s.NodesPerType)
@@ -176,7 +176,7 @@ func (c *Cluster) Baseline() string { return c.types[0].name }
 // Population returns the true logarithm of the ratio of a type to the baseline, for the mean of workloads like these.
 func (c *Cluster) Population(t int) float64 { return c.types[t].speed - c.types[0].speed }
 
-// Mean returns that of the workloads of this cluster, weighted by the cores that they use on the type.
+// Mean returns the mean over all workloads, weighted by the cores that they use on the type.
 func (c *Cluster) Mean(t int) float64 {
 	sum, cores := 0.0, 0.0
 	for _, w := range c.Workloads {

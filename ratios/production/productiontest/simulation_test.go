@@ -24,11 +24,11 @@ type outcome struct {
 	covers, coversPopulation, coversNext int
 	intervals                            int
 	// signed are the signed errors, by type.
-	signed                         map[int][]float64
-	misleading, honestHeld, honest int
-	reasons                        map[string]int
-	between, nodes                 float64
-	widths                         []float64
+	signed             map[int][]float64
+	honestHeld, honest int
+	reasons            map[string]int
+	between, nodes     float64
+	widths             []float64
 }
 
 func run(seed uint64, s Settings, o *outcome) {

@@ -29,7 +29,7 @@ func appendRounded(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint16(b, uint16(int16(math.Round(min(max(x*steps, math.MinInt16), math.MaxInt16)))))
 }
 
-// What single bytes count: sixteenths of doublings of replicas, percents of how busy nodes are, quarters of days, and 64ths
+// Single bytes count sixteenths of doublings of replicas, percents of how busy nodes are, quarters of days, and 64ths
 // of the logarithm of load.
 const replicaSteps, busySteps, daySteps, swingSteps = 16.0, 100.0, 4.0, 64.0
 

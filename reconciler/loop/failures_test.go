@@ -84,6 +84,19 @@ func anIgnoredAnnotationIsReported(t *testing.T) {
 	}
 }
 
+func TestIgnores(t *testing.T) {
+	l, of := newLedger(testMetrics()), planFor(t, podtest.Amounts{"1", "", "", ""})
+	for i := range 100 {
+		said := plan.Reason{Code: contract.AnnotationIgnored, Message: strings.Repeat("x", i)}
+		if first, again := l.ignores(of.Pod, of.UID, said), l.ignores(of.Pod, of.UID, said); !first || again {
+			t.Errorf("report %d is new: %t, and again %t", i, first, again)
+		}
+	}
+	if n := len(l.pods[of.Pod].trouble.ignored); n != mostIgnored {
+		t.Errorf("%d are remembered", n)
+	}
+}
+
 // planned plans the pod of pending as the loop does.
 func (l *Loop) planned(of *corev1.Pod) *plan.Plan {
 	rules, _ := l.Cluster.Rules()

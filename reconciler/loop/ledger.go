@@ -74,7 +74,7 @@ type trouble struct {
 	// failure is what the plan met that failed; zero if the API server gave no answer. warned is
 	// the last warning since then, while the pod has had no plan but that and the node's progress.
 	failure, warned plan.Reason
-	// ignored are the reports on annotations since the last write that succeeded.
+	// ignored are the last reports on annotations since the last write that succeeded, at most mostIgnored.
 	ignored []plan.Reason
 	// refused is the last refusal of the node and refusedAt its time. refusals is
 	// the delay before the next attempt that needs more than the pod has.
@@ -261,9 +261,13 @@ func (l *ledger) ignores(pod types.NamespacedName, uid types.UID, said plan.Reas
 	if slices.Contains(e.had().ignored, said) {
 		return false
 	}
-	e.has().ignored = append(e.had().ignored, said)
+	t := e.has()
+	t.ignored = append(t.ignored[max(0, len(t.ignored)-mostIgnored+1):], said)
 	return true
 }
+
+// mostIgnored is how many reports on annotations are remembered: users may change these all the time.
+const mostIgnored = 10
 
 // repeats reports whether a report says nothing new after another one.
 func repeats(said, before plan.Reason) bool {

@@ -120,10 +120,10 @@ func TestAgain(t *testing.T) {
 		}
 	})
 	t.Run("it waits if what was in use no longer is", func(t *testing.T) {
-		w, known := shortOf(t)
+		w, known := calm(t), &rests{lacks: node.Resources{Memory: 500}, inUse: true, of: map[string]node.Resources{"web-1": {CPU: 300}}}
 		free(w)
-		known.of["web-1"] = node.Resources{CPU: 300}
-		known.lacks, known.inUse = node.Resources{Memory: 500}, true
+		w.mover.Headroom = known
+		w.mover.NodeChanged("n0")
 		for range 10 {
 			w.after(time.Minute)
 		}
@@ -131,6 +131,73 @@ func TestAgain(t *testing.T) {
 		known.lacks, known.inUse = node.Resources{CPU: 500}, false
 		w.after(time.Second)
 		w.expect(0, "it may be evicted from")
+	})
+	t.Run("it does not wait anew after a moment in which more was in use", func(t *testing.T) {
+		w, known := shortOf(t)
+		free(w)
+		known.of["web-1"] = node.Resources{CPU: 300}
+		w.after(8 * time.Minute)
+		known.lacks, known.inUse = node.Resources{Memory: 500}, true
+		w.after(time.Second)
+		known.lacks, known.inUse = node.Resources{CPU: 500}, false
+		w.after(time.Second)
+		w.after(2 * time.Minute)
+		w.expect(1, "")
+	})
+	t.Run("it moves immediately when it begins to use what its node lacks", func(t *testing.T) {
+		w, known := shortOf(t)
+		for range 20 {
+			w.after(10 * time.Minute)
+		}
+		free(w)
+		known.of["web-1"] = node.Resources{CPU: 300}
+		known.lacks, known.inUse = node.Resources{Memory: 500}, true
+		w.after(time.Second)
+		known.of["web-1"] = node.Resources{Memory: 300}
+		w.after(time.Second)
+		w.expect(1, "")
+	})
+	t.Run("it moves for one cause if another pod was chosen for its other one", func(t *testing.T) {
+		w := calm(t)
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("shop", "web-3", "n0"))
+		p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "web", "rs-web"
+		ready(p, true)
+		w.put(p)
+		w.resize()
+		w.after(time.Second)
+		w.after(2 * time.Hour)
+		w.expect(1, "")
+		w.mover.Headroom = &rests{lacks: node.Resources{Memory: 500}, inUse: true, of: map[string]node.Resources{"web-3": {Memory: 300}}}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.after(lastRetry)
+		w.expect(2, "")
+	})
+	t.Run("it moves as soon as more may within an hour", func(t *testing.T) {
+		w := crowd(t)
+		w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 1})
+		w.pair("shop", "a", 0)
+		w.pair("shop", "b", 1)
+		w.resize()
+		w.lead()
+		w.after(10 * time.Minute)
+		w.expect(1, "")
+		w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 4})
+		w.after(time.Second)
+		w.expect(2, "")
+	})
+	t.Run("nodes that are gone are forgotten while nothing may be evicted", func(t *testing.T) {
+		w := calm(t)
+		w.settle(policy.Eviction{})
+		w.mover.Headroom = &rests{}
+		for _, name := range []string{"n0", "gone"} {
+			w.mover.NodeChanged(name)
+		}
+		if w.after(time.Second); len(w.mover.changed) != 1 {
+			t.Errorf("%v", w.mover.changed)
+		}
 	})
 	t.Run("a node is asked again while nothing moves", func(t *testing.T) {
 		w, _ := shortOf(t)

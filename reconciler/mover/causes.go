@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -124,7 +125,8 @@ func topOf(of *pod.Pod, owners []workload.Workload) workload.Workload {
 // shortage is that a node lacks room for what its pods need.
 type shortage struct {
 	of node.Resources
-	// inUse means that the pods use more memory than the node has. since is when the node began to lack anything.
+	// inUse means that the pods use more memory than the node has. since is when the node began to lack what is not in use; zero if
+	// it never has. As long as more is in use, that is not known, and it stays.
 	inUse bool
 	since time.Time
 	// leavers are the pods whose leaving makes room.
@@ -134,7 +136,7 @@ type shortage struct {
 // due returns from when on a pod may move: without a delay if it may be killed otherwise.
 func (s *shortage) due(settings *policy.Eviction) time.Time {
 	if s.inUse {
-		return s.since
+		return time.Time{}
 	}
 	return s.since.Add(settings.After)
 }
@@ -161,6 +163,7 @@ func (m *Mover) checkNodes(now time.Time, enabled bool) (any bool) {
 	ask := m.changed
 	if !enabled {
 		clear(m.short)
+		maps.DeleteFunc(m.changed, func(name string, _ struct{}) bool { return m.Cluster.NodeNamed(name) == nil })
 		m.mu.Unlock()
 		return false
 	}
@@ -186,13 +189,13 @@ func (m *Mover) setShort(name string, now time.Time, lacks *shortage) {
 		delete(m.short, name)
 		return
 	}
-	before, was := m.short[name]
-	if lacks.since = now; was && (lacks.inUse || !before.inUse) { // Otherwise, another shortage begins.
-		lacks.since = before.since
+	before := m.short[name]
+	if lacks.since = before.since; lacks.since.IsZero() && !lacks.inUse {
+		lacks.since = now
 	}
 	m.short[name] = *lacks
-	if lacks.inUse && !before.inUse {
-		for uid := range lacks.leavers {
+	for uid := range lacks.leavers {
+		if _, was := before.leavers[uid]; lacks.inUse && !(before.inUse && was) {
 			m.hurry(uid, now)
 		}
 	}

@@ -84,6 +84,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	if !enabled || rules.Holds.Freeze() != nil {
 		return now.Add(lastRetry) // The end of a freeze is a change.
 	}
+	g.heedLimit()
 	g.continueAll(ctx)
 	g.begin(ctx)
 	if g.judged == 0 {
@@ -174,6 +175,20 @@ func (g *glance) continueAll(ctx context.Context) {
 	}
 }
 
+// heedLimit lets pods that wait for others try again if other numbers of pods may be evicted than at the last look.
+func (g *glance) heedLimit() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.most != g.mostPerHour() {
+		for _, r := range g.retries {
+			if r.waits {
+				r.restart(g.now)
+			}
+		}
+	}
+	g.most = g.mostPerHour()
+}
+
 // mostPerHour is how many pods are evicted within an hour.
 func (g *glance) mostPerHour() int { return g.Table.Profiles()[0].Eviction.MaxPerHour }
 
@@ -189,16 +204,7 @@ func (m *Mover) messageOf(of *pod.Pod) string {
 
 // begin chooses pods to move.
 func (g *glance) begin(ctx context.Context) {
-	candidates := g.lackingPods()
-	has := map[types.UID]bool{}
-	for _, c := range candidates {
-		has[c.UID] = true
-	}
-	for _, c := range g.podsOnShortNodes() {
-		if !has[c.UID] {
-			candidates = append(candidates, c)
-		}
-	}
+	candidates := append(g.lackingPods(), g.podsOnShortNodes()...) // A pod may have two causes.
 	slices.SortFunc(candidates, func(a, b *candidate) int { return evict.Compare(a.Candidate, b.Candidate) })
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
 		why := g.excludes(c)
@@ -212,6 +218,9 @@ func (g *glance) begin(ctx context.Context) {
 	}
 	for _, c := range candidates {
 		book, _ := g.store.last()
+		if book.Of(c.UID) != nil {
+			continue // It moves for its other cause.
+		}
 		why, waits := book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
 		if why == "" && book.HadHalf(g.now, c.Namespace, g.mostPerHour()) && len(g.waiting) > 1 {
 			why, waits = "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true

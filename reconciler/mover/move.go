@@ -96,6 +96,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		g.soon(g.now.Add(seenWithin))
 		g.done(c.UID, "it was evicted")
 	case errors.As(err, &stopped):
+		before.at = at
 		if g.leaving[c.UID] = before; !had {
 			delete(g.leaving, c.UID)
 		}

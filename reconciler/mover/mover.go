@@ -110,6 +110,8 @@ type Mover struct {
 	changed map[string]struct{}
 	// retries are the attempts to evict the pods of entries.
 	retries map[types.UID]*retry
+	// most is how many pods might be evicted within an hour as of the last look.
+	most int
 	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last.
 	problem error
 	failed  failure

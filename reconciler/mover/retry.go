@@ -56,7 +56,10 @@ func (m *Mover) retrying(uid types.UID, change func(*retry)) {
 // postpone notes why a pod does not move, and that it is tried again later. It returns how often it was tried before.
 func (g *glance) postpone(uid types.UID, why string) (tries int) {
 	g.retrying(uid, func(r *retry) {
-		tries = r.tries
+		if tries = r.tries; g.now.Before(r.at) {
+			r.why = why // It was tried for its other cause right before.
+			return
+		}
 		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why, restarted: r.restarted}
 		g.soon(r.at)
 	})

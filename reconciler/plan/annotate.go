@@ -129,7 +129,7 @@ func misranked(s *Snapshot) string {
 	if !has || slices.Contains(policy.EvictionRanks, rank) || !s.Table.Profile(s.Pod).Eviction.Enabled {
 		return ""
 	}
-	return fmt.Sprintf("%s must be one of %s, not %q, so the pod is not evicted", contract.EvictionRank, strings.Join(policy.EvictionRanks, ", "), rank)
+	return fmt.Sprintf("%s must be one of %s, not %.64q, so the pod is not evicted", contract.EvictionRank, strings.Join(policy.EvictionRanks, ", "), rank)
 }
 
 // originals checks what the pod records about its originals.

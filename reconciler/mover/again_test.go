@@ -132,7 +132,7 @@ func TestAgain(t *testing.T) {
 		w.after(time.Second)
 		w.expect(0, "it may be evicted from")
 	})
-	t.Run("it does not wait anew after a moment in which more was in use", func(t *testing.T) {
+	t.Run("it does not wait again after a moment in which more was in use", func(t *testing.T) {
 		w, known := shortOf(t)
 		free(w)
 		known.of["web-1"] = node.Resources{CPU: 300}

@@ -195,7 +195,7 @@ func (m *Mover) setShort(name string, now time.Time, lacks *shortage) {
 	}
 	m.short[name] = *lacks
 	for uid := range lacks.leavers {
-		if _, was := before.leavers[uid]; lacks.inUse && !(before.inUse && was) {
+		if _, was := before.leavers[uid]; lacks.inUse && (!before.inUse || !was) {
 			m.hurry(uid, now)
 		}
 	}

@@ -316,7 +316,7 @@ func indented(t *testing.T, messages []json.RawMessage) string {
 
 // varying has the parts of requests and answers that are different each time.
 var varying = regexp.MustCompile(`"(uid|nextPageToken|resumeToken|revision|ratioRevision|replica|identity|version)": "[^"]+"` +
-	`|"bytes": "\d+"|"(etag|ratioEtag)": "[0-9a-f]{16}"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
+	`|"bytes": "\d+"|"(etag|ratioEtag)": "[0-9a-f]{16}"|"(cpu|memory)DecreaseMessage": "\d+ minutes? of[^"]+"|"\d{4}-\d\d-\d\dT[0-9:.]+Z"`)
 
 // normal returns the text with constant words instead of these parts.
 func normal(text string) string {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,32 @@ func withDefaultTimeout(timeout time.Duration) grpc.UnaryClientInterceptor {
 			defer cancel()
 		}
 		return invoke(ctx, method, req, reply, cc, opts...)
+	}
+}
+
+// checkMethod refuses a method that is none of these.
+func checkMethod(names []string, method string) error {
+	if slices.Contains(names, method) {
+		return nil
+	}
+	return status.Errorf(codes.PermissionDenied, "this program does not call %s", method)
+}
+
+func onlyUnary(names []string) grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		if err := checkMethod(names, method); err != nil {
+			return err
+		}
+		return invoke(ctx, method, req, reply, cc, opts...)
+	}
+}
+
+func onlyStreams(names []string) grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		if err := checkMethod(names, method); err != nil {
+			return nil, err
+		}
+		return stream(ctx, desc, cc, method, opts...)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -52,6 +54,22 @@ func TestFillIn(t *testing.T) {
 				t.Error("changed the caller's request")
 			}
 		})
+	}
+}
+
+func TestWithMethods(t *testing.T) {
+	server := &lastPause{}
+	register := func(s *grpc.Server) { workloadresizerv1.RegisterHoldServiceServer(s, server) }
+	read := dialServices(t, register, WithMethods(workloadresizerv1.HoldService_GetFreeze_FullMethodName))
+	if _, err := read.Pause(t.Context(), &workloadresizerv1.PauseRequest{}); status.Code(err) != codes.PermissionDenied || server.asked != nil {
+		t.Errorf("a method that is not listed: %v, asked %v", err, server.asked)
+	}
+	if _, err := read.GetFreeze(t.Context()); status.Code(err) != codes.Unimplemented {
+		t.Errorf("a method that is listed does not reach the server: %v", err)
+	}
+	stream, err := read.Plans().PreviewManifest(t.Context())
+	if status.Code(err) != codes.PermissionDenied || stream != nil {
+		t.Errorf("a stream that is not listed: %v", err)
 	}
 }
 

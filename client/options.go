@@ -67,6 +67,15 @@ func WithAuthor(name string) Option {
 	return func(o *options) { o.author = name }
 }
 
+// WithMethods refuses all calls of methods other than these, named as in
+// "/workloadresizer.v1.StatusService/GetStatus", as PERMISSION_DENIED and before anything is sent. It is
+// for programs that must not change anything.
+func WithMethods(names ...string) Option {
+	return func(o *options) {
+		o.extra = append(o.extra, grpc.WithChainUnaryInterceptor(onlyUnary(names)), grpc.WithChainStreamInterceptor(onlyStreams(names)))
+	}
+}
+
 // WithTLS encrypts the connection even if the server is on this machine. The server's
 // certificate must be from an authority that the system trusts, unless another option says
 // otherwise.

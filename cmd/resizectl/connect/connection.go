@@ -50,11 +50,8 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	if err := c.checkTimeout(); err != nil {
 		return err
 	}
-	if c.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.timeout)
-		defer cancel()
-	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
 	server, err := c.dial(ctx)
 	if err != nil {
 		return err
@@ -62,6 +59,44 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	// A connection that does not close cleanly loses nothing.
 	defer func() { _ = server.Close() }()
 	return c.explain(ask(ctx, server))
+}
+
+// Opened is a connection for many questions.
+type Opened struct {
+	*Connection
+	server *client.Client
+}
+
+// Open connects to the server, for calls of these methods only. Each question may take --timeout.
+func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, error) {
+	if err := c.checkTimeout(); err != nil {
+		return nil, err
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	server, err := c.dial(limited, client.WithMethods(methods...))
+	if err != nil {
+		return nil, err
+	}
+	return &Opened{c, server}, nil
+}
+
+// Ask runs ask like Call.
+func (o *Opened) Ask(ctx context.Context, ask func(context.Context, *client.Client) error) error {
+	ctx, cancel := o.limit(ctx)
+	defer cancel()
+	return o.explain(ask(ctx, o.server))
+}
+
+// Close closes the connection.
+func (o *Opened) Close() error { return o.server.Close() }
+
+// limit ends a context after --timeout.
+func (c *Connection) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, c.timeout)
 }
 
 func (c *Connection) checkTimeout() error {
@@ -88,7 +123,7 @@ func (c *Connection) LimitTo(timeout time.Duration) {
 }
 
 // dial returns a client of the server that the flags select.
-func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
+func (c *Connection) dial(ctx context.Context, more ...client.Option) (*client.Client, error) {
 	inCluster, err := c.inCluster()
 	if err != nil {
 		return nil, err
@@ -97,6 +132,7 @@ func (c *Connection) dial(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts = append(opts, more...)
 	if inCluster {
 		return c.dialCluster(ctx, opts)
 	}

@@ -75,6 +75,9 @@ exit code is 130.`
 // at most. Tests shorten it.
 var PollPause = 5 * time.Second
 
+// PauseAfter returns the pause after an answer that took so long.
+func PauseAfter(took time.Duration) time.Duration { return max(PollPause, 9*took) }
+
 // PollHelp is the help that all watches without a watch in the API have in common.
 const PollHelp = `The
 command asks again every 5 seconds or, if an answer takes longer than half a second,
@@ -101,7 +104,7 @@ func (c *Connection) Poll(ctx context.Context, ask func(context.Context, *client
 			}
 			known, failed = known || err == nil, err != nil
 			select {
-			case <-time.After(max(PollPause, 9*time.Since(begin))):
+			case <-time.After(PauseAfter(time.Since(begin))):
 			case <-ctx.Done():
 				if known && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 					return nil

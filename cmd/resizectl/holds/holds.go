@@ -45,7 +45,7 @@ gave.`,
 				return command.CheckNamespace(cmd, namespace, "omit --namespace for every namespace")
 			}},
 		},
-		Kind: holdKind,
+		Kind: Kind,
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Hold], error) {
 			if all {
 				namespace = ""
@@ -80,7 +80,8 @@ func remarks(resp *workloadresizerv1.ListHoldsResponse, namespace string) (texts
 	return texts
 }
 
-func holdKind(o *print.Output) objects.Kind[*workloadresizerv1.Hold, *workloadresizerv1.Hold] {
+// Kind describes holds.
+func Kind(o *print.Output) objects.Kind[*workloadresizerv1.Hold, *workloadresizerv1.Hold] {
 	type hold = *workloadresizerv1.Hold
 	return objects.Kind[hold, hold]{
 		Name: holdName,

@@ -11,7 +11,8 @@ import (
 // node is what a row is about.
 type node = *workloadresizerv1.NodeSummary
 
-func kind(o *print.Output) objects.Kind[node, node] {
+// Kind describes nodes.
+func Kind(o *print.Output) objects.Kind[node, node] {
 	columns := []objects.Column[node]{
 		objects.Text("Name", node.GetName),
 		objects.Cell("Status", func(n node) any { return status(n) }),

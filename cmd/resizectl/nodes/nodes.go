@@ -69,7 +69,7 @@ beyond that at their peaks, and RESERVE the part of the rest that is kept for th
 				return command.CheckFlag(cmd, "node-type", "for all nodes")
 			}},
 		},
-		Kind: kind,
+		Kind: Kind,
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[node], error) {
 			all := &workloadresizerv1.ListNodesResponse{}
 			for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{NodeType: nodeType}) {

@@ -101,7 +101,10 @@ func (e *onePod) ask(ctx context.Context, c *client.Client, to *print.Output) (*
 }
 
 // printSteps prints the explanation, a numbered line per step.
-func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
+func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error { return o.Steps(Steps(o, e)) }
+
+// Steps returns an explanation as a line per step, "Title: text".
+func Steps(o *print.Output, e *workloadresizerv1.Explanation) []string {
 	f, p := &facts{e, e.GetPlan()}, o.Painter()
 	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
 	steps = append(steps, f.sourceSteps(p)...)
@@ -123,8 +126,7 @@ func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
 	if eviction := f.GetEviction(); eviction != "" {
 		steps = append(steps, "Eviction: "+print.OneLine(eviction)+".")
 	}
-	steps = append(steps, f.remedySteps(o)...)
-	return o.Steps(steps)
+	return append(steps, f.remedySteps(o)...)
 }
 
 func (f *facts) nodeStep() string {

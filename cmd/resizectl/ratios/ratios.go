@@ -48,6 +48,11 @@ rollback change the overrides, which are a source of their own.`,
 // OverrideSource is the source that "ratios set" writes to.
 const OverrideSource = "override"
 
+// Kind describes the ratios in effect.
+func Kind(o *print.Output) objects.Kind[*workloadresizerv1.Ratio, *workloadresizerv1.Ratio] {
+	return ratioKind(o, nil)
+}
+
 // ratioKind describes ratios. fallbacks are what takes effect again when overrides expire.
 func ratioKind(o *print.Output, fallbacks overrideFallbacks) objects.Kind[*workloadresizerv1.Ratio, *workloadresizerv1.Ratio] {
 	type ratio = *workloadresizerv1.Ratio

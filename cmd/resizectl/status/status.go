@@ -41,7 +41,7 @@ With --watch, the state follows again whenever it has changed. ` + connect.PollH
 
 // printStatus prints single values as lines, and the pods as a table.
 func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error {
-	if err := print.Lines(o.Out, 10, statusLines(o, s)); err != nil {
+	if err := print.Lines(o.Out, 10, Lines(o, s)); err != nil {
 		return err
 	}
 	type count = *workloadresizerv1.PodCount
@@ -52,7 +52,8 @@ func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error 
 	}, s.GetPods()...))
 }
 
-func statusLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {
+// Lines returns the state of the server, except for the numbers of pods, as names and texts. A name can be there several times.
+func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {
 	p := o.Painter()
 	lines := [][2]string{
 		{"replica", fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},

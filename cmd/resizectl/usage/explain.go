@@ -112,7 +112,7 @@ func (t *target) noContainer(name string, names []string) error {
 
 func (o *containers) print(to *print.Output, resp *workloadresizerv1.GetRecommendationResponse) error {
 	for i, e := range resp.GetContainers() {
-		steps, err := stepsOf(to.Painter(), e, resp.GetCurrency())
+		steps, err := Steps(to.Painter(), e, resp.GetCurrency())
 		if err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// stepsOf explains what one container needs, a line per step.
-func stepsOf(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, currency string) ([]string, error) {
+// Steps explains what one container needs, a line per step, "Title: text".
+func Steps(p print.Painter, e *workloadresizerv1.ExplainedRecommendation, currency string) ([]string, error) {
 	r := e.GetRecommendation()
 	steps := []string{ruleStep(r), demandStep(r)}
 	steps = append(steps, print.Each(e.GetMeasured(), measuredStep)...)

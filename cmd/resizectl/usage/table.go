@@ -197,6 +197,11 @@ func (l layout) monthColumns(known func(*sums) bool) []column {
 // money returns the cost of a month, given that of an hour.
 func money(hour float64) string { return fmt.Sprintf("%.2f", hour*monthHours) }
 
+// Month returns what an hour costs as the cost of a month, e.g. "73.00 USD".
+func Month(hour float64, currency string) string {
+	return strings.TrimSpace(money(hour) + " " + print.OneLine(currency))
+}
+
 // itemColumns say of a container what is no sum; those of a row with totals are empty.
 var itemColumns = []column{
 	itemColumn("Rule", (*workloadresizerv1.Recommendation).GetRule),

@@ -10,8 +10,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// kind describes workloads; withNamespace adds a column with the namespace.
-func kind(withNamespace bool) objects.Kind[workload, workload] {
+// Kind describes workloads; withNamespace adds a column with the namespace.
+func Kind(withNamespace bool) objects.Kind[workload, workload] {
 	columns := []objects.Column[workload]{
 		objects.Cell("Workload", func(w workload) any { return workloadText(w) }),
 		objects.Count("Pods", func(w workload) int64 { return w.GetSavings().GetPods() }),

@@ -70,7 +70,7 @@ that request most; --sort-by sorts only what was listed.`,
 			Flags:    s.addFlags,
 			Steps:    []command.Step{s.complete, s.limit.Check},
 		},
-		Kind: func(*print.Output) objects.Kind[workload, workload] { return kind(s.allNamespaces) },
+		Kind: func(*print.Output) objects.Kind[workload, workload] { return Kind(s.allNamespaces) },
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[workload], error) {
 			all, err := s.fetch(ctx, c)
 			if err != nil {

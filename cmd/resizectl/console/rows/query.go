@@ -1,0 +1,90 @@
+package rows
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Query selects rows, and their order. The zero query selects all rows by name.
+type Query struct {
+	// Namespace, Decision and Reason are empty for all.
+	Namespace, Decision, Reason string
+	// Text is a part of the namespace, the type or the name, in any case.
+	Text string
+	// Order is one of Orders, and Descending reverses it.
+	Order      string
+	Descending bool
+	// From is how many rows come before the window.
+	From int
+}
+
+// Names of the parameters of a query in an address.
+const (
+	namespaceKey = "namespace"
+	decisionKey  = "decision"
+	reasonKey    = "reason"
+	textKey      = "q"
+	orderKey     = "order"
+	fromKey      = "from"
+)
+
+// descending follows an order that begins with the largest, as in the API.
+const descending = " desc"
+
+// Parse returns the query in the parameters of an address. It ignores what it cannot read: an address may be of another version.
+func Parse(values url.Values) Query {
+	order, reversed := strings.CutSuffix(values.Get(orderKey), descending)
+	if !slices.Contains(Orders, order) {
+		order, reversed = Orders[0], false
+	}
+	from, err := strconv.Atoi(values.Get(fromKey))
+	if err != nil || from < 0 {
+		from = 0
+	}
+	return Query{
+		Namespace: values.Get(namespaceKey), Decision: values.Get(decisionKey), Reason: values.Get(reasonKey),
+		Text: values.Get(textKey), Order: order, Descending: reversed, From: from,
+	}
+}
+
+// Values returns the parameters of the query in an address, without those that say nothing.
+func (q Query) Values() url.Values {
+	values := url.Values{}
+	order := q.Order
+	if order == Orders[0] {
+		order = ""
+	}
+	if q.Descending {
+		order = q.Order + descending
+	}
+	from := ""
+	if q.From > 0 {
+		from = strconv.Itoa(q.From)
+	}
+	for key, value := range map[string]string{
+		namespaceKey: q.Namespace, decisionKey: q.Decision, reasonKey: q.Reason, textKey: q.Text, orderKey: order, fromKey: from,
+	} {
+		if value != "" {
+			values.Set(key, value)
+		}
+	}
+	return values
+}
+
+// Filtered reports whether the query selects only some rows.
+func (q Query) Filtered() bool {
+	return q.Namespace != "" || q.Decision != "" || q.Reason != "" || q.Text != ""
+}
+
+// By returns the query in an order, from the first row. In the order that it has already, it is reversed. Amounts begin with the
+// largest, which are those that people look for.
+func (q Query) By(order string) Query {
+	reversed := order != Orders[0]
+	if q.Order == order {
+		reversed = !q.Descending
+	}
+	q.Order, q.Descending, q.From = order, reversed, 0
+	return q
+}

@@ -1,0 +1,136 @@
+package rows
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// Most is how many rows a window has at most.
+const Most = 100
+
+// Workload is what a row is about.
+type Workload = *workloadresizerv1.WorkloadSummary
+
+// Orders are the orders of rows, in the words of the API. The first one is the default.
+var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}
+
+// amounts are what orders other than that by name compare.
+var amounts = map[string]func(*workloadresizerv1.Savings) float64{
+	"pods":             func(s *workloadresizerv1.Savings) float64 { return float64(s.GetPods()) },
+	"reverts":          func(s *workloadresizerv1.Savings) float64 { return float64(s.GetReverts()) },
+	"requested_cpu":    func(s *workloadresizerv1.Savings) float64 { return amount(s.GetRequested().GetCpu()) },
+	"requested_memory": func(s *workloadresizerv1.Savings) float64 { return amount(s.GetRequested().GetMemory()) },
+	"saved_cpu":        func(s *workloadresizerv1.Savings) float64 { return amount(s.GetSaved().GetCpu()) },
+	"saved_memory":     func(s *workloadresizerv1.Savings) float64 { return amount(s.GetSaved().GetMemory()) },
+}
+
+// amount returns an amount for a comparison.
+func amount(text string) float64 {
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0
+	}
+	return q.AsApproximateFloat64()
+}
+
+// row is a workload, with what it is found and sorted by.
+type row struct {
+	Workload
+	text string
+	by   map[string]float64
+}
+
+// Table has a row per workload. It does not change.
+type Table struct {
+	// rows are in the order by name.
+	rows                []row
+	namespaces, reasons []string
+}
+
+// New returns a table of workloads.
+func New(all []Workload) *Table {
+	t := &Table{}
+	namespaces, reasons := map[string]bool{}, map[string]bool{}
+	for _, w := range all {
+		s := w.GetSavings()
+		r := row{Workload: w, by: map[string]float64{}}
+		r.text = strings.ToLower(s.GetNamespace())
+		if of := s.GetWorkload(); of != nil {
+			r.text += "/" + strings.ToLower(of.GetKind()+"/"+of.GetName())
+		}
+		for order, of := range amounts {
+			r.by[order] = of(s)
+		}
+		t.rows = append(t.rows, r)
+		namespaces[s.GetNamespace()] = true
+		for _, c := range w.GetPods() {
+			if c.GetCode() != "" {
+				reasons[c.GetCode()] = true
+			}
+		}
+	}
+	slices.SortStableFunc(t.rows, func(a, b row) int { return cmp.Compare(a.text, b.text) })
+	t.namespaces, t.reasons = slices.Sorted(maps.Keys(namespaces)), slices.Sorted(maps.Keys(reasons))
+	return t
+}
+
+// Namespaces returns the namespaces of the workloads.
+func (t *Table) Namespaces() []string { return t.namespaces }
+
+// Reasons returns the first reasons of the decisions on their pods.
+func (t *Table) Reasons() []string { return t.reasons }
+
+// Window is a part of the rows that a query selects.
+type Window struct {
+	Rows []Workload
+	// From is how many of the matching rows come before it, and All is how many rows there are.
+	From, Matching, All int
+}
+
+// Window returns the window of a query. If there are fewer rows than the query leaves out, it is the last window.
+func (t *Table) Window(q Query) Window {
+	var matching []row
+	for _, r := range t.rows {
+		if q.matches(r) {
+			matching = append(matching, r)
+		}
+	}
+	if _, ok := amounts[q.Order]; ok {
+		slices.SortStableFunc(matching, func(a, b row) int {
+			if q.Descending {
+				a, b = b, a
+			}
+			return cmp.Compare(a.by[q.Order], b.by[q.Order])
+		})
+	} else if q.Descending {
+		slices.Reverse(matching)
+	}
+	w := Window{From: q.From, Matching: len(matching), All: len(t.rows)}
+	if w.From >= w.Matching {
+		w.From = max(0, (w.Matching-1)/Most*Most)
+	}
+	for _, r := range matching[w.From:min(w.From+Most, w.Matching)] {
+		w.Rows = append(w.Rows, r.Workload)
+	}
+	return w
+}
+
+// matches reports whether a query selects a row. A decision and a reason must be those of the same pod.
+func (q Query) matches(r row) bool {
+	if q.Namespace != "" && r.GetSavings().GetNamespace() != q.Namespace || !strings.Contains(r.text, strings.ToLower(strings.TrimSpace(q.Text))) {
+		return false
+	}
+	if q.Decision == "" && q.Reason == "" {
+		return true
+	}
+	return slices.ContainsFunc(r.GetPods(), func(c *workloadresizerv1.PodCount) bool {
+		return (q.Decision == "" || print.Decision(c.GetDecision()) == q.Decision) && (q.Reason == "" || c.GetCode() == q.Reason)
+	})
+}

@@ -150,5 +150,8 @@ func (c *Client) Benchmarks() workloadresizerv1.BenchmarkServiceClient { return 
 // Cluster returns the generated client of the ClusterService.
 func (c *Client) Cluster() workloadresizerv1.ClusterServiceClient { return c.cluster }
 
+// Journal returns the generated client of the JournalService.
+func (c *Client) Journal() workloadresizerv1.JournalServiceClient { return c.journal }
+
 // Usage returns the generated client of the UsageService.
 func (c *Client) Usage() workloadresizerv1.UsageServiceClient { return c.usage }

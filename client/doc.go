@@ -4,7 +4,7 @@
 //
 // Dial returns a Client of the server at an address, DialCluster one of the server in a
 // cluster, through the API server. The Client's helpers do what most callers want; Ratios,
-// Overrides, Plans, Resizes, Holds, Benchmarks and Usage return the generated service clients for
+// Overrides, Plans, Resizes, Holds, Benchmarks, Cluster, Journal and Usage return the generated service clients for
 // everything else. All of them return gRPC status errors: google.golang.org/grpc/status gives
 // the code, and Reason the reason that the API documents.
 //

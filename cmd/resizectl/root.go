@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
@@ -142,6 +143,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		resizes.NewCommand(out, server),
 		workloads.NewCommand(out, server),
 		nodes.NewCommand(out, server),
+		console.NewCommand(out, server),
 		status.NewCommand(out, server),
 		check.NewCommand(out, server))
 	section(root, "holds", "Keep pods from being resized:", holds.NewCommands(out, server)...)

@@ -134,6 +134,11 @@ func Marked(text string, style Style) Cell {
 	return Cell{text, style}
 }
 
+// CellText returns the text of a cell of a table.
+func CellText(table *metav1.Table, row, column int) string {
+	return fmt.Sprint(table.Rows[row].Cells[column])
+}
+
 // String returns the text that the table printer lays out.
 func (c Cell) String() string { return c.Text }
 

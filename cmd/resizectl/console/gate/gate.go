@@ -17,8 +17,8 @@ const (
 	cookieName = "console"
 	// loginPath is the only path that works without the cookie.
 	loginPath = "/login"
-	// loginWithin is how long a login works, once.
-	loginWithin = time.Minute
+	// LoginWithin is how long a login works, once.
+	LoginWithin = time.Minute
 )
 
 // Gate passes on the requests of the one browser that has logged in.
@@ -53,7 +53,7 @@ func (g *Gate) URL(path string) string { return "http://" + g.host + path }
 func (g *Gate) Login(path string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.token, g.path, g.until = secret(), path, g.clock.Now().Add(loginWithin)
+	g.token, g.path, g.until = secret(), path, g.clock.Now().Add(LoginWithin)
 	return g.URL(loginPath + "?token=" + g.token)
 }
 

@@ -1,0 +1,160 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console/gate"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console/pages"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// readHeader is how long a browser may take to send a request.
+const readHeader = 10 * time.Second
+
+type options struct {
+	out    print.Output
+	server *connect.Connection
+	// path is the page to begin with.
+	path   string
+	noOpen bool
+	port   int
+}
+
+// NewCommand returns console.
+func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
+	o := &options{out: out, server: server}
+	cmd := &cobra.Command{
+		Use:   "console [PATH]",
+		Short: "Show the cluster in a browser: workloads, nodes, history, explanations",
+		Long: `Show the cluster in a browser: workloads, nodes, history, and why each pod has its size.
+PATH is the page to begin with, such as '/workloads?namespace=shop', as "Copy link" on
+each page copies it.
+
+The pages are served on this machine, by this command, until Ctrl-C. They show what the
+server lets you see, and are live. They change nothing: for each change, they have a
+command to copy.
+
+Only your browser can read the pages: their address is secret, and the login that
+leads there works once, within a minute. It is passed in a file that only you can read.
+Without a browser on this machine, print the address with --no-open. If you are
+logged in with SSH, choose a port, and forward it: run "ssh -L 8001:localhost:8001 HOST",
+then, on that host, "resizectl console --no-open --port 8001". A browser that cannot
+resolve names that end in .localhost cannot open the pages; Chrome, Edge and Firefox can.`,
+		Example: `  # Open the overview
+  resizectl console
+
+  # Open the workloads in a namespace that would be resized
+  resizectl console '/workloads?namespace=shop&decision=resize'
+
+  # Print the address instead, on a port that SSH forwards
+  resizectl console --no-open --port 8001`,
+		Args:              command.Args(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"/", "/workloads", "/nodes", "/history"}, cobra.ShellCompDirectiveNoFileComp),
+		RunE:              command.Steps(o.run, o.complete),
+	}
+	cmd.Flags().BoolVar(&o.noOpen, "no-open", false, "print the address instead of opening it in a browser")
+	cmd.Flags().IntVar(&o.port, "port", 0, "port on this machine (default: any free port)")
+	return cmd
+}
+
+// complete parses the arguments.
+func (o *options) complete(cmd *cobra.Command, args []string) error {
+	if o.path = "/"; len(args) == 1 {
+		o.path = args[0]
+	}
+	if o.port < 0 || o.port > 65535 {
+		return command.UsageErrorf(cmd, "--port %d is no port: set it to a number from 1 to 65535, or omit it", o.port)
+	}
+	if !pages.Has(o.path) {
+		return command.UsageErrorf(cmd, "there is no page %q: begin with /, /workloads, /nodes or /history", print.OneLine(o.path))
+	}
+	return nil
+}
+
+// run serves the pages until ctx ends, which is Ctrl-C.
+func (o *options) run(ctx context.Context) error {
+	server, err := o.server.Open(ctx, pages.Methods...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	if err := answers(ctx, server); err != nil {
+		return err
+	}
+	listeners, port, err := gate.Listen(o.port)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	g := gate.New(port, clock.RealClock{})
+	site := &http.Server{
+		Handler: g.Keep(pages.New(ctx, server, o.out)), ReadHeaderTimeout: readHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	for _, l := range listeners {
+		go func() { cancel(site.Serve(l)) }()
+	}
+	defer func() { _ = site.Close() }()
+	if err := o.show(ctx, g, server.Identity()); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// answers returns the error of a server that does not answer. Some users may not read its state.
+func answers(ctx context.Context, server *connect.Opened) error {
+	return server.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		_, err := c.Status(ctx)
+		if client.Reason(err) == "NOT_AUTHORIZED" {
+			return nil
+		}
+		return err
+	})
+}
+
+// show opens the pages in a browser, or says where they are.
+func (o *options) show(ctx context.Context, g *gate.Gate, id connect.Identity) error {
+	of := print.OneLine(cmp.Or(id.Context, id.Server))
+	login := g.Login(o.path)
+	if !o.noOpen {
+		err := o.openLogin(ctx, login)
+		if err == nil {
+			return print.Texts(o.out.Out, "The console of "+of+" opens in your browser. Ctrl-C ends it.")
+		}
+		if err := print.Texts(o.out.ErrOut, "note: no browser could be opened: "+print.OneLine(err.Error())); err != nil {
+			return err
+		}
+	}
+	return print.Texts(o.out.Out, fmt.Sprintf("The console of %s, with a login that works once, within a minute. Ctrl-C ends it.\n\n  %s\n", of, login))
+}
+
+// openLogin opens a login in a browser. Its file is removed when it is worth nothing.
+func (o *options) openLogin(ctx context.Context, login string) error {
+	path, err := gate.WriteLogin(login)
+	if err != nil {
+		return err
+	}
+	remove := func() { _ = os.RemoveAll(filepath.Dir(path)) }
+	if err := open(path); err != nil {
+		remove()
+		return err
+	}
+	context.AfterFunc(ctx, remove)
+	time.AfterFunc(gate.LoginWithin, remove)
+	return nil
+}

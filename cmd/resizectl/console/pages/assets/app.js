@@ -1,0 +1,160 @@
+// Shows a page of the console live: the process sends the part that changes as a tree, which becomes the part that is shown. Elements stay
+// the same as far as possible, so that focus, selection and scroll position survive.
+
+const main = document.getElementById("main");
+const alive = document.getElementById("alive");
+
+/** build makes an element or a text of a tree. */
+function build(node) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const [tag, attributes, children] = node;
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  for (const child of children) element.append(build(child));
+  return element;
+}
+
+/** fits tells whether something that is shown can become a node. */
+function fits(shown, node) {
+  if (typeof node === "string") return shown.nodeType === Node.TEXT_NODE;
+  return shown.nodeType === Node.ELEMENT_NODE && shown.localName === node[0] && shown.dataset.key === node[1]["data-key"];
+}
+
+/** become changes what is shown to a node that fits. */
+function become(shown, node) {
+  if (typeof node === "string") {
+    if (shown.data !== node) shown.data = node;
+    return;
+  }
+  const [, attributes, children] = node;
+  for (const name of shown.getAttributeNames()) {
+    // People open and close details.
+    if (!(name in attributes) && name !== "open") shown.removeAttribute(name);
+  }
+  for (const [name, value] of Object.entries(attributes)) {
+    if (shown.getAttribute(name) !== value && name !== "open") shown.setAttribute(name, value);
+  }
+  // Times are shown in the zone of the browser.
+  if (shown.localName !== "time") becomeAll(shown, children);
+}
+
+/** becomeAll changes the children of an element. */
+function becomeAll(parent, nodes) {
+  const keyed = new Map();
+  for (const child of parent.children) {
+    if (child.dataset.key !== undefined) keyed.set(child.dataset.key, child);
+  }
+  let next = parent.firstChild;
+  for (const node of nodes) {
+    const key = typeof node === "string" ? undefined : node[1]["data-key"];
+    let have = key === undefined ? next : keyed.get(key);
+    if (have && fits(have, node)) {
+      if (have === next) next = next.nextSibling;
+      else parent.insertBefore(have, next);
+      become(have, node);
+    } else {
+      parent.insertBefore(build(node), next);
+    }
+  }
+  while (next) {
+    const after = next.nextSibling;
+    next.remove();
+    next = after;
+  }
+}
+
+/** localize shows times in the zone of the browser; the title has UTC. */
+function localize() {
+  const today = new Date().toDateString();
+  for (const element of main.querySelectorAll("time")) {
+    const at = new Date(element.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    const text = at.toDateString() === today
+      ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
+      : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+    if (element.textContent !== text) element.textContent = text;
+  }
+}
+
+/** show makes a tree the part that is shown. */
+function show(tree) {
+  const focused = document.activeElement;
+  becomeAll(main, [tree]);
+  localize();
+  // An element that moves loses the focus.
+  if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+}
+
+/** silence is how long the process may say nothing before the page says that it is stale, in milliseconds. */
+const silence = 30_000;
+
+let events;
+let timer;
+
+function heard() {
+  clearTimeout(timer);
+  timer = setTimeout(lost, silence);
+  document.body.classList.remove("lost");
+  alive.textContent = "Live.";
+}
+
+function lost() {
+  if (document.body.classList.contains("lost")) return;
+  document.body.classList.add("lost");
+  alive.textContent = `Stale since ${new Date().toLocaleTimeString()}: the console does not answer. If it has ended, run its command again.`;
+}
+
+function listen() {
+  if (events || !main.dataset.live) return;
+  events = new EventSource(main.dataset.live);
+  events.onmessage = (event) => { heard(); show(JSON.parse(event.data)); };
+  events.addEventListener("beat", heard);
+  events.onopen = heard;
+  events.onerror = () => {
+    lost();
+    // The browser gives up if the console answers with an error, such as after it was started again.
+    if (events.readyState === EventSource.CLOSED) { events = undefined; setTimeout(listen, 5_000); }
+  };
+}
+
+// A browser keeps few connections to one server, so that only pages that somebody sees are live.
+function attend() {
+  if (!document.hidden) { listen(); return; }
+  events?.close();
+  events = undefined;
+  clearTimeout(timer);
+}
+
+async function copy(button) {
+  const label = button.dataset.label ??= button.textContent;
+  try {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = button.dataset.copy;
+  }
+  setTimeout(() => { button.textContent = label; }, 3_000);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (button) copy(button);
+});
+document.addEventListener("change", (event) => {
+  if (event.target.matches("form[data-submit] select")) event.target.form.requestSubmit();
+});
+// Fields that say nothing stay out of the address.
+document.addEventListener("formdata", (event) => {
+  for (const [name, value] of [...event.formData.entries()]) if (value === "") event.formData.delete(name);
+});
+document.addEventListener("keydown", (event) => {
+  const field = main.querySelector("[data-find]");
+  if (event.key !== "/" || !field || event.target.closest("input, select, textarea")) return;
+  event.preventDefault();
+  field.focus();
+});
+document.addEventListener("visibilitychange", attend);
+addEventListener("pageshow", attend);
+addEventListener("pagehide", () => { events?.close(); events = undefined; clearTimeout(timer); });
+localize();
+attend();

@@ -1,0 +1,82 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// nodeList is what the page of the nodes reads.
+type nodeList struct {
+	nodes  part[[]*workloadresizerv1.NodeSummary]
+	ratios part[*workloadresizerv1.ListRatiosResponse]
+}
+
+var nodesPage = page{
+	pattern: "/nodes", nav: "Nodes", template: "nodes",
+	title: func(*http.Request) string { return "Nodes and ratios" },
+	key:   func(*http.Request) string { return "" },
+	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+		var all nodeList
+		var err error
+		if all.nodes, err = partOf(allNodes(ctx, c)); err != nil {
+			return nil, err
+		}
+		all.ratios, err = partOf(c.ListRatios(ctx))
+		return &all, err
+	},
+	view: func(o *print.Output, value any, r *http.Request) any {
+		return nodesView(o, value.(*nodeList), r.URL.Query().Get("type"))
+	},
+}
+
+func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.NodeSummary, err error) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: mostOnPage}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+func nodesView(o *print.Output, all *nodeList, ofType string) any {
+	shown, types := all.nodes.Value, []string{}
+	for _, n := range shown {
+		if t := n.GetNodeType(); t != "" && !slices.Contains(types, t) {
+			types = append(types, t)
+		}
+	}
+	slices.Sort(types)
+	if ofType != "" {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(n *workloadresizerv1.NodeSummary) bool { return n.GetNodeType() != ofType })
+	}
+	known := all.ratios.Value.GetRatios()
+	filter := func(nodeType string) string { return path("/nodes", url.Values{"type": {nodeType}}) }
+	return struct {
+		Nodes, Ratios             table
+		NodeProblem, RatioProblem string
+		Types                     []string
+		Type                      string
+		Count, All                int
+		Warnings                  []note
+	}{
+		Nodes: tableOf(nodes.Kind(o).Table(shown...), false, func(row int) string { return shown[row].GetName() }, func(_ int, column, text string) string {
+			if column == "Type" {
+				return filter(text)
+			}
+			return ""
+		}),
+		Ratios:      tableOf(ratios.Kind(o).Table(known...), true, func(row int) string { return known[row].GetNodeType() }, nil),
+		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
+		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
+		Warnings: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), func(text string) note { return noteOf(o, "", text) }),
+	}
+}

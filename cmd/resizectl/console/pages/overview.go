@@ -1,0 +1,163 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/usage"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+const (
+	// lately is how far the list of reverts goes back.
+	lately = 24 * time.Hour
+	// mostReverts is how many reverts the overview lists.
+	mostReverts = 10
+)
+
+// overview is what the overview reads.
+type overview struct {
+	status  part[*workloadresizerv1.GetStatusResponse]
+	savings part[*workloadresizerv1.ListSavingsResponse]
+	holds   part[*workloadresizerv1.ListHoldsResponse]
+	reverts part[[]*workloadresizerv1.JournalEntry]
+}
+
+var overviewPage = page{
+	pattern: "/{$}", nav: "Overview", template: "overview",
+	title: func(*http.Request) string { return "Overview" },
+	key:   func(*http.Request) string { return "" },
+	read:  readOverview,
+	view:  func(o *print.Output, value any, _ *http.Request) any { return overviewOf(o, value.(*overview)) },
+}
+
+func readOverview(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+	var all overview
+	var err error
+	if all.status, err = partOf(c.Status(ctx)); err != nil {
+		return nil, err
+	}
+	if all.savings, err = partOf(c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_TOTAL})); err != nil {
+		return nil, err
+	}
+	if all.holds, err = partOf(c.ListHolds(ctx, "")); err != nil {
+		return nil, err
+	}
+	all.reverts, err = partOf(entries(ctx, c, &workloadresizerv1.ListEntriesRequest{
+		Kinds: []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT}, SinceTime: timestamppb.New(time.Now().Add(-lately)), PageSize: mostReverts,
+	}))
+	return &all, err
+}
+
+// overviewView is what the overview shows.
+type overviewView struct {
+	Attention     []note
+	Sums          *sumsView
+	SumsProblem   string
+	Pods          table
+	StatusProblem string
+	Waits         string
+	Reverts       []entryView
+	RevertProblem string
+	Holds         table
+	HoldProblem   string
+	Server        []note
+}
+
+// alarms are the names of the lines of a status that need a person.
+var alarms = []string{"frozen", "degraded", "restore", "no room", "overload", "problem"}
+
+func overviewOf(o *print.Output, all *overview) any {
+	v := overviewView{
+		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
+		Sums: sumsOf(all.savings.Value), Reverts: entryViews(o, all.reverts.Value),
+	}
+	if s := all.status.Value; s != nil {
+		v.Waits = print.Queue(s)
+		for _, line := range status.Lines(plain(o), s) {
+			switch n := noteOf(o, line[0], line[1]); {
+			case slices.Contains(alarms, line[0]):
+				n.Bad = true
+				v.Attention = append(v.Attention, n)
+			case !slices.Contains([]string{"problems", "queue", "holds"}, line[0]):
+				v.Server = append(v.Server, n)
+			}
+		}
+		for _, found := range s.GetNodeTypesWithoutRatio() {
+			if of := found.GetNodeType(); of != "" {
+				v.Attention = append(v.Attention, noteOf(o, "ratio", `"resizectl benchmark suggest `+quoted(of)+`" shows the ratio that was measured for `+print.OneLine(of)))
+			}
+		}
+		v.Pods = podCounts(s.GetPods())
+	}
+	held := all.holds.Value.GetHolds()
+	v.Holds = tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, nil)
+	return v
+}
+
+// podCounts is a table of pods by decision and reason, which leads to their workloads.
+func podCounts(counts []*workloadresizerv1.PodCount) table {
+	t := table{Columns: []column{{Name: "Decision"}, {Name: "Reason"}, {Name: "Pods", Class: "number"}}}
+	for _, n := range counts {
+		filter := url.Values{"decision": {print.Decision(n.GetDecision())}}
+		if n.GetCode() != "" {
+			filter.Set("reason", n.GetCode())
+		}
+		t.Rows = append(t.Rows, tableRow{
+			Key: n.GetDecision().String() + "/" + n.GetCode(),
+			Cells: []cell{
+				{Text: print.Decision(n.GetDecision()), Href: path("/workloads", filter)},
+				{Text: print.OrAbsent(print.OneLine(n.GetCode()))}, {Text: number(n.GetPods()), Class: "number"},
+			},
+		})
+	}
+	return t
+}
+
+// sumsView are the sums over all pods that the caller can see.
+type sumsView struct {
+	Rows []sumRow
+	Cost bool
+	// Unknown says of how many pods the usage is not known.
+	Unknown string
+}
+
+type sumRow struct{ Name, Means, CPU, Memory, Cost string }
+
+// sumsOf returns the total that the server has added up; nil if it has none.
+func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
+	if len(resp.GetSavings()) != 1 {
+		return nil
+	}
+	s := resp.GetSavings()[0]
+	v := &sumsView{Cost: s.AuthoredCost != nil}
+	for _, row := range []struct {
+		name, means string
+		of          *workloadresizerv1.ResourceAmounts
+		cost        *float64
+	}{
+		{"Authored", "what pods would request as their authors wrote them", s.GetAuthored(), s.AuthoredCost},
+		{"Applied", "what pods request now", s.GetRequested(), s.RequestedCost},
+		{"Freed", "authored minus applied", s.GetSaved(), nil},
+		{"Used", "the mean of CPU, and of the highest memory of each day", s.GetUsed(), s.UsedCost},
+	} {
+		cost := print.Absent
+		if row.cost != nil {
+			cost = usage.Month(*row.cost, resp.GetCurrency())
+		}
+		v.Rows = append(v.Rows, sumRow{row.name, row.means, print.CPU.Amount(row.of.GetCpu()), print.Memory.Amount(row.of.GetMemory()), cost})
+	}
+	if n := s.GetUnknownPods(); n > 0 {
+		v.Unknown = "The usage of " + number(n) + " of " + print.CountOf(s.GetPods(), "pod") + " is unknown, and not in the sum."
+	}
+	return v
+}

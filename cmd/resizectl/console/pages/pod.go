@@ -1,0 +1,33 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+var podPage = page{
+	pattern: "/pods/{namespace}/{pod}", template: "pod",
+	title: func(r *http.Request) string { return r.PathValue("namespace") + "/" + r.PathValue("pod") },
+	key:   func(r *http.Request) string { return podPath(r.PathValue("namespace"), r.PathValue("pod")) },
+	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
+		return c.ExplainPod(ctx, &workloadresizerv1.ExplainPodRequest{Namespace: r.PathValue("namespace"), Pod: r.PathValue("pod")})
+	},
+	view: func(o *print.Output, value any, _ *http.Request) any {
+		e := value.(*workloadresizerv1.Explanation)
+		shown := plans.Table(e.GetPlan())
+		return struct {
+			Decision   string
+			Containers table
+			Steps      []note
+		}{
+			print.Decision(e.GetPlan().GetDecision()),
+			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, nil),
+			steps(o, plans.Steps(plain(o), e)),
+		}
+	},
+}

@@ -1,0 +1,167 @@
+package pages
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+)
+
+// table is a table of a page.
+type table struct {
+	Columns []column
+	Rows    []tableRow
+}
+
+type column struct {
+	Name, Class string
+	// Order is the address of the page in the order of this column; empty if there is none. Sorted is how it is sorted by the column,
+	// as in aria-sort; empty if it is not.
+	Order, Sorted string
+}
+
+type tableRow struct {
+	// Key identifies the row among those of the table.
+	Key, Class string
+	Cells      []cell
+}
+
+type cell struct {
+	Text, Class, Href string
+}
+
+// classes are the styles of cells.
+var classes = map[print.Style]string{print.Dim: "dim", print.Red: "bad", print.Notable: "notable", print.Freed: "freed"}
+
+// tableOf returns a table of a command as a table of a page. With wide, it has the columns of -o wide. keyOf identifies a row, and hrefOf
+// returns where a cell leads, or "".
+func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf func(row int, column, text string) string) table {
+	var t table
+	shown := map[int]bool{}
+	for i, c := range of.ColumnDefinitions {
+		if shown[i] = wide || c.Priority == 0; shown[i] {
+			t.Columns = append(t.Columns, column{Name: c.Name, Class: classOf(c.Name)})
+		}
+	}
+	for i, r := range of.Rows {
+		row := tableRow{Key: keyOf(i)}
+		for j, value := range r.Cells {
+			if !shown[j] {
+				continue
+			}
+			name := of.ColumnDefinitions[j].Name
+			one := cell{Text: fmt.Sprint(value), Class: classOf(name)}
+			if styled, ok := value.(print.Cell); ok && styled.Style != print.Plain {
+				one.Class = strings.TrimSpace(one.Class + " " + classes[styled.Style])
+			}
+			if hrefOf != nil && one.Text != print.Absent {
+				one.Href = hrefOf(i, name, one.Text)
+			}
+			row.Cells = append(row.Cells, one)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// numbers are the headers of columns of numbers that do not begin with the name of a resource.
+var numbers = []string{"Pods", "Unknown", "Reverts", "OOM Kills", "Factor", "Resizes"}
+
+func classOf(header string) string {
+	if slices.Contains(numbers, header) || strings.HasPrefix(header, print.CPU.Title) || strings.HasPrefix(header, print.Memory.Title) {
+		return "number"
+	}
+	return ""
+}
+
+// segment is a part of a text: a time, in the form of the API, or anything else.
+type segment struct{ Text, Time string }
+
+var times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// Segments returns the text of a cell, in which times are apart.
+func (c cell) Segments() []segment { return segments(c.Text) }
+
+func segments(text string) (parts []segment) {
+	for {
+		at := times.FindStringIndex(text)
+		if at == nil {
+			break
+		}
+		if at[0] > 0 {
+			parts = append(parts, segment{Text: text[:at[0]]})
+		}
+		parts, text = append(parts, segment{Time: text[at[0]:at[1]]}), text[at[1]:]
+	}
+	if text != "" {
+		parts = append(parts, segment{Text: text})
+	}
+	return parts
+}
+
+// note is a text, what it is about, and the commands that it names.
+type note struct {
+	Title    string
+	Segments []segment
+	Bad      bool
+	Commands []string
+}
+
+// namedCommand matches a command in a text.
+var namedCommand = regexp.MustCompile(`"((?:resizectl|kubectl) [^"]+)"`)
+
+// writing matches the commands that change something.
+var writing = regexp.MustCompile(`^resizectl (restore|pause|resume|freeze|unfreeze|ratios (set|delete|rollback)|benchmark accept)\b`)
+
+// noteOf returns a note. Its text names commands in quotes. One that changes something comes after one that shows what it would change.
+func noteOf(o *print.Output, title, text string) note {
+	n := note{Title: title, Segments: segments(o.Commands(text))}
+	for _, found := range namedCommand.FindAllStringSubmatch(text, -1) {
+		n.Commands = append(n.Commands, actions(o, found[1])...)
+	}
+	return n
+}
+
+// actions returns a command as users must write it, after its dry run if it changes something.
+func actions(o *print.Output, command string) []string {
+	if !writing.MatchString(command) || strings.Contains(command, "--dry-run") {
+		return []string{o.Commands(command)}
+	}
+	return []string{o.Commands(command + " --dry-run=server"), o.Commands(command)}
+}
+
+// steps returns the steps of an explanation, "Title: text".
+func steps(o *print.Output, lines []string) []note {
+	return eachNote(lines, func(line string) note {
+		title, text, found := strings.Cut(line, ": ")
+		if !found {
+			title, text = "", line
+		}
+		return noteOf(o, title, text)
+	})
+}
+
+func eachNote[T any](list []T, of func(T) note) []note {
+	all := make([]note, 0, len(list))
+	for _, one := range list {
+		all = append(all, of(one))
+	}
+	return all
+}
+
+// plain returns an output whose commands are as in help texts, for texts that become notes.
+func plain(o *print.Output) *print.Output {
+	to := *o
+	to.Commands = func(text string) string { return text }
+	return &to
+}
+
+// part is a part of a page that the server may refuse while it answers others.
+type part[T any] struct {
+	Value   T
+	Problem string
+}

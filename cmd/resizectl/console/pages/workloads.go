@@ -1,0 +1,141 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console/rows"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/workloads"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// mostOnPage is how many workloads the server returns at most in an answer.
+const mostOnPage = 5000
+
+var workloadsPage = page{
+	pattern: "/workloads", nav: "Workloads", template: "workloads",
+	title: func(*http.Request) string { return "Workloads" },
+	key:   func(*http.Request) string { return "" }, // All windows are of the same rows.
+	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+		all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: mostOnPage})
+		if err != nil {
+			return nil, err
+		}
+		return rows.New(all.GetWorkloads()), nil
+	},
+	view: func(_ *print.Output, value any, r *http.Request) any {
+		return workloadsView(value.(*rows.Table), rows.Parse(r.URL.Query()))
+	},
+}
+
+// workloadList is what the page of all workloads shows.
+type workloadList struct {
+	rows.Query
+	rows.Window
+	Table                          table
+	Namespaces, Decisions, Reasons []string
+	Orders                         []order
+	// Before and After are the addresses of the windows before and after this one; empty if there are none.
+	Before, After string
+}
+
+// order is an order to choose from.
+type order struct {
+	Name, Value string
+	Chosen      bool
+}
+
+// decisions are the decisions to choose from.
+var decisions = print.Each([]workloadresizerv1.Decision{
+	workloadresizerv1.Decision_DECISION_RESIZE, workloadresizerv1.Decision_DECISION_ALIGNED, workloadresizerv1.Decision_DECISION_SKIP,
+}, print.Decision)
+
+// orders are the orders to choose from: the words for people, and those of an address.
+var orders = [][2]string{
+	{"by name", ""}, {"most pods first", "pods desc"}, {"most reverts first", "reverts desc"},
+	{"largest CPU first", "requested_cpu desc"}, {"largest memory first", "requested_memory desc"},
+	{"most CPU freed first", "saved_cpu desc"}, {"most memory freed first", "saved_memory desc"},
+}
+
+// sortable are the orders of columns.
+var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory"}
+
+func workloadsView(all *rows.Table, q rows.Query) any {
+	l := workloadList{Query: q, Window: all.Window(q), Namespaces: all.Namespaces(), Decisions: decisions, Reasons: all.Reasons()}
+	l.Query.From = l.Window.From
+	l.Table = tableOf(workloads.Kind(true).Table(l.Rows...), true,
+		func(row int) string { return workloadKey(l.Rows[row].GetSavings()) },
+		func(row int, column, _ string) string {
+			if column == "Workload" {
+				return workloadPath(l.Rows[row].GetSavings().GetNamespace(), l.Rows[row].GetSavings().GetWorkload())
+			}
+			return ""
+		})
+	for i, c := range l.Table.Columns {
+		by, ok := sortable[c.Name]
+		if !ok {
+			continue
+		}
+		l.Table.Columns[i].Order = path("/workloads", q.By(by).Values())
+		if q.Order == by {
+			l.Table.Columns[i].Sorted = map[bool]string{false: "ascending", true: "descending"}[q.Descending]
+		}
+	}
+	chosen := q.Values().Get("order")
+	for _, o := range orders {
+		l.Orders = append(l.Orders, order{Name: o[0], Value: o[1], Chosen: o[1] == chosen})
+	}
+	if l.Window.From > 0 {
+		l.Before = l.at(max(0, l.Window.From-rows.Most))
+	}
+	if next := l.Window.From + len(l.Rows); next < l.Matching {
+		l.After = l.at(next)
+	}
+	return l
+}
+
+// at returns the address of a window.
+func (l workloadList) at(from int) string {
+	q := l.Query
+	q.From = from
+	return path("/workloads", q.Values())
+}
+
+// First and Last are the numbers of the rows in the window, as people count.
+func (l workloadList) First() int { return l.Window.From + min(1, len(l.Rows)) }
+
+// Last is the number of the last row.
+func (l workloadList) Last() int { return l.Window.From + len(l.Rows) }
+
+// workloadKey identifies a workload.
+func workloadKey(s *workloadresizerv1.Savings) string {
+	return fmt.Sprintf("%s/%s/%s", s.GetNamespace(), s.GetWorkload().GetKind(), s.GetWorkload().GetName())
+}
+
+// workloadPath returns the address of the page of a workload; empty if there is none.
+func workloadPath(namespace string, of *workloadresizerv1.Workload) string {
+	if namespace == "" || of.GetKind() == "" || of.GetName() == "" {
+		return ""
+	}
+	return "/workloads/" + url.PathEscape(namespace) + "/" + url.PathEscape(of.GetKind()) + "/" + url.PathEscape(of.GetName())
+}
+
+// podPath returns the address of the page of a pod.
+func podPath(namespace, pod string) string {
+	if namespace == "" || pod == "" {
+		return ""
+	}
+	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(pod)
+}
+
+// path returns an address with parameters.
+func path(to string, values url.Values) string {
+	if len(values) == 0 {
+		return to
+	}
+	return to + "?" + values.Encode()
+}

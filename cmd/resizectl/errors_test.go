@@ -19,7 +19,7 @@ import (
 
 // everyCall are the command lines that call a server, at least one per method.
 var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan", "-f", "errors_test.go"}, {"explain", "web"},
-	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"workloads", "list"}, {"nodes", "list"}, {"status"},
+	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"workloads", "list"}, {"nodes", "list"}, {"console", "--no-open"}, {"status"},
 	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"}, {"freeze", "--yes"}, {"unfreeze", "--yes"},
 	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},

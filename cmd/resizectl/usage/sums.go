@@ -46,6 +46,9 @@ func readParts(parts ...part) (err error) {
 
 // read reads the sums of one container.
 func (s *sums) read(from *workloadresizerv1.UsageSums) error {
+	if from == nil {
+		from = &workloadresizerv1.UsageSums{}
+	}
 	*s = sums{pods: from.GetPods(), unknownPods: from.GetUnknownPods()}
 	s.cost = cost{authored: from.AuthoredCost, changed: from.RecommendedCost, of: s.known()}
 	err := readParts(part{"authored", &s.authored, from.GetAuthored()}, part{"requested", &s.requested, from.GetRequested()},

@@ -26,6 +26,6 @@ func WriteLogin(login string) (path string, err error) {
 // onward returns a page that leads to another address.
 func onward(to string) string {
 	return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="referrer" content="no-referrer">` +
-		`<meta http-equiv="refresh" content="0;url=` + html.EscapeString(to) + `"><title>workload-resizer</title>` +
+		`<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=` + html.EscapeString(to) + `"><title>workload-resizer</title>` +
 		`<p><a href="` + html.EscapeString(to) + `">Continue</a></p></html>` + "\n"
 }

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"time"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
@@ -83,18 +83,19 @@ func overviewOf(o *print.Output, all *overview) any {
 	}
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)
+		measured := map[string]string{}
+		for _, found := range s.GetNodeTypesWithoutRatio() {
+			if of := found.GetNodeType(); of != "" {
+				measured[print.WithoutRatio(found)] = `; "resizectl benchmark suggest ` + quoted(of) + `" shows whether one was measured`
+			}
+		}
 		for _, line := range status.Lines(plain(o), s) {
-			switch n := noteOf(o, line[0], line[1]); {
+			switch n := noteOf(o, line[0], line[1]+measured[line[1]]); {
 			case slices.Contains(alarms, line[0]):
 				n.Bad = true
 				v.Attention = append(v.Attention, n)
 			case !slices.Contains([]string{"problems", "queue", "holds"}, line[0]):
 				v.Server = append(v.Server, n)
-			}
-		}
-		for _, found := range s.GetNodeTypesWithoutRatio() {
-			if of := found.GetNodeType(); of != "" {
-				v.Attention = append(v.Attention, noteOf(o, "ratio", `"resizectl benchmark suggest `+quoted(of)+`" shows the ratio that was measured for `+print.OneLine(of)))
 			}
 		}
 		v.Pods = podCounts(s.GetPods())

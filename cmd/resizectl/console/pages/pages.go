@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -208,8 +209,16 @@ func address(u *url.URL) string {
 // command returns a command of this program as users must write it.
 func (p *Pages) command(text string) string { return p.out.Commands("resizectl " + text) }
 
+// plainArgument matches arguments that mean the same to a shell without quotes.
+var plainArgument = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9._/@-]*$`)
+
 // quoted returns an argument for a shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+func quoted(text string) string {
+	if plainArgument.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
 
 func (p *Pages) write(w http.ResponseWriter, code int, name string, l layout) {
 	var text bytes.Buffer

@@ -12,8 +12,10 @@ import (
 
 var podPage = page{
 	pattern: "/pods/{namespace}/{pod}", template: "pod",
-	title: func(r *http.Request) string { return r.PathValue("namespace") + "/" + r.PathValue("pod") },
-	key:   func(r *http.Request) string { return podPath(r.PathValue("namespace"), r.PathValue("pod")) },
+	title: func(r *http.Request) string {
+		return r.PathValue("namespace") + "/" + print.PodName(r.PathValue("pod"))
+	},
+	key: func(r *http.Request) string { return podPath(r.PathValue("namespace"), r.PathValue("pod")) },
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		return c.ExplainPod(ctx, &workloadresizerv1.ExplainPodRequest{Namespace: r.PathValue("namespace"), Pod: r.PathValue("pod")})
 	},

@@ -1,0 +1,374 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// hostile is a text of somebody who hopes that a page runs it.
+const hostile = `<script>alert(1)</script>`
+
+func both(cpu, memory string) *workloadresizerv1.ResourceAmounts {
+	return &workloadresizerv1.ResourceAmounts{Cpu: cpu, Memory: memory}
+}
+
+// workloadNamed returns a workload with as many pods.
+func workloadNamed(namespace, name string, pods int64, code string) *workloadresizerv1.WorkloadSummary {
+	return &workloadresizerv1.WorkloadSummary{
+		Savings: &workloadresizerv1.Savings{
+			Namespace: namespace, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: name}, Pods: pods,
+			Authored: both("3", "6Gi"), Requested: both("2", "6Gi"), Saved: both("1", "0"), Used: both("442m", "1Gi"),
+		},
+		Recommended: both("1", "2Gi"),
+		Pods:        []*workloadresizerv1.PodCount{{Decision: workloadresizerv1.Decision_DECISION_SKIP, Code: code, Pods: pods}},
+	}
+}
+
+// scripted are the answers of a server with something to show on each page.
+func scripted() cmdtest.Script {
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	list := &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{
+		workloadNamed("shop", "web", 3, "NotOwned"), workloadNamed("default", hostile, 7, hostile), workloadNamed("shop", "cart", 5, "Reverted"),
+	}}
+	for i := range 150 {
+		list.Workloads = append(list.Workloads, workloadNamed("many", fmt.Sprintf("d%03d", i), 1, "NotOwned"))
+	}
+	return cmdtest.Scripts(
+		cmdtest.EachDecision(),
+		cmdtest.Table(cmdtest.Ratios(), cmdtest.Rules()...),
+		cmdtest.Pages(50, list),
+		cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Holds: cmdtest.Held()}),
+		cmdtest.Returns(&workloadresizerv1.GetStatusResponse{
+			Version: "v1.2.3", Pods: list.GetWorkloads()[1].GetPods(), Freeze: &workloadresizerv1.Freeze{Reason: hostile, CreateTime: timestamppb.New(cmdtest.Since)},
+			NodeTypesWithoutRatio: []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d", Nodes: 1, Pods: 2}},
+		}),
+		cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{{
+			Pods: 9, UnknownPods: 2, Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Saved: both("10", "10Gi"), Used: both("4", "9Gi"), AuthoredCost: new(2.0),
+		}}}),
+		cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{{
+			Recommendation: &workloadresizerv1.Recommendation{Namespace: "shop", Workload: web, Container: hostile, UnknownMessage: "too little is known"},
+		}}}),
+		cmdtest.Returns(&workloadresizerv1.ListNodesResponse{Nodes: []*workloadresizerv1.NodeSummary{
+			{Name: hostile, NodeType: "n4", Ready: true, Resources: map[string]*workloadresizerv1.NodeShare{"cpu": {Allocatable: "4", Requested: "3"}}}, {Name: "node-2", NodeType: "c3"},
+		}}),
+		cmdtest.Returns(&workloadresizerv1.ListEntriesResponse{NextPageToken: "older", Entries: []*workloadresizerv1.JournalEntry{
+			{Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT, StartTime: timestamppb.New(cmdtest.Since), Namespace: "shop", Workload: web, Pod: "web-0", Message: "it was throttled " + hostile, From: "cpu 1", To: "cpu 2", Author: "workload-resizer"},
+			{Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP, StartTime: timestamppb.New(cmdtest.Since), EndTime: timestamppb.New(cmdtest.Since.Add(time.Hour)), Message: "no replica recorded"},
+		}}),
+		cmdtest.Returns(&workloadresizerv1.ExplainPodResponse{Explanation: &workloadresizerv1.Explanation{
+			Plan:     &workloadresizerv1.Plan{Namespace: "shop", Pod: "web-0", Node: "node-2", NodeType: hostile, Decision: workloadresizerv1.Decision_DECISION_SKIP},
+			Remedies: []*workloadresizerv1.Remedy{{Code: "Paused", Message: "end the pause: `resizectl resume -n shop`"}},
+		}}),
+	)
+}
+
+// running is a console that runs.
+type running struct {
+	*testing.T
+	// base is the address of the pages.
+	base   string
+	client *http.Client
+	// stop is Ctrl-C; it returns the exit code.
+	stop func() int
+}
+
+// printed waits for the login that a console prints.
+type printed struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	login chan string
+}
+
+var loginURL = regexp.MustCompile(`http://\S+`)
+
+// Write implements io.Writer.
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text.Write(b)
+	if found := loginURL.FindString(p.text.String()); found != "" && strings.HasSuffix(p.text.String(), "\n") {
+		select {
+		case p.login <- found:
+		default:
+		}
+	}
+	return len(b), nil
+}
+
+// browser returns a client that resolves the names of consoles as browsers do.
+func browser() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			_, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+		}},
+	}
+}
+
+// start runs a console and logs in.
+func start(t *testing.T, address string, args ...string) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &printed{login: make(chan string, 1)}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- program(ctx, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, append([]string{"console", "--no-open", "--server", address}, args...))
+	}()
+	var login string
+	select {
+	case login = <-out.login:
+	case code := <-ended:
+		t.Fatalf("the console has ended with %d", code)
+	}
+	r := &running{T: t, client: browser(), stop: sync.OnceValue(func() int { cancel(); return <-ended })}
+	t.Cleanup(func() {
+		r.client.CloseIdleConnections()
+		r.stop()
+	})
+	u, err := url.Parse(login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.base = "http://" + u.Host
+	resp, err := r.client.Get(login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	cookies := resp.Cookies()
+	if resp.StatusCode != http.StatusOK || len(cookies) != 1 {
+		t.Fatalf("the login answers %s with %d cookies", resp.Status, len(cookies))
+	}
+	inner := r.client.Transport
+	r.client.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+		req.AddCookie(&http.Cookie{Name: cookies[0].Name, Value: cookies[0].Value})
+		return inner.RoundTrip(req)
+	})
+	return r
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// get returns an answer, and its body.
+func (r *running) get(path string) (*http.Response, string) {
+	r.Helper()
+	resp, err := r.client.Get(r.base + path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+// live returns the events of a page.
+func (r *running) live(path string) (next func() string) {
+	r.Helper()
+	resp, err := r.client.Get(r.base + "/live" + path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = resp.Body.Close() })
+	lines := bufio.NewReader(resp.Body)
+	return func() string {
+		r.Helper()
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				r.Fatal(err)
+			}
+			if tree, ok := strings.CutPrefix(line, "data: "); ok {
+				return tree
+			}
+		}
+	}
+}
+
+// quickly makes the pages read again at once.
+func quickly(t *testing.T) {
+	pause := connect.PollPause
+	connect.PollPause = time.Millisecond
+	t.Cleanup(func() { connect.PollPause = pause })
+}
+
+func TestPages(t *testing.T) {
+	server := cmdtest.Answering(scripted())
+	r := start(t, server.Serve(t))
+	for _, tc := range []struct {
+		path string
+		want []string
+	}{
+		{"/", []string{"What needs a person", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "The usage of 2 of 9 pods is unknown", "it was throttled", "load [31m test"}},
+		{"/workloads", []string{"1 to 100 of 153", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
+		{"/workloads?from=100", []string{"101 to 153 of 153", `<a href="/workloads" rel="prev">`, "shop"}},
+		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 153", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
+		{"/workloads?q=none+of+them", []string{"None of the 153 workloads match"}},
+		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl pause deployment/web -n shop --dry-run=server", "it was throttled", "too little is known"}},
+		{"/nodes?type=c3", []string{"1 of 2 nodes", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
+		{"/history?kind=revert", []string{"cpu 1 → cpu 2", "no replica recorded", `class="entry gap"`, `href="/history?kind=revert&page=older" rel="next"`, `href="/pods/shop/web-0"`, `<option value="revert" selected>`}},
+		{"/pods/shop/web-0", []string{"shop/pod/web-0", "Decision: <b>skip</b>", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
+	} {
+		resp, body := r.get(tc.path)
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", tc.path, resp.Status)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(html.UnescapeString(body), want) {
+				t.Errorf("%s has no %q:\n%s", tc.path, want, body)
+			}
+		}
+		if strings.Contains(body, hostile) {
+			t.Errorf("%s has a script of somebody else", tc.path)
+		}
+	}
+	if written := server.Written(); len(written) != 0 {
+		t.Errorf("the pages have sent %v", written)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	r := start(t, cmdtest.Answering(scripted()).Serve(t))
+	for path, kind := range map[string]string{
+		"/": "text/html", "/assets/app.js": "text/javascript", "/assets/style.css": "text/css", "/icon.svg": "image/svg+xml", "/none": "text/html", "/assets/none.js": "text/plain",
+	} {
+		resp, _ := r.get(path)
+		if got := resp.Header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none'; script-src 'self';") {
+			t.Errorf("%s: the policy is %q", path, got)
+		}
+		if got := resp.Header.Get("Content-Type"); !strings.HasPrefix(got, kind) || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s is %q", path, got)
+		}
+		if missing := strings.Contains(path, "none"); missing != (resp.StatusCode == http.StatusNotFound) {
+			t.Errorf("%s: %s", path, resp.Status)
+		}
+	}
+	for _, address := range []string{r.base + "/workloads", strings.Replace(r.base, strings.Split(r.base, ":")[1], "//localhost", 1) + "/"} {
+		resp, err := browser().Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			t.Errorf("%s answers somebody without the cookie", address)
+		}
+	}
+}
+
+func TestLive(t *testing.T) {
+	quickly(t)
+	server := cmdtest.Answering(scripted())
+	r := start(t, server.Serve(t))
+	next := r.live("/workloads?namespace=shop&order=pods+desc")
+	first := next()
+	cart, web := strings.Index(first, `deployment/cart"`), strings.Index(first, `deployment/web"`)
+	if cart < 0 || web < cart || strings.Contains(first, "d001") || strings.Contains(first, hostile) {
+		t.Errorf("the first window is %s", first)
+	}
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("shop", "new", 1, "NotOwned")}}))
+	for got := ""; !strings.Contains(got, `deployment/new"`) || strings.Contains(got, `deployment/cart"`); {
+		got = next()
+	}
+	server.Follow(cmdtest.Fails("ListWorkloads", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the pods are not read yet")))
+	for got := ""; !strings.Contains(got, "the pods are not read yet"); {
+		if got = next(); strings.Contains(got, "the pods are not read yet") && (!strings.Contains(got, "Stale since") || !strings.Contains(got, `deployment/new"`)) {
+			t.Errorf("while the server is away: %s", got)
+		}
+	}
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("shop", "back", 1, "NotOwned")}}))
+	for got := ""; !strings.Contains(got, `deployment/back"`) || strings.Contains(got, "Stale since"); {
+		got = next()
+	}
+}
+
+// TestRefusals checks that a page shows what the server allows, and says what it does not.
+func TestRefusals(t *testing.T) {
+	refused := func(what string) error {
+		return cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not "+what)
+	}
+	server := cmdtest.Answering(scripted(), cmdtest.Fails("GetStatus", refused("get status")), cmdtest.Fails("ListNodes", refused("list nodes")), cmdtest.Fails("ExplainPod", refused("get plans")))
+	r := start(t, server.Serve(t))
+	for path, want := range map[string][]string{
+		"/": {"ann may not get status", "Applied"}, "/nodes": {"ann may not list nodes", "n2d (baseline)"}, "/pods/shop/web-0": {"ann may not get plans"},
+	} {
+		if resp, body := r.get(path); resp.StatusCode != http.StatusOK || !strings.Contains(body, want[0]) || !strings.Contains(body, want[len(want)-1]) {
+			t.Errorf("%s: %s\n%s", path, resp.Status, body)
+		}
+	}
+}
+
+func TestOpens(t *testing.T) {
+	defer func(before func(string) error) { open = before }(open)
+	address := cmdtest.Answering(scripted()).Serve(t)
+	var file string
+	open = func(path string) error {
+		file = path
+		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), ".localhost:") {
+			t.Errorf("the file has %s, %v", text, err)
+		}
+		return nil
+	}
+	code, stdout, stderr := program.WatchUntil(t, "Ctrl-C", "console", "--server", address)
+	if want := "The console of " + address + " opens in your browser. Ctrl-C ends it.\n"; code != command.ExitInterrupted || stdout != want || stderr != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	for {
+		if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	open = func(string) error { return errors.New("there is none") }
+	code, stdout, stderr = program.WatchUntil(t, "/login?token=", "console", "--server", address)
+	if code != command.ExitInterrupted || !strings.Contains(stdout, "within a minute") || stderr != "note: no browser could be opened: there is none\n" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, tc := range []struct{ line, want string }{
+		{"workloads", `there is no page "workloads": begin with /, /workloads, /nodes or /history`},
+		{"/plans", `there is no page "/plans"`},
+		{"//evil.example/", `there is no page`},
+		{"http://evil.example/", `there is no page`},
+		{"/assets/app.js", `there is no page`},
+		{"/ /nodes", "too many arguments: expected [PATH]"},
+		{"--port 70000", "--port 70000 is no port"},
+	} {
+		code, stdout, stderr := program.Shell(t.Context(), append([]string{"console", "--server", cmdtest.Nobody(t)}, strings.Fields(tc.line)...)...)
+		if code != command.ExitError || stdout != "" || !strings.Contains(stderr, tc.want) {
+			t.Errorf("%q: exit %d, stdout %q, stderr %q, want %q", tc.line, code, stdout, stderr, tc.want)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+package console
+
+import "github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+
+var program = cmdtest.ProgramWith(NewCommand)

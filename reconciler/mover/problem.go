@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 )
 
@@ -17,25 +17,40 @@ var (
 	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
 )
 
-// failure is what has failed last although it is needed to move pods.
+// place is a kind of problem, and the namespace or the pod that it may concern only; empty if it concerns all.
+type place struct {
+	kind  error
+	where string
+}
+
+// failure is what everybody may see of a problem, and when it occurred last.
 type failure struct {
 	err error
-	// uid is the pod, if it may concern only some.
-	uid types.UID
 	at  time.Time
 }
 
-// Problem returns why no pod can be evicted although the configuration says so; nil if nothing prevents it.
+// lasts reports whether it still prevents something. Later, nobody tries it.
+func (f *failure) lasts(now time.Time) bool { return now.Sub(f.at) < 2*lastRetry }
+
+// Problem returns why pods cannot be evicted although the configuration says so; nil if nothing is known to prevent it.
 func (m *Mover) Problem() error {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.problem == nil && m.Clock.Since(m.failed.at) < 2*lastRetry { // Later, nobody tries it.
-		return m.failed.err
+	if m.problem != nil {
+		return m.problem
 	}
-	return m.problem
+	now := m.Clock.Now()
+	for _, kind := range [...]error{errUnstored, errRefused, errUnjudged} {
+		for p, f := range m.failed {
+			if errors.Is(p.kind, kind) && f.lasts(now) {
+				return f.err
+			}
+		}
+	}
+	return nil
 }
 
 // fail notes why nothing can be evicted.
@@ -45,27 +60,27 @@ func (m *Mover) fail(err error) {
 	m.problem = err
 }
 
-// note notes what has failed, until it works again.
-func (m *Mover) note(err error, uid types.UID) {
+// fails notes a problem, which lasts until something works there.
+func (m *Mover) fails(at place, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failed = failure{err, uid, m.Clock.Now()}
+	now := m.Clock.Now()
+	maps.DeleteFunc(m.failed, func(_ place, f failure) bool { return !f.lasts(now) })
+	m.failed[at] = failure{err, now}
 }
 
-// works notes that something works that may have failed: for all pods, or for one.
-func (m *Mover) works(what error, uid types.UID) {
+func (m *Mover) works(at place) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if errors.Is(m.failed.err, what) && (uid == "" || uid == m.failed.uid) {
-		m.failed = failure{}
-	}
+	delete(m.failed, at)
 }
 
-// forget notes that this process no longer tries to move pods.
+// forget notes that this process no longer tries to move pods: what has prevented it is outdated.
 func (m *Mover) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failed = failure{}
+	clear(m.failed)
+	clear(m.retries)
 }
 
 // unstored reports that a decision cannot be stored, so that nothing is evicted.
@@ -73,6 +88,6 @@ func (m *Mover) unstored(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	m.note(fmt.Errorf("%w: %w", errUnstored, err), "")
+	m.fails(place{kind: errUnstored}, fmt.Errorf("%w: %w", errUnstored, err))
 	klog.FromContext(ctx).Error(err, "Evictions cannot be stored, so no pod is evicted; retrying")
 }

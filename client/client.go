@@ -152,3 +152,6 @@ func (c *Client) Cluster() workloadresizerv1.ClusterServiceClient { return c.clu
 
 // Usage returns the generated client of the UsageService.
 func (c *Client) Usage() workloadresizerv1.UsageServiceClient { return c.usage }
+
+// Journal returns the generated client of the JournalService.
+func (c *Client) Journal() workloadresizerv1.JournalServiceClient { return c.journal }

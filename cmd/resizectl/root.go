@@ -16,6 +16,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/configs"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
@@ -88,6 +89,9 @@ const rootExamples = `  # Show whether the server is healthy
   # List the workloads that request most memory
   resizectl workloads list -A --order-by "requested_memory desc" --limit 10
 
+  # Show what happened in a namespace since yesterday
+  resizectl history list -n shop --since 1d
+
   # Show the ratios that benchmarks suggest
   resizectl benchmark suggest
 
@@ -140,6 +144,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), export.NewCommand(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes, and the state of the cluster and the server:",
 		resizes.NewCommand(out, server),
+		history.NewCommand(out, server),
 		workloads.NewCommand(out, server),
 		nodes.NewCommand(out, server),
 		status.NewCommand(out, server),

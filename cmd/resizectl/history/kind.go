@@ -98,7 +98,11 @@ func name(e entry) string {
 // changeText returns the states before and after. Of a gap, it is when it ended.
 func changeText(o *print.Output, e entry) any {
 	if isGap(e) {
-		return print.Cell{Text: "incomplete until " + localTime(o, e.GetEndTime()), Style: styleOf(e)}
+		text := "incomplete"
+		if e.GetEndTime() != nil {
+			text += " until " + localTime(o, e.GetEndTime())
+		}
+		return print.Cell{Text: text, Style: styleOf(e)}
 	}
 	if e.GetFrom() == "" && e.GetTo() == "" {
 		return print.Absent

@@ -2,7 +2,7 @@ package recorder
 
 import (
 	"context"
-	"encoding/hex"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -426,9 +426,9 @@ func dropsAndDies(t *testing.T, s *stored) {
 	s.lead(t, a)
 	random := rand.NewChaCha8([32]byte{})
 	for i := range 2000 {
-		name := make([]byte, 120)
+		name := make([]byte, 180)
 		_, _ = random.Read(name)
-		a.resizedOf(fmt.Sprint(i), hex.EncodeToString(name))
+		a.resizedOf(fmt.Sprint(i), base64.StdEncoding.EncodeToString(name))
 	}
 	a.lose.Store(new(func(name string) bool {
 		if name == Names(s.prefix)[1] {
@@ -436,6 +436,7 @@ func dropsAndDies(t *testing.T, s *stored) {
 		}
 		return a.dead.Load()
 	}))
+	s.clock.Step(6 * time.Minute)
 	localcluster.Eventually(t, "the gaps", func() error {
 		s.clock.Step(time.Second)
 		gaps, replaced := 0, b.Book()[1].Number > 2

@@ -351,16 +351,16 @@ func TestGap(t *testing.T) {
 	}{
 		{"the first leader leaves none", Mark{}, ""},
 		{"a leader that ended in order leaves none", Mark{Until: noon.Add(-Takeover), Ended: true}, ""},
-		{"an hour without a leader is one", Mark{Until: noon.Add(-time.Hour), Ended: true}, "NotRecorded 11:00 12:00"},
-		{"a killed leader leaves one", Mark{Until: noon.Add(-time.Second)}, "NotStored 11:59 12:00"},
-		{"a killed leader whose clock was fast leaves one", Mark{Until: noon.Add(time.Minute)}, "NotStored 12:00 12:01"},
+		{"an hour without a leader is one", Mark{Until: noon.Add(-time.Hour), Ended: true}, "NotRecorded 20 11:00 to 20 12:00"},
+		{"a killed leader leaves one", Mark{Until: noon.Add(-time.Second)}, "NotStored 20 11:59 to 20 12:00"},
+		{"a killed leader whose clock was fast leaves one", Mark{Until: noon.Add(time.Minute)}, "NotStored 20 12:00 to 20 12:01"},
 		{"a leader that ended in order with a fast clock leaves none", Mark{Until: noon.Add(time.Hour), Ended: true}, ""},
-		{"a gap begins when entries are kept", Mark{Until: noon.Add(-2 * Age)}, "NotStored 12:00 12:00"},
+		{"a gap begins when entries are kept", Mark{Until: noon.Add(-Age - 24*time.Hour)}, "NotStored 21 12:00 to 20 12:00"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ""
 			if gap, ok := tc.mark.Since(noon); ok {
-				got = fmt.Sprintf("%s %s %s", gap.Reason, gap.At.Format("15:04"), gap.Last.Format("15:04"))
+				got = fmt.Sprintf("%s %s to %s", gap.Reason, gap.At.Format("2 15:04"), gap.Last.Format("2 15:04"))
 			}
 			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)

@@ -231,6 +231,7 @@ func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string]
 // pause that a caller was told of is in the history of all replicas, once, and both kills are in gaps.
 func (c *cluster) historySurvives(t *testing.T) {
 	began := timestamppb.Now()
+	c.configure(t, promptConfig())
 	marked := c.recorded(t)
 	first := c.serveReady(t)
 	localcluster.Eventually(t, "the first leader to record", func() error {
@@ -256,7 +257,7 @@ func (c *cluster) historySurvives(t *testing.T) {
 		for _, namespace := range namespaces {
 			c.namespace(t, namespace)
 			if _, err := through.api.Pause(t.Context(), &workloadresizerv1.PauseRequest{
-				Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: namespace}}, Reason: "release", Author: "ann",
+				Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: namespace}}, Reason: "release",
 			}); err != nil {
 				t.Fatal(err)
 			}

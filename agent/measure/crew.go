@@ -11,8 +11,8 @@ type crew struct {
 	done   sync.WaitGroup
 }
 
-// newCrew starts a thread on each vCPU.
-func newCrew(cpus []int) *crew {
+// newCrew starts a thread on each vCPU, where settle leaves it.
+func newCrew(cpus []int, settle func(cpu int)) *crew {
 	c := &crew{}
 	for _, cpu := range cpus {
 		orders := make(chan func())
@@ -21,7 +21,7 @@ func newCrew(cpus []int) *crew {
 			// Never unlocked: the thread ends with the goroutine, and so do its
 			// affinity and priority.
 			runtime.LockOSThread()
-			settleOn(cpu)
+			settle(cpu)
 			for do := range orders {
 				do()
 			}

@@ -124,7 +124,7 @@ func run(ctx context.Context, kernels []kernel.Kernel, l Limits, memory int64, b
 	heap, data := newHeap(kernels, len(l.CPUs), l.MemoryBytes), memory*memoryKernels(kernels)
 	kernels, skipped := heap.withHeap(kernels, data)
 	defer tune(len(l.CPUs), heap.most(kernels, data))()
-	threads := newCrew(l.CPUs)
+	threads := newCrew(l.CPUs, settleOn)
 	defer threads.dismiss()
 	var trials []*trial
 	for _, k := range kernels {

@@ -68,6 +68,8 @@ func (p *progress) run(t *testing.T, throttled bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// It may have been stopped before it ended.
+			_ = child.Process.Signal(syscall.SIGCONT)
 			if err := child.Wait(); err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func TestAThreadAlone(t *testing.T) {
 		{"accesses the data of all threads", true, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := newCrew([]int{0, 0, 0})
+			c := newCrew([]int{0, 0, 0}, settleOn)
 			defer c.dismiss()
 			k, counts := counting(tc.memory)
 			trial := newTrial(c, k, nil, 3)
@@ -66,7 +66,7 @@ func TestTurn(t *testing.T) {
 }
 
 func noThreadHasTheMachineToItselfWhileItCounts(t *testing.T) {
-	c := newCrew([]int{0, 0, 0})
+	c := newCrew([]int{0, 0, 0}, settleOn)
 	defer c.dismiss()
 	k, counts := counting(false)
 	rates, err := newTrial(c, k, nil, 3).ways[0](t.Context())
@@ -98,7 +98,7 @@ func disturbedUnitsDoNotCount(t *testing.T) {
 }
 
 func aTrialOfOneThreadRunsInOneWay(t *testing.T) {
-	c := newCrew([]int{0})
+	c := newCrew([]int{0}, settleOn)
 	defer c.dismiss()
 	k, _ := counting(true)
 	trial := newTrial(c, k, [][]int{{0}}, 3)

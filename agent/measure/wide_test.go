@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"github.com/workload-resizer/workload-resizer/agent/kernel"
 )
@@ -31,9 +31,6 @@ func measureWide(t *testing.T, threads int, limit int64) wide {
 	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", wideEnv, threads, limit))
 	child.Stderr = os.Stderr
-	// In a session of its own, as in a container, the kernel schedules it apart from other tests. Its threads have the
-	// lowest priority next to threads of the same session only.
-	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := child.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +55,8 @@ func actWide() {
 	heap := newHeap(kernels, threads, l.MemoryBytes)
 	kernels, _ = heap.withHeap(kernels, data)
 	defer tune(threads, heap.most(kernels, data))()
-	crew := newCrew(l.CPUs)
+	// Other tests keep the vCPUs busy, and threads would never run at the priority of an agent: they would wait forever.
+	crew := newCrew(l.CPUs, func(int) { _ = unix.Setpriority(unix.PRIO_PROCESS, 0, lowestPriority) })
 	defer crew.dismiss()
 	var w wide
 	var trials []*trial

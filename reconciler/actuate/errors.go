@@ -121,14 +121,15 @@ func Denied(err error) bool {
 }
 
 // MissingRight reports whether the API server forbids a request because a right is missing: that concerns all pods, and a right is
-// granted without notice. Admission may forbid a request for one pod, with the same status.
+// granted without notice. Admission may forbid a request for one pod, with the same status, and any text of its own after that of
+// the API server.
 func MissingRight(err error) bool {
-	text := ""
-	if StatusCode(err) == http.StatusForbidden {
-		text = err.Error()
+	var status apierrors.APIStatus
+	if StatusCode(err) != http.StatusForbidden || !errors.As(err, &status) {
+		return false
 	}
-	_, after, _ := strings.Cut(text, " cannot ")
-	return strings.Contains(after, ` resource "`)
+	_, because, _ := strings.Cut(status.Status().Message, " is forbidden: ")
+	return strings.HasPrefix(because, `User "`)
 }
 
 // Mutated reports whether the API server has stored sizes other than those of a resize.

@@ -126,7 +126,8 @@ func (b *Book) recent(now time.Time, namespace string) (n int) {
 	return n
 }
 
-// Full returns until when no other pod may move, because as many have as may within an hour; zero if one may.
+// Full returns when the first of the evictions of the last hour no longer counts, if as many count as may within an hour; zero if fewer
+// do.
 func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
 	if b.recent(now, "") < mostPerHour {
 		return time.Time{}

@@ -11,14 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/reconciler/actuate"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -156,6 +154,21 @@ func TestAgain(t *testing.T) {
 		known.of["web-1"] = node.Resources{Memory: 300}
 		w.after(time.Second)
 		w.expect(1, "")
+	})
+	t.Run("it waits longer each time, even if a budget permits more again and again", func(t *testing.T) {
+		w := calm(t)
+		w.blocked = true
+		for range 10 {
+			w.after(10 * time.Minute)
+		}
+		w.full["n1"] = true
+		w.resize()
+		w.mover.BudgetEased("shop")
+		w.after(time.Second)
+		w.expect(0, full)
+		if r := w.mover.retries["shop/web-1"]; r.at.Sub(w.cluster.Clock.Now()) < lastRetry/2 {
+			t.Errorf("it is tried again at %s", r.at)
+		}
 	})
 	t.Run("it moves for one cause if another pod was chosen for its other one", func(t *testing.T) {
 		w := calm(t)
@@ -300,6 +313,29 @@ func TestShortNodes(t *testing.T) {
 			t.Errorf("%d pods wait, want 0", waiting)
 		}
 	})
+	t.Run("a pod that lacks room itself does not wait on a node of which more is in use than it has", func(t *testing.T) {
+		w := calm(t)
+		w.mover.Leader = follower{}
+		w.after(time.Second)
+		w.expect(0, "it may be evicted from 20")
+		w.mover.Headroom = &rests{lacks: node.Resources{Memory: 500}, inUse: true, of: map[string]node.Resources{"web-1": {Memory: 300}}}
+		w.mover.NodeChanged("n0")
+		w.after(time.Second)
+		w.expect(0, "it is evicted if another node has room for it; the leader decides")
+	})
+	t.Run("a pod that is gone does not wait", func(t *testing.T) {
+		w, _ := shortOf(t)
+		going := w.objects["web-1"].DeepCopy()
+		going.DeletionTimestamp = &metav1.Time{Time: w.cluster.Clock.Now()}
+		w.put(going)
+		if _, waiting := w.mover.Moved(); waiting != 0 {
+			t.Errorf("%d pods wait, want 0", waiting)
+		}
+		w.forget(w.cluster.Pods("shop").Get("web-1"))
+		if _, waiting := w.mover.Moved(); waiting != 0 {
+			t.Errorf("%d pods wait, want 0", waiting)
+		}
+	})
 	t.Run("a pod says that one in another namespace needs more", func(t *testing.T) {
 		w, known := shortOf(t)
 		p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("bank", "db-1", "n0"))
@@ -329,78 +365,14 @@ func TestShortNodes(t *testing.T) {
 	})
 }
 
-func TestProblem(t *testing.T) {
-	noRight := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web-1", errors.New(`User "resizer" cannot create resource "pods/eviction" in API group ""`))
-	expect := func(w *world, want error) {
-		w.Helper()
-		if got := w.mover.Problem(); !errors.Is(got, want) {
-			w.Errorf("the problem is %v, want %v", got, want)
-		}
-	}
-	t.Run("a right is missing until it exists", func(t *testing.T) {
-		w := calm(t)
-		answers, answer := w.mover.Evict, error(noRight)
-		w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error { return answer }
-		w.after(10 * time.Minute)
-		expect(w, errRefused)
-		w.after(500 * time.Millisecond) // It is not tried each time.
-		expect(w, errRefused)
-		for _, answer = range []error{&actuate.StoppedError{Because: "the holds are unknown"}, errors.New("no answer")} {
-			w.after(time.Minute)
-			expect(w, errRefused)
-		}
-		w.mover.Evict = answers
-		w.after(10 * time.Minute)
-		w.expect(1, "")
-		expect(w, nil)
-	})
-	t.Run("a policy for one pod is no problem of all", func(t *testing.T) {
-		w := calm(t)
-		w.mover.Evict = func(_ context.Context, p *corev1.Pod, _ func(context.Context) error) error {
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, p.Name, errors.New(`admission webhook "x" denied the request`))
-		}
-		w.after(10 * time.Minute)
-		w.expect(0, "denied the request")
-		expect(w, nil)
-	})
-	t.Run("nor is a right that another pod did not lack", func(t *testing.T) {
-		w := crowded(t)
-		w.roomOf("n2", "6")
-		answers, asked := w.mover.Evict, 0
-		w.mover.Evict = func(ctx context.Context, p *corev1.Pod, permit func(context.Context) error) error {
-			if asked++; asked == 1 {
-				return noRight
-			}
-			return answers(ctx, p, permit)
-		}
-		w.after(10 * time.Minute)
-		if w.evicted != 1 {
-			t.Fatalf("%d were evicted", w.evicted)
-		}
-		expect(w, nil)
-	})
-	t.Run("nothing can be stored until something was", func(t *testing.T) {
-		w := calm(t)
-		w.after(time.Second)
-		w.mover.store = unstorable{w}
-		w.after(10 * time.Minute)
-		expect(w, errUnstored)
-		w.after(500 * time.Millisecond)
-		expect(w, errUnstored)
-		w.mover.store = w
-		w.after(10 * time.Minute)
-		w.expect(1, "")
-		expect(w, nil)
-	})
-}
+// follower is a Leader: another replica leads.
+type follower struct{}
 
-// unstorable stores nothing.
-type unstorable struct{ *world }
+// Leading implements Leader.
+func (follower) Leading() bool { return false }
 
-// update implements keeper.
-func (unstorable) update(context.Context, func(*evict.Book) bool) error {
-	return errors.New("no right")
-}
+// Watch implements Leader.
+func (follower) Watch() <-chan struct{} { return nil }
 
 // TestHalf lets a pod of another namespace wait until one of its workload has moved, and longer than those of a namespace that has had
 // half of the hour.

@@ -29,26 +29,26 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	if last := m.retries[of.UID]; last != nil {
 		r = *last
 	}
-	t, lacks, short := m.lacking[of.NamespacedName()], m.short[of.Node()], false
+	t, lacks := m.lacking[of.NamespacedName()], m.short[of.Node()]
 	m.mu.Unlock()
 	if e := book.Of(of.UID); e != nil {
 		return explainEntry(e, &r)
 	}
 	settings := &rules.Table.Profile(of).Eviction
+	itself := t != nil && t.uid == of.UID
+	l, leaves := lacks.leavers[of.UID]
 	var due time.Time
-	if t != nil && t.uid == of.UID {
+	switch {
+	case !itself && (!leaves || !settings.Enabled):
+		return ""
+	case !itself && l.stays:
+		return "it is not evicted: a pod in another namespace needs more of what their node lacks"
+	case !itself:
+		due = lacks.due(settings)
+	case !leaves || l.stays:
 		due = t.due(settings)
-	} else {
-		if !settings.Enabled {
-			return ""
-		}
-		switch l, leaves := lacks.leavers[of.UID]; {
-		case !leaves:
-			return ""
-		case l.stays:
-			return "it is not evicted: a pod in another namespace needs more of what their node lacks"
-		}
-		short, due = true, lacks.due(settings)
+	default:
+		due = earlier(t.due(settings), lacks.due(settings))
 	}
 	rank, ranked := of.Annotation(contract.EvictionRank)
 	kept := keptByRank(rank, ranked, settings)
@@ -65,7 +65,7 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		return fmt.Sprintf("it is not evicted: %s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
 	case now.Before(due):
 		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", due.UTC().Format(time.RFC3339))
-	case short:
+	case !itself:
 		return "it may be evicted, because its node lacks room for what its pods need together; the leader decides"
 	}
 	return "it is evicted if another node has room for it; the leader decides"
@@ -109,21 +109,23 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	lacking, short := maps.Clone(m.lacking), maps.Clone(m.short)
 	m.mu.Unlock()
 	waits := map[types.UID]bool{}
-	wait := func(of *pod.Pod) {
+	wait := func(name types.NamespacedName, uid types.UID) {
+		of := m.Cluster.Pods(name.Namespace).Get(name.Name)
+		if of == nil || of.UID != uid || !of.Lives() || book.Of(uid) != nil {
+			return
+		}
 		rank, ranked := of.Annotation(contract.EvictionRank)
-		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" && book.Of(of.UID) == nil {
-			waits[of.UID] = true
+		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" {
+			waits[uid] = true
 		}
 	}
 	for name, t := range lacking {
-		if of := m.Cluster.Pods(name.Namespace).Get(name.Name); of != nil && of.UID == t.uid {
-			wait(of)
-		}
+		wait(name, t.uid)
 	}
 	for _, lacks := range short {
-		for _, l := range lacks.leavers {
+		for uid, l := range lacks.leavers {
 			if !l.stays {
-				wait(l.of)
+				wait(l.of.NamespacedName(), uid)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ type glance struct {
 // soon lets the next look be at this time or earlier.
 func (g *glance) soon(at time.Time) { g.next = earliest(g.next, at) }
 
-// earliest returns the earlier one of two times; zero is none.
+// earliest returns the earlier one of two times, the second of which is not zero; zero is none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
@@ -110,15 +110,20 @@ func (g *glance) prepare(b *evict.Book) (changed bool) {
 
 // change changes and stores the book.
 func (g *glance) change(ctx context.Context, change func(*evict.Book) bool) error {
+	written := false
 	err := g.store.update(ctx, func(b *evict.Book) bool {
 		prepared := g.prepare(b)
-		return change(b) || prepared
+		written = change(b) || prepared
+		return written
 	})
-	if err == nil {
-		g.doubtful = false
+	if err != nil {
+		return err
+	}
+	g.doubtful = false
+	if written {
 		g.works(errUnstored, "")
 	}
-	return err
+	return nil
 }
 
 // review takes note of which causes are gone, and of what came of evictions.

@@ -32,13 +32,13 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		return
 	case err != nil:
 		if apierrors.IsForbidden(err) { // To read is not subject to admission.
-			g.note(errUnjudged, c.UID)
+			g.fails(errUnjudged, failure{err: errUnjudged, where: string(c.UID)})
 		}
 		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
 		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
 		return
 	}
-	g.works(errUnjudged, c.UID)
+	g.works(errUnjudged, string(c.UID))
 	if why != "" {
 		logger.V(1).Info("Pod not evicted", "why", why)
 		g.postpone(c.UID, why)
@@ -89,7 +89,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 	var stopped *actuate.StoppedError
 	switch {
 	case err == nil:
-		g.works(errRefused, "")
+		g.works(errRefused, c.Namespace)
 		g.metrics.evictions.WithLabelValues(c.Reason, resultEvicted).Inc()
 		logger.Info("Pod evicted", "why", said)
 		g.Tell(types.NamespacedName{Namespace: c.Namespace, Name: c.Pod}, c.UID, plan.Reason{Code: contract.Evicted, Message: said})
@@ -102,7 +102,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		}
 		g.postpone(c.UID, stopped.Because)
 	case errors.As(err, &budget):
-		g.works(errRefused, "")
+		g.works(errRefused, c.Namespace)
 		g.leaving[c.UID] = leaving{at: at, settled: true}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
@@ -110,10 +110,13 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		g.keep(c, "a PodDisruptionBudget does not allow it now")
 		g.askedFor(c.UID, actuate.Asked(err))
 	case actuate.Outdated(err):
+		g.works(errRefused, c.Namespace)
 		g.postpone(c.UID, "it has changed in the meantime")
 	default:
 		if actuate.MissingRight(err) {
-			g.note(errRefused, c.UID)
+			g.fails(errRefused, failure{err: errRefused, where: c.Namespace})
+		} else if actuate.Denied(err) { // It has the right, but this pod stays.
+			g.works(errRefused, c.Namespace)
 		}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
 		logger.Error(err, "Pod not evicted; trying again")

@@ -94,7 +94,7 @@ type Mover struct {
 	// doubtful means that causes may have come and gone since the book was last reviewed: another process may have led, or this
 	// one could not review it. Only Run uses it.
 	doubtful bool
-	// leaving has the pods that this process has evicted, or knows to have gone. Only Run uses it.
+	// leaving is what this process knows of the evictions in the book, by the pod. Only Run uses it.
 	leaving map[types.UID]leaving
 	// views are the nodes as of the last look, if that judged pods. Only Run uses them.
 	views map[string]*view
@@ -108,13 +108,13 @@ type Mover struct {
 	// changed.
 	short   map[string]shortage
 	changed map[string]struct{}
-	// retries are the attempts to evict the pods of entries.
+	// retries has the pods that could not move, or that have.
 	retries map[types.UID]*retry
 	// most is how many pods might be evicted within an hour as of the last look.
 	most int
-	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last.
+	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last, by its kind.
 	problem error
-	failed  failure
+	failed  map[error]failure
 }
 
 // New returns a mover that does nothing until Run.
@@ -122,7 +122,7 @@ func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
 		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]shortage{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
-		leaving: map[types.UID]leaving{},
+		leaving: map[types.UID]leaving{}, failed: map[error]failure{},
 	}
 	m.store = newStore(m)
 	return m

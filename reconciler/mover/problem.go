@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 )
 
@@ -17,25 +16,31 @@ var (
 	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
 )
 
-// failure is what has failed last although it is needed to move pods.
+// failure is that something has failed which is needed to move pods.
 type failure struct {
+	// err is what everybody may see of it.
 	err error
-	// uid is the pod, if it may concern only some.
-	uid types.UID
-	at  time.Time
+	// where is the namespace or the pod, if it may concern only that; empty if it concerns all.
+	where string
+	at    time.Time
 }
 
-// Problem returns why no pod can be evicted although the configuration says so; nil if nothing prevents it.
+// Problem returns why pods cannot be evicted although the configuration says so; nil if nothing is known to prevent it.
 func (m *Mover) Problem() error {
 	if m == nil {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.problem == nil && m.Clock.Since(m.failed.at) < 2*lastRetry { // Later, nobody tries it.
-		return m.failed.err
+	if m.problem != nil {
+		return m.problem
 	}
-	return m.problem
+	for _, kind := range [...]error{errUnstored, errRefused, errUnjudged} {
+		if f, failed := m.failed[kind]; failed && m.Clock.Since(f.at) < 2*lastRetry { // Later, nobody tries it.
+			return f.err
+		}
+	}
+	return nil
 }
 
 // fail notes why nothing can be evicted.
@@ -45,19 +50,19 @@ func (m *Mover) fail(err error) {
 	m.problem = err
 }
 
-// note notes what has failed, until it works again.
-func (m *Mover) note(err error, uid types.UID) {
+// fails notes a problem of one of these kinds, which lasts until works is called for the same namespace or pod.
+func (m *Mover) fails(kind error, f failure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failed = failure{err, uid, m.Clock.Now()}
+	f.at = m.Clock.Now()
+	m.failed[kind] = f
 }
 
-// works notes that something works that may have failed: for all pods, or for one.
-func (m *Mover) works(what error, uid types.UID) {
+func (m *Mover) works(kind error, where string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if errors.Is(m.failed.err, what) && (uid == "" || uid == m.failed.uid) {
-		m.failed = failure{}
+	if m.failed[kind].where == where {
+		delete(m.failed, kind)
 	}
 }
 
@@ -65,7 +70,7 @@ func (m *Mover) works(what error, uid types.UID) {
 func (m *Mover) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failed = failure{}
+	clear(m.failed)
 }
 
 // unstored reports that a decision cannot be stored, so that nothing is evicted.
@@ -73,6 +78,6 @@ func (m *Mover) unstored(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	m.note(fmt.Errorf("%w: %w", errUnstored, err), "")
+	m.fails(errUnstored, failure{err: fmt.Errorf("%w: %w", errUnstored, err)})
 	klog.FromContext(ctx).Error(err, "Evictions cannot be stored, so no pod is evicted; retrying")
 }

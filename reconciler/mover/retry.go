@@ -24,12 +24,18 @@ type retry struct {
 	restarted time.Time
 }
 
-// restart lets a pod move now that waits for another attempt, since what prevented it may be gone.
-func (r *retry) restart(now time.Time) {
-	r.tries, r.at = 0, now
+// soon lets a pod move now that waits for another attempt, since what prevented it may be gone.
+func (r *retry) soon(now time.Time) {
+	r.at = now
 	if now.Before(r.least) {
 		r.at = r.least
 	}
+}
+
+// restart does so, too, and the pod waits no longer than at first if it cannot move then.
+func (r *retry) restart(now time.Time) {
+	r.tries = 0
+	r.soon(now)
 }
 
 // hurry lets a pod move now that must move more urgently than before: not again and again, since causes may come and go all the
@@ -113,7 +119,8 @@ func (g *glance) keep(c *candidate, why string) {
 	}
 }
 
-// BudgetEased takes note that a PodDisruptionBudget in a namespace may permit more than before: what waits for it is tried again.
+// BudgetEased takes note that a PodDisruptionBudget in a namespace may permit more than before: what waits for it is tried again. A
+// budget may permit less and more all the time, so if a pod still cannot move, it waits longer each time.
 func (m *Mover) BudgetEased(namespace string) {
 	if m == nil {
 		return
@@ -122,7 +129,7 @@ func (m *Mover) BudgetEased(namespace string) {
 	defer m.mu.Unlock()
 	for _, r := range m.retries {
 		if r.budget == namespace {
-			r.restart(m.Clock.Now())
+			r.soon(m.Clock.Now())
 			m.lookSoon()
 		}
 	}

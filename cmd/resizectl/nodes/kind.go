@@ -34,7 +34,7 @@ func kind(o *print.Output) objects.Kind[node, node] {
 			usedOf(r, " Used", func(used string, s *workloadresizerv1.NodeShare) string {
 				return print.Percent(used, s.GetAllocatable())
 			}),
-			sharedOf(r, " Share", func(s *workloadresizerv1.NodeShare) string { return print.Percent(s.GetReserve(), s.GetRest()) }),
+			sharedOf(r, " Share", func(s *workloadresizerv1.NodeShare) string { return fmt.Sprintf("%.0f%%", 100*s.GetShare()) }),
 			ofResource(r, " Lacks", func(_ node, s *workloadresizerv1.NodeShare) any {
 				if s.GetLacks() == "" {
 					return print.Absent

@@ -29,8 +29,8 @@ func all() *workloadresizerv1.ListNodesResponse {
 	shared, wrong, unknown, empty := plain("node-1"), plain("node-2"), plain("node-3"), plain("node-4")
 	shared.Used = &workloadresizerv1.ResourceAmounts{Cpu: "4", Memory: "20000000000"}
 	shared.Resources = map[string]*workloadresizerv1.NodeShare{
-		"cpu":    {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2"},
-		"memory": {Allocatable: "64Gi", Requested: "60Gi", Steady: "48Gi", Rest: "24Gi", Reserve: "18Gi", Lacks: "2Gi"},
+		"cpu":    {Allocatable: "16", Requested: "9200m", Steady: "6400m", Rest: "8", Reserve: "2", Share: 0.25},
+		"memory": {Allocatable: "64Gi", Requested: "60Gi", Steady: "48Gi", Rest: "24Gi", Reserve: "18Gi", Lacks: "2Gi", Share: 0.75},
 	}
 	wrong.Ready, wrong.Unschedulable, wrong.Used, wrong.UnknownPods = false, true, &workloadresizerv1.ResourceAmounts{Cpu: "14", Memory: "16Gi"}, 1
 	wrong.Overload = "node-2 is overloaded, and has the taint a:PreferNoSchedule,\x1b[31m so new pods start elsewhere if they can"

@@ -47,9 +47,9 @@ type replica struct {
 	*Recorder
 	leads, dead atomic.Bool
 	// lose reports whether the answer to a write of a ConfigMap is lost; nil if none is.
-	lose atomic.Pointer[func(name string) bool]
-	holds       atomic.Pointer[hold.Table]
-	overrides   func() []journal.Entry
+	lose      atomic.Pointer[func(name string) bool]
+	holds     atomic.Pointer[hold.Table]
+	overrides func() []journal.Entry
 	// stop ends it in order, and waits for that.
 	stop func()
 }

@@ -289,6 +289,14 @@ func TestWatchEntries(t *testing.T) {
 			t.Errorf("%v", more)
 		}
 	})
+	t.Run("leaves out what is no longer kept", func(t *testing.T) {
+		k := &kept{}
+		k.add("first", entry(-60*24*30, journal.Freeze, "", "bob"), entry(1, journal.Freeze, "", "ann"))
+		got, _ := next(t, watch(t, serve(t, k, servertest.All, may(true)), &request{}), 2)
+		if diff := cmp.Diff([]string{"ADDED FREEZE  by ann", "BOOKMARK"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("an act that is recorded again in another segment is told once", func(t *testing.T) {
 		k := full()
 		stream := watch(t, serve(t, k, servertest.All, may(true)), &request{Namespace: "shop"})

@@ -156,6 +156,11 @@ func (c *Cluster) KnowAutoscaler(hpa *autoscalingv2.HorizontalPodAutoscaler) err
 	return c.autoscalers.Add(hpa)
 }
 
+// KnowQuota adds a ResourceQuota as if it had been read, for tests.
+func (c *Cluster) KnowQuota(quota *corev1.ResourceQuota) error {
+	return c.factory.Core().V1().ResourceQuotas().Informer().GetIndexer().Add(quota)
+}
+
 // Node returns the node of a pod; nil if it is unknown.
 func (c *Cluster) Node(of *pod.Pod) *corev1.Node { return c.NodeNamed(of.Node()) }
 

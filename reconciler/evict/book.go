@@ -40,6 +40,8 @@ type Candidate struct {
 	Rest int64
 	// Pods is how many pods its workload has, and Ready how many of them are ready.
 	Pods, Ready int
+	// Shares means that the pod has what it needs, and moves for its neighbors. Pods that lack something move first.
+	Shares bool
 }
 
 // Rank is how readily a pod moves: those with a low rank move first.
@@ -64,11 +66,17 @@ type Entry struct {
 	// Pods is how many pods its workload had when the pod was last about to be evicted, and Ready how many of them were ready.
 	Pods  int `json:"pods,omitempty"`
 	Ready int `json:"ready,omitempty"`
-	// Cleared is when the cause went away; zero while it holds.
-	Cleared time.Time `json:"cleared,omitzero"`
+	// Cleared is when the cause went away, zero while it holds, and Returned when it had come back; zero if it has held all the time.
+	Cleared  time.Time `json:"cleared,omitzero"`
+	Returned time.Time `json:"returned,omitzero"`
 	// Missed is when it became known that no ready pod has taken the place of the pod; zero if one has, or may still.
 	Missed time.Time `json:"missed,omitzero"`
+	// Refused means that the pod was certainly not evicted at At.
+	Refused bool `json:"refused,omitempty"`
 }
+
+// counts reports whether the pod may have been evicted within the hour.
+func (e *Entry) counts(now time.Time) bool { return !e.Refused && now.Sub(e.At) < time.Hour }
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
 // evicted: a leader that continues after a crash knows of it, and evicts the same pod or none.
@@ -86,7 +94,7 @@ func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress 
 	case b.knows(c.Cause):
 		return "another pod of its workload was chosen for the same node and reason already", false
 	case b.recent(now, "") >= mostPerHour:
-		return fmt.Sprintf("%d pods were evicted within an hour (eviction.maxPerHour)", b.recent(now, "")), true
+		return fmt.Sprintf("as many pods as eviction.maxPerHour allows, %d, were evicted within an hour", mostPerHour), true
 	case !c.named():
 		return "its workload has a kind or name that no object can have", false
 	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
@@ -116,10 +124,10 @@ func (b *Book) bytes() (n int) {
 	return n
 }
 
-// recent returns how many pods in a namespace, or in all if it is empty, were about to be evicted within an hour.
+// recent returns how many pods in a namespace, or in all if it is empty, may have been evicted within an hour.
 func (b *Book) recent(now time.Time, namespace string) (n int) {
 	for i := range b.Entries {
-		if e := &b.Entries[i]; now.Sub(e.At) < time.Hour && (namespace == "" || e.Namespace == namespace) {
+		if e := &b.Entries[i]; e.counts(now) && (namespace == "" || e.Namespace == namespace) {
 			n++
 		}
 	}
@@ -133,17 +141,26 @@ func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
 		return time.Time{}
 	}
 	for i := range b.Entries {
-		if at := b.Entries[i].At.Add(time.Hour); at.After(now) && (until.IsZero() || at.Before(until)) {
+		e := &b.Entries[i]
+		if at := e.At.Add(time.Hour); e.counts(now) && (until.IsZero() || at.Before(until)) {
 			until = at
 		}
 	}
 	return until
 }
 
-// HadHalf reports whether half of the evictions of an hour were in a namespace. While pods wait in others, none has more, so that it
-// cannot keep these where they are.
-func (b *Book) HadHalf(now time.Time, namespace string, mostPerHour int) bool {
-	return 2*b.recent(now, namespace) >= mostPerHour
+// HadHalf reports whether half of the evictions of an hour were in the namespace of a candidate, of other pods. While pods wait in
+// others, none has more, so that it cannot keep these where they are.
+func (b *Book) HadHalf(now time.Time, c *Candidate, mostPerHour int) bool {
+	return 2*(b.recent(now, c.Namespace)-b.own(now, c)) >= mostPerHour
+}
+
+// own returns 1 if a candidate itself counts as evicted within the hour, or else 0.
+func (b *Book) own(now time.Time, c *Candidate) int {
+	if e := b.Of(c.UID); e != nil && e.counts(now) {
+		return 1
+	}
+	return 0
 }
 
 // Decide writes to the book that a candidate moves, and returns its entry; nil if it may not move now.
@@ -157,7 +174,13 @@ func (b *Book) Decide(now time.Time, c *Candidate, mostPerHour int, inProgress f
 
 // Compare orders candidates: those that move first come first.
 func Compare(a, b Candidate) int {
-	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.Rest, a.Rest), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Pod, b.Pod))
+	shares := func(c *Candidate) int {
+		if c.Shares {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(shares(&a), shares(&b)), cmp.Compare(b.Rest, a.Rest), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Pod, b.Pod))
 }
 
 // Of returns the entry of a pod; nil if there is none.
@@ -169,13 +192,13 @@ func (b *Book) Of(uid types.UID) *Entry {
 	return &b.Entries[i]
 }
 
-// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, and how many pods its
-// workload has now. It returns the entry; nil if the pod may not be evicted, or need not be. Each attempt counts for the hour: any
-// of them may be the one that succeeds. While its cause was gone, others may have begun to move: moving reports whether the pod of
-// an entry may be on its way, and of those that are only in progress, the first one is next.
+// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, for what cause now, and
+// how many pods its workload has. It returns the entry; nil if the pod may not be evicted, or need not be. Each attempt counts for the
+// hour until it is refused: any of them may be the one that succeeds. While its cause was gone, others may have begun to move: moving
+// reports whether the pod of an entry may be on its way, and of those that are only in progress, the first one is next.
 func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) *Entry {
 	e := b.Of(c.UID)
-	if e == nil || !e.Cleared.IsZero() {
+	if e == nil || e.Cause == c.Cause && !e.Cleared.IsZero() || e.Cause != c.Cause && b.knows(c.Cause) {
 		return nil
 	}
 	first := true
@@ -189,15 +212,25 @@ func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, m
 			return nil
 		}
 	}
-	others := b.recent(now, "")
-	if now.Sub(e.At) < time.Hour {
-		others--
-	}
-	if others >= mostPerHour {
+	if b.recent(now, "")-b.own(now, c) >= mostPerHour {
 		return nil
 	}
-	e.At, e.Pods, e.Ready = now, c.Pods, c.Ready
+	if e.Cause != c.Cause {
+		e.Cause, e.Cleared, e.Returned = c.Cause, time.Time{}, time.Time{}
+	}
+	e.At, e.Refused, e.Pods, e.Ready = now, false, c.Pods, c.Ready
 	return e
+}
+
+// Refuse writes that a pod was not evicted when it was last about to be, at this time. It reports whether the book has changed, so that
+// it must be stored.
+func (b *Book) Refuse(uid types.UID, at time.Time) (changed bool) {
+	e := b.Of(uid)
+	if e == nil || !e.At.Equal(at) || e.Refused {
+		return false
+	}
+	e.Refused = true
+	return true
 }
 
 // knows reports whether a pod was already moved for a cause that is not closed.
@@ -213,12 +246,22 @@ func (b *Book) Clone() *Book {
 // Continue begins to use a book that another process has stored. Nobody looked meanwhile, so that a cause that was gone may have
 // come back: it counts as holding until Review says otherwise. It reports whether the book has changed, so that it must be
 // stored.
-func (b *Book) Continue() (changed bool) {
+func (b *Book) Continue(now time.Time) (changed bool) {
 	for i := range b.Entries {
-		changed = changed || !b.Entries[i].Cleared.IsZero()
-		b.Entries[i].Cleared = time.Time{}
+		if e := &b.Entries[i]; !e.Cleared.IsZero() {
+			e.Cleared, e.Returned, changed = time.Time{}, now, true
+		}
 	}
 	return changed
+}
+
+// Due returns from when on the pod of an entry may move for its cause, which has held since then or came back, if it must have held
+// for some time.
+func (e *Entry) Due(after time.Duration) time.Time {
+	if e.Returned.IsZero() {
+		return e.Chosen
+	}
+	return e.Returned.Add(after)
 }
 
 // Review records which causes are gone, and forgets what no longer counts. It reports whether the book has changed, so that
@@ -227,14 +270,14 @@ func (b *Book) Continue() (changed bool) {
 func (b *Book) Review(now time.Time, holds func(Cause) bool) (changed bool) {
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		for _, at := range [...]*time.Time{&e.At, &e.Chosen, &e.Cleared, &e.Missed} {
+		for _, at := range [...]*time.Time{&e.At, &e.Chosen, &e.Cleared, &e.Returned, &e.Missed} {
 			if at.After(now) {
 				*at, changed = now, true
 			}
 		}
 		switch held := holds(e.Cause); {
 		case held && !e.Cleared.IsZero():
-			e.Cleared, changed = time.Time{}, true
+			e.Cleared, e.Returned, changed = time.Time{}, now, true
 		case !held && e.Cleared.IsZero():
 			e.Cleared, changed = now, true
 		}

@@ -137,7 +137,7 @@ func TestNeverTwice(t *testing.T) {
 				if err := json.Unmarshal(stored, book); err != nil {
 					t.Fatal(err)
 				}
-				book.Continue()
+				book.Continue(now)
 				return false
 			}
 			var err error

@@ -22,7 +22,11 @@ const systemCritical = 2_000_000_000
 // Protected returns why a pod must stay where it is, whatever its node lacks; empty if it may move. claims says what is
 // known of its PersistentVolumeClaims, by their names.
 func Protected(p *corev1.Pod, claims map[string]*Claim) string {
-	owner := metav1.GetControllerOf(p)
+	kind := ""
+	if owner := metav1.GetControllerOf(p); owner != nil {
+		kind = owner.Kind
+	}
+	why := ProtectedBy(kind)
 	switch {
 	case p.DeletionTimestamp != nil:
 		return "it is being deleted"
@@ -30,12 +34,10 @@ func Protected(p *corev1.Pod, claims map[string]*Claim) string {
 		return "it has finished"
 	case p.Annotations[corev1.MirrorPodAnnotationKey] != "":
 		return "it is a static pod"
-	case owner == nil:
-		return "it has no controller that would create it again"
-	case owner.Kind == "DaemonSet":
-		return "a DaemonSet's pod would return to the same node"
-	case owner.Kind == "Job":
-		return "its Job would start over"
+	case why != "":
+		return why
+	case p.Spec.RestartPolicy != corev1.RestartPolicyAlways && p.Spec.RestartPolicy != "":
+		return "it runs to its end, and would start over"
 	case p.Annotations[SafeToEvict] == "false":
 		return "its annotation " + SafeToEvict + " is false"
 	case p.Annotations[DoNotDisrupt] == "true":
@@ -44,6 +46,20 @@ func Protected(p *corev1.Pod, claims map[string]*Claim) string {
 		return "the cluster needs it: its priority is critical"
 	}
 	return localStorage(p, claims)
+}
+
+// ProtectedBy returns why a pod with a controller of this kind must stay where it is; empty if it may move. Without a controller, the
+// kind is empty.
+func ProtectedBy(kind string) string {
+	switch kind {
+	case "":
+		return "it has no controller that would create it again"
+	case "DaemonSet":
+		return "a DaemonSet's pod would return to the same node"
+	case "Job":
+		return "its Job would start over"
+	}
+	return ""
 }
 
 // localStorage returns which data of a pod would be lost, or would not follow it; empty if there is none.

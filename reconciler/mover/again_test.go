@@ -343,7 +343,7 @@ func TestShortNodes(t *testing.T) {
 		w.put(p)
 		known.of["db-1"] = node.Resources{CPU: 301}
 		w.after(time.Second)
-		w.expect(0, "it is not evicted: a pod in another namespace needs more of what their node lacks")
+		w.expect(0, "it is not evicted: pods in another namespace need more of what their node lacks")
 		if _, waiting := w.mover.Moved(); waiting != 1 {
 			t.Errorf("%d pods wait, want 1: db-1", waiting)
 		}

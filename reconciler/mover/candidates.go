@@ -17,16 +17,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// shortNode is what the node of a pod lacks whose cause is headroom.
-const shortNode = "its node lacks room for what its pods need"
-
 // candidate is a pod that may move.
 type candidate struct {
 	evict.Candidate
 	of       *pod.Pod
 	settings *policy.Eviction
 	message  string
-	// requests are what the pod requests when it is created again.
+	// quotas are the ResourceQuotas of its namespace, and requests is what the pod requests when it is created again.
+	quotas   []*corev1.ResourceQuota
 	requests corev1.ResourceList
 	// budget means that a PodDisruptionBudget does not permit that it moves.
 	budget bool
@@ -34,7 +32,6 @@ type candidate struct {
 
 // lackingPods returns the pods whose time has come because their node has no room for them.
 func (g *glance) lackingPods() (due []*candidate) {
-	book, _ := g.store.last()
 	g.mu.Lock()
 	lacking := make(map[types.NamespacedName]trouble, len(g.lacking))
 	for name, t := range g.lacking {
@@ -43,22 +40,38 @@ func (g *glance) lackingPods() (due []*candidate) {
 	g.mu.Unlock()
 	for name, t := range lacking {
 		of := g.Cluster.Pods(name.Namespace).Get(name.Name)
-		if of == nil || of.UID != t.uid || !of.Lives() || book.Of(t.uid) != nil {
+		if of == nil || of.UID != t.uid || !of.Lives() {
 			continue
 		}
 		c := g.candidate(of, t.Cause, t.message)
 		if !c.settings.Enabled {
 			continue
 		}
-		if at := t.due(c.settings); g.now.Before(at) {
-			g.soon(at)
-			continue
-		}
-		if !g.waits(t.uid, name.Namespace) {
+		g.must[t.uid] = true
+		if g.isDue(c, t.due(c.settings)) {
 			due = append(due, c)
 		}
 	}
 	return due
+}
+
+// isDue reports whether a candidate may move that may from a time on, and waits for no other attempt.
+func (g *glance) isDue(c *candidate, at time.Time) bool {
+	book, _ := g.store.last()
+	if at = dueOf(book.Of(c.UID), c.Cause, at, c.settings); g.now.Before(at) {
+		g.soon(at)
+		return false
+	}
+	return !g.waits(c.UID, c.Namespace)
+}
+
+// dueOf returns from when on a pod may move for a cause, given its entry, nil if it has none. A pod that was chosen for the cause need
+// not wait again, say because another replica leads now.
+func dueOf(e *evict.Entry, cause evict.Cause, at time.Time, settings *policy.Eviction) time.Time {
+	if e != nil && e.Cause == cause && e.Cleared.IsZero() {
+		return earlier(at, e.Due(settings.After))
+	}
+	return at
 }
 
 // due returns from when on a pod may move.
@@ -71,7 +84,6 @@ func (t *trouble) due(settings *policy.Eviction) time.Time {
 
 // podsOnShortNodes returns the pods whose time has come on nodes that lack room for what their pods need or use.
 func (g *glance) podsOnShortNodes() (due []*candidate) {
-	book, _ := g.store.last()
 	g.mu.Lock()
 	short := maps.Clone(g.short)
 	g.mu.Unlock()
@@ -79,15 +91,17 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 		lacks := short[name]
 		for _, l := range lacks.leavers {
 			of := l.of
-			if l.stays || book.Of(of.UID) != nil {
+			if l.stays {
 				continue
 			}
 			w := topOf(of, g.Cluster.Owners().Chain(nil, of))
-			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, shortNode)
-			c.Rest = l.rest
-			if at := lacks.due(c.settings); c.settings.Enabled && g.now.Before(at) {
-				g.soon(at)
-			} else if c.settings.Enabled && !g.waits(of.UID, of.Namespace()) {
+			c := g.candidate(of, evict.Cause{Namespace: of.Namespace(), Workload: w, Node: name, Reason: headroom}, lacks.String())
+			if !c.settings.Enabled {
+				continue
+			}
+			c.Rest, c.Shares = l.rest, !lacks.inUse
+			g.must[of.UID] = true
+			if g.isDue(c, lacks.due(c.settings)) {
 				due = append(due, c)
 			}
 		}
@@ -99,25 +113,27 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 type leaver struct {
 	of   *pod.Pod
 	rest int64
-	// stays means that a pod in another namespace has a larger rest.
+	// stays means that it would move for pods in another namespace.
 	stays bool
 }
 
-// leaversOf returns the pods whose leaving makes room on a node, by their UIDs. Only those in the namespace of the pod with the largest
-// rest may, whether or not that pod itself may: nobody moves so that the pods of others can have more. If more is in use than the
-// node has, those count that use it, or else all.
-func (m *Mover) leaversOf(name string, lacks *shortage) map[types.UID]leaver {
+// leaversOf returns the pods whose leaving makes room on a node, by their UIDs. Nobody moves so that the pods of others can have more:
+// only those in the namespace may whose pods have the largest rest together, whether or not each of them may. If more is in use than
+// the node has, those count that use it, or else all. If not, and pods lack room themselves, only their namespace may.
+func (m *Mover) leaversOf(name string, lacks *shortage, lacking map[string]bool) map[types.UID]leaver {
 	all := m.rests(name, lacks.of, lacks.inUse)
 	if lacks.inUse && len(all) == 0 {
 		all = m.rests(name, lacks.of, false)
 	}
-	largest, most := map[string]int64{}, int64(0)
+	sums, most := map[string]int64{}, int64(0)
 	for _, l := range all {
-		largest[l.of.Namespace()], most = max(largest[l.of.Namespace()], l.rest), max(most, l.rest)
+		sums[l.of.Namespace()] += l.rest
+		most = max(most, sums[l.of.Namespace()])
 	}
 	leavers := make(map[types.UID]leaver, len(all))
 	for _, l := range all {
-		l.stays = largest[l.of.Namespace()] < most
+		namespace := l.of.Namespace()
+		l.stays = sums[namespace] < most || !lacks.inUse && len(lacking) > 0 && !lacking[namespace]
 		leavers[l.of.UID] = l
 	}
 	return leavers
@@ -151,17 +167,14 @@ func (g *glance) candidate(of *pod.Pod, cause evict.Cause, message string) *cand
 
 // excludes returns why a pod must not move, as far as that is known without the API server; empty if it may.
 func (g *glance) excludes(c *candidate) string {
-	if !c.settings.Enabled {
-		return "eviction.enabled is false for it"
-	}
-	text, has := c.of.Annotation(contract.EvictionRank)
-	if why := keptByRank(text, has, c.settings); why != "" {
+	if why := kept(c.of, c.settings); why != "" {
 		return why
 	}
 	if h, held := g.Holds.Of(c.Namespace, c.Pod, c.UID, g.Cluster.Owners().Chain(nil, c.of)...); held {
 		return fmt.Sprintf("a %s of %s is in effect", h.Kind, h.Scope)
 	}
 	s := g.Cluster.Snapshot(c.of, g.Rules)
+	c.quotas = s.Around.Quotas
 	p := g.Planner.Plan(s)
 	if _, lacks := p.Lacks(c.of); !lacks && c.Reason != headroom {
 		return "its node has room for it"
@@ -173,6 +186,15 @@ func (g *glance) excludes(c *candidate) string {
 	why := refusedBy(s.Budgets(), ready)
 	c.budget = why != ""
 	return why
+}
+
+// kept returns why a pod never moves, as far as the cache tells; empty if it may.
+func kept(of *pod.Pod, settings *policy.Eviction) string {
+	if why := evict.ProtectedBy(of.Controller().Kind); why != "" {
+		return why
+	}
+	rank, has := of.Annotation(contract.EvictionRank)
+	return keptByRank(rank, has, settings)
 }
 
 // keptByRank returns why the rank in the annotation of a pod, or else in its rule, keeps the pod where it is; empty if it does not.

@@ -3,6 +3,7 @@ package mover
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -141,6 +143,26 @@ func (s *shortage) due(settings *policy.Eviction) time.Time {
 	return s.since.Add(settings.After)
 }
 
+const mebibyte = 1 << 20
+
+// String says what the node of a pod lacks.
+func (s *shortage) String() string {
+	var amounts []string
+	for _, m := range sizing.Measures {
+		n := s.of.Of(m)
+		if m == sizing.Memory {
+			n = (n + mebibyte - 1) / mebibyte * mebibyte
+		}
+		if n > 0 {
+			amounts = append(amounts, m.Text(n)+" of "+m.Name)
+		}
+	}
+	if s.inUse {
+		return "the pods on its node use " + strings.Join(amounts, " and ") + " more than it has"
+	}
+	return "its node lacks " + strings.Join(amounts, " and ") + " for what its pods need together"
+}
+
 // NodeChanged takes note that what a node lacks, according to Headroom, may have changed.
 func (m *Mover) NodeChanged(name string) {
 	if m == nil || m.Headroom == nil {
@@ -168,11 +190,18 @@ func (m *Mover) checkNodes(now time.Time, enabled bool) (any bool) {
 		return false
 	}
 	m.changed = map[string]struct{}{}
+	lacking := map[string]map[string]bool{} // Namespaces of pods that lack room themselves, by node.
+	for _, t := range m.lacking {
+		if lacking[t.Node] == nil {
+			lacking[t.Node] = map[string]bool{}
+		}
+		lacking[t.Node][t.Namespace] = true
+	}
 	m.mu.Unlock()
 	for name := range ask {
 		var lacks shortage
 		if lacks.of, lacks.inUse = m.Headroom.Lacks(name); lacks.of != (node.Resources{}) {
-			lacks.leavers = m.leaversOf(name, &lacks)
+			lacks.leavers = m.leaversOf(name, &lacks, lacking[name])
 		}
 		m.setShort(name, now, &lacks)
 	}

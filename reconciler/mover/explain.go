@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 )
@@ -31,60 +30,59 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	}
 	t, lacks := m.lacking[of.NamespacedName()], m.short[of.Node()]
 	m.mu.Unlock()
-	if e := book.Of(of.UID); e != nil {
-		return explainEntry(e, &r)
-	}
 	settings := &rules.Table.Profile(of).Eviction
 	itself := t != nil && t.uid == of.UID
 	l, leaves := lacks.leavers[of.UID]
-	var due time.Time
-	switch {
-	case !itself && (!leaves || !settings.Enabled):
-		return ""
-	case !itself && l.stays:
-		return "it is not evicted: a pod in another namespace needs more of what their node lacks"
-	case !itself:
-		due = lacks.due(settings)
-	case !leaves || l.stays:
-		due = t.due(settings)
-	default:
-		due = earlier(t.due(settings), lacks.due(settings))
+	must := itself || leaves && !l.stays
+	e := book.Of(of.UID)
+	due := now
+	if itself {
+		due = dueOf(e, t.Cause, t.due(settings), settings)
 	}
-	rank, ranked := of.Annotation(contract.EvictionRank)
-	kept := keptByRank(rank, ranked, settings)
+	if leaves && !l.stays {
+		cause := evict.Cause{Namespace: of.Namespace(), Workload: topOf(of, m.Cluster.Owners().Chain(nil, of)), Node: of.Node(), Reason: headroom}
+		if at := dueOf(e, cause, lacks.due(settings), settings); !itself || at.Before(due) {
+			due = at
+		}
+	}
+	never := kept(of, settings)
+	said, whyNot := "it is not evicted: ", ""
+	if e != nil {
+		said = fmt.Sprintf("it was chosen to be evicted at %s (%s), but not now: ", e.Chosen.UTC().Format(time.RFC3339), e.Reason)
+	}
 	switch {
 	case !settings.Enabled:
-		return "it is not evicted: eviction.enabled is false for it"
-	case kept != "":
-		return "it is not evicted: " + kept
+		whyNot = "eviction.enabled is false for it"
+	case never != "":
+		whyNot = never
 	case err != nil:
-		return "it is not evicted: " + err.Error()
+		whyNot = err.Error()
 	case rules.Holds.Freeze() != nil:
-		return "it is not evicted: the cluster is frozen"
-	case r.why != "":
-		return fmt.Sprintf("it is not evicted: %s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
-	case now.Before(due):
-		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", due.UTC().Format(time.RFC3339))
-	case !itself:
-		return "it may be evicted, because its node lacks room for what its pods need together; the leader decides"
+		whyNot = "the cluster is frozen"
+	case leaves && !must:
+		whyNot = "pods in another namespace need more of what their node lacks"
+	case e != nil && !must && !e.Cleared.IsZero():
+		whyNot = "its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339)
+	case must && r.why != "":
+		whyNot = fmt.Sprintf("%s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
 	}
-	return "it is evicted if another node has room for it; the leader decides"
-}
-
-// explainEntry says what becomes of a pod that was chosen.
-func explainEntry(e *evict.Entry, r *retry) string {
-	text := fmt.Sprintf("it was chosen to be evicted at %s (%s)", e.Chosen.UTC().Format(time.RFC3339), e.Reason)
 	switch {
-	case !e.Cleared.IsZero():
-		return text + ", but its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339)
-	case r.why != "":
-		return text + ": " + r.why
+	case e == nil && !itself && (!leaves || !settings.Enabled):
+		return ""
+	case whyNot != "":
+		return said + whyNot
+	case must && now.Before(due):
+		return fmt.Sprintf("it may be evicted from %s on, if its node still has no room for it and another node has", due.UTC().Format(time.RFC3339))
+	case itself:
+		return "it is evicted if another node has room for it; the leader decides"
+	case must:
+		return "it may be evicted, because " + lacks.String() + "; the leader decides"
 	}
-	return text
+	return fmt.Sprintf("it was chosen to be evicted at %s (%s)", e.Chosen.UTC().Format(time.RFC3339), e.Reason)
 }
 
 // Moved returns the evictions of the last hour, the newest first, and how many pods may be evicted because their nodes have no
-// room for them, and are not yet. Pods that their rank keeps do not count.
+// room for them, and are not yet. Pods that never move do not count.
 func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	if m == nil {
 		return nil, 0
@@ -93,7 +91,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	for i := range book.Entries {
 		switch e := &book.Entries[i]; {
 		case m.gone(e):
-			if m.Clock.Since(e.At) < time.Hour {
+			if !e.Refused && m.Clock.Since(e.At) < time.Hour {
 				done = append(done, *e)
 			}
 		case e.Cleared.IsZero():
@@ -114,8 +112,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 		if of == nil || of.UID != uid || !of.Lives() || book.Of(uid) != nil {
 			return
 		}
-		rank, ranked := of.Annotation(contract.EvictionRank)
-		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && keptByRank(rank, ranked, settings) == "" {
+		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && kept(of, settings) == "" {
 			waits[uid] = true
 		}
 	}

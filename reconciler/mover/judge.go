@@ -49,7 +49,8 @@ func (g *glance) judge(ctx context.Context, c *candidate) (live *corev1.Pod, why
 	if last, err := g.isLast(ctx, live, c.of); err != nil || last {
 		return live, "no other pod of its workload is ready", nil, err
 	}
-	if waits := c.Pods - c.Ready; c.of.Controller().Kind == "StatefulSet" && (waits > 1 || waits == 1 && isReady(live)) {
+	waits := c.Pods - c.Ready + g.count(c.Namespace, c.Workload).going
+	if c.of.Controller().Kind == "StatefulSet" && (waits > 1 || waits == 1 && isReady(live)) {
 		return live, "another pod of its StatefulSet is not ready, without which it may not be created again", nil, nil
 	}
 	fits, why, err = g.place(ctx, c, live, claims)

@@ -1,15 +1,16 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
-	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -31,6 +32,8 @@ type glance struct {
 	// sizes has those of the workloads of namespaces, and waiting the namespaces where pods wait for other evictions.
 	sizes   map[string]map[workload.Workload]size
 	waiting map[string]bool
+	// must has the pods that must move now or later.
+	must map[types.UID]bool
 }
 
 // soon lets the next look be at this time or earlier.
@@ -59,7 +62,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	}
 	g := &glance{
 		Mover: m, Rules: rules, now: now, holds: m.holding(knowsNodes), doubtful: m.doubtful,
-		sizes: map[string]map[workload.Workload]size{}, waiting: map[string]bool{},
+		sizes: map[string]map[workload.Workload]size{}, waiting: map[string]bool{}, must: map[types.UID]bool{},
 	}
 	m.doubtful = true // Unless the book is reviewed.
 	book, err := m.store.last()
@@ -85,8 +88,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 		return now.Add(lastRetry) // The end of a freeze is a change.
 	}
 	g.heedLimit()
-	g.continueAll(ctx)
-	g.begin(ctx)
+	g.moveAll(ctx)
 	if g.judged == 0 {
 		g.views = nil // It may be long until they are needed again.
 	}
@@ -98,7 +100,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 
 // prepare brings a stored book up to date, and reports whether that has changed it.
 func (g *glance) prepare(b *evict.Book) (changed bool) {
-	continued := g.doubtful && b.Continue()
+	continued := g.doubtful && b.Continue(g.now)
 	changed = b.Review(g.now, g.holds) || continued
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.Missed.IsZero() && g.missed(e) {
@@ -121,7 +123,7 @@ func (g *glance) change(ctx context.Context, change func(*evict.Book) bool) erro
 	}
 	g.doubtful = false
 	if written {
-		g.works(errUnstored, "")
+		g.works(place{kind: errUnstored})
 	}
 	return nil
 }
@@ -142,7 +144,7 @@ func (g *glance) review(ctx context.Context) error {
 	for i := range book.Entries {
 		e := &book.Entries[i]
 		known[e.UID] = true
-		if g.podOf(e) == nil {
+		if g.podOf(e) == nil && !e.Refused {
 			g.Loop.CountEviction(workload.Group{Namespace: e.Namespace, Workload: e.Workload}, workload.Eviction{Pod: e.Pod, UID: e.UID, At: e.At, Missed: e.Missed})
 		}
 	}
@@ -154,30 +156,6 @@ func (g *glance) review(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// continueAll evicts the pods of entries that could not be evicted before.
-func (g *glance) continueAll(ctx context.Context) {
-	book, _ := g.store.last()
-	for i := range book.Entries {
-		e := &book.Entries[i]
-		of := g.podOf(e)
-		if of == nil || of.Terminating() || !e.Cleared.IsZero() || g.waits(e.UID, e.Namespace) {
-			continue
-		}
-		if g.judged >= mostJudged {
-			g.soon(g.now)
-			return
-		}
-		c := g.candidate(of, e.Cause, g.messageOf(of))
-		if why := g.excludes(c); why != "" {
-			g.keep(c, why)
-			continue
-		}
-		g.move(ctx, c, func(b *evict.Book) *evict.Entry {
-			return b.Again(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
-		})
-	}
 }
 
 // heedLimit lets pods that wait for others try again if other numbers of pods may be evicted than at the last look.
@@ -197,20 +175,9 @@ func (g *glance) heedLimit() {
 // mostPerHour is how many pods are evicted within an hour.
 func (g *glance) mostPerHour() int { return g.Table.Profiles()[0].Eviction.MaxPerHour }
 
-// messageOf returns what the node of a pod lacks.
-func (m *Mover) messageOf(of *pod.Pod) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if t := m.lacking[of.NamespacedName()]; t != nil {
-		return t.message
-	}
-	return shortNode
-}
-
-// begin chooses pods to move.
-func (g *glance) begin(ctx context.Context) {
+// moveAll moves the pods whose time has come, first those that were chosen before and could not be evicted.
+func (g *glance) moveAll(ctx context.Context) {
 	candidates := append(g.lackingPods(), g.podsOnShortNodes()...) // A pod may have two causes.
-	slices.SortFunc(candidates, func(a, b *candidate) int { return evict.Compare(a.Candidate, b.Candidate) })
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool {
 		why := g.excludes(c)
 		if why != "" {
@@ -218,18 +185,18 @@ func (g *glance) begin(ctx context.Context) {
 		}
 		return why != ""
 	})
+	book, _ := g.store.last()
+	slices.SortFunc(candidates, func(a, b *candidate) int { return compare(book, a, b) })
 	for _, c := range candidates {
 		g.waiting[c.Namespace] = true
 	}
+	tried := map[types.UID]bool{}
 	for _, c := range candidates {
-		book, _ := g.store.last()
-		if book.Of(c.UID) != nil {
+		if tried[c.UID] {
 			continue // It moves for its other cause.
 		}
-		why, waits := book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
-		if why == "" && book.HadHalf(g.now, c.Namespace, g.mostPerHour()) && len(g.waiting) > 1 {
-			why, waits = "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true
-		}
+		book, _ := g.store.last()
+		why, waits, decide := g.decide(book, c)
 		switch {
 		case waits:
 			at := g.now.Add(leastPause)
@@ -246,6 +213,43 @@ func (g *glance) begin(ctx context.Context) {
 			g.soon(g.now)
 			return
 		}
-		g.move(ctx, c, func(b *evict.Book) *evict.Entry { return b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress) })
+		tried[c.UID] = true
+		g.move(ctx, c, decide)
 	}
+}
+
+// compare orders candidates: first those that were chosen before, the oldest first, for the same cause if that still holds.
+func compare(book *evict.Book, a, b *candidate) int {
+	x, y := book.Of(a.UID), book.Of(b.UID)
+	switch {
+	case x != nil && y != nil:
+		same := func(e *evict.Entry, c *candidate) int {
+			if e.Cause == c.Cause {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(x.Chosen.Compare(y.Chosen), strings.Compare(string(a.UID), string(b.UID)), same(x, a)-same(y, b))
+	case x != nil:
+		return -1
+	case y != nil:
+		return 1
+	}
+	return evict.Compare(a.Candidate, b.Candidate)
+}
+
+// decide returns why a candidate does not move now, and whether only others come first, or else what writes that it moves.
+func (g *glance) decide(book *evict.Book, c *candidate) (why string, waits bool, decide func(*evict.Book) *evict.Entry) {
+	decide = func(b *evict.Book) *evict.Entry { return b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress) }
+	if book.Of(c.UID) == nil {
+		why, waits = book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
+	} else {
+		decide = func(b *evict.Book) *evict.Entry {
+			return b.Again(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
+		}
+	}
+	if why == "" && len(g.waiting) > 1 && book.HadHalf(g.now, &c.Candidate, g.mostPerHour()) {
+		return "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true, nil
+	}
+	return why, waits, decide
 }

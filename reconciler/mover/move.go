@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,13 +33,13 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		return
 	case err != nil:
 		if apierrors.IsForbidden(err) { // To read is not subject to admission.
-			g.fails(errUnjudged, failure{err: errUnjudged, where: string(c.UID)})
+			g.fails(place{errUnjudged, string(c.UID)}, errUnjudged)
 		}
 		logger.Error(err, "Pod not evicted, because it is not known where it could go; retrying later")
 		g.postpone(c.UID, "it is not known where it could go: "+err.Error())
 		return
 	}
-	g.works(errUnjudged, string(c.UID))
+	g.works(place{errUnjudged, string(c.UID)})
 	if why != "" {
 		logger.V(1).Info("Pod not evicted", "why", why)
 		g.postpone(c.UID, why)
@@ -79,9 +80,9 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		if tries := g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run"); tries == 0 {
 			logger.Info("Dry run, pod not evicted", "why", said)
 		}
+		g.refused(ctx, c, at)
 		return
 	}
-	before, had := g.leaving[c.UID]
 	g.leaving[c.UID] = leaving{at: at, requests: c.requests}
 	err := g.Evict(ctx, live, func(ctx context.Context) error { return g.Loop.PermitEviction(ctx, c.of) })
 	g.scene, g.sizes = nil, map[string]map[workload.Workload]size{} // They may have changed.
@@ -89,38 +90,51 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 	var stopped *actuate.StoppedError
 	switch {
 	case err == nil:
-		g.works(errRefused, c.Namespace)
+		g.works(place{errRefused, c.Namespace})
 		g.metrics.evictions.WithLabelValues(c.Reason, resultEvicted).Inc()
 		logger.Info("Pod evicted", "why", said)
 		g.Tell(types.NamespacedName{Namespace: c.Namespace, Name: c.Pod}, c.UID, plan.Reason{Code: contract.Evicted, Message: said})
 		g.soon(g.now.Add(seenWithin))
 		g.done(c.UID, "it was evicted")
 	case errors.As(err, &stopped):
-		before.at = at
-		if g.leaving[c.UID] = before; !had {
-			delete(g.leaving, c.UID)
-		}
 		g.postpone(c.UID, stopped.Because)
+		g.refused(ctx, c, at)
 	case errors.As(err, &budget):
-		g.works(errRefused, c.Namespace)
-		g.leaving[c.UID] = leaving{at: at, settled: true}
+		g.works(place{errRefused, c.Namespace})
 		g.metrics.evictions.WithLabelValues(c.Reason, resultBudget).Inc()
 		logger.Info("Pod not evicted yet; trying again", "err", err.Error())
 		c.budget = true
 		g.keep(c, "a PodDisruptionBudget does not allow it now")
 		g.askedFor(c.UID, actuate.Asked(err))
+		g.refused(ctx, c, at)
 	case actuate.Outdated(err):
-		g.works(errRefused, c.Namespace)
+		g.works(place{errRefused, c.Namespace})
 		g.postpone(c.UID, "it has changed in the meantime")
 	default:
-		if actuate.MissingRight(err) {
-			g.fails(errRefused, failure{err: errRefused, where: c.Namespace})
-		} else if actuate.Denied(err) { // It has the right, but this pod stays.
-			g.works(errRefused, c.Namespace)
+		noRight, denied, busy := actuate.MissingRight(err), actuate.Denied(err), actuate.StatusCode(err) == http.StatusTooManyRequests
+		switch {
+		case noRight:
+			g.fails(place{errRefused, c.Namespace}, errRefused)
+		case denied: // It has the right, but this pod stays.
+			g.works(place{errRefused, c.Namespace})
+		}
+		if noRight || denied || busy {
+			g.refused(ctx, c, at)
 		}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
 		logger.Error(err, "Pod not evicted; trying again")
 		g.postpone(c.UID, "the API server does not accept it: "+err.Error())
 		g.askedFor(c.UID, actuate.Asked(err))
+	}
+}
+
+// refused writes down that a pod was certainly not evicted at this time: it does not count as one that was. If that cannot be
+// stored, it counts.
+func (g *glance) refused(ctx context.Context, c *candidate, at time.Time) {
+	if !g.leads() {
+		return
+	}
+	if err := g.change(ctx, func(b *evict.Book) bool { return b.Refuse(c.UID, at) }); err != nil {
+		g.unstored(ctx, err)
 	}
 }

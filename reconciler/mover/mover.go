@@ -112,9 +112,9 @@ type Mover struct {
 	retries map[types.UID]*retry
 	// most is how many pods might be evicted within an hour as of the last look.
 	most int
-	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last, by its kind.
+	// problem is why nothing can be evicted, nil if something may be, and failed what has failed last.
 	problem error
-	failed  map[error]failure
+	failed  map[place]failure
 }
 
 // New returns a mover that does nothing until Run.
@@ -122,7 +122,7 @@ func New(config Config) *Mover {
 	m := &Mover{
 		Config: config, metrics: newMetrics(), wake: make(chan struct{}, 1), doubtful: true,
 		lacking: map[types.NamespacedName]*trouble{}, held: map[evict.Cause]struct{}{}, short: map[string]shortage{}, changed: map[string]struct{}{}, retries: map[types.UID]*retry{},
-		leaving: map[types.UID]leaving{}, failed: map[error]failure{},
+		leaving: map[types.UID]leaving{}, failed: map[place]failure{},
 	}
 	m.store = newStore(m)
 	return m

@@ -43,6 +43,9 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	if !known {
 		return nil, "it is not known yet where a pod goes that was evicted before", nil
 	}
+	if why := safety.NoRoomAfter(c.quotas, c.of, pod.BeingCreated(created, "", g.now)); why != "" {
+		return nil, "it could not be created again: " + why, nil
+	}
 	scene := g.sceneNow()
 	scene.Claims, scene.Coming, c.requests = claims, coming, evict.Requests(created)
 	any := map[string]int{} // Until it is clear which nodes matter.
@@ -66,7 +69,9 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 		if i == mostTargets {
 			break
 		}
-		if lack := g.lacksOn(written, name); lack == "" {
+		if short := g.shortOf(name); short != "" {
+			why = fmt.Sprintf("%s has room for it, but not for the pods that it has: %s", name, short)
+		} else if lack := g.lacksOn(written, name); lack == "" {
 			good = append(good, name)
 		} else {
 			why = fmt.Sprintf("%s has room for it, but not for the size that it needs there: %s", name, lack)
@@ -76,6 +81,16 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 		why = ""
 	}
 	return good, why, nil
+}
+
+// shortOf returns what a node lacks for the pods that it has; empty if it lacks nothing.
+func (m *Mover) shortOf(node string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if lacks, short := m.short[node]; short {
+		return lacks.String()
+	}
+	return ""
 }
 
 // limit finds out how many volumes some nodes can attach; for the others, that is not known.

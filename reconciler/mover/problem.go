@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -16,14 +17,20 @@ var (
 	errRefused  = errors.New("pods cannot be evicted: the API server forbids it, as the log says; apply the component evict-pods, which has the right")
 )
 
-// failure is that something has failed which is needed to move pods.
-type failure struct {
-	// err is what everybody may see of it.
-	err error
-	// where is the namespace or the pod, if it may concern only that; empty if it concerns all.
+// place is a kind of problem, and the namespace or the pod that it may concern only; empty if it concerns all.
+type place struct {
+	kind  error
 	where string
-	at    time.Time
 }
+
+// failure is what everybody may see of a problem, and when it occurred last.
+type failure struct {
+	err error
+	at  time.Time
+}
+
+// lasts reports whether it still prevents something. Later, nobody tries it.
+func (f *failure) lasts(now time.Time) bool { return now.Sub(f.at) < 2*lastRetry }
 
 // Problem returns why pods cannot be evicted although the configuration says so; nil if nothing is known to prevent it.
 func (m *Mover) Problem() error {
@@ -35,9 +42,12 @@ func (m *Mover) Problem() error {
 	if m.problem != nil {
 		return m.problem
 	}
+	now := m.Clock.Now()
 	for _, kind := range [...]error{errUnstored, errRefused, errUnjudged} {
-		if f, failed := m.failed[kind]; failed && m.Clock.Since(f.at) < 2*lastRetry { // Later, nobody tries it.
-			return f.err
+		for p, f := range m.failed {
+			if errors.Is(p.kind, kind) && f.lasts(now) {
+				return f.err
+			}
 		}
 	}
 	return nil
@@ -50,27 +60,27 @@ func (m *Mover) fail(err error) {
 	m.problem = err
 }
 
-// fails notes a problem of one of these kinds, which lasts until works is called for the same namespace or pod.
-func (m *Mover) fails(kind error, f failure) {
+// fails notes a problem, which lasts until something works there.
+func (m *Mover) fails(at place, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f.at = m.Clock.Now()
-	m.failed[kind] = f
+	now := m.Clock.Now()
+	maps.DeleteFunc(m.failed, func(_ place, f failure) bool { return !f.lasts(now) })
+	m.failed[at] = failure{err, now}
 }
 
-func (m *Mover) works(kind error, where string) {
+func (m *Mover) works(at place) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failed[kind].where == where {
-		delete(m.failed, kind)
-	}
+	delete(m.failed, at)
 }
 
-// forget notes that this process no longer tries to move pods.
+// forget notes that this process no longer tries to move pods: what has prevented it is outdated.
 func (m *Mover) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.failed)
+	clear(m.retries)
 }
 
 // unstored reports that a decision cannot be stored, so that nothing is evicted.
@@ -78,6 +88,6 @@ func (m *Mover) unstored(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	m.fails(errUnstored, failure{err: fmt.Errorf("%w: %w", errUnstored, err)})
+	m.fails(place{kind: errUnstored}, fmt.Errorf("%w: %w", errUnstored, err))
 	klog.FromContext(ctx).Error(err, "Evictions cannot be stored, so no pod is evicted; retrying")
 }

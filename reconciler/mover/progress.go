@@ -27,7 +27,7 @@ const (
 // inProgress reports whether a pod is about to move, or has moved and its workload is not complete again. A budget or a
 // finalizer, say, may prevent that for good: others do not wait longer than for one that has moved.
 func (g *glance) inProgress(e *evict.Entry) bool {
-	return g.moving(e) || g.podOf(e) != nil && e.Cleared.IsZero() && g.now.Sub(e.Chosen) < wholeWithin
+	return g.moving(e) || g.podOf(e) != nil && g.must[e.UID] && e.Cleared.IsZero() && g.now.Sub(e.Chosen) < wholeWithin
 }
 
 // moving reports whether a pod may have been evicted, and its workload is not complete again.
@@ -42,15 +42,16 @@ func (g *glance) moving(e *evict.Entry) bool {
 // missed reports whether no ready pod has taken the place of one that was evicted. If all pods of the workload are ready, it
 // was scaled down.
 func (g *glance) missed(e *evict.Entry) bool {
-	if g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
+	if e.Refused || g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
 		return false
 	}
 	s := g.count(e.Namespace, e.Workload)
 	return s.ready < e.Ready && s.others > 0
 }
 
-// size is how many pods of a workload are ready, how many others it has, and how many of all are on a node.
-type size struct{ ready, others, placed int }
+// size is how many pods of a workload are ready, how many others it has, how many of both are on a node, and how many are being
+// deleted.
+type size struct{ ready, others, placed, going int }
 
 // count returns the size of a workload.
 func (g *glance) count(namespace string, w workload.Workload) size {
@@ -59,18 +60,21 @@ func (g *glance) count(namespace string, w workload.Workload) size {
 		sizes = map[workload.Workload]size{}
 		owners := make([]workload.Workload, 0, 4) // Few pods have more than 4.
 		for _, of := range g.Cluster.Pods(namespace).List() {
-			if !of.Lives() {
+			if of.Finished() {
 				continue
 			}
 			owners = g.Cluster.Owners().Chain(owners[:0], of)
 			w := topOf(of, owners)
 			s := sizes[w]
-			if ready, _ := of.Ready(); ready {
+			switch ready, _ := of.Ready(); {
+			case of.Terminating():
+				s.going++
+			case ready:
 				s.ready++
-			} else {
+			default:
 				s.others++
 			}
-			if of.Node() != "" {
+			if of.Node() != "" && !of.Terminating() {
 				s.placed++
 			}
 			sizes[w] = s

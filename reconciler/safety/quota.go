@@ -131,3 +131,39 @@ func Charged(quotas []*corev1.ResourceQuota, by *pod.Pod) []*corev1.ResourceQuot
 	}
 	return all
 }
+
+// counts are the names by which a quota counts pods.
+var counts = [...]corev1.ResourceName{corev1.ResourcePods, "count/pods"}
+
+// NoRoomAfter returns why quotas would not let a pod be created when another one is gone; empty if they would. A quota that was lowered
+// may have no room even then.
+func NoRoomAfter(quotas []*corev1.ResourceQuota, gone, next *pod.Pod) string {
+	for _, quota := range quotas {
+		if !matches(quota, next, next.QOSClass()) {
+			continue
+		}
+		leaves := matches(quota, gone, gone.QOSClass())
+		for _, charge := range charges {
+			of := node.RequestsWith
+			if charge.limit {
+				of = node.LimitsWith
+			}
+			used, more := quota.Status.Used[charge.name], quantity(of(next, nil, false), charge.resource)
+			sum := used.DeepCopy()
+			sum.Add(*more)
+			if leaves {
+				sum.Sub(*quantity(of(gone, nil, false), charge.resource))
+			}
+			if hard, has := quota.Status.Hard[charge.name]; has && more.Sign() > 0 && sum.Cmp(hard) > 0 {
+				return fmt.Sprintf("ResourceQuota %s has no room: %s, requested: %s, used: %s, hard: %s", quota.Name, charge.name, more, &used, &hard)
+			}
+		}
+		for _, name := range counts {
+			used, hard := quota.Status.Used[name], quota.Status.Hard[name]
+			if _, has := quota.Status.Hard[name]; has && (used.Cmp(hard) > 0 || !leaves && used.Cmp(hard) == 0) {
+				return fmt.Sprintf("ResourceQuota %s has no room: %s, used: %s, hard: %s", quota.Name, name, &used, &hard)
+			}
+		}
+	}
+	return ""
+}

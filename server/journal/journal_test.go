@@ -64,7 +64,7 @@ func (k *kept) add(batch string, entries ...journal.Entry) {
 	k.changes.Notify()
 }
 
-// begin replaces a slot by a segment with entries, as a leader does when others are full.
+// begin fills a slot with a segment with entries, as a leader does when others are full.
 func (k *kept) begin(slot int, batch string, entries ...journal.Entry) {
 	k.mu.Lock()
 	k.book[slot] = (&journal.Segment{Class: entries[0].Kind.Class(), Number: int64(slot + 10)}).With(batch, entries, time.Now())

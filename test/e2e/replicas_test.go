@@ -228,7 +228,7 @@ func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string]
 }
 
 // historySurvives kills a leader that has stored nothing of what happened, and its successor while it stores that. Every
-// pause that a caller was told of is in the history of all replicas, once, and both kills are in gaps.
+// pause of which a caller knows is in the history of all replicas, once, and both kills are in gaps.
 func (c *cluster) historySurvives(t *testing.T) {
 	began := timestamppb.Now()
 	c.configure(t, promptConfig())

@@ -112,15 +112,15 @@ when it is no longer kept.
 // entriesHelp describes the tables of both commands.
 const entriesHelp = `There is one row per act: a revert, an eviction, a breaker, a hold, a freeze or an
 override. Resizes are counted: there is a row per workload and hour, with their COUNT
-and the range of what the pods requested. An act is there after about 15 seconds, and a
+and the range of what the pods requested. An act is listed after about 15 seconds, and a
 resize after 5 minutes.
 
 A gap is a time of which the history is incomplete: something may have happened that no
-row shows. REASON says why. Gaps are there with every flag and argument except for
+row shows. REASON says why. Gaps are listed with every flag and argument except for
 --since and --until.
 
 TIME is in your time zone. CHANGE is the state before and after, AUTHOR the account that
-did it, and REASON why: for a revert, that includes the evidence. What is about the whole
-cluster, such as a freeze or an override, is only there with --all-namespaces.
+did it, and REASON why: for a revert, that includes the evidence. Only --all-namespaces
+also shows what is about the whole cluster, such as a freeze or an override.
 
 -o wide also has the end of what lasted, and how many pods were resized.`

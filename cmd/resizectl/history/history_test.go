@@ -92,7 +92,7 @@ func printsWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// Whatever is selected, gaps are among it.
+// Gaps are always selected.
 func asksForWhatIsSelected(t *testing.T) {
 	server := cmdtest.Answering()
 	address := server.Serve(t)
@@ -183,7 +183,7 @@ func showsTimesInTheZoneOfTheUser(t *testing.T) {
 	}
 }
 
-// events returns the events of a watch: a gap and a resize are there, then a pod is reverted, more pods are resized, and
+// events returns the events of a watch: a gap and a resize exist, then a pod is reverted, more pods are resized, and
 // the gap is no longer kept.
 func events() []*workloadresizerv1.WatchEntriesResponse {
 	const added, modified = workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_ADDED, workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_MODIFIED

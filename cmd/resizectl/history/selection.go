@@ -36,7 +36,7 @@ const (
 	mostOnPage = 5000
 )
 
-// kinds are the kinds of entries that --kind selects. Gaps are there with any of them.
+// kinds are the kinds of entries that --kind selects. Gaps are selected with any of them.
 var kinds = []workloadresizerv1.JournalEntryKind{
 	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT,
 	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER,

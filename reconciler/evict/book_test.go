@@ -36,6 +36,11 @@ func decide(b *Book, most int, now time.Time, candidates []Candidate, inProgress
 
 func nothing(*Entry) bool { return false }
 
+func shares(c Candidate) Candidate {
+	c.Shares = true
+	return c
+}
+
 func TestDecide(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -57,6 +62,8 @@ func TestDecide(t *testing.T) {
 		{"not next to one of the node that is in progress", 9, Book{Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n1", Low, 1)}, func(*Entry) bool { return true }, ""},
 		{"elsewhere meanwhile", 9, Book{Entries: []Entry{{Cause: cause("a", "n1")}}}, []Candidate{candidate("b", "n2", Low, 1)}, func(*Entry) bool { return true }, "b-1"},
 		{"no more this hour", 1, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
+		{"more if one was refused", 1, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-59 * time.Minute), Refused: true}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
+		{"one that lacks something first", 1, Book{}, []Candidate{shares(candidate("a", "n1", Low, 9)), candidate("b", "n1", Low, 1)}, nothing, "b-1"},
 		{"again after an hour", 1, Book{Entries: []Entry{{Cause: cause("a", "n1"), At: begin.Add(-time.Hour)}}}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
 		{"a book that is full", 1, Book{Entries: make([]Entry, mostEntries)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, ""},
 		{"a book of many bytes", 1, Book{Entries: longest(700)}, []Candidate{candidate("b", "n2", Low, 1)}, nothing, "b-1"},
@@ -82,7 +89,7 @@ func longest(n int) (all []Entry) {
 	long := strings.Repeat("n", 253)
 	c := Cause{Namespace: long[:63], Workload: workload.Workload{Kind: long[:63], Name: long}, Node: long, Reason: "ResizeInfeasible"}
 	for range n {
-		all = append(all, Entry{Cause: c, Pod: long, UID: types.UID(long[:36]), At: begin.Add(-2*time.Hour + 1), Chosen: begin.Add(-2*time.Hour + 1), Pods: 100_000, Ready: 100_000, Cleared: begin.Add(1), Missed: begin.Add(1)})
+		all = append(all, Entry{Cause: c, Pod: long, UID: types.UID(long[:36]), At: begin.Add(-2*time.Hour + 1), Chosen: begin.Add(-2*time.Hour + 1), Pods: 100_000, Ready: 100_000, Cleared: begin.Add(1), Returned: begin.Add(1), Missed: begin.Add(1), Refused: true})
 	}
 	return all
 }

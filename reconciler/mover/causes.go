@@ -147,18 +147,16 @@ const mebibyte = 1 << 20
 
 // String says what the node of a pod lacks.
 func (s *shortage) String() string {
-	var amounts []string
-	for _, m := range sizing.Measures {
-		n := s.of.Of(m)
-		if m == sizing.Memory {
-			n = (n + mebibyte - 1) / mebibyte * mebibyte
-		}
-		if n > 0 {
-			amounts = append(amounts, m.Text(n)+" of "+m.Name)
-		}
-	}
+	memory := sizing.Memory.Text((s.of.Memory + mebibyte - 1) / mebibyte * mebibyte)
 	if s.inUse {
-		return "the pods on its node use " + strings.Join(amounts, " and ") + " more than it has"
+		return "the pods on its node use " + memory + " more memory than it has"
+	}
+	var amounts []string
+	if s.of.CPU > 0 {
+		amounts = append(amounts, sizing.CPU.Text(s.of.CPU)+" cpu")
+	}
+	if s.of.Memory > 0 {
+		amounts = append(amounts, memory+" memory")
 	}
 	return "its node lacks " + strings.Join(amounts, " and ") + " for what its pods need together"
 }

@@ -145,7 +145,7 @@ func TestMover(t *testing.T) {
 		w.after(time.Second)
 		w.expect(0, "it may be evicted from 20")
 		clustertest.Clock(w.cluster).Step(10 * time.Minute)
-		w.expect(0, "it may be evicted, because its node lacks 1 of cpu for what its pods need together")
+		w.expect(0, "it may be evicted, because its node lacks 1 cpu for what its pods need together")
 		if said := w.mover.Explain(w.cluster.Pods("shop").Get("web-2")); said != "" {
 			t.Errorf("a pod on another node says %q", said)
 		}

@@ -1,0 +1,96 @@
+package evict
+
+import (
+	"testing"
+	"time"
+)
+
+// chosen returns the entry of a pod that was chosen two hours ago, changed.
+func chosen(change func(*Entry)) Entry {
+	e := Entry{Cause: cause("a", "n1"), Pod: "a-1", UID: "a-1", Chosen: begin.Add(-2 * time.Hour), At: begin.Add(-2 * time.Hour)}
+	change(&e)
+	return e
+}
+
+// TestAgain evicts a pod again that could not be evicted before.
+func TestAgain(t *testing.T) {
+	other := func(at time.Duration, refused bool) Entry {
+		return Entry{Cause: cause("b", "n2"), Pod: "b-1", UID: "b-1", Chosen: begin.Add(at), At: begin.Add(at), Refused: refused}
+	}
+	same := func(*Entry) {}
+	for _, tc := range []struct {
+		name  string
+		book  []Entry
+		cause Cause
+		want  bool
+	}{
+		{"it was chosen", []Entry{chosen(same)}, cause("a", "n1"), true},
+		{"it was not chosen", nil, cause("a", "n1"), false},
+		{"its cause is gone", []Entry{chosen(func(e *Entry) { e.Cleared = begin })}, cause("a", "n1"), false},
+		{"its cause is gone, but another one holds", []Entry{chosen(func(e *Entry) { e.Cleared = begin })}, cause("a", "n3"), true},
+		{"another one holds, too, for which another pod was chosen", []Entry{chosen(same), {Cause: cause("a", "n3"), UID: "a-2"}}, cause("a", "n3"), false},
+		{"its own attempt does not keep it", []Entry{chosen(func(e *Entry) { e.At = begin.Add(-time.Minute) })}, cause("a", "n1"), true},
+		{"another pod has had the hour", []Entry{chosen(same), other(-time.Minute, false)}, cause("a", "n1"), false},
+		{"another pod was refused", []Entry{chosen(same), other(-time.Minute, true)}, cause("a", "n1"), true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := &Book{tc.book}
+			c := candidate("a", "n1", Low, 1)
+			c.Cause, c.Pods, c.Ready = tc.cause, 3, 2
+			e := b.Again(begin, &c, 1, nothing, nothing)
+			if (e != nil) != tc.want {
+				t.Fatalf("got %+v", e)
+			}
+			if e != nil && (e.Cause != tc.cause || !e.Cleared.IsZero() || !e.At.Equal(begin) || e.Pods != 3 || e.Ready != 2) {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// TestRefuse writes what is certain of an attempt: the next one is another.
+func TestRefuse(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(*Entry) {})}}
+	at := b.Entries[0].At
+	if b.Refuse("b-1", at) || b.Refuse("a-1", begin) || b.Entries[0].Refused {
+		t.Errorf("another attempt was refused: %+v", b.Entries)
+	}
+	if !b.Refuse("a-1", at) || !b.Entries[0].Refused || b.Refuse("a-1", at) {
+		t.Errorf("%+v", b.Entries)
+	}
+	c := candidate("a", "n1", Low, 1)
+	if e := b.Again(begin, &c, 1, nothing, nothing); e == nil || e.Refused {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestDue lets causes go away and come back.
+func TestDue(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(*Entry) {})}}
+	due := func(want time.Time) {
+		t.Helper()
+		if got := b.Entries[0].Due(10 * time.Minute); !got.Equal(want) {
+			t.Errorf("due at %s, want %s", got, want)
+		}
+	}
+	review := func(at time.Time, holds bool) { b.Review(at, func(Cause) bool { return holds }) }
+	due(begin.Add(-2 * time.Hour))
+	review(begin, false)
+	review(begin.Add(time.Minute), true)
+	due(begin.Add(11 * time.Minute))
+	review(begin.Add(20*time.Minute), false)
+	b.Continue(begin.Add(30 * time.Minute))
+	due(begin.Add(40 * time.Minute))
+	c := candidate("a", "n2", Low, 1)
+	b.Again(begin.Add(time.Hour), &c, 1, nothing, nothing)
+	due(begin.Add(-2 * time.Hour))
+}
+
+// TestHadHalf counts what other pods have had.
+func TestHadHalf(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(e *Entry) { e.At = begin }), {Cause: cause("b", "n2"), UID: "b-1", At: begin}}}
+	own, next := candidate("a", "n1", Low, 1), candidate("c", "n3", Low, 1)
+	if b.HadHalf(begin, &own, 3) || !b.HadHalf(begin, &next, 3) || b.HadHalf(begin, &next, 5) {
+		t.Error("half is wrong")
+	}
+}

@@ -243,7 +243,7 @@ func TestAgain(t *testing.T) {
 			return nil // The cache does not show it yet.
 		}
 		w.after(11 * time.Minute)
-		w.expect(1, "it was evicted")
+		w.expect(1, "it was evicted at 2026")
 	})
 }
 

@@ -45,6 +45,9 @@ func (m *Mover) Explain(of *pod.Pod) string {
 			due = at
 		}
 	}
+	if e != nil && !e.Refused && (of.Terminating() || r.why == gone) {
+		return fmt.Sprintf("it was evicted at %s (%s)", e.At.UTC().Format(time.RFC3339), e.Reason)
+	}
 	never := kept(of, settings)
 	said, whyNot := "it is not evicted: ", ""
 	if e != nil {

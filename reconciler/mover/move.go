@@ -95,7 +95,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		logger.Info("Pod evicted", "why", said)
 		g.Tell(types.NamespacedName{Namespace: c.Namespace, Name: c.Pod}, c.UID, plan.Reason{Code: contract.Evicted, Message: said})
 		g.soon(g.now.Add(seenWithin))
-		g.done(c.UID, "it was evicted")
+		g.done(c.UID)
 	case errors.As(err, &stopped):
 		g.postpone(c.UID, stopped.Because)
 		g.refused(ctx, c, at)

@@ -95,10 +95,13 @@ func (g *glance) waits(uid types.UID, namespace string) bool {
 	return true
 }
 
-// done notes what was done to a pod.
-func (g *glance) done(uid types.UID, what string) {
+// gone is why a pod does not move that was evicted.
+const gone = "it was evicted"
+
+// done notes that a pod was evicted.
+func (g *glance) done(uid types.UID) {
 	at := g.now.Add(seenWithin)
-	g.retrying(uid, func(r *retry) { *r = retry{at: at, least: at, why: what, tries: r.tries, restarted: r.restarted} })
+	g.retrying(uid, func(r *retry) { *r = retry{at: at, least: at, why: gone, tries: r.tries, restarted: r.restarted} })
 }
 
 // askedFor lets a pod wait at least as long as the API server asks for.

@@ -44,6 +44,7 @@ func comeFromTheServer(t *testing.T) {
 		args, want []string
 	}{
 		{[]string{"workloads", "list", ""}, []string{"deployment/web", "statefulset/cart", "statefulset/db"}},
+		{[]string{"history", "watch", "--kind", ""}, []string{"resize", "revert", "eviction", "breaker", "hold", "freeze", "override", "gap"}},
 		{[]string{"workloads", "list", "--decision", ""}, []string{"resize", "aligned", "skip"}},
 		{[]string{"workloads", "list", "--order-by", ""}, []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}},
 	} {
@@ -89,6 +90,8 @@ func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
 		{[]string{"plan", "-n", ""}, []string{"bank", "shop"}},
 		{[]string{"workloads", "list", "-n", "shop", ""}, []string{"deployment/web", "statefulset/db"}},
 		{[]string{"workloads", "list", "-n", ""}, []string{"bank", "shop"}},
+		{[]string{"history", "list", "-n", "shop", ""}, []string{"db-0", "web-5b-x", "bare", "deployment/web", "statefulset/db"}},
+		{[]string{"history", "watch", "-n", ""}, []string{"bank", "shop"}},
 		{[]string{"holds", "--namespace", ""}, []string{"bank", "shop"}},
 		{[]string{"plan", "--node", ""}, []string{"node-1"}},
 		{[]string{"plan", "--context", ""}, []string{"c"}},
@@ -102,7 +105,7 @@ func comeFromTheClusterOfTheKubeconfig(t *testing.T) {
 
 func areSilentIfNothingAnswers(t *testing.T) {
 	kubeconfig := cmdtest.File(t, "config", []byte(unreachableCluster))
-	for _, args := range [][]string{{"explain", ""}, {"plan", "-n", ""}, {"plan", "--node", ""}, {"ratios", "get", ""}, {"workloads", "list", ""}, {"nodes", "list", "--node-type", ""}} {
+	for _, args := range [][]string{{"explain", ""}, {"plan", "-n", ""}, {"plan", "--node", ""}, {"ratios", "get", ""}, {"workloads", "list", ""}, {"history", "list", ""}, {"nodes", "list", "--node-type", ""}} {
 		if got := completions(t, pluginProgram, append([]string{"--kubeconfig", kubeconfig}, args...)...); len(got) > 0 {
 			t.Errorf("%q: got %q", args, got)
 		}

@@ -19,7 +19,7 @@ import (
 
 // everyCall are the command lines that call a server, at least one per method.
 var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan", "-f", "errors_test.go"}, {"explain", "web"},
-	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"workloads", "list"}, {"nodes", "list"}, {"console", "--no-open"}, {"status"},
+	{"resizes", "list"}, {"resizes", "get", "web"}, {"resizes", "watch"}, {"history", "list"}, {"history", "watch"}, {"workloads", "list"}, {"nodes", "list"}, {"console", "--no-open"}, {"status"},
 	{"restore", "web"}, {"pause", "-n", "shop"}, {"resume", "-A", "--yes"}, {"holds"}, {"freeze", "--yes"}, {"unfreeze", "--yes"},
 	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
@@ -138,7 +138,7 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
-		{"workloads", "list"}, {"nodes", "list"},
+		{"workloads", "list"}, {"nodes", "list"}, {"history", "list", "-A"},
 		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "sources"}} {
 		for _, output := range append(print.Formats[:], "jsonpath={}", "go-template={{.}}") {
 			var stderr bytes.Buffer

@@ -58,6 +58,8 @@ func printsWhatUsersSelect(t *testing.T) {
 		{"numbers of savings", "4", []string{"usage", "savings", "-A", "-o", "go-template={{if gt .total.pods 0}}{{len .savings}}{{end}}"}, 0},
 		{"workloads in order", "WORKLOAD   REASON\ndb         <none>\nweb        AlreadyAligned,NotOwned\n", []string{"workloads", "list", "-A", "--sort-by", ".savings.saved.cpu", "-o", "custom-columns=WORKLOAD:.savings.workload.name,REASON:.pods[*].code"}, 0},
 		{"numbers of workloads", "2", []string{"workloads", "list", "-A", "-o", "go-template={{range .workloads}}{{if gt .savings.pods 1}}{{.savings.pods}}{{end}}{{end}}"}, 0},
+		{"counts of the history in order", "COUNT\n0\n0\n3\n", []string{"history", "list", "-A", "--sort-by", ".count", "-o", "custom-columns=COUNT:.count"}, 0},
+		{"evidence for reverts", "out of memory", []string{"history", "list", "-A", "-o", "jsonpath={.entries[?(@.kind==\"JOURNAL_ENTRY_KIND_REVERT\")].message}"}, 0},
 		{"nodes in order of quantities", "node/node-2\nnode/node-10\n", []string{"nodes", "list", "--sort-by", ".resources.cpu.requested", "-o", "name"}, 0},
 		{"shares of nodes", "900m", []string{"nodes", "list", "-o", "jsonpath={.nodes[?(@.name==\"node-2\")].resources.cpu.requested}"}, 0},
 		{"sources of usage", "source/push\nsource/metrics.k8s.io\nsource/prometheus\n", []string{"usage", "sources", "-o", "name"}, 0},

@@ -30,7 +30,7 @@ func known() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.PreviewManifestResponse{Objects: []*workloadresizerv1.ManifestPlan{
 			{Kind: "Deployment", Name: "web", Plans: []*workloadresizerv1.Plan{cmdtest.Web()}}, {Kind: "Pod", Name: "bare", Plans: []*workloadresizerv1.Plan{cmdtest.Bare()}},
 		}}),
-		knownBenchmarks(), knownUsage(), knownCluster(),
+		knownBenchmarks(), knownUsage(), knownCluster(), knownHistory(),
 	)
 }
 
@@ -91,6 +91,16 @@ func knownUsage() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.GetUsageHistoryResponse{Workload: web, NodeTypes: []*workloadresizerv1.NodeTypeHistory{{NodeType: "n4", Memory: []*workloadresizerv1.UsageBucket{{To: 1 << 20, Share: 1}}}}}),
 		cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "push"}, {Name: "metrics.k8s.io"}, {Name: "prometheus"}}}),
 	)
+}
+
+// knownHistory answers with a revert, a gap and resizes.
+func knownHistory() cmdtest.Script {
+	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
+	return cmdtest.Pages(2, &workloadresizerv1.ListEntriesResponse{Entries: []*workloadresizerv1.JournalEntry{
+		{Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT, Namespace: "default", Workload: web, Pod: "web-x", Message: "out of memory"},
+		{Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP, Reason: "NotRecorded"},
+		{Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE, Namespace: "default", Workload: web, Count: 3, Pods: 2},
+	}})
 }
 
 // knownCluster answers with workloads whose usage is known, and with nodes.

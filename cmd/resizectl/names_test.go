@@ -25,6 +25,7 @@ func TestNames(t *testing.T) {
 		{"holds.name", []string{"holds"}, command.ExitOK},
 		{"usage.name", []string{"usage", "-A"}, command.ExitOK},
 		{"workloads.name", []string{"workloads", "list", "-A"}, command.ExitOK},
+		{"history.name", []string{"history", "list", "-A"}, command.ExitOK},
 		{"nodes.name", []string{"nodes", "list"}, command.ExitOK},
 	} {
 		t.Run(filepath.Base(tc.golden), func(t *testing.T) {

@@ -53,7 +53,7 @@ func printsTheServersOwnTextForEveryRefusal(t *testing.T) {
 			}
 			address := (&cmdtest.Fake{Err: cmdtest.WithReason(code, refused.reason, says)}).Serve(t)
 			// A call that reads, one that writes, and a stream.
-			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}, {"usage"}, {"workloads", "list"}, {"nodes", "list"}} {
+			for _, args := range [][]string{{"status"}, {"ratios", "set", "n4=1", "--yes"}, {"pause", "-n", "shop"}, {"plan"}, {"resizes", "watch"}, {"usage"}, {"workloads", "list"}, {"nodes", "list"}, {"history", "list"}, {"history", "watch"}} {
 				exit, stdout, stderr := program.Shell(t.Context(), append(args, "--server", address)...)
 				if exit != command.ExitError || stdout != "" || !strings.HasPrefix(stderr, "error: ") || !strings.Contains(stderr, says) || grpcWords.MatchString(stderr) {
 					t.Errorf("%q: exit %d, stdout %q, stderr %q", args, exit, stdout, stderr)

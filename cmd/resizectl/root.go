@@ -17,6 +17,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
@@ -89,6 +90,9 @@ const rootExamples = `  # Show whether the server is healthy
   # List the workloads that request most memory
   resizectl workloads list -A --order-by "requested_memory desc" --limit 10
 
+  # Show what happened in a namespace since yesterday
+  resizectl history list -n shop --since 1d
+
   # Show the ratios that benchmarks suggest
   resizectl benchmark suggest
 
@@ -141,6 +145,7 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), export.NewCommand(out, server), backtest.NewCommand(out))...)
 	section(root, "resizes", "Resizes, and the state of the cluster and the server:",
 		resizes.NewCommand(out, server),
+		history.NewCommand(out, server),
 		workloads.NewCommand(out, server),
 		nodes.NewCommand(out, server),
 		console.NewCommand(out, server),

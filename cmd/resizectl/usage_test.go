@@ -30,6 +30,8 @@ func TestUsageErrors(t *testing.T) {
 		{"a watch of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace; see \"resizectl resizes watch --help\"\n", []string{"resizes", "watch", "-n", ""}},
 		{"a watch of rules", "--watch cannot be combined with --rules; see \"resizectl ratios list --help\"\n", []string{"ratios", "list", "-w", "--rules"}},
 		{"holds of an empty namespace", "the namespace is empty; omit --namespace for every namespace; see \"resizectl holds --help\"\n", []string{"holds", "-n", ""}},
+		{"no such kind of entry", "--kind \"restart\" must be one of resize, revert, eviction, breaker, hold, freeze, override, gap; see \"resizectl history list --help\"\n", []string{"history", "list", "--kind", "restart"}},
+		{"history of an empty namespace", "the namespace is empty; use --all-namespaces for every namespace; see \"resizectl history watch --help\"\n", []string{"history", "watch", "-n", ""}},
 		{"no such decision", "invalid argument \"done\" for \"--decision\" flag: must be one of resize, aligned, skip; see \"resizectl workloads list --help\"\n", []string{"workloads", "list", "--decision", "done"}},
 		{"workloads with an empty namespace", "the namespace is empty; use --all-namespaces for every namespace; see \"resizectl workloads list --help\"\n", []string{"workloads", "list", "-n", ""}},
 		{"nodes of an empty type", "--node-type is empty; omit it for all nodes; see \"resizectl nodes list --help\"\n", []string{"nodes", "list", "--node-type", ""}},

@@ -112,7 +112,7 @@ func failsIfTheWatchCannotBeWritten(t *testing.T) {
 }
 
 func endsOnAnInterrupt(t *testing.T) {
-	for _, args := range [][]string{{"ratios", "watch"}, {"resizes", "watch"}, {"usage", "-w"}} {
+	for _, args := range [][]string{{"ratios", "watch"}, {"resizes", "watch"}, {"history", "watch"}, {"usage", "-w"}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if code, _, stderr := program.Shell(ctx, append(args, "--server", (&cmdtest.Fake{Hang: true, Asked: cancel}).Serve(t))...); code != command.ExitInterrupted || stderr != "" {
 			t.Errorf("%q: exit %d, stderr %q", args, code, stderr)

@@ -26,25 +26,22 @@ type Batch struct {
 	dropped map[Class]time.Time
 }
 
-// Add adds what happened to one pod, or one act, now. uid is the UID of the pod of a resize.
+// Add adds what happened to one pod, or one act, now, unless it is too old to be kept. uid is the UID of the pod of a resize.
 func (b *Batch) Add(e Entry, uid string, now time.Time) {
+	e = e.bounded()
+	if now.Sub(e.End()) > Age {
+		return
+	}
 	if b.entries == nil {
 		b.entries, b.since, b.dropped = map[string]Entry{}, map[Class]time.Time{}, map[Class]time.Time{}
 	}
-	if _, waits := b.since[e.Kind.Class()]; !waits {
-		b.since[e.Kind.Class()] = now
-	}
-	e.At, e.Last = seconds(e.At), seconds(e.Last)
-	if e.Last.Unix() <= e.At.Unix() {
-		e.Last = time.Time{}
-	}
-	e.Message, e.Reason, e.Author = trimmed(e.Message), trimmed(e.Reason), trimmed(e.Author)
+	b.awaits(e.Kind.Class(), now)
 	if e.Kind == Resize {
 		hour := e.At.Truncate(time.Hour).Unix()
 		e.Ref, e.Pod, e.Node = e.Reason+" "+strconv.FormatInt(hour, 10), "", ""
 		e.Count, e.Pods = 1, b.count(uid, hour)
 	}
-	b.put(e)
+	b.put(e, now)
 }
 
 // count returns 1 for a pod that was not counted in the hour yet, and 0 for others.
@@ -59,38 +56,47 @@ func (b *Batch) count(uid string, hour int64) int64 {
 	return 1
 }
 
-func (b *Batch) put(e Entry) {
+func (b *Batch) put(e Entry, now time.Time) {
 	id := e.ID()
 	known, has := b.entries[id]
 	switch {
 	case has:
 		b.entries[id] = known.with(&e)
-	case len(b.entries) < most || e.Kind.Class() == Acts && b.dropResize():
+	case len(b.entries) < most || e.Kind.Class() == Acts && b.dropResize(now):
 		b.entries[id] = e
 	default:
-		b.drop(e.Kind.Class(), e.At)
+		b.drop(e.Kind.Class(), e.At, now)
+	}
+}
+
+// awaits notes that an entry of a class waits since now, unless an earlier one does.
+func (b *Batch) awaits(class Class, now time.Time) {
+	if _, waits := b.since[class]; !waits {
+		b.since[class] = now
 	}
 }
 
 // dropResize drops a resize, and reports whether there was one.
-func (b *Batch) dropResize() bool {
+func (b *Batch) dropResize(now time.Time) bool {
 	for id, e := range b.entries {
 		if e.Kind.Class() == Resizes {
 			delete(b.entries, id)
-			b.drop(Resizes, e.At)
+			b.drop(Resizes, e.At, now)
 			return true
 		}
 	}
 	return false
 }
 
-func (b *Batch) drop(class Class, at time.Time) {
+// drop notes that an entry was dropped, which leaves a gap that waits from now on.
+func (b *Batch) drop(class Class, at, now time.Time) {
+	b.awaits(Acts, now)
 	if first, dropped := b.dropped[class]; !dropped || at.Before(first) {
 		b.dropped[class] = at
 	}
 }
 
-// Since returns when the first of the entries of a class was added; false if there are none.
+// Since returns when the first of what Take returns of a class was added; false if there is nothing.
 func (b *Batch) Since(class Class) (since time.Time, waits bool) {
 	since, waits = b.since[class]
 	return since, waits
@@ -132,18 +138,4 @@ func (b *Batch) Take(class Class, now time.Time) (taken []Entry) {
 		delete(b.entries, id)
 	}
 	return taken
-}
-
-// longest is how many bytes each string of an entry has at most.
-const longest = 512
-
-func trimmed(text string) string {
-	if len(text) <= longest {
-		return text
-	}
-	cut := longest
-	for cut > 0 && text[cut]&0xC0 == 0x80 { // Within a character.
-		cut--
-	}
-	return text[:cut] + "…"
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
@@ -81,6 +82,38 @@ type Entry struct {
 	Ref string
 }
 
+// longest is how many bytes each string of an entry has at most. Owners of pods name kinds and workloads as they like.
+const longest = 512
+
+// bounded returns the entry as it can be stored.
+func (e Entry) bounded() Entry {
+	e.At, e.Last = seconds(e.At), seconds(e.Last)
+	if !e.Last.After(e.At) {
+		e.Last = time.Time{}
+	}
+	if e.Workload.Kind == "" || e.Workload.Name == "" || strings.Contains(e.Workload.Kind, "/") {
+		e.Workload = workload.Workload{}
+	}
+	for _, text := range []*string{
+		&e.Namespace, &e.Workload.Kind, &e.Workload.Name, &e.Pod, &e.Node, &e.Author, &e.Reason, &e.Message, &e.From, &e.To, &e.Ref,
+	} {
+		*text = trimmed(*text)
+	}
+	return e
+}
+
+func trimmed(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 2*longest)], "\uFFFD")
+	if len(text) <= longest {
+		return text
+	}
+	cut := longest
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
 // ID identifies the entry: two entries with the same ID are about the same.
 func (e *Entry) ID() string {
 	return strings.Join([]string{string(e.Kind), e.Namespace, e.Workload.Kind, e.Workload.Name, e.Pod, e.Ref}, "\x00")
@@ -106,7 +139,7 @@ func (e *Entry) with(later *Entry) Entry {
 	sum := *e
 	if e.Kind != Resize {
 		if e.Author == "" && later.Author != "" {
-			return *later // It was known that it happened, and now it is known who did it.
+			sum, sum.At = *later, e.At // It was known that it happened, and now it is known who did it.
 		}
 		return sum
 	}
@@ -127,8 +160,28 @@ func (e *Entry) with(later *Entry) Entry {
 	return sum
 }
 
-// Sorted returns the entries of segments, the newest first, without those that are too old. An entry that is in
-// two segments is returned once.
+// ActsOf returns the acts in segments by their IDs. An act that is in two segments, since it was recorded again, is one.
+func ActsOf(segments []*Segment) map[string]*Entry {
+	acts := map[string]*Entry{}
+	for _, s := range segments {
+		if s == nil || s.Class != Acts {
+			continue
+		}
+		for i := range s.Entries {
+			e := &s.Entries[i]
+			id := e.ID()
+			if known := acts[id]; known != nil {
+				both := known.with(e)
+				e = &both
+			}
+			acts[id] = e
+		}
+	}
+	return acts
+}
+
+// Sorted returns the entries of segments, the newest first, without those that are too old. Resizes of an hour that are
+// in two segments, since the first was full, are two entries.
 func Sorted(segments []*Segment, now time.Time) []*Entry {
 	count := 0
 	for _, s := range segments {
@@ -138,24 +191,21 @@ func Sorted(segments []*Segment, now time.Time) []*Entry {
 		*Entry
 		hash uint64
 	}
-	all, acts := make([]hashed, 0, count), map[string]int{}
-	for _, s := range segments {
-		for i := range s.len() {
-			e := &s.Entries[i]
-			if now.Sub(e.End()) > Age {
-				continue
-			}
-			if e.Kind.Class() == Acts {
-				id := e.ID()
-				if at, known := acts[id]; known {
-					both := all[at].with(e)
-					all[at].Entry = &both
-					continue
-				}
-				acts[id] = len(all)
-			}
+	all := make([]hashed, 0, count)
+	add := func(e *Entry) {
+		if now.Sub(e.End()) <= Age {
 			all = append(all, hashed{e, e.Hash()})
 		}
+	}
+	for _, s := range segments {
+		for i := range s.len() {
+			if s.Class == Resizes {
+				add(&s.Entries[i])
+			}
+		}
+	}
+	for _, e := range ActsOf(segments) {
+		add(e)
 	}
 	slices.SortFunc(all, func(a, b hashed) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.hash, a.hash)) })
 	sorted := make([]*Entry, len(all))

@@ -7,14 +7,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// Filter selects entries. The zero Filter selects all.
+// Filter selects entries. The zero Filter selects all. Only Kinds and times leave out gaps, since there may be anything in them.
 type Filter struct {
-	// Namespace selects the entries of a namespace, and gaps.
 	Namespace string
 	Kinds     []Kind
-	// Workload selects the entries about a workload, and gaps.
-	Workload workload.Workload
-	Author   string
+	Workload  workload.Workload
+	Pod       string
+	Author    string
 	// Since and Until select what happened at or after the one and before the other; zero for no limit.
 	Since, Until time.Time
 }
@@ -23,12 +22,12 @@ type Filter struct {
 func (f *Filter) Selects(e *Entry) bool {
 	switch {
 	case len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind),
-		f.Author != "" && f.Author != e.Author,
 		!f.Since.IsZero() && e.End().Before(f.Since),
 		!f.Until.IsZero() && !e.At.Before(f.Until):
 		return false
 	case e.Kind == Gap:
 		return true
 	}
-	return (f.Namespace == "" || f.Namespace == e.Namespace) && (f.Workload == workload.Workload{} || f.Workload == e.Workload)
+	return (f.Namespace == "" || f.Namespace == e.Namespace) && (f.Workload == workload.Workload{} || f.Workload == e.Workload) &&
+		(f.Pod == "" || f.Pod == e.Pod) && (f.Author == "" || f.Author == e.Author)
 }

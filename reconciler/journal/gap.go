@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Mark says how far a leader has recorded.
 type Mark struct {
@@ -19,25 +22,30 @@ const Takeover = time.Minute
 // Since returns the gap between what the mark says and the time at which another replica begins to record; false if
 // there is none.
 func (m Mark) Since(now time.Time) (Entry, bool) {
-	if m.Until.IsZero() || !now.After(m.Until) {
-		return Entry{}, false
-	}
 	switch {
+	case m.Until.IsZero():
 	case !m.Ended:
-		return NewGap(m.Until, now, "NotStored", "the replica that recorded ended before it had stored everything, and what happened until another one recorded is not known"), true
+		from, until := m.Until, now
+		if until.Before(from) { // Their clocks differ.
+			from, until = until, from
+		}
+		return NewGap(from, until, "NotStored", "the replica that recorded ended before it had stored everything, and what happened until another one recorded is not known"), true
 	case now.Sub(m.Until) > Takeover:
 		return NewGap(m.Until, now, "NotRecorded", "no replica recorded"), true
 	}
 	return Entry{}, false
 }
 
-// NewGap returns the entry for a gap.
+// NewGap returns the entry for a gap. It does not begin before entries are kept.
 func NewGap(from, until time.Time, reason, message string) Entry {
 	from, until = seconds(from), seconds(until)
+	if oldest := until.Add(-Age); from.Before(oldest) {
+		from = oldest
+	}
 	if until.Before(from) {
 		until = from
 	}
-	return Entry{Kind: Gap, At: from, Last: until, Reason: reason, Message: message, Ref: reason + " " + until.Format(time.RFC3339)}
+	return Entry{Kind: Gap, At: from, Last: until, Reason: reason, Message: message, Ref: fmt.Sprintf("%d %d %s", from.Unix(), until.Unix(), message)}
 }
 
 // Dropped returns the gap that is left by entries which are dropped to make room; false if there are none.

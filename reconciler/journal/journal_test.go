@@ -80,6 +80,75 @@ func TestBatch(t *testing.T) {
 			t.Errorf("the gap is there again: %v", again)
 		}
 	})
+	t.Run("a gap waits for no act", func(t *testing.T) {
+		var b Batch
+		for i := range most + 1 {
+			b.Add(resized(fmt.Sprint("w", i), noon, 500, 400), fmt.Sprint(i), noon)
+		}
+		if since, waits := b.Since(Acts); !waits || !since.Equal(noon) {
+			t.Errorf("since %s, %v", since, waits)
+		}
+		if acts := b.Take(Acts, noon); len(acts) != 1 || acts[0].Kind != Gap {
+			t.Errorf("%+v", acts)
+		}
+	})
+	t.Run("gaps of both classes are two", func(t *testing.T) {
+		var b Batch
+		for i := range most {
+			b.Add(act(Hold, "shop", fmt.Sprint("pause ", i), noon), "", noon)
+		}
+		b.Add(act(Hold, "shop", "one more", noon.Add(time.Minute)), "", noon)
+		b.Add(resized("web", noon, 500, 400), "1", noon)
+		acts := (&Segment{Class: Acts, Number: 1}).With("b", b.Take(Acts, noon.Add(time.Hour)), noon.Add(time.Hour))
+		var gaps []string
+		for _, e := range acts.Entries {
+			if e.Kind == Gap {
+				gaps = append(gaps, e.At.Format("15:04 ")+e.Message)
+			}
+		}
+		const message = "the journal could not be stored for too long, and some %s of this time were dropped"
+		if diff := cmp.Diff([]string{"12:00 " + fmt.Sprintf(message, Resizes), "12:01 " + fmt.Sprintf(message, Acts)}, gaps); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("what is too old is not added", func(t *testing.T) {
+		var b Batch
+		for _, at := range []time.Time{noon.Add(-Age - time.Second), {}, time.Unix(-1, 0)} {
+			b.Add(act(Hold, "shop", "pause", at), "", noon)
+		}
+		if _, waits := b.Since(Acts); waits || len(b.Take(Acts, noon)) > 0 {
+			t.Error("it was added")
+		}
+	})
+	t.Run("hostile names are stored, bounded, and read as they are", func(t *testing.T) {
+		long := strings.Repeat("\x00\xff<", 1000)
+		for _, names := range []workload.Workload{{Kind: long, Name: long}, {Kind: "a/b", Name: "c/d"}, {Kind: "", Name: "web"}, {Kind: "Rollout", Name: "a/b/c"}} {
+			for _, kind := range []Kind{Resize, Revert, Override} {
+				var b Batch
+				e := Entry{
+					Kind: kind, At: noon, Namespace: long, Workload: names, Pod: long, Node: long, Author: long, Reason: long, Message: long, From: long, To: long, Ref: long,
+				}
+				b.Add(e, long, noon)
+				s := &Segment{Class: kind.Class(), Number: 1}
+				s = s.With("b", b.Take(s.Class, noon), noon)
+				text, err := s.Text()
+				if err != nil || len(text) > 10_000 {
+					t.Fatalf("%d bytes, %v", len(text), err)
+				}
+				again, err := Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(s, again); diff != "" {
+					t.Error(diff)
+				}
+				b.Add(e, long, noon)
+				if twice := again.With("c", b.Take(s.Class, noon), noon); len(twice.Entries) != 1 {
+					t.Errorf("the same %s is %d entries", kind, len(twice.Entries))
+				}
+			}
+		}
+	})
 	t.Run("long texts are cut between characters", func(t *testing.T) {
 		var b Batch
 		e := act(Hold, "shop", "pause 1", noon)
@@ -282,14 +351,16 @@ func TestGap(t *testing.T) {
 	}{
 		{"the first leader leaves none", Mark{}, ""},
 		{"a leader that ended in order leaves none", Mark{Until: noon.Add(-Takeover), Ended: true}, ""},
-		{"an hour without a leader is one", Mark{Until: noon.Add(-time.Hour), Ended: true}, "NotRecorded 11:00 12:00"},
-		{"a killed leader leaves one", Mark{Until: noon.Add(-time.Second)}, "NotStored 11:59 12:00"},
-		{"a clock that went back leaves none", Mark{Until: noon.Add(time.Hour)}, ""},
+		{"an hour without a leader is one", Mark{Until: noon.Add(-time.Hour), Ended: true}, "NotRecorded 20 11:00 to 20 12:00"},
+		{"a killed leader leaves one", Mark{Until: noon.Add(-time.Second)}, "NotStored 20 11:59 to 20 12:00"},
+		{"a killed leader whose clock was fast leaves one", Mark{Until: noon.Add(time.Minute)}, "NotStored 20 12:00 to 20 12:01"},
+		{"a leader that ended in order with a fast clock leaves none", Mark{Until: noon.Add(time.Hour), Ended: true}, ""},
+		{"a gap begins when entries are kept", Mark{Until: noon.Add(-Age - 24*time.Hour)}, "NotStored 21 12:00 to 20 12:00"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := ""
 			if gap, ok := tc.mark.Since(noon); ok {
-				got = fmt.Sprintf("%s %s %s", gap.Reason, gap.At.Format("15:04"), gap.Last.Format("15:04"))
+				got = fmt.Sprintf("%s %s to %s", gap.Reason, gap.At.Format("2 15:04"), gap.Last.Format("2 15:04"))
 			}
 			if got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
@@ -338,25 +409,28 @@ func TestChanges(t *testing.T) {
 func TestFilter(t *testing.T) {
 	web := resized("web", noon, 1, 2)
 	web.Last = noon.Add(time.Hour)
+	revert := act(Revert, "shop", "uid 1", noon)
+	revert.Pod, revert.Author = "web-0", "workload-resizer"
 	gap, freeze := NewGap(noon, noon.Add(time.Minute), "Full", ""), act(Freeze, "", "freeze 1", noon)
 	for _, tc := range []struct {
 		name   string
 		filter Filter
 		want   []Kind
 	}{
-		{"everything", Filter{}, []Kind{Resize, Gap, Freeze}},
-		{"a namespace", Filter{Namespace: "shop"}, []Kind{Resize, Gap}},
+		{"everything", Filter{}, []Kind{Resize, Revert, Gap, Freeze}},
+		{"a namespace", Filter{Namespace: "shop"}, []Kind{Resize, Revert, Gap}},
 		{"another namespace", Filter{Namespace: "db"}, []Kind{Gap}},
 		{"a workload", Filter{Workload: workload.Workload{Kind: "Deployment", Name: "web"}}, []Kind{Resize, Gap}},
 		{"another workload", Filter{Workload: workload.Workload{Kind: "StatefulSet", Name: "web"}}, []Kind{Gap}},
 		{"a kind", Filter{Kinds: []Kind{Freeze, Hold}}, []Kind{Freeze}},
-		{"an author", Filter{Author: "ann"}, []Kind{Freeze}},
+		{"an author", Filter{Author: "ann"}, []Kind{Gap, Freeze}},
+		{"a pod", Filter{Pod: "web-0"}, []Kind{Revert, Gap}},
 		{"what ended later", Filter{Since: noon.Add(time.Hour)}, []Kind{Resize}},
 		{"what began before", Filter{Until: noon}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got []Kind
-			for _, e := range []Entry{web, gap, freeze} {
+			for _, e := range []Entry{web, revert, gap, freeze} {
 				if tc.filter.Selects(&e) {
 					got = append(got, e.Kind)
 				}
@@ -381,7 +455,7 @@ func TestSorted(t *testing.T) {
 	for _, e := range Sorted(segments, noon) {
 		got = append(got, fmt.Sprintf("%s %s %s", e.At.Format("15:04:05"), e.Kind, e.Author))
 	}
-	want := []string{"12:01:00 Hold bob", "12:00:01 Resize workload-resizer", "12:00:00 Hold ann"}
+	want := []string{"12:02:00 Hold bob", "12:00:01 Resize workload-resizer", "12:00:00 Hold ann"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

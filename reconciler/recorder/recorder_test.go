@@ -2,9 +2,12 @@ package recorder
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,8 +46,10 @@ type stored struct {
 type replica struct {
 	*Recorder
 	leads, dead atomic.Bool
-	holds       atomic.Pointer[hold.Table]
-	overrides   func() []journal.Entry
+	// lose reports whether the answer to a write of a ConfigMap is lost; nil if none is.
+	lose      atomic.Pointer[func(name string) bool]
+	holds     atomic.Pointer[hold.Table]
+	overrides func() []journal.Entry
 	// stop ends it in order, and waits for that.
 	stop func()
 }
@@ -70,7 +75,11 @@ func (s *stored) start(t *testing.T, name string) *replica {
 			if r.dead.Load() {
 				return nil, errors.New("the process was killed")
 			}
-			return next.RoundTrip(request)
+			response, err := next.RoundTrip(request)
+			if lose := r.lose.Load(); err == nil && lose != nil && request.Method != http.MethodGet && (*lose)(path.Base(request.URL.Path)) {
+				return nil, errors.Join(response.Body.Close(), errors.New("the answer was lost"))
+			}
+			return response, err
 		})
 	})
 	r.Recorder = New(Config{
@@ -156,8 +165,11 @@ const (
 	evictedB = "Eviction Evicted shop webb by workload-resizer:  → "
 )
 
-func (r *replica) resized(uid string) {
-	r.Wrote(&plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: "shop", Name: uid}, UID: types.UID(uid), Workloads: []workload.Workload{{Kind: "Deployment", Name: "web"}}}, Decision: plan.Resize},
+func (r *replica) resized(uid string) { r.resizedOf(uid, "web") }
+
+// resizedOf records that a pod of a Deployment was resized.
+func (r *replica) resizedOf(uid, name string) {
+	r.Wrote(&plan.Plan{Subject: plan.Subject{Pod: types.NamespacedName{Namespace: "shop", Name: uid}, UID: types.UID(uid), Workloads: []workload.Workload{{Kind: "Deployment", Name: name}}}, Decision: plan.Resize},
 		[]plan.Reason{{Code: contract.Resized}})
 }
 
@@ -179,6 +191,8 @@ func TestRecorder(t *testing.T) {
 		{"what cannot be stored is stored later", later},
 		{"damaged entries are kept as they are, and others are stored elsewhere", damaged},
 		{"a full journal drops the oldest resizes, and marks the gap", fills},
+		{"a leader that is killed when it has dropped resizes has marked the gap", dropsAndDies},
+		{"a leader whose write was not answered stores nothing twice", unanswered},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &stored{config: config, client: client, namespace: namespace.Name, prefix: fmt.Sprintf("journal-%d", i), clock: clocktesting.NewFakeClock(noon)}
@@ -356,7 +370,9 @@ func damaged(t *testing.T, s *stored) {
 	}
 }
 
-func fills(t *testing.T, s *stored) {
+// full fills all ConfigMaps with segments of resizes.
+func (s *stored) full(t *testing.T) {
+	t.Helper()
 	api := s.client.CoreV1().ConfigMaps(s.namespace)
 	for slot, name := range Names(s.prefix) {
 		began := noon.Add(time.Duration(slot-100) * time.Hour)
@@ -374,6 +390,10 @@ func fills(t *testing.T, s *stored) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func fills(t *testing.T, s *stored) {
+	s.full(t)
 	a := s.start(t, "a")
 	before := len(a.Entries())
 	a.leads.Store(true)
@@ -396,6 +416,70 @@ func fills(t *testing.T, s *stored) {
 	})
 	if after := len(a.Entries()); after != before-10+2 {
 		t.Errorf("%d entries, %d before", after, before)
+	}
+}
+
+// dropsAndDies lets resizes and acts replace the oldest segments, and kills the leader at the second replacement.
+func dropsAndDies(t *testing.T, s *stored) {
+	s.full(t)
+	a, b := s.start(t, "a"), s.start(t, "b")
+	s.lead(t, a)
+	random := rand.NewChaCha8([32]byte{})
+	for i := range 2000 {
+		name := make([]byte, 180)
+		_, _ = random.Read(name)
+		a.resizedOf(fmt.Sprint(i), base64.StdEncoding.EncodeToString(name))
+	}
+	a.lose.Store(new(func(name string) bool {
+		if name == Names(s.prefix)[1] {
+			a.kill()
+		}
+		return a.dead.Load()
+	}))
+	s.clock.Step(6 * time.Minute)
+	localcluster.Eventually(t, "the gaps", func() error {
+		s.clock.Step(time.Second)
+		gaps, replaced := 0, b.Book()[1].Number > 2
+		for _, e := range b.Entries() {
+			if e.Reason == "Full" {
+				gaps++
+			}
+		}
+		switch {
+		case replaced && gaps != 2:
+			t.Fatalf("2 segments were replaced, and there are %d gaps", gaps)
+		case !replaced:
+			return errors.New("resizes have not replaced the second segment")
+		}
+		return nil
+	})
+}
+
+// unanswered loses the answer to each first write of a ConfigMap.
+func unanswered(t *testing.T, s *stored) {
+	a, b := s.start(t, "a"), s.start(t, "b")
+	s.lead(t, a)
+	var mu sync.Mutex
+	lost := map[string]bool{}
+	a.lose.Store(new(func(name string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		before := lost[name]
+		lost[name] = true
+		return !before
+	}))
+	a.resized("1")
+	a.resized("2")
+	s.clock.Step(time.Second)
+	a.evicted("a")
+	s.clock.Step(6 * time.Minute)
+	s.has(t, b, evictedA, "Resize Resized shop web by workload-resizer:  →  (2 of 2)")
+	a.stop()
+	s.has(t, b, evictedA, "Resize Resized shop web by workload-resizer:  →  (2 of 2)")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(lost) != 2 {
+		t.Errorf("answers were lost of %v", lost)
 	}
 }
 

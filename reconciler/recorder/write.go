@@ -14,7 +14,6 @@ import (
 // store stores the batches and, if asked to, how far this replica has recorded. ends means that it stops recording.
 func (r *Recorder) store(ctx context.Context, marks, ends bool) error {
 	began := r.config.Clock.Now()
-	// Resizes first: a full segment of them may leave a gap, which is an act.
 	for _, class := range []journal.Class{journal.Resizes, journal.Acts} {
 		if err := r.storeBatch(ctx, class); err != nil {
 			return err
@@ -74,8 +73,18 @@ func (r *Recorder) storeInNext(ctx context.Context, book journal.Book, class jou
 	if !ok {
 		return errUnusable
 	}
-	if gap, dropped := book[number].Dropped(now); dropped {
-		r.Record(gap)
+	// The gap is stored at the latest with what replaces the entries, so that no crash leaves their loss unmarked.
+	if gap, dropped := book[number].Dropped(now); dropped && journal.ActsOf(book[:])[gap.ID()] == nil {
+		if class == journal.Resizes {
+			if err := r.storeGap(ctx, gap); err != nil {
+				return err
+			}
+			if book = r.Book(); journal.ActsOf(book[:])[gap.ID()] == nil {
+				return errMoved
+			}
+			return r.storeBatch(ctx, class)
+		}
+		b.entries = append([]journal.Entry{gap}, b.entries...)
 	}
 	replaced := int64(0)
 	if book[number] != nil {
@@ -100,6 +109,18 @@ func (r *Recorder) storeInNext(ctx context.Context, book journal.Book, class jou
 	}
 	delete(r.writing, class)
 	return nil
+}
+
+// storeGap stores a gap with the acts that are being stored. Acts that are stored already stay as they are.
+func (r *Recorder) storeGap(ctx context.Context, gap journal.Entry) error {
+	b := &batch{entries: []journal.Entry{gap}}
+	if acts := r.writing[journal.Acts]; acts != nil {
+		b.entries = append(b.entries, acts.entries...)
+	}
+	r.batches++
+	b.id = r.batchID()
+	r.writing[journal.Acts] = b
+	return r.storeBatch(ctx, journal.Acts)
 }
 
 // put adds a batch to the segment with a number in a slot. With fresh, that replaces the segment. A batch that was added

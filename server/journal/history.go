@@ -1,15 +1,18 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/journal"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 )
 
-// history is a log of the entries by their IDs. Its places are digests of what is stored, which all replicas share.
+// history is a log of the entries. Its places are digests of what is stored, which all replicas share.
 type history struct {
 	*changelog.Log[journal.Entry]
 
@@ -39,35 +42,58 @@ func (h *history) take(book func() journal.Book) {
 	}
 	h.taken = true
 	before, after := map[string]*journal.Entry{}, map[string]*journal.Entry{}
+	acts := false
 	for i := range now {
-		if now[i] != h.book[i] {
-			collect(before, h.book[i])
-			collect(after, now[i])
+		if now[i] == h.book[i] {
+			continue
+		}
+		collect(before, h.book[i])
+		collect(after, now[i])
+		acts = acts || isOfActs(h.book[i]) || isOfActs(now[i])
+	}
+	if acts {
+		collectActs(before, h.book)
+		collectActs(after, now)
+	}
+	var gone, changes []changelog.Change[journal.Entry]
+	for key := range before {
+		if after[key] == nil {
+			gone = append(gone, changelog.Change[journal.Entry]{Key: key, Gone: true})
 		}
 	}
-	var changes []changelog.Change[journal.Entry]
-	for id, e := range after {
-		if was := before[id]; was == nil || *was != *e {
-			changes = append(changes, changelog.Change[journal.Entry]{Key: id, Item: e})
+	for key, e := range after {
+		if was := before[key]; was == nil || *was != *e {
+			changes = append(changes, changelog.Change[journal.Entry]{Key: key, Item: e})
 		}
 	}
-	for id := range before {
-		if after[id] == nil {
-			changes = append(changes, changelog.Change[journal.Entry]{Key: id, Gone: true})
-		}
-	}
+	slices.SortFunc(changes, func(a, b changelog.Change[journal.Entry]) int { return cmp.Compare(a.Key, b.Key) })
 	h.book = now
 	place := digest(now)
-	h.Update(changelog.Place{Token: place, Reached: place}, changes...)
+	h.Update(changelog.Place{Token: place, Reached: place}, append(gone, changes...)...)
 }
 
+func isOfActs(s *journal.Segment) bool { return s != nil && s.Class == journal.Acts }
+
+// collect collects the resizes of a segment by their keys. Another segment may have other resizes of the same hour.
 func collect(into map[string]*journal.Entry, s *journal.Segment) {
-	if s == nil {
+	if s == nil || s.Class != journal.Resizes {
 		return
 	}
 	for i := range s.Entries {
-		into[s.Entries[i].ID()] = &s.Entries[i]
+		into[keyOf(&s.Entries[i], s.Number)] = &s.Entries[i]
 	}
+}
+
+// collectActs collects the acts of a journal, which may be in several of its segments.
+func collectActs(into map[string]*journal.Entry, book journal.Book) {
+	for _, e := range journal.ActsOf(book[:]) {
+		into[keyOf(e, 0)] = e
+	}
+}
+
+// keyOf returns the key of an entry. The log sends its initial state in the order of the keys.
+func keyOf(e *journal.Entry, segment int64) string {
+	return fmt.Sprintf("%012d %d %s", e.At.Unix(), segment, e.ID())
 }
 
 // digest identifies what is stored. Each batch that is added to a segment changes it.

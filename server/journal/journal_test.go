@@ -64,11 +64,22 @@ func (k *kept) add(batch string, entries ...journal.Entry) {
 	k.changes.Notify()
 }
 
+// begin fills a slot with a segment with entries, as a leader does when others are full.
+func (k *kept) begin(slot int, batch string, entries ...journal.Entry) {
+	k.mu.Lock()
+	k.book[slot] = (&journal.Segment{Class: entries[0].Kind.Class(), Number: int64(slot + 10)}).With(batch, entries, time.Now())
+	k.mu.Unlock()
+	k.changes.Notify()
+}
+
 // began is when the first entry of the tests happened.
 var began = time.Now().UTC().Add(-24 * time.Hour).Truncate(time.Second)
 
 func entry(minutes int, kind journal.Kind, namespace, author string) journal.Entry {
 	e := journal.Entry{Kind: kind, At: began.Add(time.Duration(minutes) * time.Minute), Namespace: namespace, Author: author, Reason: "why", Ref: fmt.Sprint("x ", minutes)}
+	if kind == journal.Eviction {
+		e.Pod = "web-0"
+	}
 	if kind == journal.Resize {
 		e.Workload, e.Count, e.Pods = workload.Workload{Kind: "Deployment", Name: "web"}, 3, 2
 		e.Sizes = journal.Sizes{FromCPU: journal.Range{Least: 500, Most: 1000}, ToCPU: journal.Range{Least: 400, Most: 400}}
@@ -137,7 +148,8 @@ func TestListEntries(t *testing.T) {
 		{"only namespaces that the caller can see", servertest.Only("bank"), may(false), &request{}, []string{bank1, gap, "FREEZE  by bob", "HOLD  by ann", bank2}},
 		{"a namespace, without what is about the cluster", servertest.All, may(true), &request{Namespace: "shop"}, []string{shop1, gap, shop2, shop3}},
 		{"kinds", servertest.All, may(true), &request{Kinds: []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_HOLD, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT}}, []string{"HOLD  by ann", shop2, bank2}},
-		{"an author", servertest.All, may(true), &request{ActedBy: "ann"}, []string{"HOLD  by ann", shop2}},
+		{"an author, and gaps", servertest.All, may(true), &request{ActedBy: "ann"}, []string{gap, "HOLD  by ann", shop2}},
+		{"a pod, and gaps", servertest.All, may(true), &request{Pod: "web-0"}, []string{bank1, gap}},
 		{"a workload", servertest.All, may(true), &request{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}}, []string{gap, shop3}},
 		{"a time", servertest.All, may(true), &request{SinceTime: timestamppb.New(began.Add(2 * time.Minute)), UntilTime: timestamppb.New(began.Add(4 * time.Minute))}, []string{shop2, bank2}},
 	} {
@@ -237,8 +249,7 @@ func TestWatchEntries(t *testing.T) {
 		api := serve(t, k, servertest.Only("shop"), may(false))
 		stream := watch(t, api, &request{Kinds: []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_HOLD, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_OVERRIDE}})
 		first, _ := next(t, stream, 3)
-		slices.Sort(first)
-		if diff := cmp.Diff([]string{"ADDED HOLD  by ann", "ADDED HOLD shop by ann", "BOOKMARK"}, first); diff != "" {
+		if diff := cmp.Diff([]string{"ADDED HOLD shop by ann", "ADDED HOLD  by ann", "BOOKMARK"}, first); diff != "" {
 			t.Fatal(diff)
 		}
 		k.add("second", entry(20, journal.Override, "", "cat"), entry(20, journal.Hold, "bank", "ann"), entry(21, journal.Hold, "shop", "dan"))
@@ -255,11 +266,97 @@ func TestWatchEntries(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	t.Run("sends everything in the order in which it happened", func(t *testing.T) {
+		k := full()
+		stream := watch(t, serve(t, k, servertest.All, may(true)), &request{})
+		times := func(count int) (all []time.Time) {
+			for range count {
+				m, err := stream.Recv()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.GetEntry() != nil {
+					all = append(all, m.GetEntry().GetStartTime().AsTime())
+				}
+			}
+			return all
+		}
+		if first := times(10); len(first) != 9 || !slices.IsSortedFunc(first, time.Time.Compare) {
+			t.Errorf("%v", first)
+		}
+		k.add("second", entry(23, journal.Freeze, "", "bob"), entry(21, journal.Hold, "", "ann"), entry(22, journal.Breaker, "shop", "ann"), entry(20, journal.Hold, "bank", "ann"))
+		if more := times(4); len(more) != 4 || !slices.IsSortedFunc(more, time.Time.Compare) {
+			t.Errorf("%v", more)
+		}
+	})
+	t.Run("leaves out what is no longer kept", func(t *testing.T) {
+		k := &kept{}
+		k.add("first", entry(-60*24*30, journal.Freeze, "", "bob"), entry(1, journal.Freeze, "", "ann"))
+		got, _ := next(t, watch(t, serve(t, k, servertest.All, may(true)), &request{}), 2)
+		if diff := cmp.Diff([]string{"ADDED FREEZE  by ann", "BOOKMARK"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("an act that is recorded again in another segment is told once", func(t *testing.T) {
+		k := full()
+		stream := watch(t, serve(t, k, servertest.All, may(true)), &request{Namespace: "shop"})
+		next(t, stream, 5)
+		again, ended := entry(3, journal.Hold, "shop", "ann"), journal.Ended(entry(3, journal.Hold, "shop", "ann"), began.Add(time.Hour), "", "")
+		k.begin(2, "second", again, ended)
+		if got, _ := next(t, stream, 1); got[0] != "ADDED HOLD shop by " {
+			t.Errorf("%q", got)
+		}
+		ended.Author, ended.At = "bob", ended.At.Add(-time.Second)
+		k.begin(3, "third", again, ended)
+		if got, _ := next(t, stream, 1); got[0] != "MODIFIED HOLD shop by bob" {
+			t.Errorf("%q", got)
+		}
+	})
+	t.Run("resizes of an hour that continue in another segment are two entries", func(t *testing.T) {
+		k := full()
+		api := serve(t, k, servertest.All, may(true))
+		resizes := []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE}
+		stream := watch(t, api, &request{Kinds: resizes})
+		next(t, stream, 2)
+		more := entry(1, journal.Resize, "shop", "workload-resizer")
+		more.At = more.At.Add(time.Second)
+		k.begin(2, "second", more)
+		if got, _ := next(t, stream, 1); got[0] != "ADDED RESIZE shop by workload-resizer" {
+			t.Errorf("%q", got)
+		}
+		if all, err := api.ListEntries(t.Context(), &workloadresizerv1.ListEntriesRequest{Kinds: resizes}); err != nil || len(all.GetEntries()) != 2 {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+	t.Run("what the filter selects only now is added", func(t *testing.T) {
+		k := full()
+		stream := watch(t, serve(t, k, servertest.All, may(true)), &request{Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, SinceTime: timestamppb.New(began.Add(30 * time.Minute))})
+		next(t, stream, 1)
+		later := entry(1, journal.Resize, "shop", "workload-resizer")
+		later.Last = began.Add(40 * time.Minute)
+		k.add("second", later)
+		if got, _ := next(t, stream, 1); got[0] != "ADDED RESIZE shop by workload-resizer" {
+			t.Errorf("%q", got)
+		}
+	})
+	t.Run("what makes room is deleted, for those who could see it", func(t *testing.T) {
+		k := full()
+		stream := watch(t, serve(t, k, servertest.Only("bank"), may(false)), &request{})
+		next(t, stream, 6)
+		k.begin(0, "second", entry(30, journal.Freeze, "", "bob"))
+		want := []string{"DELETED REVERT bank by workload-resizer", "DELETED HOLD  by ann", "DELETED FREEZE  by bob", "DELETED " + gap, "DELETED EVICTION bank by workload-resizer", "ADDED FREEZE  by bob"}
+		got, _ := next(t, stream, len(want))
+		slices.Sort(got[:len(got)-1])
+		slices.Sort(want[:len(want)-1])
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("resumes on another replica", func(t *testing.T) {
 		k := full()
 		a, b := serve(t, k, servertest.All, may(true)), serve(t, k, servertest.All, may(true))
-		_, token := next(t, watch(t, a, &request{ActedBy: "ann"}), 3)
-		next(t, watch(t, b, &request{ActedBy: "ann"}), 3) // It has read the journal.
+		_, token := next(t, watch(t, a, &request{ActedBy: "ann"}), 4)
+		next(t, watch(t, b, &request{ActedBy: "ann"}), 4) // It has read the journal.
 		k.add("second", entry(21, journal.Hold, "shop", "ann"))
 		if got, _ := next(t, watch(t, b, &request{ActedBy: "ann", ResumeToken: token}), 1); got[0] != "ADDED HOLD shop by ann" {
 			t.Errorf("%q", got)

@@ -39,12 +39,13 @@ type request interface {
 	GetNamespace() string
 	GetKinds() []workloadresizerv1.JournalEntryKind
 	GetWorkload() *workloadresizerv1.Workload
+	GetPod() string
 	GetActedBy() string
 	GetSinceTime() *timestamppb.Timestamp
 }
 
 func filterOf(r request) *journal.Filter {
-	f := &journal.Filter{Namespace: r.GetNamespace(), Author: r.GetActedBy(), Since: timeOf(r.GetSinceTime())}
+	f := &journal.Filter{Namespace: r.GetNamespace(), Pod: r.GetPod(), Author: r.GetActedBy(), Since: timeOf(r.GetSinceTime())}
 	for _, kind := range journal.Kinds {
 		for _, wanted := range r.GetKinds() {
 			if kinds[kind] == wanted {

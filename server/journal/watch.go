@@ -32,10 +32,11 @@ func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, s
 		return &workloadresizerv1.WatchEntriesResponse{Type: workloadresizerv1.WatchEventType_WATCH_EVENT_TYPE_BOOKMARK, ResumeToken: token}
 	}
 	w.Message = func(event changelog.Event[journal.Entry], token string) (*workloadresizerv1.WatchEntriesResponse, error) {
-		e := event.Item
-		if !filter.Selects(e) || event.Kind != changelog.Deleted && time.Since(e.End()) > journal.Age {
+		kind, ok := kindFor(filter, event)
+		if !ok {
 			return nil, nil
 		}
+		e := event.Item
 		if time.Since(began) > seenFor {
 			if seen, err = s.sight(ctx, filter); err != nil {
 				return nil, err
@@ -45,9 +46,22 @@ func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, s
 		if err := seen.know([]*journal.Entry{e}); err != nil || !seen.has(e) {
 			return nil, err
 		}
-		return &workloadresizerv1.WatchEntriesResponse{Type: streams.EventType(event.Kind), Entry: Message(e), ResumeToken: token}, nil
+		return &workloadresizerv1.WatchEntriesResponse{Type: streams.EventType(kind), Entry: Message(e), ResumeToken: token}, nil
 	}
 	return w.Run(ctx, request.GetResumeToken())
+}
+
+// kindFor returns what an event is to a caller that knows only the selected entries; false if it is none of them.
+func kindFor(filter *journal.Filter, event changelog.Event[journal.Entry]) (kind changelog.Kind, ok bool) {
+	now := event.Kind != changelog.Deleted && filter.Selects(event.Item) && time.Since(event.Item.End()) <= journal.Age
+	before := event.Before != nil && filter.Selects(event.Before)
+	switch {
+	case now && before:
+		return changelog.Modified, true
+	case now:
+		return changelog.Added, true
+	}
+	return changelog.Deleted, before
 }
 
 // scopeOf identifies what a watch is about.

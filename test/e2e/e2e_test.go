@@ -55,6 +55,7 @@ func TestJourneys(t *testing.T) {
 	t.Run("grpcurl lists and calls the services", c.grpcurl)
 	t.Run("resizectl shows ratios and plans", c.resizectl)
 	t.Run("replicas act as one", c.replicas)
+	t.Run("the history survives killed leaders", c.historySurvives)
 	t.Run("a server that other machines can reach authenticates callers", c.secured)
 	t.Run("ratios come from benchmarks", c.benchmarks)
 	t.Run("the examples in the documentation work", c.documentation)

@@ -5,16 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -195,7 +201,7 @@ func leads(t *testing.T, s *server) bool {
 // the CPU requests that each pod has had, in order and without repetitions.
 func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string][]string {
 	t.Helper()
-	watch, err := c.client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
+	changes, err := c.client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +209,7 @@ func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string]
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for event := range watch.ResultChan() {
+		for event := range changes.ResultChan() {
 			pod, ok := event.Object.(*corev1.Pod)
 			if !ok {
 				continue
@@ -215,8 +221,144 @@ func (c *cluster) recordSizes(t *testing.T, namespace string) func() map[string]
 		}
 	}()
 	return func() map[string][]string {
-		watch.Stop()
+		changes.Stop()
 		<-done
 		return sizes
+	}
+}
+
+// historySurvives kills a leader that has stored nothing of what happened, and its successor while it stores that. Every
+// pause of which a caller knows is in the history of all replicas, once, and both kills are in gaps.
+func (c *cluster) historySurvives(t *testing.T) {
+	began := timestamppb.Now()
+	c.configure(t, promptConfig())
+	marked := c.recorded(t)
+	first := c.serveReady(t)
+	localcluster.Eventually(t, "the first leader to record", func() error {
+		if c.recorded(t) == marked {
+			return errors.New("it has stored nothing")
+		}
+		return nil
+	})
+	reader := c.serveReady(t, "--dry-run")
+	told := follow(t, reader, began)
+	second := c.serveReady(t)
+	var kills []time.Time
+	kill := func(s *server) {
+		t.Helper()
+		kills = append(kills, time.Now())
+		if err := s.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	pause := func(through *server, namespaces ...string) {
+		t.Helper()
+		for _, namespace := range namespaces {
+			c.namespace(t, namespace)
+			if _, err := through.api.Pause(t.Context(), &workloadresizerv1.PauseRequest{
+				Scope: &workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Namespace{Namespace: namespace}}, Reason: "release",
+			}); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, namespace+": none → pause")
+		}
+	}
+
+	pause(second, "history-a", "history-b")
+	kill(first)
+	stored, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Stop()
+	third := c.serveReady(t)
+	pause(third, "history-c")
+	for event := range stored.ResultChan() {
+		if cm, ok := event.Object.(*corev1.ConfigMap); ok && event.Type == watch.Modified && strings.HasPrefix(cm.Name, contract.DefaultNames.JournalPrefix) && cm.Data["segment"] != "" && leads(t, second) {
+			break
+		}
+	}
+	pause(third, "history-d")
+	kill(second)
+
+	slices.Sort(want)
+	localcluster.Eventually(t, "the history of both replicas", func() error {
+		for _, s := range []*server{third, reader} {
+			pauses, gaps := listed(t, s, began)
+			if !slices.Equal(pauses, want) {
+				return fmt.Errorf("it has %q, want %q", pauses, want)
+			}
+			for _, at := range kills {
+				if !slices.ContainsFunc(gaps, func(e *workloadresizerv1.JournalEntry) bool {
+					return e.GetReason() == "NotStored" && !e.GetStartTime().AsTime().After(at) && at.Before(e.GetEndTime().AsTime().Add(time.Second))
+				}) {
+					return fmt.Errorf("none of the gaps %v has %s", gaps, at)
+				}
+			}
+		}
+		for _, e := range want {
+			if n := told(e); n != 1 {
+				return fmt.Errorf("the watch has told %q %d times", e, n)
+			}
+		}
+		return nil
+	})
+}
+
+// recorded returns how far the journal says that it was recorded.
+func (c *cluster) recorded(t *testing.T) string {
+	t.Helper()
+	cm, err := c.client.CoreV1().ConfigMaps(deploy.Namespace).Get(t.Context(), contract.DefaultNames.JournalPrefix+"-0", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cm.Data["recorded"]
+}
+
+// holdsAndGaps are the kinds of entries that historySurvives is about.
+var holdsAndGaps = []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_HOLD, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP}
+
+// listed returns the pauses of namespaces since a time, in order of their names, and the gaps.
+func listed(t *testing.T, s *server, since *timestamppb.Timestamp) (pauses []string, gaps []*workloadresizerv1.JournalEntry) {
+	t.Helper()
+	for e, err := range s.api.ListEntries(t.Context(), &workloadresizerv1.ListEntriesRequest{Kinds: holdsAndGaps, SinceTime: since}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP:
+			gaps = append(gaps, e)
+		case strings.HasPrefix(e.GetNamespace(), "history-"):
+			pauses = append(pauses, pauseText(e))
+		}
+	}
+	slices.Sort(pauses)
+	return pauses, gaps
+}
+
+func pauseText(e *workloadresizerv1.JournalEntry) string {
+	return e.GetNamespace() + ": " + e.GetFrom() + " → " + e.GetTo()
+}
+
+// follow watches the history of a replica until the test ends. It returns a function that returns how often an entry was
+// told.
+func follow(t *testing.T, s *server, since *timestamppb.Timestamp) func(pause string) int {
+	t.Helper()
+	var mu sync.Mutex
+	told := map[string]int{}
+	go func() {
+		for event, err := range s.api.WatchEntries(t.Context(), &workloadresizerv1.WatchEntriesRequest{Kinds: holdsAndGaps, SinceTime: since}) {
+			if err != nil {
+				return // The test has ended.
+			}
+			mu.Lock()
+			told[pauseText(event.Object)]++
+			mu.Unlock()
+		}
+	}()
+	return func(pause string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return told[pause]
 	}
 }

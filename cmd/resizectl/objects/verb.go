@@ -100,7 +100,9 @@ func (l List[M, R]) Command(out print.Output, server *connect.Connection) *cobra
 
 // WatchCommand returns the command that shows the same objects, and then their changes.
 func (l List[M, R]) WatchCommand(v Verb, out print.Output, server *connect.Connection) *cobra.Command {
-	v.Use = "watch"
+	if v.Use == "" {
+		v.Use = "watch"
+	}
 	cmd := v.command(func(ctx context.Context) error { return l.follow(ctx, &out, server) })
 	command.AddObjectFlags(cmd, &out)
 	return cmd

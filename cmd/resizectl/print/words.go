@@ -97,7 +97,7 @@ func word(value fmt.Stringer, prefix string) string {
 // Decision returns a decision as a word.
 func Decision(d workloadresizerv1.Decision) string { return word(d, "DECISION_") }
 
-// EntryKind returns the subject of an entry of the journal as a word.
+// EntryKind returns the kind of an entry of the journal as a word.
 func EntryKind(k workloadresizerv1.JournalEntryKind) string { return word(k, "JOURNAL_ENTRY_KIND_") }
 
 // Reason returns the code of a reason, with the server's message.

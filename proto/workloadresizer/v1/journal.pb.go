@@ -276,9 +276,9 @@ type ListEntriesRequest struct {
 	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
 	// The kinds to list; empty for all kinds.
 	Kinds []JournalEntryKind `protobuf:"varint,2,rep,packed,name=kinds,proto3,enum=workloadresizer.v1.JournalEntryKind" json:"kinds,omitempty"`
-	// The workload; absent for all workloads. With a workload, there are also gaps.
+	// The workload; absent for all workloads.
 	Workload *Workload `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Who did it; empty for everybody. With it, there are no gaps.
+	// Who did it; empty for everybody.
 	ActedBy string `protobuf:"bytes,4,opt,name=acted_by,json=actedBy,proto3" json:"acted_by,omitempty"`
 	// Only what happened at this time or later; absent for all entries that are kept.
 	SinceTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
@@ -287,7 +287,9 @@ type ListEntriesRequest struct {
 	// The maximum number of entries to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// The pod, which selects no resizes: they are about all pods of a workload. Empty for everything.
+	Pod           string `protobuf:"bytes,9,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -378,6 +380,13 @@ func (x *ListEntriesRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListEntriesRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
 // Response message for JournalService.ListEntries.
 type ListEntriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -443,12 +452,14 @@ type WatchEntriesRequest struct {
 	ResumeToken string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	// The kinds to watch; empty for all kinds.
 	Kinds []JournalEntryKind `protobuf:"varint,3,rep,packed,name=kinds,proto3,enum=workloadresizer.v1.JournalEntryKind" json:"kinds,omitempty"`
-	// The workload; absent for all workloads. With a workload, there are also gaps.
+	// The workload; absent for all workloads.
 	Workload *Workload `protobuf:"bytes,4,opt,name=workload,proto3" json:"workload,omitempty"`
-	// Who did it; empty for everybody. With it, there are no gaps.
+	// Who did it; empty for everybody.
 	ActedBy string `protobuf:"bytes,5,opt,name=acted_by,json=actedBy,proto3" json:"acted_by,omitempty"`
 	// Only what happened at this time or later; absent for all entries that are kept.
-	SinceTime     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
+	SinceTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
+	// The pod, which selects no resizes: they are about all pods of a workload. Empty for everything.
+	Pod           string `protobuf:"bytes,7,opt,name=pod,proto3" json:"pod,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -523,6 +534,13 @@ func (x *WatchEntriesRequest) GetSinceTime() *timestamppb.Timestamp {
 		return x.SinceTime
 	}
 	return nil
+}
+
+func (x *WatchEntriesRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
 }
 
 // One event of JournalService.WatchEntries.
@@ -611,7 +629,7 @@ const file_workloadresizer_v1_journal_proto_rawDesc = "" +
 	"\x04from\x18\v \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\f \x01(\tR\x02to\x12\x14\n" +
 	"\x05count\x18\r \x01(\x03R\x05count\x12\x12\n" +
-	"\x04pods\x18\x0e \x01(\x03R\x04pods\"\xca\x03\n" +
+	"\x04pods\x18\x0e \x01(\x03R\x04pods\"\xe9\x03\n" +
 	"\x12ListEntriesRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12N\n" +
@@ -625,10 +643,11 @@ const file_workloadresizer_v1_journal_proto_rawDesc = "" +
 	"\tpage_size\x18\a \x01(\x05B\n" +
 	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\b \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"y\n" +
+	"page_token\x18\b \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x1d\n" +
+	"\x03pod\x18\t \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\xfd\x01R\x03pod\"y\n" +
 	"\x13ListEntriesResponse\x12:\n" +
 	"\aentries\x18\x01 \x03(\v2 .workloadresizer.v1.JournalEntryR\aentries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe6\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x85\x03\n" +
 	"\x13WatchEntriesRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x12.\n" +
@@ -637,7 +656,8 @@ const file_workloadresizer_v1_journal_proto_rawDesc = "" +
 	"\bworkload\x18\x04 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x12&\n" +
 	"\bacted_by\x18\x05 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\x04R\aactedBy\x12>\n" +
 	"\n" +
-	"since_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tsinceTime\"\xa9\x01\n" +
+	"since_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tsinceTime\x12\x1d\n" +
+	"\x03pod\x18\a \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\xfd\x01R\x03pod\"\xa9\x01\n" +
 	"\x14WatchEntriesResponse\x126\n" +
 	"\x04type\x18\x01 \x01(\x0e2\".workloadresizer.v1.WatchEventTypeR\x04type\x126\n" +
 	"\x05entry\x18\x02 \x01(\v2 .workloadresizer.v1.JournalEntryR\x05entry\x12!\n" +

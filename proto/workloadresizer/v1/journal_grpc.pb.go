@@ -33,7 +33,8 @@ const (
 // namespaces where it has the right to get pods. A request that names another namespace
 // returns PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE). Entries without a namespace are
 // only for requests that name none. Of these, overrides are only for callers with the right to
-// list their history. Gaps are for every caller.
+// list their history. Gaps are for every caller and every filter, except for one of kinds that
+// leaves them out.
 type JournalServiceClient interface {
 	// Returns entries, the newest first, in pages.
 	//
@@ -42,8 +43,8 @@ type JournalServiceClient interface {
 	// - INVALID_ARGUMENT: the request is invalid.
 	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the journal yet.
 	ListEntries(ctx context.Context, in *ListEntriesRequest, opts ...grpc.CallOption) (*ListEntriesResponse, error)
-	// Sends the entries, then a bookmark, then every change: an entry that is new, that counts
-	// more resizes, or that is no longer kept. Each message after the initial state has a token to
+	// Sends the entries, the oldest first, then a bookmark, then every change: an entry that is new,
+	// that counts more resizes, or that is no longer kept. Each message after the initial state has a token to
 	// resume from, on this or any other replica.
 	//
 	// Errors: as for RatioService.WatchRatios and ListEntries.
@@ -97,7 +98,8 @@ type JournalService_WatchEntriesClient = grpc.ServerStreamingClient[WatchEntries
 // namespaces where it has the right to get pods. A request that names another namespace
 // returns PERMISSION_DENIED (reason NAMESPACE_NOT_VISIBLE). Entries without a namespace are
 // only for requests that name none. Of these, overrides are only for callers with the right to
-// list their history. Gaps are for every caller.
+// list their history. Gaps are for every caller and every filter, except for one of kinds that
+// leaves them out.
 type JournalServiceServer interface {
 	// Returns entries, the newest first, in pages.
 	//
@@ -106,8 +108,8 @@ type JournalServiceServer interface {
 	// - INVALID_ARGUMENT: the request is invalid.
 	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the journal yet.
 	ListEntries(context.Context, *ListEntriesRequest) (*ListEntriesResponse, error)
-	// Sends the entries, then a bookmark, then every change: an entry that is new, that counts
-	// more resizes, or that is no longer kept. Each message after the initial state has a token to
+	// Sends the entries, the oldest first, then a bookmark, then every change: an entry that is new,
+	// that counts more resizes, or that is no longer kept. Each message after the initial state has a token to
 	// resume from, on this or any other replica.
 	//
 	// Errors: as for RatioService.WatchRatios and ListEntries.

@@ -1,0 +1,119 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// entry is what a row is about.
+type entry = *workloadresizerv1.JournalEntry
+
+// kind describes entries; withNamespace adds a column with the namespace.
+func kind(o *print.Output, withNamespace bool) objects.Kind[entry, entry] {
+	columns := []objects.Column[entry]{
+		objects.Cell("Time", func(e entry) any { return localTime(o, e.GetStartTime()) }),
+		objects.Cell("End", func(e entry) any { return localTime(o, e.GetEndTime()) }).Wide(),
+		objects.Cell("Kind", func(e entry) any { return print.Cell{Text: print.EntryKind(e.GetKind()), Style: styleOf(e)} }).RoomFor("eviction"),
+		objects.Cell("Count", func(e entry) any { return countText(e.GetCount()) }),
+		objects.Cell("Pods", func(e entry) any { return countText(e.GetPods()) }).Wide(),
+		objects.Cell("Subject", func(e entry) any { return subject(e) }),
+		objects.Text("Workload", workloadText).Wide(),
+		objects.Text("Node", entry.GetNode).Wide(),
+		objects.Cell("Change", func(e entry) any { return changeText(o, e) }),
+		objects.Text("Author", entry.GetAuthor),
+		objects.Text("Reason", reasonText),
+	}
+	if withNamespace {
+		columns = slices.Insert(columns, 3, objects.Text("Namespace", entry.GetNamespace))
+	}
+	return objects.Kind[entry, entry]{Name: name, Rows: objects.Itself[entry], Columns: columns}
+}
+
+// localTime returns a time in the zone of the user, in a form that --since accepts.
+func localTime(o *print.Output, t *timestamppb.Timestamp) string {
+	if t == nil {
+		return print.Absent
+	}
+	return t.AsTime().In(o.Now().Location()).Format(time.RFC3339)
+}
+
+// styleOf returns the style of what says that something went wrong.
+func styleOf(e entry) print.Style {
+	switch e.GetKind() {
+	case workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT,
+		workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_FREEZE:
+		return print.Notable
+	}
+	return print.Plain
+}
+
+func countText(n int64) string {
+	if n == 0 {
+		return print.Absent
+	}
+	return fmt.Sprint(n)
+}
+
+func isGap(e entry) bool {
+	return e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP
+}
+
+// subject returns what an entry is about, without its namespace.
+func subject(e entry) string {
+	switch {
+	case e.GetPod() != "":
+		return print.OneLine(print.PodName(e.GetPod()))
+	case e.GetWorkload() != nil:
+		return print.WorkloadName(e.GetWorkload())
+	case e.GetNamespace() != "":
+		return print.OneLine("namespace/" + e.GetNamespace())
+	case isGap(e):
+		return print.Absent
+	}
+	return "cluster"
+}
+
+func workloadText(e entry) string {
+	if e.GetWorkload() == nil {
+		return ""
+	}
+	return print.WorkloadName(e.GetWorkload())
+}
+
+// name returns what -o name prints of an entry.
+func name(e entry) string {
+	if isGap(e) {
+		return "gap"
+	}
+	return subject(e)
+}
+
+// changeText returns the states before and after. Of a gap, it is when it ended.
+func changeText(o *print.Output, e entry) any {
+	if isGap(e) {
+		text := "incomplete"
+		if e.GetEndTime() != nil {
+			text += " until " + localTime(o, e.GetEndTime())
+		}
+		return print.Cell{Text: text, Style: styleOf(e)}
+	}
+	if e.GetFrom() == "" && e.GetTo() == "" {
+		return print.Absent
+	}
+	return print.OneLine(print.OrAbsent(e.GetFrom()) + " → " + print.OrAbsent(e.GetTo()))
+}
+
+// reasonText returns the reason, and what led to it.
+func reasonText(e entry) string {
+	if e.GetReason() == "" || e.GetMessage() == "" {
+		return e.GetReason() + e.GetMessage()
+	}
+	return e.GetReason() + ": " + e.GetMessage()
+}

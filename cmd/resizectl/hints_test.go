@@ -119,6 +119,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"workloads", "list"}, err: status.Error(codes.Unimplemented, "unknown service workloadresizer.v1.ClusterService")},
 		{args: []string{"nodes", "list"}, err: noRight},
 		{args: []string{"nodes", "list"}, err: cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "pods are not read yet")},
+		{args: []string{"console", "--no-open"}, err: standalone("StatusService/GetStatus")},
 		{args: []string{"status"}, err: standalone("StatusService/GetStatus")},
 		{args: []string{"pause", "web"}, err: readOnly},
 		{args: []string{"restore", "web"}, err: noPod},

@@ -143,7 +143,7 @@ func (o *options) show(ctx context.Context, g *gate.Gate, id connect.Identity) e
 	return print.Texts(o.out.Out, fmt.Sprintf("The console of %s, with a login that works once, within a minute. Ctrl-C ends it.\n\n  %s\n", of, login))
 }
 
-// openLogin opens a login in a browser. Its file is removed when it is worth nothing.
+// openLogin opens a login in a browser. Its file is removed when it no longer works.
 func (o *options) openLogin(ctx context.Context, login string) error {
 	path, err := gate.WriteLogin(login)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// hostile is a text of somebody who hopes that a page runs it.
+// hostile is what somebody writes who hopes that a page runs it.
 const hostile = `<script>alert(1)</script>`
 
 func both(cpu, memory string) *workloadresizerv1.ResourceAmounts {
@@ -132,13 +132,13 @@ func browser() *http.Client {
 }
 
 // start runs a console and logs in.
-func start(t *testing.T, address string, args ...string) *running {
+func start(t *testing.T, address string) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &printed{login: make(chan string, 1)}
 	ended := make(chan int, 1)
 	go func() {
-		ended <- program(ctx, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, append([]string{"console", "--no-open", "--server", address}, args...))
+		ended <- program(ctx, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: io.Discard}, []string{"console", "--no-open", "--server", address})
 	}()
 	var login string
 	select {
@@ -216,11 +216,10 @@ func (r *running) live(path string) (next func() string) {
 	}
 }
 
-// quickly makes the pages read again at once.
-func quickly(t *testing.T) {
-	pause := connect.PollPause
-	connect.PollPause = time.Millisecond
-	t.Cleanup(func() { connect.PollPause = pause })
+// TestMain makes all pages read again soon.
+func TestMain(m *testing.M) {
+	connect.PollPause = 10 * time.Millisecond
+	os.Exit(m.Run())
 }
 
 func TestPages(t *testing.T) {
@@ -230,7 +229,7 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/", []string{"What needs a person", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "The usage of 2 of 9 pods is unknown", "it was throttled", "load [31m test"}},
+		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "The usage of 2 of 9 pods is unknown", "it was throttled", "load [31m test"}},
 		{"/workloads", []string{"1 to 100 of 153", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
 		{"/workloads?from=100", []string{"101 to 153 of 153", `<a href="/workloads" rel="prev">`, "shop"}},
 		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 153", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
@@ -250,7 +249,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 		if strings.Contains(body, hostile) {
-			t.Errorf("%s has a script of somebody else", tc.path)
+			t.Errorf("%s has a script from the server", tc.path)
 		}
 	}
 	if written := server.Written(); len(written) != 0 {
@@ -287,7 +286,6 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestLive(t *testing.T) {
-	quickly(t)
 	server := cmdtest.Answering(scripted())
 	r := start(t, server.Serve(t))
 	next := r.live("/workloads?namespace=shop&order=pods+desc")

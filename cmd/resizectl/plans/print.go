@@ -281,7 +281,7 @@ func planKind(withNamespace bool) objects.Kind[*workloadresizerv1.Plan, row] {
 	}
 }
 
-// Table returns plans of pods of one namespace as a table: a row per container.
+// Table returns plans of pods, all in one namespace, as a table: a row per container.
 func Table(all ...*workloadresizerv1.Plan) *metav1.Table { return planKind(false).Table(all...) }
 
 func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }

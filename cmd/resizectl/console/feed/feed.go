@@ -39,7 +39,7 @@ func New(ctx context.Context, pause func(took time.Duration) time.Duration) *Fee
 // feed reads one thing. The lock of its Feeds guards it.
 type feed struct {
 	state State
-	// number counts the states. changed is closed when the next one is there.
+	// number counts the states. changed is closed when the next one exists.
 	number  int
 	changed chan struct{}
 	// watches is how many look at it.

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,13 +11,18 @@ import (
 
 // source counts how often it is read, and fails while down is set.
 type source struct {
-	reads int
-	down  error
+	reads atomic.Int64
+	down  atomic.Bool
 }
 
+var errDown = errors.New("down")
+
 func (s *source) read(context.Context) (any, error) {
-	s.reads++
-	return s.reads, s.down
+	n := int(s.reads.Add(1))
+	if s.down.Load() {
+		return n, errDown
+	}
+	return n, nil
 }
 
 func pause(time.Duration) time.Duration { return 5 * time.Second }
@@ -60,26 +66,26 @@ func TestFeed(t *testing.T) {
 				next(t, w)
 				w.Close()
 			}
-			if s.reads != 1 || other.reads != 1 {
-				t.Errorf("%d and %d reads", s.reads, other.reads)
+			if s.reads.Load() != 1 || other.reads.Load() != 1 {
+				t.Errorf("%d and %d reads", s.reads.Load(), other.reads.Load())
 			}
 		})
 	})
 	t.Run("keeps its value while the source is down, and recovers", func(t *testing.T) {
 		in(t, func(t *testing.T, f *Feeds) {
-			s, down := &source{}, errors.New("down")
+			s := &source{}
 			w := f.Watch("a", s.read)
 			defer w.Close()
 			first := next(t, w)
-			s.down = down
+			s.down.Store(true)
 			for range 3 {
-				if got := next(t, w); got.Value != 1 || !got.Time.Equal(first.Time) || !errors.Is(got.Err, down) {
+				if got := next(t, w); got.Value != 1 || !got.Time.Equal(first.Time) || !errors.Is(got.Err, errDown) {
 					t.Errorf("while it is down: %+v", got)
 				}
 			}
-			s.down = nil
+			s.down.Store(false)
 			if got := next(t, w); got.Value != 5 || got.Err != nil || !got.Time.Equal(time.Now()) {
-				t.Errorf("afterwards: %+v", got)
+				t.Errorf("afterward: %+v", got)
 			}
 		})
 	})
@@ -93,15 +99,17 @@ func TestFeed(t *testing.T) {
 			time.Sleep(linger - time.Second)
 			again := f.Watch("a", s.read)
 			if got := next(t, again); got.Value != 2 {
-				t.Errorf("a page that is opened again begins anew: %+v", got)
+				t.Errorf("a page that is opened again does not begin like a new one: %+v", got)
 			}
 			time.Sleep(2 * linger)
 			again.Close()
 			time.Sleep(2 * linger)
-			before := s.reads
+			before := s.reads.Load()
 			time.Sleep(time.Hour)
-			if s.reads != before || len(f.all) != 0 {
-				t.Errorf("it reads %d more, and %d feeds are left", s.reads-before, len(f.all))
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if n := s.reads.Load(); n != before || len(f.all) != 0 {
+				t.Errorf("it reads %d more, and %d feeds are left", n-before, len(f.all))
 			}
 		})
 	})

@@ -34,7 +34,7 @@ func newBrowser(t *testing.T) *browser {
 	return &browser{T: t, gate: g, clock: clock, handler: g.Keep(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, shown) }))}
 }
 
-// get asks for an address, after a change of the request.
+// get asks for an address, with a changed request.
 func (b *browser) get(url string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r, w := httptest.NewRequest(http.MethodGet, url, nil), httptest.NewRecorder()
 	if b.cookie != nil {

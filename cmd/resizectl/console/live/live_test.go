@@ -23,7 +23,7 @@ func TestTree(t *testing.T) {
 		}
 	}
 	if _, err := Tree("only text"); err == nil {
-		t.Error("a text is a tree")
+		t.Error("text is a tree")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Tree returns the one element that HTML describes as JSON: [tag, attributes, children], where a child is an element or a text.
+// Tree returns the one element that HTML describes as JSON: [tag, attributes, children], where a child is an element or text.
 func Tree(text string) ([]byte, error) {
 	nodes, err := html.ParseFragment(strings.NewReader(text), &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
 	if err != nil {
@@ -24,7 +24,7 @@ func Tree(text string) ([]byte, error) {
 	return nil, errors.New("parse a part of a page: it has no element")
 }
 
-// value returns an element or a text.
+// value returns an element or text.
 func value(n *html.Node) any {
 	if n.Type == html.TextNode {
 		return n.Data

@@ -40,7 +40,7 @@ type Pages struct {
 
 // page is a subject.
 type page struct {
-	// pattern is the path, as in http.ServeMux, and nav its name in the navigation; empty if it is not there.
+	// pattern is the path, as in http.ServeMux, and nav its name in the navigation; empty if it has none.
 	pattern, nav string
 	template     string
 	// title returns the title of the page of a request.
@@ -127,7 +127,7 @@ type region struct {
 	Title string
 	// Link is the command that opens this page.
 	Link string
-	// Stale is since when the page is stale; zero if it is not.
+	// Stale is when the page became stale; zero if it is not.
 	Stale time.Time
 	// Problem is why it is, or why there is nothing to show.
 	Problem string

@@ -78,7 +78,7 @@ func classOf(header string) string {
 	return ""
 }
 
-// segment is a part of a text: a time, in the form of the API, or anything else.
+// segment is part of a message: a time, in the form of the API, or anything else.
 type segment struct{ Text, Time string }
 
 var times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
@@ -103,7 +103,7 @@ func segments(text string) (parts []segment) {
 	return parts
 }
 
-// note is a text, what it is about, and the commands that it names.
+// note is a message, what it is about, and the commands that it names.
 type note struct {
 	Title    string
 	Segments []segment
@@ -111,7 +111,7 @@ type note struct {
 	Commands []string
 }
 
-// namedCommand matches a command in a text.
+// namedCommand matches a command in a message.
 var namedCommand = regexp.MustCompile(`"((?:resizectl|kubectl) [^"]+)"`)
 
 // writing matches the commands that change something.

@@ -31,6 +31,7 @@ func TestAgain(t *testing.T) {
 		{"another one holds, too, for which another pod was chosen", []Entry{chosen(same), {Cause: cause("a", "n3"), UID: "a-2"}}, cause("a", "n3"), false},
 		{"its own attempt does not keep it", []Entry{chosen(func(e *Entry) { e.At = begin.Add(-time.Minute) })}, cause("a", "n1"), true},
 		{"another pod has had the hour", []Entry{chosen(same), other(-time.Minute, false)}, cause("a", "n1"), false},
+		{"its other cause has a name that no object can have", []Entry{chosen(same)}, cause("<", "n1"), false},
 		{"another pod was refused", []Entry{chosen(same), other(-time.Minute, true)}, cause("a", "n1"), true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -59,8 +60,51 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("%+v", b.Entries)
 	}
 	c := candidate("a", "n1", Low, 1)
-	if e := b.Again(begin, &c, 1, nothing, nothing); e == nil || e.Refused {
+	if e := b.Again(begin, &c, 1, nothing, nothing); e == nil || e.Refused || !e.Unsure.IsZero() {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestUnsure loses the answer to an attempt, and refuses the next one: the first one may still take effect, within the hour.
+func TestUnsure(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(e *Entry) { e.At = begin })}}
+	c := candidate("a", "n1", Low, 1)
+	b.Again(begin.Add(time.Minute), &c, 1, nothing, nothing)
+	b.Refuse("a-1", begin.Add(time.Minute))
+	b.Again(begin.Add(2*time.Minute), &c, 1, nothing, nothing)
+	b.Refuse("a-1", begin.Add(2*time.Minute))
+	other := candidate("b", "n2", Low, 1)
+	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
+		now := begin.Add(after)
+		if kept := b.Entries[0].Kept(now); kept != want {
+			t.Errorf("after %s, it was kept: %t", after, kept)
+		}
+		if why, _ := b.Refuses(now, &other, 1, nothing); (why == "") != want {
+			t.Errorf("after %s: %q", after, why)
+		}
+	}
+}
+
+// TestKeeps lets pods in a namespace be refused: they keep no others, and no more of their namespace are chosen than half of the hour.
+func TestKeeps(t *testing.T) {
+	refused := func(name, node string) Entry {
+		return Entry{Cause: cause(name, node), UID: "x", Chosen: begin, At: begin, Refused: true}
+	}
+	always := func(*Entry) bool { return true }
+	b := &Book{[]Entry{refused("a", "n1"), refused("b", "n2")}}
+	mine, stranger := candidate("c", "n1", Low, 1), candidate("a", "n1", Low, 1)
+	stranger.Namespace = "bank"
+	for _, tc := range []struct {
+		c    Candidate
+		most int
+		want bool
+	}{{stranger, 2, true}, {mine, 10, false}, {candidate("d", "n4", Low, 1), 4, false}, {candidate("d", "n4", Low, 1), 5, true}} {
+		if why, _ := b.Refuses(begin, &tc.c, tc.most, always); (why == "") != tc.want {
+			t.Errorf("%+v of %d: %q", tc.c, tc.most, why)
+		}
+	}
+	if why, _ := b.Refuses(begin.Add(time.Hour), &Candidate{Cause: cause("d", "n4")}, 4, always); why != "" {
+		t.Errorf("an hour later: %q", why)
 	}
 }
 

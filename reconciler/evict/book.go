@@ -71,12 +71,28 @@ type Entry struct {
 	Returned time.Time `json:"returned,omitzero"`
 	// Missed is when it became known that no ready pod has taken the place of the pod; zero if one has, or may still.
 	Missed time.Time `json:"missed,omitzero"`
-	// Refused means that the pod was certainly not evicted at At.
-	Refused bool `json:"refused,omitempty"`
+	// Refused means that the pod was certainly not evicted at At, and Unsure is when it last may have been before that; zero if never.
+	Refused bool      `json:"refused,omitempty"`
+	Unsure  time.Time `json:"unsure,omitzero"`
 }
 
 // counts reports whether the pod may have been evicted within the hour.
-func (e *Entry) counts(now time.Time) bool { return !e.Refused && now.Sub(e.At) < time.Hour }
+func (e *Entry) counts(now time.Time) bool {
+	last := e.At
+	if e.Refused {
+		last = e.Unsure
+	}
+	return now.Sub(last) < time.Hour
+}
+
+// Kept reports whether the pod has certainly not been evicted. What was sent before takes effect within the hour, or never.
+func (e *Entry) Kept(now time.Time) bool { return e.Refused && !e.counts(now) }
+
+// keeps reports whether a candidate stays while the entry is in progress: because it is on the same node, or of the same workload. A
+// pod that is refused keeps no pods of other namespaces.
+func (e *Entry) keeps(c *Candidate) bool {
+	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.Refused || e.Namespace == c.Namespace)
+}
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
 // evicted: a leader that continues after a crash knows of it, and evicts the same pod or none.
@@ -95,17 +111,38 @@ func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress 
 		return "another pod of its workload was chosen for the same node and reason already", false
 	case b.recent(now, "") >= mostPerHour:
 		return fmt.Sprintf("as many pods as eviction.maxPerHour allows, %d, were evicted within an hour", mostPerHour), true
-	case !c.named():
-		return "its workload has a kind or name that no object can have", false
-	case len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
-		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries)), false
+	case b.Unfit(c) != "":
+		return b.Unfit(c), false
+	case 2*b.kept(now, c.Namespace) >= max(mostPerHour, 2):
+		return "other pods of its namespace were chosen within an hour, and could not be evicted", true
 	}
 	for i := range b.Entries {
-		if e := &b.Entries[i]; (e.Node == c.Node || e.Namespace == c.Namespace && e.Workload == c.Workload) && inProgress(e) {
+		if e := &b.Entries[i]; e.keeps(c) && inProgress(e) {
 			return "another pod of its workload or its node is moving", true
 		}
 	}
 	return "", false
+}
+
+// Unfit returns why the cause of a candidate cannot be written to the book; empty if it can.
+func (b *Book) Unfit(c *Candidate) string {
+	switch {
+	case !c.named():
+		return "its workload has a kind or name that no object can have"
+	case b.Of(c.UID) == nil && len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
+		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
+	}
+	return ""
+}
+
+// kept returns how many pods in a namespace were chosen within the hour, and have not been evicted.
+func (b *Book) kept(now time.Time, namespace string) (n int) {
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.Namespace == namespace && e.Kept(now) && now.Sub(e.Chosen) < time.Hour {
+			n++
+		}
+	}
+	return n
 }
 
 // named reports whether an object can have the kind and the name of the workload. They may come from a reference to an owner,
@@ -116,7 +153,7 @@ func (c *Cause) named() bool {
 
 // bytes returns how many bytes the book takes at most once nothing but times is added to it.
 func (b *Book) bytes() (n int) {
-	const others = 370 // The names of fields, the times and the numbers.
+	const others = 420 // The names of fields, the times and the numbers.
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		n += len(e.Namespace) + len(e.Workload.Kind) + len(e.Workload.Name) + len(e.Node) + len(e.Reason) + len(e.Pod) + len(e.UID) + others
@@ -198,7 +235,7 @@ func (b *Book) Of(uid types.UID) *Entry {
 // reports whether the pod of an entry may be on its way, and of those that are only in progress, the first one is next.
 func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) *Entry {
 	e := b.Of(c.UID)
-	if e == nil || e.Cause == c.Cause && !e.Cleared.IsZero() || e.Cause != c.Cause && b.knows(c.Cause) {
+	if e == nil || e.Cause == c.Cause && !e.Cleared.IsZero() || e.Cause != c.Cause && (b.knows(c.Cause) || b.Unfit(c) != "") {
 		return nil
 	}
 	first := true
@@ -208,7 +245,7 @@ func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, m
 			first = false
 			continue
 		}
-		if (o.Node == e.Node || o.Namespace == e.Namespace && o.Workload == e.Workload) && (moving(o) || first && inProgress(o)) {
+		if o.keeps(c) && (moving(o) || first && inProgress(o)) {
 			return nil
 		}
 	}
@@ -217,6 +254,9 @@ func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, m
 	}
 	if e.Cause != c.Cause {
 		e.Cause, e.Cleared, e.Returned = c.Cause, time.Time{}, time.Time{}
+	}
+	if !e.Refused {
+		e.Unsure = e.At
 	}
 	e.At, e.Refused, e.Pods, e.Ready = now, false, c.Pods, c.Ready
 	return e
@@ -270,7 +310,7 @@ func (e *Entry) Due(after time.Duration) time.Time {
 func (b *Book) Review(now time.Time, holds func(Cause) bool) (changed bool) {
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		for _, at := range [...]*time.Time{&e.At, &e.Chosen, &e.Cleared, &e.Returned, &e.Missed} {
+		for _, at := range [...]*time.Time{&e.At, &e.Chosen, &e.Cleared, &e.Returned, &e.Missed, &e.Unsure} {
 			if at.After(now) {
 				*at, changed = now, true
 			}

@@ -89,7 +89,7 @@ func longest(n int) (all []Entry) {
 	long := strings.Repeat("n", 253)
 	c := Cause{Namespace: long[:63], Workload: workload.Workload{Kind: long[:63], Name: long}, Node: long, Reason: "ResizeInfeasible"}
 	for range n {
-		all = append(all, Entry{Cause: c, Pod: long, UID: types.UID(long[:36]), At: begin.Add(-2*time.Hour + 1), Chosen: begin.Add(-2*time.Hour + 1), Pods: 100_000, Ready: 100_000, Cleared: begin.Add(1), Returned: begin.Add(1), Missed: begin.Add(1), Refused: true})
+		all = append(all, Entry{Cause: c, Pod: long, UID: types.UID(long[:36]), At: begin.Add(-2*time.Hour + 1), Chosen: begin.Add(-2*time.Hour + 1), Pods: 100_000, Ready: 100_000, Cleared: begin.Add(1), Returned: begin.Add(1), Missed: begin.Add(1), Refused: true, Unsure: begin.Add(-2*time.Hour + 1)})
 	}
 	return all
 }

@@ -66,7 +66,7 @@ func (m *Mover) Explain(of *pod.Pod) string {
 		whyNot = "pods in another namespace need more of what their node lacks"
 	case e != nil && !must && !e.Cleared.IsZero():
 		whyNot = "its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339)
-	case must && r.why != "":
+	case must && r.why != "" && !now.Before(due):
 		whyNot = fmt.Sprintf("%s; this is checked again at %s", r.why, r.at.UTC().Format(time.RFC3339))
 	}
 	switch {
@@ -94,7 +94,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	for i := range book.Entries {
 		switch e := &book.Entries[i]; {
 		case m.gone(e):
-			if !e.Refused && m.Clock.Since(e.At) < time.Hour {
+			if now := m.Clock.Now(); !m.DryRun && !e.Kept(now) && now.Sub(e.At) < time.Hour {
 				done = append(done, *e)
 			}
 		case e.Cleared.IsZero():

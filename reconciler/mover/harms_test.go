@@ -74,7 +74,7 @@ func TestReturnedCause(t *testing.T) {
 		w.resize()
 		w.after(time.Second)
 		w.after(time.Second)
-		w.expect(0, "it was chosen")
+		w.expect(0, "it may be evicted from")
 	})
 	t.Run("of a node", func(t *testing.T) {
 		w, known := chosenForShortNode(t)
@@ -88,7 +88,7 @@ func TestReturnedCause(t *testing.T) {
 		w.mover.NodeChanged("n0")
 		w.after(time.Second)
 		w.after(time.Second)
-		w.expect(0, "it was chosen")
+		w.expect(0, "it may be evicted from")
 	})
 }
 
@@ -277,20 +277,169 @@ func TestRefusedEviction(t *testing.T) {
 
 // TestQuota lets a pod move in a namespace whose quota was lowered: no pod can be created there.
 func TestQuota(t *testing.T) {
+	for _, tc := range []struct {
+		name       corev1.ResourceName
+		hard, used string
+		evicted    int
+	}{
+		{"requests.cpu", "1", "2", 0}, {"requests.cpu", "2", "2", 1}, {"limits.cpu", "1", "2", 1}, {"pods", "1", "2", 0}, {"pods", "2", "2", 1}, {"count/pods", "1", "2", 0},
+		{"requests.ephemeral-storage", "1", "2", 0}, {"limits.ephemeral-storage", "1", "2", 0}, {"requests.nvidia.com/gpu", "1", "2", 0}, {"hugepages-2Mi", "1", "2", 0},
+		{"requests.cpu", "1", "", 0}, {"requests.storage", "1", "2", 1}, {"configmaps", "1", "2", 1},
+	} {
+		t.Run(fmt.Sprintf("%s: %q of %s", tc.name, tc.used, tc.hard), func(t *testing.T) {
+			w := calm(t)
+			q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "lowered"}}
+			q.Status.Hard = corev1.ResourceList{tc.name: resource.MustParse(tc.hard)}
+			if tc.used != "" {
+				q.Status.Used = corev1.ResourceList{tc.name: resource.MustParse(tc.used)}
+			}
+			if err := w.cluster.KnowQuota(q); err != nil {
+				t.Fatal(err)
+			}
+			w.after(10 * time.Minute)
+			w.after(time.Minute)
+			if w.evicted != tc.evicted {
+				t.Errorf("%d were evicted, want %d; web-1 says %q", w.evicted, tc.evicted, w.mover.retries["shop/web-1"].why)
+			}
+		})
+	}
+}
+
+// TestOtherNames lets an owner get an absurd name after its pod was chosen.
+func TestOtherNames(t *testing.T) {
 	w := calm(t)
-	amounts := func(cpu string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse(cpu)}
-	}
-	if err := w.cluster.KnowQuota(&corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "lowered"}, Spec: corev1.ResourceQuotaSpec{Hard: amounts("1")},
-		Status: corev1.ResourceQuotaStatus{Hard: amounts("1"), Used: amounts("2")},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	w.blocked = true
 	w.after(10 * time.Minute)
-	w.after(time.Minute)
-	if w.evicted != 0 {
-		t.Error("a pod was evicted that cannot be created again: its ResourceQuota has no room for it even then")
+	p := w.objects["web-1"].DeepCopy()
+	p.OwnerReferences[0].Name = strings.Repeat("x", 600<<10)
+	w.put(p)
+	for range 3 {
+		w.after(10 * time.Minute)
+	}
+	if len(w.stored) > 10<<10 {
+		t.Errorf("the book has %d bytes", len(w.stored))
+	}
+}
+
+// TestRefusedEverywhere lets budgets keep pods of one namespace on all nodes: they do not keep a pod of another one where it is.
+func TestRefusedEverywhere(t *testing.T) {
+	w := crowd(t)
+	for i := range 5 {
+		for _, name := range []string{"a", "b"} {
+			w.pair("mine", fmt.Sprint(name, i), i)
+			p := w.objects[fmt.Sprint(name, i, "-0")].DeepCopy()
+			podtest.Annotated("eviction-rank", "low")(p)
+			ready(p, false)
+			w.put(p)
+		}
+	}
+	w.pair("shop", "e", 4)
+	w.resize()
+	w.lead()
+	w.refuse("mine")
+	for range 6 * 60 {
+		w.after(time.Minute)
+		w.mover.BudgetEased("mine")
+	}
+	if w.objects["e-0"] != nil {
+		t.Errorf("e-0 says %q", w.mover.Explain(w.cluster.Pods("shop").Get("e-0")))
+	}
+	mine := 0
+	for _, e := range w.read().Entries {
+		if e.Namespace == "mine" && e.Chosen.Before(w.read().Entries[0].Chosen.Add(time.Hour)) {
+			mine++
+		}
+	}
+	if mine > most/2 {
+		t.Errorf("%d were chosen in one namespace within an hour, of %d", mine, most)
+	}
+}
+
+// TestEased lets a budget permit more, for a moment, all the time.
+func TestEased(t *testing.T) {
+	w := calm(t)
+	w.refuse("shop")
+	tries := 0
+	answers := w.mover.Evict
+	w.mover.Evict = func(ctx context.Context, p *corev1.Pod, permit func(context.Context) error) error {
+		tries++
+		return answers(ctx, p, permit)
+	}
+	for range 20 {
+		w.after(time.Minute)
+	}
+	before := tries
+	for range 10 * 60 {
+		w.mover.BudgetEased("shop")
+		w.after(time.Second)
+	}
+	if n := tries - before; n < 9 || n > 11 {
+		t.Errorf("%d attempts within 10 minutes, want one a minute", n)
+	}
+}
+
+// TestSuccessor lets a pod that was refused be replaced on the same node: the next one lacks room there, too, and may move.
+func TestSuccessor(t *testing.T) {
+	w := calm(t)
+	w.blocked = true
+	w.after(10 * time.Minute)
+	is := w.objects["web-1"].DeepCopy()
+	delete(w.objects, "web-1")
+	w.forget(w.cluster.Pods("shop").Get("web-1"))
+	is.Name, is.UID = "web-3", "shop/web-3"
+	w.put(is)
+	w.blocked = false
+	w.after(time.Second)
+	w.after(10 * time.Minute)
+	if w.evicted != 1 {
+		t.Errorf("%d were evicted; web-3 says %q", w.evicted, w.mover.Explain(w.cluster.Pods("shop").Get("web-3")))
+	}
+}
+
+// TestConflicts changes a pod right before each attempt to evict it: that keeps no other pod.
+func TestConflicts(t *testing.T) {
+	w := crowd(t)
+	w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 1})
+	w.pair("mine", "a", 0)
+	w.pair("shop", "y", 1)
+	w.resize()
+	w.lead()
+	answers := w.mover.Evict
+	w.mover.Evict = func(ctx context.Context, p *corev1.Pod, permit func(context.Context) error) error {
+		if p.Namespace == "mine" {
+			return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, p.Name, errors.New("changed"))
+		}
+		return answers(ctx, p, permit)
+	}
+	for range 120 {
+		w.after(time.Minute)
+	}
+	if w.objects["y-0"] != nil {
+		t.Errorf("y-0 says %q", w.mover.Explain(w.cluster.Pods("shop").Get("y-0")))
+	}
+}
+
+// TestDryLimit shows how many pods would move within an hour.
+func TestDryLimit(t *testing.T) {
+	w := crowd(t)
+	w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 1})
+	w.pair("shop", "a", 0)
+	w.pair("shop", "b", 1)
+	w.resize()
+	w.lead()
+	config := w.mover.Config
+	config.DryRun = true
+	w.mover = New(config)
+	w.plan()
+	w.after(10 * time.Minute)
+	would := 0
+	for _, name := range []string{"a-0", "b-0"} {
+		if strings.Contains(w.mover.Explain(w.cluster.Pods("shop").Get(name)), "it would be evicted") {
+			would++
+		}
+	}
+	if would != 1 {
+		t.Errorf("%d would be evicted, want 1", would)
 	}
 }
 

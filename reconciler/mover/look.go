@@ -102,6 +102,9 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 func (g *glance) prepare(b *evict.Book) (changed bool) {
 	continued := g.doubtful && b.Continue(g.now)
 	changed = b.Review(g.now, g.holds) || continued
+	n := len(b.Entries)
+	b.Entries = slices.DeleteFunc(b.Entries, func(e evict.Entry) bool { return e.Kept(g.now) && g.podOf(&e) == nil }) // It went by itself.
+	changed = changed || len(b.Entries) < n
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.Missed.IsZero() && g.missed(e) {
 			e.Missed, changed = g.now, true
@@ -144,7 +147,7 @@ func (g *glance) review(ctx context.Context) error {
 	for i := range book.Entries {
 		e := &book.Entries[i]
 		known[e.UID] = true
-		if g.podOf(e) == nil && !e.Refused {
+		if g.podOf(e) == nil && !e.Kept(g.now) && !g.DryRun {
 			g.Loop.CountEviction(workload.Group{Namespace: e.Namespace, Workload: e.Workload}, workload.Eviction{Pod: e.Pod, UID: e.UID, At: e.At, Missed: e.Missed})
 		}
 	}
@@ -244,6 +247,7 @@ func (g *glance) decide(book *evict.Book, c *candidate) (why string, waits bool,
 	if book.Of(c.UID) == nil {
 		why, waits = book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
 	} else {
+		why = book.Unfit(&c.Candidate)
 		decide = func(b *evict.Book) *evict.Entry {
 			return b.Again(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
 		}

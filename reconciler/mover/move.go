@@ -80,7 +80,6 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		if tries := g.postpone(c.UID, "it would be evicted, but the server runs with --dry-run"); tries == 0 {
 			logger.Info("Dry run, pod not evicted", "why", said)
 		}
-		g.refused(ctx, c, at)
 		return
 	}
 	g.leaving[c.UID] = leaving{at: at, requests: c.requests}
@@ -110,6 +109,7 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 	case actuate.Outdated(err):
 		g.works(place{errRefused, c.Namespace})
 		g.postpone(c.UID, "it has changed in the meantime")
+		g.refused(ctx, c, at)
 	default:
 		noRight, denied, busy := actuate.MissingRight(err), actuate.Denied(err), actuate.StatusCode(err) == http.StatusTooManyRequests
 		switch {

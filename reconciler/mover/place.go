@@ -57,21 +57,19 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	for _, n := range scene.Nodes {
 		n.Limits = any
 	}
-	fits, why = scene.Fits(live, c.requests)
+	fits, why = g.roomy(scene.Fits(live, c.requests))
 	if len(any) > 0 && len(fits) > 0 {
 		if err := g.limit(ctx, scene, fits); err != nil {
 			return nil, "", err
 		}
-		fits, why = scene.Fits(live, c.requests)
+		fits, why = g.roomy(scene.Fits(live, c.requests))
 	}
 	var good []string
 	for i, name := range fits {
 		if i == mostTargets {
 			break
 		}
-		if short := g.shortOf(name); short != "" {
-			why = fmt.Sprintf("%s has room for it, but not for the pods that it has: %s", name, short)
-		} else if lack := g.lacksOn(written, name); lack == "" {
+		if lack := g.lacksOn(written, name); lack == "" {
 			good = append(good, name)
 		} else {
 			why = fmt.Sprintf("%s has room for it, but not for the size that it needs there: %s", name, lack)
@@ -83,14 +81,21 @@ func (g *glance) place(ctx context.Context, c *candidate, live *corev1.Pod, clai
 	return good, why, nil
 }
 
-// shortOf returns what a node lacks for the pods that it has; empty if it lacks nothing.
-func (m *Mover) shortOf(node string) string {
+// roomy returns those of the nodes that lack nothing for the pods that they have, and why there is none.
+func (m *Mover) roomy(fits []string, why string) (left []string, whyNone string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if lacks, short := m.short[node]; short {
-		return lacks.String()
+	for _, name := range fits {
+		if _, short := m.short[name]; short {
+			why = name + " has room for it, but lacks room for what its own pods need"
+		} else {
+			left = append(left, name)
+		}
 	}
-	return ""
+	if len(left) > 0 {
+		why = ""
+	}
+	return left, why
 }
 
 // limit finds out how many volumes some nodes can attach; for the others, that is not known.

@@ -20,8 +20,9 @@ type retry struct {
 	why, budget string
 	// waits means that only other evictions come first.
 	waits bool
-	// restarted is when it was last tried earlier than planned, because the pod must move more urgently.
-	restarted time.Time
+	// restarted is when it was last tried earlier than planned, because the pod must move more urgently, and eased because a budget might
+	// permit it.
+	restarted, eased time.Time
 }
 
 // soon lets a pod move now that waits for another attempt, since what prevented it may be gone.
@@ -66,7 +67,7 @@ func (g *glance) postpone(uid types.UID, why string) (tries int) {
 			r.why = why // It was tried for its other cause right before.
 			return
 		}
-		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why, restarted: r.restarted}
+		*r = retry{tries: tries + 1, at: g.now.Add(min(firstRetry<<min(tries, 10), lastRetry)), why: why, restarted: r.restarted, eased: r.eased}
 		g.soon(r.at)
 	})
 	return tries
@@ -101,7 +102,9 @@ const gone = "it was evicted"
 // done notes that a pod was evicted.
 func (g *glance) done(uid types.UID) {
 	at := g.now.Add(seenWithin)
-	g.retrying(uid, func(r *retry) { *r = retry{at: at, least: at, why: gone, tries: r.tries, restarted: r.restarted} })
+	g.retrying(uid, func(r *retry) {
+		*r = retry{at: at, least: at, why: gone, tries: r.tries, restarted: r.restarted, eased: r.eased}
+	})
 }
 
 // askedFor lets a pod wait at least as long as the API server asks for.
@@ -123,16 +126,18 @@ func (g *glance) keep(c *candidate, why string) {
 }
 
 // BudgetEased takes note that a PodDisruptionBudget in a namespace may permit more than before: what waits for it is tried again. A
-// budget may permit less and more all the time, so if a pod still cannot move, it waits longer each time.
+// budget may permit less and more all the time, so each pod is tried once a minute at most, and waits longer each time.
 func (m *Mover) BudgetEased(namespace string) {
 	if m == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now := m.Clock.Now()
 	for _, r := range m.retries {
-		if r.budget == namespace {
-			r.soon(m.Clock.Now())
+		if r.budget == namespace && now.Sub(r.eased) >= seenWithin {
+			r.eased = now
+			r.soon(now)
 			m.lookSoon()
 		}
 	}

@@ -3,6 +3,7 @@ package safety
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -132,38 +133,57 @@ func Charged(quotas []*corev1.ResourceQuota, by *pod.Pod) []*corev1.ResourceQuot
 	return all
 }
 
-// counts are the names by which a quota counts pods.
-var counts = [...]corev1.ResourceName{corev1.ResourcePods, "count/pods"}
-
-// NoRoomAfter returns why quotas would not let a pod be created when another one is gone; empty if they would. A quota that was lowered
-// may have no room even then.
+// NoRoomAfter returns why quotas would not let a pod be created when another one of its workload is gone; empty if they would. A quota
+// that was lowered may have no room even then. Only cpu and memory may differ between the two pods.
 func NoRoomAfter(quotas []*corev1.ResourceQuota, gone, next *pod.Pod) string {
 	for _, quota := range quotas {
 		if !matches(quota, next, next.QOSClass()) {
 			continue
 		}
 		leaves := matches(quota, gone, gone.QOSClass())
-		for _, charge := range charges {
-			of := node.RequestsWith
-			if charge.limit {
-				of = node.LimitsWith
-			}
-			used, more := quota.Status.Used[charge.name], quantity(of(next, nil, false), charge.resource)
+		for _, name := range slices.Sorted(maps.Keys(quota.Status.Hard)) {
+			hard := quota.Status.Hard[name]
+			used, known := quota.Status.Used[name]
+			more, counts := changeOf(name, gone, next, leaves)
 			sum := used.DeepCopy()
 			sum.Add(*more)
-			if leaves {
-				sum.Sub(*quantity(of(gone, nil, false), charge.resource))
-			}
-			if hard, has := quota.Status.Hard[charge.name]; has && more.Sign() > 0 && sum.Cmp(hard) > 0 {
-				return fmt.Sprintf("ResourceQuota %s has no room: %s, requested: %s, used: %s, hard: %s", quota.Name, charge.name, more, &used, &hard)
-			}
-		}
-		for _, name := range counts {
-			used, hard := quota.Status.Used[name], quota.Status.Hard[name]
-			if _, has := quota.Status.Hard[name]; has && (used.Cmp(hard) > 0 || !leaves && used.Cmp(hard) == 0) {
+			if counts && (!known || sum.Cmp(hard) > 0) {
 				return fmt.Sprintf("ResourceQuota %s has no room: %s, used: %s, hard: %s", quota.Name, name, &used, &hard)
 			}
 		}
 	}
 	return ""
+}
+
+// changeOf returns by how much the usage that a quota counts under a name grows if a pod takes the place of another one, which it may not
+// have counted, and whether the quota counts pods under this name.
+func changeOf(name corev1.ResourceName, gone, next *pod.Pod, leaves bool) (more *resource.Quantity, counts bool) {
+	for _, charge := range charges {
+		if charge.name != name {
+			continue
+		}
+		of := node.RequestsWith
+		if charge.limit {
+			of = node.LimitsWith
+		}
+		more = quantity(of(next, nil, false), charge.resource)
+		counts = more.Sign() > 0
+		if leaves {
+			more.Sub(*quantity(of(gone, nil, false), charge.resource))
+		}
+		return more, counts
+	}
+	more = &resource.Quantity{}
+	text := string(name)
+	switch {
+	case name == corev1.ResourcePods, text == "count/pods":
+		if !leaves {
+			more.Set(1)
+		}
+		return more, true
+	case name == corev1.ResourceRequestsStorage: // Of claims.
+		return more, false
+	}
+	// Ephemeral storage, huge pages and extended resources.
+	return more, name == corev1.ResourceEphemeralStorage || strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) || strings.HasPrefix(text, "limits.") || strings.HasPrefix(text, corev1.ResourceHugePagesPrefix)
 }

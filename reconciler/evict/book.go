@@ -89,7 +89,7 @@ func (e *Entry) counts(now time.Time) bool {
 func (e *Entry) Kept(now time.Time) bool { return e.Refused && !e.counts(now) }
 
 // keeps reports whether a candidate stays while the entry is in progress: because it is on the same node, or of the same workload. A
-// pod that is refused keeps no pods of other namespaces.
+// pod that is refused keeps none in other namespaces.
 func (e *Entry) keeps(c *Candidate) bool {
 	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.Refused || e.Namespace == c.Namespace)
 }
@@ -114,7 +114,7 @@ func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress 
 	case b.Unfit(c) != "":
 		return b.Unfit(c), false
 	case 2*b.kept(now, c.Namespace) >= max(mostPerHour, 2):
-		return "other pods of its namespace were chosen within an hour, and could not be evicted", true
+		return "others in its namespace were chosen within an hour, and could not be evicted", true
 	}
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.keeps(c) && inProgress(e) {

@@ -321,7 +321,7 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
-// TestRefusedEverywhere lets budgets keep pods of one namespace on all nodes: they do not keep a pod of another one where it is.
+// TestRefusedEverywhere lets budgets keep many pods in a namespace, on all nodes: they do not keep a pod of another one where it is.
 func TestRefusedEverywhere(t *testing.T) {
 	w := crowd(t)
 	for i := range 5 {

@@ -1,8 +1,11 @@
 package evict
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // chosen returns the entry of a pod that was chosen two hours ago, changed.
@@ -65,23 +68,64 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestUnsure loses the answer to an attempt, and refuses the next one: the first one may still take effect, within the hour.
+// TestUnsure loses the answer to an attempt, and refuses the next ones: the first one may still take effect, within the hour.
 func TestUnsure(t *testing.T) {
 	b := &Book{[]Entry{chosen(func(e *Entry) { e.At = begin })}}
 	c := candidate("a", "n1", Low, 1)
-	b.Again(begin.Add(time.Minute), &c, 1, nothing, nothing)
-	b.Refuse("a-1", begin.Add(time.Minute))
-	b.Again(begin.Add(2*time.Minute), &c, 1, nothing, nothing)
-	b.Refuse("a-1", begin.Add(2*time.Minute))
-	other := candidate("b", "n2", Low, 1)
+	for _, after := range []time.Duration{time.Minute, 50 * time.Minute} {
+		b.Again(begin.Add(after), &c, 1, nothing, nothing)
+		b.Refuse("a-1", begin.Add(after))
+	}
+	if at := b.Full(begin.Add(55*time.Minute), 1); !at.Equal(begin.Add(time.Hour)) {
+		t.Errorf("the hour is full until %s", at)
+	}
+	e, other := &b.Entries[0], candidate("b", "n2", Low, 1)
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
-		now := begin.Add(after)
-		if kept := b.Entries[0].Kept(now); kept != want {
-			t.Errorf("after %s, it was kept: %t", after, kept)
-		}
-		if why, _ := b.Refuses(now, &other, 1, nothing); (why == "") != want {
+		if why, _ := b.Refuses(begin.Add(after), &other, 1, nothing); (why == "") != want {
 			t.Errorf("after %s: %q", after, why)
 		}
+	}
+	if e.Stays(begin.Add(59*time.Minute)) || e.Kept() {
+		t.Error("it is certain too early")
+	}
+	stranger := candidate("b", "n1", Low, 1)
+	stranger.Namespace = "bank"
+	if why, _ := b.Refuses(begin.Add(2*time.Minute), &stranger, 10, func(*Entry) bool { return true }); why == "" {
+		t.Error("it no longer keeps another pod of its node")
+	}
+	if !e.Stays(begin.Add(time.Hour)) || !e.Kept() || e.Stays(begin.Add(time.Hour)) {
+		t.Error("it is not certain")
+	}
+}
+
+// TestMakesRoom fills a book with pods that have certainly not been evicted: another one takes the place of the oldest.
+func TestMakesRoom(t *testing.T) {
+	old := begin.Add(-2 * time.Hour)
+	b := &Book{[]Entry{{Cause: Cause{Namespace: "bank"}, UID: "bank", Chosen: old.Add(-time.Hour), At: old, Refused: true}, {UID: "evicted", Chosen: old, At: old}}}
+	for i := len(b.Entries); i < mostEntries; i++ {
+		b.Entries = append(b.Entries, Entry{Cause: Cause{Namespace: "mine"}, UID: types.UID(fmt.Sprint(i)), Chosen: old.Add(time.Duration(-i)), At: old, Refused: true})
+	}
+	c := candidate("a", "n1", Low, 1)
+	if b.Decide(begin, &c, 9, nothing) == nil || len(b.Entries) != mostEntries || b.Of("bank") == nil || b.Of("evicted") == nil || b.Of(types.UID(fmt.Sprint(mostEntries-1))) != nil {
+		t.Errorf("%d entries; bank %v, evicted %v", len(b.Entries), b.Of("bank"), b.Of("evicted"))
+	}
+	own := candidate("x", "n9", Low, 1)
+	own.UID = "2"
+	if e := b.Again(begin, &own, 9, nothing, nothing); e == nil || e.Cause != own.Cause || e.UID != "2" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRenews lets a pod try again and again without an answer.
+func TestRenews(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(e *Entry) { e.At = begin })}}
+	c := candidate("a", "n1", Low, 1)
+	if !b.Renews(begin, &c, 1) || b.Renews(begin, &c, 2) || b.Renews(begin.Add(time.Hour), &c, 1) {
+		t.Error("with a chosen pod")
+	}
+	b.Entries[0].Chosen = begin.Add(-time.Minute)
+	if b.Renews(begin, &c, 1) {
+		t.Error("with a pod that was just chosen")
 	}
 }
 

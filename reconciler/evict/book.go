@@ -76,22 +76,34 @@ type Entry struct {
 	Unsure  time.Time `json:"unsure,omitzero"`
 }
 
-// counts reports whether the pod may have been evicted within the hour.
-func (e *Entry) counts(now time.Time) bool {
-	last := e.At
+// Last returns when the pod last may have been evicted; zero if it certainly was not.
+func (e *Entry) Last() time.Time {
 	if e.Refused {
-		last = e.Unsure
+		return e.Unsure
 	}
-	return now.Sub(last) < time.Hour
+	return e.At
 }
 
-// Kept reports whether the pod has certainly not been evicted. What was sent before takes effect within the hour, or never.
-func (e *Entry) Kept(now time.Time) bool { return e.Refused && !e.counts(now) }
+// Kept reports whether the pod has certainly not been evicted.
+func (e *Entry) Kept() bool { return e.Refused && e.Unsure.IsZero() }
+
+// counts reports whether the pod may have been evicted within the hour.
+func (e *Entry) counts(now time.Time) bool { return now.Sub(e.Last()) < time.Hour }
+
+// Stays takes note that the pod of an entry runs. What was sent takes effect within the hour, or never. It reports whether the book has
+// changed, so that it must be stored.
+func (e *Entry) Stays(now time.Time) (changed bool) {
+	if !e.Refused || e.Unsure.IsZero() || e.counts(now) {
+		return false
+	}
+	e.Unsure = time.Time{}
+	return true
+}
 
 // keeps reports whether a candidate stays while the entry is in progress: because it is on the same node, or of the same workload. A
-// pod that is refused keeps none in other namespaces.
+// pod that has certainly not been evicted keeps none in other namespaces.
 func (e *Entry) keeps(c *Candidate) bool {
-	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.Refused || e.Namespace == c.Namespace)
+	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.Kept() || e.Namespace == c.Namespace)
 }
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
@@ -114,7 +126,7 @@ func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress 
 	case b.Unfit(c) != "":
 		return b.Unfit(c), false
 	case 2*b.kept(now, c.Namespace) >= max(mostPerHour, 2):
-		return "others in its namespace were chosen within an hour, and could not be evicted", true
+		return "others in its namespace were chosen within an hour, and could not be evicted", false
 	}
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.keeps(c) && inProgress(e) {
@@ -129,16 +141,46 @@ func (b *Book) Unfit(c *Candidate) string {
 	switch {
 	case !c.named():
 		return "its workload has a kind or name that no object can have"
-	case b.Of(c.UID) == nil && len(b.Entries) >= mostEntries || b.bytes() >= mostBytes:
+	case b.full() && !slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.Kept() && e.UID != c.UID }):
 		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
 	}
 	return ""
 }
 
+// full reports whether the book has no room for another entry.
+func (b *Book) full() bool { return len(b.Entries) >= mostEntries || b.bytes() >= mostBytes }
+
+// makeRoom forgets pods that have certainly not been evicted, and lose only their turn, until the book has room: of the namespace that has
+// most of them, the oldest.
+func (b *Book) makeRoom(but types.UID) {
+	for b.full() {
+		of := map[string]int{}
+		for i := range b.Entries {
+			if e := &b.Entries[i]; e.Kept() && e.UID != but {
+				of[e.Namespace]++
+			}
+		}
+		oldest := -1
+		for i := range b.Entries {
+			e := &b.Entries[i]
+			if !e.Kept() || e.UID == but {
+				continue
+			}
+			if oldest < 0 || cmp.Or(cmp.Compare(of[b.Entries[oldest].Namespace], of[e.Namespace]), e.Chosen.Compare(b.Entries[oldest].Chosen)) < 0 {
+				oldest = i
+			}
+		}
+		if oldest < 0 {
+			return
+		}
+		b.Entries = slices.Delete(b.Entries, oldest, oldest+1)
+	}
+}
+
 // kept returns how many pods in a namespace were chosen within the hour, and have not been evicted.
 func (b *Book) kept(now time.Time, namespace string) (n int) {
 	for i := range b.Entries {
-		if e := &b.Entries[i]; e.Namespace == namespace && e.Kept(now) && now.Sub(e.Chosen) < time.Hour {
+		if e := &b.Entries[i]; e.Namespace == namespace && e.Kept() && now.Sub(e.Chosen) < time.Hour {
 			n++
 		}
 	}
@@ -179,7 +221,7 @@ func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
 	}
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		if at := e.At.Add(time.Hour); e.counts(now) && (until.IsZero() || at.Before(until)) {
+		if at := e.Last().Add(time.Hour); e.counts(now) && (until.IsZero() || at.Before(until)) {
 			until = at
 		}
 	}
@@ -190,6 +232,12 @@ func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
 // others, none has more, so that it cannot keep these where they are.
 func (b *Book) HadHalf(now time.Time, c *Candidate, mostPerHour int) bool {
 	return 2*(b.recent(now, c.Namespace)-b.own(now, c)) >= mostPerHour
+}
+
+// Renews reports whether a candidate was chosen more than an hour ago, and another attempt would keep the hour full for others.
+func (b *Book) Renews(now time.Time, c *Candidate, mostPerHour int) bool {
+	e := b.Of(c.UID)
+	return e != nil && e.counts(now) && now.Sub(e.Chosen) >= time.Hour && b.recent(now, "") >= mostPerHour
 }
 
 // own returns 1 if a candidate itself counts as evicted within the hour, or else 0.
@@ -205,6 +253,7 @@ func (b *Book) Decide(now time.Time, c *Candidate, mostPerHour int, inProgress f
 	if why, _ := b.Refuses(now, c, mostPerHour, inProgress); why != "" {
 		return nil
 	}
+	b.makeRoom("")
 	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Chosen: now, Pods: c.Pods, Ready: c.Ready})
 	return &b.Entries[len(b.Entries)-1]
 }
@@ -253,6 +302,10 @@ func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, m
 		return nil
 	}
 	if e.Cause != c.Cause {
+		if b.makeRoom(c.UID); b.full() {
+			return nil
+		}
+		e = b.Of(c.UID) // It may have moved.
 		e.Cause, e.Cleared, e.Returned = c.Cause, time.Time{}, time.Time{}
 	}
 	if !e.Refused {

@@ -94,7 +94,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	for i := range book.Entries {
 		switch e := &book.Entries[i]; {
 		case m.gone(e):
-			if now := m.Clock.Now(); !m.DryRun && !e.Kept(now) && now.Sub(e.At) < time.Hour {
+			if now := m.Clock.Now(); !m.DryRun && !e.Kept() && now.Sub(e.At) < time.Hour {
 				done = append(done, *e)
 			}
 		case e.Cleared.IsZero():

@@ -103,8 +103,14 @@ func (g *glance) prepare(b *evict.Book) (changed bool) {
 	continued := g.doubtful && b.Continue(g.now)
 	changed = b.Review(g.now, g.holds) || continued
 	n := len(b.Entries)
-	b.Entries = slices.DeleteFunc(b.Entries, func(e evict.Entry) bool { return e.Kept(g.now) && g.podOf(&e) == nil }) // It went by itself.
+	b.Entries = slices.DeleteFunc(b.Entries, func(e evict.Entry) bool { return e.Kept() && g.podOf(&e) == nil }) // It went by itself.
 	changed = changed || len(b.Entries) < n
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		if of := g.podOf(e); of != nil && !of.Terminating() && e.Stays(g.now) {
+			changed = true
+		}
+	}
 	for i := range b.Entries {
 		if e := &b.Entries[i]; e.Missed.IsZero() && g.missed(e) {
 			e.Missed, changed = g.now, true
@@ -147,7 +153,7 @@ func (g *glance) review(ctx context.Context) error {
 	for i := range book.Entries {
 		e := &book.Entries[i]
 		known[e.UID] = true
-		if g.podOf(e) == nil && !e.Kept(g.now) && !g.DryRun {
+		if g.podOf(e) == nil && !e.Kept() && !g.DryRun {
 			g.Loop.CountEviction(workload.Group{Namespace: e.Namespace, Workload: e.Workload}, workload.Eviction{Pod: e.Pod, UID: e.UID, At: e.At, Missed: e.Missed})
 		}
 	}
@@ -189,7 +195,7 @@ func (g *glance) moveAll(ctx context.Context) {
 		return why != ""
 	})
 	book, _ := g.store.last()
-	slices.SortFunc(candidates, func(a, b *candidate) int { return compare(book, a, b) })
+	slices.SortFunc(candidates, func(a, b *candidate) int { return compare(g.now, book, a, b) })
 	for _, c := range candidates {
 		g.waiting[c.Namespace] = true
 	}
@@ -221,11 +227,23 @@ func (g *glance) moveAll(ctx context.Context) {
 	}
 }
 
-// compare orders candidates: first those that were chosen before, the oldest first, for the same cause if that still holds.
-func compare(book *evict.Book, a, b *candidate) int {
+// compare orders candidates: first those that were chosen within the hour, the oldest first, for the same cause if that still holds.
+// Those that were chosen earlier come last: they could not be evicted for long.
+func compare(now time.Time, book *evict.Book, a, b *candidate) int {
 	x, y := book.Of(a.UID), book.Of(b.UID)
+	turn := func(e *evict.Entry) int {
+		switch {
+		case e == nil:
+			return 1
+		case now.Sub(e.Chosen) < time.Hour:
+			return 0
+		}
+		return 2
+	}
 	switch {
-	case x != nil && y != nil:
+	case turn(x) != turn(y):
+		return turn(x) - turn(y)
+	case x != nil:
 		same := func(e *evict.Entry, c *candidate) int {
 			if e.Cause == c.Cause {
 				return 0
@@ -233,10 +251,6 @@ func compare(book *evict.Book, a, b *candidate) int {
 			return 1
 		}
 		return cmp.Or(x.Chosen.Compare(y.Chosen), strings.Compare(string(a.UID), string(b.UID)), same(x, a)-same(y, b))
-	case x != nil:
-		return -1
-	case y != nil:
-		return 1
 	}
 	return evict.Compare(a.Candidate, b.Candidate)
 }
@@ -244,15 +258,22 @@ func compare(book *evict.Book, a, b *candidate) int {
 // decide returns why a candidate does not move now, and whether only others come first, or else what writes that it moves.
 func (g *glance) decide(book *evict.Book, c *candidate) (why string, waits bool, decide func(*evict.Book) *evict.Entry) {
 	decide = func(b *evict.Book) *evict.Entry { return b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress) }
-	if book.Of(c.UID) == nil {
+	e := book.Of(c.UID)
+	if e == nil {
 		why, waits = book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
 	} else {
-		why = book.Unfit(&c.Candidate)
+		if e.Cause != c.Cause {
+			why = book.Unfit(&c.Candidate)
+		}
 		decide = func(b *evict.Book) *evict.Entry {
 			return b.Again(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
 		}
 	}
-	if why == "" && len(g.waiting) > 1 && book.HadHalf(g.now, &c.Candidate, g.mostPerHour()) {
+	switch {
+	case why != "" || len(g.waiting) < 2:
+	case book.Renews(g.now, &c.Candidate, g.mostPerHour()):
+		return "pods wait in other namespaces, and it could not be evicted for an hour", true, nil
+	case book.HadHalf(g.now, &c.Candidate, g.mostPerHour()):
 		return "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true, nil
 	}
 	return why, waits, decide

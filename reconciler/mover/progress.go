@@ -33,7 +33,7 @@ func (g *glance) inProgress(e *evict.Entry) bool {
 // moving reports whether a pod may have been evicted, and its workload is not complete again.
 func (g *glance) moving(e *evict.Entry) bool {
 	if of := g.podOf(e); of != nil {
-		return !e.Refused && g.now.Sub(e.At) < seenWithin || of.Terminating() && g.now.Sub(e.At) < wholeWithin
+		return g.now.Sub(e.Last()) < seenWithin || of.Terminating() && g.now.Sub(e.At) < wholeWithin
 	}
 	s := g.count(e.Namespace, e.Workload)
 	return g.now.Sub(e.At) < wholeWithin && (s.ready < e.Ready || s.ready+s.others < e.Pods)
@@ -42,7 +42,7 @@ func (g *glance) moving(e *evict.Entry) bool {
 // missed reports whether no ready pod has taken the place of one that was evicted. If all pods of the workload are ready, it
 // was scaled down.
 func (g *glance) missed(e *evict.Entry) bool {
-	if e.Kept(g.now) || g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
+	if e.Kept() || g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
 		return false
 	}
 	s := g.count(e.Namespace, e.Workload)

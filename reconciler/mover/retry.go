@@ -135,9 +135,16 @@ func (m *Mover) BudgetEased(namespace string) {
 	defer m.mu.Unlock()
 	now := m.Clock.Now()
 	for _, r := range m.retries {
-		if r.budget == namespace && now.Sub(r.eased) >= seenWithin {
-			r.eased = now
-			r.soon(now)
+		if r.budget != namespace {
+			continue
+		}
+		at := now
+		if next := r.eased.Add(seenWithin); next.After(now) {
+			at = next
+		}
+		if at.Before(r.at) {
+			r.eased = at
+			r.soon(at)
 			m.lookSoon()
 		}
 	}

@@ -20,7 +20,7 @@ type Batch struct {
 	// pods has the pods that were counted in an hour, by their UIDs.
 	pods map[string]int64
 	hour int64
-	// since is when the first of the entries of a class was added.
+	// since is when the first of the entries of a class was added or, if that is earlier, when a gap began.
 	since map[Class]time.Time
 	// dropped is the first time of what did not fit, by class; zero if everything did.
 	dropped map[Class]time.Time
@@ -35,7 +35,11 @@ func (b *Batch) Add(e Entry, uid string, now time.Time) {
 	if b.entries == nil {
 		b.entries, b.since, b.dropped = map[string]Entry{}, map[Class]time.Time{}, map[Class]time.Time{}
 	}
-	b.awaits(e.Kind.Class(), now)
+	since := now
+	if e.Kind == Gap && e.At.Before(now) {
+		since = e.At // Nobody may say that all is stored until then before the gap is.
+	}
+	b.awaits(e.Kind.Class(), since)
 	if e.Kind == Resize {
 		hour := e.At.Truncate(time.Hour).Unix()
 		e.Ref, e.Pod, e.Node = e.Reason+" "+strconv.FormatInt(hour, 10), "", ""
@@ -69,10 +73,10 @@ func (b *Batch) put(e Entry, now time.Time) {
 	}
 }
 
-// awaits notes that an entry of a class waits since now, unless an earlier one does.
-func (b *Batch) awaits(class Class, now time.Time) {
-	if _, waits := b.since[class]; !waits {
-		b.since[class] = now
+// awaits notes that an entry of a class waits since a time, unless one does since an earlier one.
+func (b *Batch) awaits(class Class, at time.Time) {
+	if since, waits := b.since[class]; !waits || at.Before(since) {
+		b.since[class] = at
 	}
 }
 
@@ -96,7 +100,7 @@ func (b *Batch) drop(class Class, at, now time.Time) {
 	}
 }
 
-// Since returns when the first of what Take returns of a class was added; false if there is nothing.
+// Since returns since when the first of what Take returns of a class waits, a gap since it began; false if there is nothing.
 func (b *Batch) Since(class Class) (since time.Time, waits bool) {
 	since, waits = b.since[class]
 	return since, waits

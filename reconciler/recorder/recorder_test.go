@@ -182,6 +182,7 @@ func TestRecorder(t *testing.T) {
 		test func(*testing.T, *stored)
 	}{
 		{"entries survive a killed leader, and what it may have lost is a gap", killed},
+		{"a leader that is killed as soon as it records has marked the gap before it", killedSoon},
 		{"a leader that ends in order stores everything, and leaves no gap", ended},
 		{"a time without a leader is a gap", leaderless},
 		{"resizes of an hour are one entry, under two leaders", hourly},
@@ -244,6 +245,21 @@ func killed(t *testing.T, s *stored) {
 		t.Errorf("the gap is from %s to %s", gap.At, gap.Last)
 	}
 	s.has(t, s.start(t, "c"), want...)
+}
+
+func killedSoon(t *testing.T, s *stored) {
+	a, b, c := s.start(t, "a"), s.start(t, "b"), s.start(t, "c")
+	s.lead(t, a)
+	a.kill()
+	s.clock.Step(20 * time.Second)
+	s.lead(t, b)
+	b.kill()
+	s.clock.Step(20 * time.Second)
+	s.lead(t, c)
+	s.has(t, c, "Gap NotStored   by :  → ", "Gap NotStored   by :  → ")
+	if gaps := c.Entries(); gaps[0].At.After(gaps[1].Last) || gaps[0].Last.Sub(gaps[1].At) < 40*time.Second {
+		t.Errorf("the gaps are from %s to %s, and from %s to %s", gaps[1].At, gaps[1].Last, gaps[0].At, gaps[0].Last)
+	}
 }
 
 func ended(t *testing.T, s *stored) {

@@ -100,7 +100,7 @@ func (b *Batch) drop(class Class, at, now time.Time) {
 	}
 }
 
-// Since returns since when the first of what Take returns of a class waits, a gap since it began; false if there is nothing.
+// Since returns when the first of what Take returns of a class was added or, of a gap, when it began; false if there is nothing.
 func (b *Batch) Since(class Class) (since time.Time, waits bool) {
 	since, waits = b.since[class]
 	return since, waits

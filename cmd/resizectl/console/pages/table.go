@@ -111,8 +111,9 @@ type note struct {
 	Commands []string
 }
 
-// namedCommand matches a command in a message.
-var namedCommand = regexp.MustCompile(`"((?:resizectl|kubectl) [^"]+)"`)
+// namedCommand matches a command in a message. Parts of messages are written by others, such as reasons, so a shell must not find
+// anything special in it.
+var namedCommand = regexp.MustCompile(`"((?:resizectl|kubectl)(?: [\w./=:,@-]+)+)"`)
 
 // writing matches the commands that change something.
 var writing = regexp.MustCompile(`^resizectl (restore|pause|resume|freeze|unfreeze|ratios (set|delete|rollback)|benchmark accept)\b`)

@@ -30,7 +30,7 @@ import (
 
 var (
 	errDenied  = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
-	errNoRight = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New(`the user "resizer" cannot patch resource "pods/resize" in API group "" in the namespace "shop"`))
+	errNoRight = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New(`User "resizer" cannot patch resource "pods/resize" in API group "" in the namespace "shop"`))
 )
 
 func TestFailures(t *testing.T) {

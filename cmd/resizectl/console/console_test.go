@@ -80,7 +80,8 @@ func scripted() cmdtest.Script {
 		}}),
 		cmdtest.Returns(&workloadresizerv1.ExplainPodResponse{Explanation: &workloadresizerv1.Explanation{
 			Plan:     &workloadresizerv1.Plan{Namespace: "shop", Pod: "web-0", Node: "node-2", NodeType: hostile, Decision: workloadresizerv1.Decision_DECISION_SKIP},
-			Remedies: []*workloadresizerv1.Remedy{{Code: "Paused", Message: "end the pause: `resizectl resume -n shop`"}},
+			Holds:    []*workloadresizerv1.Hold{cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.Shop, "", nil)},
+			Remedies: []*workloadresizerv1.Remedy{{Code: "Paused", Message: "nothing, or end the pause: `resizectl resume -n shop`; `resizectl holds` shows its scope"}},
 		}}),
 	)
 }

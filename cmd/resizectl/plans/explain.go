@@ -17,7 +17,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // onePod is the pod that is explained.
@@ -101,9 +100,11 @@ func (e *onePod) ask(ctx context.Context, c *client.Client, to *print.Output) (*
 }
 
 // printSteps prints the explanation, a numbered line per step.
-func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error { return o.Steps(Steps(o, e)) }
+func printSteps(o *print.Output, e *workloadresizerv1.Explanation) error {
+	return o.Steps(append(Steps(o, e), print.Each(Remedies(o, e), func(r Remedy) string { return r.Text })...))
+}
 
-// Steps returns an explanation as a line per step, "Title: text".
+// Steps returns an explanation as a line per step, "Title: text". Those that say what to do are its Remedies.
 func Steps(o *print.Output, e *workloadresizerv1.Explanation) []string {
 	f, p := &facts{e, e.GetPlan()}, o.Painter()
 	steps := []string{f.nodeStep(), f.ruleStep(), f.baselineStep(), f.ratioStep()}
@@ -126,7 +127,7 @@ func Steps(o *print.Output, e *workloadresizerv1.Explanation) []string {
 	if eviction := f.GetEviction(); eviction != "" {
 		steps = append(steps, "Eviction: "+print.OneLine(eviction)+".")
 	}
-	return append(steps, f.remedySteps(o)...)
+	return steps
 }
 
 func (f *facts) nodeStep() string {
@@ -230,20 +231,4 @@ func (f *facts) unknown(part string) string { return whyUnknown(f.GetUnknown()[p
 // because reports whether the plan has one of the reasons.
 func (f *facts) because(codes ...string) bool {
 	return slices.ContainsFunc(f.plan.GetReasons(), func(r *workloadresizerv1.PlanReason) bool { return slices.Contains(codes, r.GetCode()) })
-}
-
-// remedySteps say what to do about each reason. They are the last steps.
-func (f *facts) remedySteps(o *print.Output) []string {
-	steps := print.Each(f.GetRemedies(), func(remedy *workloadresizerv1.Remedy) string {
-		return "Remedy for " + print.OneLine(remedy.GetCode()) + ": " + o.Commands(print.Remedy(remedy.GetMessage(), nil)) + "."
-	})
-	if f.plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && !f.because(string(contract.WaitingForTurn)) {
-		// The server retries writes that failed, and does not say so in the plan.
-		steps = append(steps, o.Commands(print.Remedy("Remedy: if the pod is not resized within a minute, its events say why: `kubectl describe pod POD -n NAMESPACE`.",
-			map[string]string{"POD": f.plan.GetPod(), "NAMESPACE": f.plan.GetNamespace()})))
-	}
-	if len(steps) == 0 {
-		return []string{"Remedy: nothing needs to be done."}
-	}
-	return steps
 }

@@ -24,10 +24,14 @@ func OrAbsent(s string) string {
 }
 
 // Printable replaces control characters in text from elsewhere with spaces, so that the text
-// cannot control the terminal. Line breaks stay.
+// cannot control the terminal, and drops format characters, which make text look different from
+// what it is, such as those that reverse it. Line breaks stay.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp)):
 			return ' '
 		}
 		return r

@@ -41,7 +41,11 @@ With --watch, the state follows again whenever it has changed. ` + connect.PollH
 
 // printStatus prints single values as lines, and the pods as a table.
 func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error {
-	if err := print.Lines(o.Out, 10, Lines(o, s)); err != nil {
+	var lines [][2]string
+	for _, line := range Lines(o, s) {
+		lines = append(lines, [2]string{line.Name, line.Text})
+	}
+	if err := print.Lines(o.Out, 10, lines); err != nil {
 		return err
 	}
 	type count = *workloadresizerv1.PodCount
@@ -52,52 +56,65 @@ func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error 
 	}, s.GetPods()...))
 }
 
-// Lines returns the state of the server, except for the numbers of pods, as names and texts. A name can be there several times.
-func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string {
+// Line is a part of the state of the server: a text under a name, and the commands that help.
+type Line struct {
+	Name, Text string
+	Commands   []print.Command
+}
+
+// advising returns a line that ends with what a command does. Others may have written a part of the text before that.
+func advising(o *print.Output, name string, style print.Style, text, advice, command, end string) Line {
+	return Line{name, o.Painter().Paint(style, text+advice+o.Commands(`"`+command+`"`)+end), []print.Command{print.CommandOf(command, nil)}}
+}
+
+// Lines returns the state of the server, except for the numbers of pods. Several lines can have the same name.
+func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) []Line {
 	p := o.Painter()
-	lines := [][2]string{
-		{"replica", fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},
-		{"leader", leaderText(s)},
+	lines := []Line{
+		{Name: "replica", Text: fmt.Sprintf("%s, version %s, since %s", print.OrAbsent(print.OneLine(s.GetReplica())), print.OrAbsent(print.OneLine(s.GetVersion())), print.Timestamp(s.GetStartTime()))},
+		{Name: "leader", Text: leaderText(s)},
 	}
 	if o.Wide() {
-		lines = append(lines, [2]string{"lease", "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
+		lines = append(lines, Line{Name: "lease", Text: "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
 	}
 	if s.GetFreeze() != nil {
-		lines = append(lines, [2]string{"frozen", p.Paint(print.Red, print.Freeze(s.GetFreeze())+o.Commands("; no pod is resized until \"resizectl unfreeze\""))})
+		lines = append(lines, advising(o, "frozen", print.Red, print.Freeze(s.GetFreeze()), "; no pod is resized until ", "resizectl unfreeze", ""))
 	}
-	for _, text := range degradedTexts(s) {
-		lines = append(lines, [2]string{"degraded", p.Paint(print.Red, o.Commands(text))})
-	}
+	lines = append(lines, degradedLines(o, s)...)
 	if n := s.GetEmergencyRestores(); n > 0 {
-		lines = append(lines, [2]string{"restore", p.Paint(print.Red, print.CountOf(n, "emergency restore")+o.Commands(" in effect: see \"resizectl holds\""))})
+		lines = append(lines, advising(o, "restore", print.Red, print.CountOf(n, "emergency restore"), " in effect: see ", "resizectl holds", ""))
 	}
 	if s.GetDryRun() {
-		lines = append(lines, [2]string{"mode", p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
+		lines = append(lines, Line{Name: "mode", Text: p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
 	}
 	if s.GetSizesAtCreation() {
-		lines = append(lines, [2]string{"creation", "--size-at-creation: it sizes pods while they are created"})
+		lines = append(lines, Line{Name: "creation", Text: "--size-at-creation: it sizes pods while they are created"})
 	}
 	revision := "none yet"
 	if s.GetRatioRevision() != "" {
 		revision = "revision " + print.OneLine(s.GetRatioRevision())
 	}
 	lines = append(lines,
-		[2]string{"ratios", revision},
-		[2]string{"queue", print.Queue(s)},
-		[2]string{"holds", fmt.Sprint(s.GetHolds())},
+		Line{Name: "ratios", Text: revision},
+		Line{Name: "queue", Text: print.Queue(s)},
+		Line{Name: "holds", Text: fmt.Sprint(s.GetHolds())},
 	)
 	lines = append(lines, evictionLines(o, s)...)
 	if n := s.GetOverloadedNodes(); n > 0 {
-		lines = append(lines, [2]string{"overload", print.CountOf(n, "overloaded node") + o.Commands(": \"kubectl get events -A --field-selector reason=NodeOverloaded\" says why")})
+		lines = append(lines, advising(o, "overload", print.Plain, print.CountOf(n, "overloaded node"), ": ", "kubectl get events -A --field-selector reason=NodeOverloaded", " says why"))
 	}
 	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {
-		return append(lines, [2]string{"problems", "none"})
+		return append(lines, Line{Name: "problems", Text: "none"})
 	}
 	for _, problem := range s.GetProblems() {
-		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.OneLine(problem))})
+		lines = append(lines, Line{Name: "problem", Text: p.Paint(print.Red, print.OneLine(problem))})
 	}
 	for _, found := range s.GetNodeTypesWithoutRatio() {
-		lines = append(lines, [2]string{"problem", p.Paint(print.Red, print.WithoutRatio(found))})
+		line := Line{Name: "problem", Text: p.Paint(print.Red, print.WithoutRatio(found))}
+		if suggest := print.CommandOf("resizectl benchmark suggest TYPE", map[string]print.Command{"TYPE": print.Argument(found.GetNodeType())}); suggest != nil {
+			line.Commands = []print.Command{suggest}
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -106,31 +123,30 @@ func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) [][2]string 
 const mostEvictions = 10
 
 // evictionLines says which pods were evicted, and how many may be.
-func evictionLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lines [][2]string) {
+func evictionLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lines []Line) {
 	done := s.GetEvictions()
 	for _, e := range done[:min(len(done), mostEvictions)] {
-		lines = append(lines, [2]string{"evicted", print.OneLine(fmt.Sprintf("%s/%s from %s (%s) at %s", e.GetNamespace(), e.GetPod(), e.GetNode(), e.GetCode(), print.Timestamp(e.GetEvictTime())))})
+		lines = append(lines, Line{Name: "evicted", Text: print.OneLine(fmt.Sprintf("%s/%s from %s (%s) at %s", e.GetNamespace(), e.GetPod(), e.GetNode(), e.GetCode(), print.Timestamp(e.GetEvictTime())))})
 	}
 	if more := len(done) - mostEvictions; more > 0 {
-		lines = append(lines, [2]string{"evicted", fmt.Sprintf("%d more within an hour", more)})
+		lines = append(lines, Line{Name: "evicted", Text: fmt.Sprintf("%d more within an hour", more)})
 	}
 	if n := s.GetEvictionBacklog(); n > 0 {
-		lines = append(lines, [2]string{"no room", print.CountOf(n, "pod") + o.Commands(" may be evicted: \"resizectl plan -A\" says which, and why not yet")})
+		lines = append(lines, advising(o, "no room", print.Plain, print.CountOf(n, "pod"), " may be evicted: ", "resizectl plan -A", " says which, and why not yet"))
 	}
 	return lines
 }
 
-// degradedTexts says which breakers are open.
-func degradedTexts(s *workloadresizerv1.GetStatusResponse) []string {
-	var texts []string
+// degradedLines says which breakers are open.
+func degradedLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lines []Line) {
 	if whole := s.GetClusterBreaker(); whole != nil {
-		texts = append(texts, fmt.Sprintf("the breaker of the cluster is open since %s: %s; no pod is sized until \"resizectl resume -A --kind breaker\"",
-			print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason())))
+		text := fmt.Sprintf("the breaker of the cluster is open since %s: %s", print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason()))
+		lines = append(lines, advising(o, "degraded", print.Red, text, "; no pod is sized until ", "resizectl resume -A --kind breaker", ""))
 	}
 	if narrow := print.NarrowBreakers(s); narrow != "" {
-		texts = append(texts, narrow+", so their pods are not sized; \"resizectl holds\" lists them")
+		lines = append(lines, advising(o, "degraded", print.Red, narrow, ", so their pods are not sized; ", "resizectl holds", " lists them"))
 	}
-	return texts
+	return lines
 }
 
 func leaderText(s *workloadresizerv1.GetStatusResponse) string {

@@ -38,8 +38,8 @@ var historyPage = page{
 		}
 		return &history{list.GetEntries(), list.GetNextPageToken()}, nil
 	},
-	view: func(o *print.Output, value any, r *http.Request) any {
-		return historyView(o, value.(*history), r.URL.Query())
+	view: func(_ *print.Output, value any, r *http.Request) any {
+		return historyView(value.(*history), r.URL.Query())
 	},
 }
 
@@ -94,7 +94,7 @@ type choice struct {
 	Chosen      bool
 }
 
-func historyView(o *print.Output, all *history, values url.Values) any {
+func historyView(all *history, values url.Values) any {
 	v := struct {
 		Entries                    []entryView
 		Kinds, Spans               []choice
@@ -102,7 +102,7 @@ func historyView(o *print.Output, all *history, values url.Values) any {
 		Newest, Older              string
 		Filtered                   bool
 	}{
-		Entries: entryViews(o, all.entries), Namespace: values.Get("namespace"), Workload: values.Get("workload"), Actor: values.Get("actor"),
+		Entries: entryViews(all.entries), Namespace: values.Get("namespace"), Workload: values.Get("workload"), Actor: values.Get("actor"),
 	}
 	for _, k := range kinds {
 		word := print.EntryKind(k)
@@ -148,7 +148,7 @@ type entryView struct {
 	Gap, Bad              bool
 }
 
-func entryViews(o *print.Output, all []*workloadresizerv1.JournalEntry) []entryView {
+func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 	views, keys := make([]entryView, 0, len(all)), map[string]int{}
 	for _, e := range all {
 		v := entryView{
@@ -156,7 +156,7 @@ func entryViews(o *print.Output, all []*workloadresizerv1.JournalEntry) []entryV
 			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Namespace: print.OneLine(e.GetNamespace()),
 			Pod: print.OneLine(e.GetPod()), PodPath: podPath(e.GetNamespace(), e.GetPod()), Node: print.OneLine(e.GetNode()),
 			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()), Author: print.OneLine(e.GetAuthor()), Reason: print.OneLine(e.GetReason()),
-			Message: segments(o.Commands(print.OneLine(e.GetMessage()))), Gap: e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP,
+			Message: segments(print.OneLine(e.GetMessage())), Gap: e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP,
 			Bad: e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT || e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER,
 		}
 		if e.GetEndTime() != nil {

@@ -79,22 +79,20 @@ var alarms = []string{"frozen", "degraded", "restore", "no room", "overload", "p
 func overviewOf(o *print.Output, all *overview) any {
 	v := overviewView{
 		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
-		Sums: sumsOf(all.savings.Value), Reverts: entryViews(o, all.reverts.Value),
+		Sums: sumsOf(all.savings.Value), Reverts: entryViews(all.reverts.Value),
 	}
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)
-		measured := map[string]string{}
-		for _, found := range s.GetNodeTypesWithoutRatio() {
-			if of := found.GetNodeType(); of != "" {
-				measured[print.WithoutRatio(found)] = `; "resizectl benchmark suggest ` + quoted(of) + `" shows whether one was measured`
+		for _, line := range status.Lines(o, s) {
+			text := line.Text
+			if line.Name == "problem" && len(line.Commands) > 0 { // It has no room for that.
+				text += "; this command shows whether one was measured"
 			}
-		}
-		for _, line := range status.Lines(plain(o), s) {
-			switch n := noteOf(o, line[0], line[1]+measured[line[1]]); {
-			case slices.Contains(alarms, line[0]):
+			switch n := noteOf(o, line.Name, text, line.Commands...); {
+			case slices.Contains(alarms, line.Name):
 				n.Bad = true
 				v.Attention = append(v.Attention, n)
-			case !slices.Contains([]string{"problems", "queue", "holds"}, line[0]):
+			case !slices.Contains([]string{"problems", "queue", "holds"}, line.Name):
 				v.Server = append(v.Server, n)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -190,7 +189,7 @@ func (p *Pages) watch(r *http.Request, s page) *feed.Watch {
 }
 
 func (p *Pages) region(r *http.Request, s page, state feed.State) region {
-	one := region{Title: s.title(r), Link: p.command("console " + quoted(address(r.URL)))}
+	one := region{Title: s.title(r), Link: p.out.Command(print.Command{"resizectl", "console", address(r.URL)})}
 	if state.Err != nil {
 		one.Problem = print.OneLine(state.Err.Error())
 		one.Stale = state.Time
@@ -204,20 +203,6 @@ func (p *Pages) region(r *http.Request, s page, state feed.State) region {
 // address returns the path of a page with its filters.
 func address(u *url.URL) string {
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.Query().Encode()}).String()
-}
-
-// command returns a command of this program as users must write it.
-func (p *Pages) command(text string) string { return p.out.Commands("resizectl " + text) }
-
-// plainArgument matches arguments that mean the same to a shell without quotes.
-var plainArgument = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9._/@-]*$`)
-
-// quoted returns an argument for a shell.
-func quoted(text string) string {
-	if plainArgument.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func (p *Pages) write(w http.ResponseWriter, code int, name string, l layout) {

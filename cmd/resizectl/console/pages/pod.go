@@ -29,7 +29,7 @@ var podPage = page{
 		}{
 			print.Decision(e.GetPlan().GetDecision()),
 			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, nil),
-			steps(o, plans.Steps(plain(o), e)),
+			append(steps(o, plans.Steps(o, e)), eachNote(plans.Remedies(o, e), func(r plans.Remedy) note { return stepOf(o, r.Text, r.Commands...) })...),
 		}
 	},
 }

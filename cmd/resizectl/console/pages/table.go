@@ -103,7 +103,7 @@ func segments(text string) (parts []segment) {
 	return parts
 }
 
-// note is a message, what it is about, and the commands that it names.
+// note is a message, what it is about, and the commands that help.
 type note struct {
 	Title    string
 	Segments []segment
@@ -111,39 +111,38 @@ type note struct {
 	Commands []string
 }
 
-// namedCommand matches a command in a message. Parts of messages are written by others, such as reasons, so a shell must not find
-// anything special in it.
-var namedCommand = regexp.MustCompile(`"((?:resizectl|kubectl)(?: [\w./=:,@-]+)+)"`)
-
-// writing matches the commands that change something.
+// writing are the commands that change something.
 var writing = regexp.MustCompile(`^resizectl (restore|pause|resume|freeze|unfreeze|ratios (set|delete|rollback)|benchmark accept)\b`)
 
-// noteOf returns a note. Its text names commands in quotes. One that changes something comes after one that shows what it would change.
-func noteOf(o *print.Output, title, text string) note {
-	n := note{Title: title, Segments: segments(o.Commands(text))}
-	for _, found := range namedCommand.FindAllStringSubmatch(text, -1) {
-		n.Commands = append(n.Commands, actions(o, found[1])...)
+// noteOf returns a note. One of its commands that changes something comes after one that shows what it would change.
+func noteOf(o *print.Output, title, text string, commands ...print.Command) note {
+	n := note{Title: title, Segments: segments(text)}
+	for _, c := range commands {
+		n.Commands = append(n.Commands, actions(o, c)...)
 	}
 	return n
 }
 
 // actions returns a command as users must write it, after its dry run if it changes something.
-func actions(o *print.Output, command string) []string {
-	if !writing.MatchString(command) || strings.Contains(command, "--dry-run") {
-		return []string{o.Commands(command)}
+func actions(o *print.Output, c print.Command) []string {
+	if !writing.MatchString(strings.Join(c, " ")) {
+		return []string{o.Command(c)}
 	}
-	return []string{o.Commands(command + " --dry-run=server"), o.Commands(command)}
+	return []string{o.Command(append(slices.Clone(c), "--dry-run=server")), o.Command(c)}
 }
 
-// steps returns the steps of an explanation, "Title: text".
+// steps returns the steps of an explanation.
 func steps(o *print.Output, lines []string) []note {
-	return eachNote(lines, func(line string) note {
-		title, text, found := strings.Cut(line, ": ")
-		if !found {
-			title, text = "", line
-		}
-		return noteOf(o, title, text)
-	})
+	return eachNote(lines, func(line string) note { return stepOf(o, line) })
+}
+
+// stepOf returns a step, "Title: text".
+func stepOf(o *print.Output, line string, commands ...print.Command) note {
+	title, text, found := strings.Cut(line, ": ")
+	if !found {
+		title, text = "", line
+	}
+	return noteOf(o, title, text, commands...)
 }
 
 func eachNote[T any](list []T, of func(T) note) []note {
@@ -152,13 +151,6 @@ func eachNote[T any](list []T, of func(T) note) []note {
 		all = append(all, of(one))
 	}
 	return all
-}
-
-// plain returns an output whose commands are as in help texts, for texts that become notes.
-func plain(o *print.Output) *print.Output {
-	to := *o
-	to.Commands = func(text string) string { return text }
-	return &to
 }
 
 // part is a part of a page that the server may refuse while it answers others.

@@ -82,7 +82,7 @@ type containerNeed struct {
 }
 
 func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
-	namespace, name := r.PathValue("namespace"), print.WorkloadName(named(r))
+	namespace := r.PathValue("namespace")
 	v := struct {
 		Summary, Pods                                         table
 		SummaryProblem, PodProblem, NeedProblem, EventProblem string
@@ -93,7 +93,7 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Actions                                               []action
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
-		More: one.more, Most: mostPods, Events: entryViews(o, one.entries.Value),
+		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value),
 	}
 	of := one.list.Value.GetWorkloads()
 	v.Summary = tableOf(workloads.Kind(false).Table(of...), true, func(row int) string { return workloadKey(of[row].GetSavings()) }, nil)
@@ -111,9 +111,13 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		}
 		v.Needs = append(v.Needs, containerNeed{print.OneLine(e.GetRecommendation().GetContainer()), steps(o, lines)})
 	}
-	argument := quoted(name) + " -n " + quoted(namespace)
+	scope := print.ScopeArguments(&workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
+		Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: named(r).GetKind(), Name: named(r).GetName()},
+	}})
 	for _, a := range []struct{ title, verb string }{{"Keep its pods from being resized", "pause"}, {"Give its pods what their authors wrote", "restore"}, {"End a pause, a restore or an open breaker", "resume"}} {
-		v.Actions = append(v.Actions, action{a.title, actions(o, "resizectl "+a.verb+" "+argument)})
+		if c := print.CommandOf("resizectl "+a.verb+" SCOPE", map[string]print.Command{"SCOPE": scope}); c != nil {
+			v.Actions = append(v.Actions, action{a.title, actions(o, c)})
+		}
 	}
 	return v
 }

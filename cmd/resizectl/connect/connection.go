@@ -40,8 +40,10 @@ type Connection struct {
 	// command is about a cluster.
 	plugin, preferCluster bool
 	version               string
-	// flags report which of these were set.
-	flags *pflag.FlagSet
+	// flags report which of these were set. pinned has those that select what a variable or the kubeconfig selected when the
+	// connection was opened; nil before that.
+	flags  *pflag.FlagSet
+	pinned map[string]string
 }
 
 // Call runs ask with a client of the server, for at most --timeout. It explains the error of
@@ -64,21 +66,25 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 // Opened is a connection for many questions.
 type Opened struct {
 	*Connection
-	server *client.Client
+	server   *client.Client
+	identity Identity
 }
 
-// Open connects to the server, for calls of these methods only. Each question may take --timeout.
+// Open connects to the server, for calls of these methods only. Each question may take --timeout. From then on, the connection, its
+// identity and the commands that users copy stay the same, even if the kubeconfig changes.
 func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, error) {
 	if err := c.checkTimeout(); err != nil {
 		return nil, err
 	}
+	c.pin()
+	id := c.identity()
 	limited, cancel := c.limit(ctx)
 	defer cancel()
 	server, err := c.dial(limited, client.WithMethods(methods...))
 	if err != nil {
 		return nil, err
 	}
-	return &Opened{c, server}, nil
+	return &Opened{c, server, id}, nil
 }
 
 // Ask runs ask like Call.
@@ -87,6 +93,9 @@ func (o *Opened) Ask(ctx context.Context, ask func(context.Context, *client.Clie
 	defer cancel()
 	return o.explain(ask(ctx, o.server))
 }
+
+// Identity returns where this connection leads.
+func (o *Opened) Identity() Identity { return o.identity }
 
 // Close closes the connection.
 func (o *Opened) Close() error { return o.server.Close() }

@@ -279,11 +279,15 @@ func (c *Connection) Commands(text, calledAs string) string {
 	).Replace(text)
 }
 
-// given returns the flags that are set, as users write them after the name of a program.
+// given returns the flags that are set or pinned, as users write them after the name of a program.
 func (c *Connection) given(names []string) (text string) {
 	for _, name := range names {
-		if flag := c.flags.Lookup(name); flag.Changed {
-			text += " --" + name + "='" + strings.ReplaceAll(flag.Value.String(), "'", `'\''`) + "'"
+		value, set := c.pinned[name]
+		if flag := c.flags.Lookup(name); !set && flag.Changed {
+			value, set = flag.Value.String(), true
+		}
+		if set {
+			text += " --" + name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 		}
 	}
 	return text

@@ -15,8 +15,8 @@ type Identity struct {
 	Account string
 }
 
-// Identity returns where this connection leads.
-func (c *Connection) Identity() Identity {
+// identity returns where this connection leads now.
+func (c *Connection) identity() Identity {
 	id := Identity{Server: c.where(), Account: "no credentials"}
 	inCluster, _ := c.inCluster()
 	if inCluster {

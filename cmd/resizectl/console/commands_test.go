@@ -38,7 +38,7 @@ func writtenByOthers() cmdtest.Script {
 	return cmdtest.Scripts(
 		cmdtest.Returns(&workloadresizerv1.GetStatusResponse{
 			Problems: []string{lure}, Freeze: &workloadresizerv1.Freeze{Reason: lure, Author: lure, CreateTime: timestamppb.New(cmdtest.Since)},
-			ClusterBreaker: &workloadresizerv1.Hold{Reason: lure, CreateTime: timestamppb.New(cmdtest.Since)}, EmergencyRestores: 1,
+			ClusterBreaker: &workloadresizerv1.Hold{Reason: lure, CreateTime: timestamppb.New(cmdtest.Since)}, EmergencyRestores: 1, OverloadedNodes: 1,
 			NodeTypesWithoutRatio: []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d"}, {NodeType: "--server=evil"}, {NodeType: lure}},
 		}),
 		cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Holds: []*workloadresizerv1.Hold{shop}}),

@@ -38,19 +38,21 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestOpened checks that the connection of the pages refuses to write, even if a page tried to.
+// TestOpened checks that the connection of the pages refuses to write, even if a page tried to, and that commands lead to its server even
+// where no variable selects that.
 func TestOpened(t *testing.T) {
 	fake := cmdtest.Answering()
-	root := &cobra.Command{}
-	connection := connect.New(root, io.Discard, "test", false)
-	if err := root.ParseFlags([]string{"--server", fake.Serve(t)}); err != nil {
-		t.Fatal(err)
-	}
+	address := fake.Serve(t)
+	t.Setenv("RESIZECTL_SERVER", address)
+	connection := connect.New(&cobra.Command{}, io.Discard, "test", false)
 	opened, err := connection.Open(t.Context(), pages.Methods...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = opened.Close() }()
+	if got, want := connection.Commands("resizectl holds", "resizectl"), "resizectl --server='"+address+"' holds"; got != want || opened.Identity().Server != address {
+		t.Errorf("%s of %+v, want %s", got, opened.Identity(), want)
+	}
 	err = opened.Ask(t.Context(), func(ctx context.Context, c *client.Client) error {
 		if _, err := c.Pause(ctx, &workloadresizerv1.PauseRequest{}); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("a pause ends with %v", err)

@@ -123,8 +123,12 @@ func noteOf(o *print.Output, title, text string, commands ...print.Command) note
 	return n
 }
 
-// actions returns a command as users must write it, after its dry run if it changes something.
+// actions returns a command as users must write it, after its dry run if it changes something. There is none of kubectl for a server that
+// is called by its address: nothing says to which cluster that belongs, and kubectl would use the current one.
 func actions(o *print.Output, c print.Command) []string {
+	if c[0] == "kubectl" && o.Commands("kubectl ") == "kubectl " {
+		return nil
+	}
 	if !writing.MatchString(strings.Join(c, " ")) {
 		return []string{o.Command(c)}
 	}

@@ -24,6 +24,9 @@ import (
 // readHeader is how long a browser may take to send a request.
 const readHeader = 10 * time.Second
 
+// farewell is how long browsers have to hear that the console ends.
+const farewell = time.Second
+
 type options struct {
 	out    print.Output
 	server *connect.Connection
@@ -99,7 +102,6 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	g := gate.New(port, clock.RealClock{})
 	site := &http.Server{
 		Handler: g.Keep(pages.New(ctx, server, o.out)), ReadHeaderTimeout: readHeader,
@@ -108,12 +110,21 @@ func (o *options) run(ctx context.Context) error {
 	for _, l := range listeners {
 		go func() { cancel(site.Serve(l)) }()
 	}
-	defer func() { _ = site.Close() }()
+	defer end(site, cancel)
 	if err := o.show(ctx, g, server.Identity()); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return context.Cause(ctx)
+}
+
+// end ends all streams, whose browsers are told so, and then the pages.
+func end(site *http.Server, cancel context.CancelCauseFunc) {
+	cancel(nil)
+	ctx, done := context.WithTimeout(context.Background(), farewell)
+	defer done()
+	_ = site.Shutdown(ctx)
+	_ = site.Close()
 }
 
 // answers returns the error of a server that does not answer. Some users may not read its state.

@@ -205,13 +205,16 @@ func (r *running) live(path string) (next func() string) {
 	lines := bufio.NewReader(resp.Body)
 	return func() string {
 		r.Helper()
-		for {
+		for name := ""; ; {
 			line, err := lines.ReadString('\n')
 			if err != nil {
 				r.Fatal(err)
 			}
-			if tree, ok := strings.CutPrefix(line, "data: "); ok {
-				return tree
+			if of, ok := strings.CutPrefix(line, "event: "); ok {
+				name = strings.TrimSpace(of)
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok && name != "beat" {
+				return name + " " + data
 			}
 		}
 	}
@@ -308,6 +311,31 @@ func TestLive(t *testing.T) {
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("shop", "back", 1, "NotOwned")}}))
 	for got := ""; !strings.Contains(got, `deployment/back"`) || strings.Contains(got, "Stale since"); {
 		got = next()
+	}
+}
+
+// TestEnd checks that pages can tell the process that served them from one that has its port later, and hear that it ends.
+func TestEnd(t *testing.T) {
+	r := start(t, cmdtest.Answering(scripted()).Serve(t))
+	_, body := r.get("/nodes")
+	found := regexp.MustCompile(`data-proof="([A-Z2-7]{26})"><div id="view">`).FindStringSubmatch(body)
+	if found == nil {
+		t.Fatalf("the page has no proof:\n%s", body)
+	}
+	proof := `{"proof":"` + found[1] + `"`
+	next := r.live("/nodes")
+	if got := next(); !strings.HasPrefix(got, "message "+proof+`,"tree":`) {
+		t.Errorf("it sends %s", got)
+	}
+	if code := r.stop(); code != command.ExitInterrupted {
+		t.Errorf("exit %d", code)
+	}
+	got := next()
+	for strings.HasPrefix(got, "message ") {
+		got = next()
+	}
+	if want := "ended " + proof + "}\n"; got != want {
+		t.Errorf("at last, it sends %q, want %q", got, want)
 	}
 }
 

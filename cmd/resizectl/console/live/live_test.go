@@ -34,7 +34,7 @@ type browser struct {
 }
 
 func (b *browser) Write(p []byte) (int, error) {
-	if strings.HasPrefix(string(p), "data:") {
+	if strings.Contains(string(p), `"tree"`) {
 		b.times = append(b.times, time.Now())
 	}
 	return b.ResponseRecorder.Write(p)
@@ -42,14 +42,22 @@ func (b *browser) Write(p []byte) (int, error) {
 
 func (b *browser) Unwrap() http.ResponseWriter { return b.ResponseRecorder }
 
-// send sends parts for a time.
+// send sends parts for a time, after which the browser goes away.
 func send(t *testing.T, last time.Duration, next Part) *browser {
 	ctx, cancel := context.WithTimeout(t.Context(), last)
 	defer cancel()
+	return sendUntil(ctx, &Streams{t.Context(), "p"}, next)
+}
+
+// sendUntil sends parts until the browser goes away.
+func sendUntil(gone context.Context, s *Streams, next Part) *browser {
 	b := &browser{ResponseRecorder: httptest.NewRecorder()}
-	Send(b, httptest.NewRequestWithContext(ctx, http.MethodGet, "/live/", nil), next)
+	s.Send(b, httptest.NewRequestWithContext(gone, http.MethodGet, "/live/", nil), next)
 	return b
 }
+
+// beats is what a browser receives when it is told so often that the process runs.
+func beats(n int) string { return strings.Repeat("event: beat\ndata: {\"proof\":\"p\"}\n\n", n) }
 
 func TestSend(t *testing.T) {
 	t.Run("sends at most twice a second", func(t *testing.T) {
@@ -79,7 +87,7 @@ func TestSend(t *testing.T) {
 				time.Sleep(time.Second)
 				return "<p>the same</p>", nil
 			})
-			if got, want := b.Body.String(), "data: [\"p\",{},[\"the same\"]]\n\n"+strings.Repeat("event: beat\ndata:\n\n", 3); got != want {
+			if got, want := b.Body.String(), beats(1)+"event: message\ndata: {\"proof\":\"p\",\"tree\":[\"p\",{},[\"the same\"]]}\n\n"+beats(3); got != want {
 				t.Errorf("it sends %q", got)
 			}
 		})
@@ -87,9 +95,24 @@ func TestSend(t *testing.T) {
 	t.Run("ends with the part", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := send(t, time.Hour, func(context.Context) (string, error) { return "", errors.New("gone") })
-			if b.Body.Len() != 0 {
+			if b.Body.String() != beats(1) {
 				t.Errorf("it sends %s", b.Body)
 			}
 		})
+	})
+	t.Run("says that the process ends", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			b := sendUntil(ctx, &Streams{ctx, "p"}, func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() })
+			if got, want := b.Body.String(), beats(1)+"event: ended\ndata: {\"proof\":\"p\"}\n\n"; got != want {
+				t.Errorf("it sends %q, want %q", got, want)
+			}
+		})
+	})
+	t.Run("has another proof in each process", func(t *testing.T) {
+		if a, b := New(t.Context()), New(t.Context()); a.Proof == b.Proof || len(a.Proof) < 26 {
+			t.Errorf("the proofs are %s and %s", a.Proof, b.Proof)
+		}
 	})
 }

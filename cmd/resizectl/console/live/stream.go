@@ -3,6 +3,8 @@ package live
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -19,8 +21,26 @@ const (
 // Part is the current state of a part of a page, as HTML.
 type Part func(context.Context) (string, error)
 
-// Send sends the part whenever next returns and it has changed, until the browser goes away or next fails.
-func Send(w http.ResponseWriter, r *http.Request, next Part) {
+// Streams are those of one process.
+type Streams struct {
+	process context.Context
+	// Proof is in each event. A page has it from the process that served it, and sends it to nobody, so that another process that listens
+	// on the same port later cannot continue the streams.
+	Proof string
+}
+
+// New returns the streams of a process that serves until ctx ends.
+func New(ctx context.Context) *Streams { return &Streams{process: ctx, Proof: rand.Text()} }
+
+// event is what the browser receives of an event, whose tree is nil if nothing has changed.
+type event struct {
+	Proof string          `json:"proof"`
+	Tree  json.RawMessage `json:"tree,omitempty"`
+}
+
+// Send sends the part whenever next returns and it has changed, until the browser goes away or next fails. It also sends that the process
+// runs and, at last, that it has ended: the browser must not ask again then.
+func (s *Streams) Send(w http.ResponseWriter, r *http.Request, next Part) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -28,22 +48,31 @@ func Send(w http.ResponseWriter, r *http.Request, next Part) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	changes := make(chan []byte)
 	wait.Go(func() { follow(ctx, cancel, next, changes) })
-	flush := http.NewResponseController(w)
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
-	for {
-		event := "event: beat\ndata:\n\n"
+	for alive := s.write(w, "beat", nil); alive; {
 		select {
 		case <-ctx.Done():
+			if s.process.Err() != nil {
+				s.write(w, "ended", nil)
+			}
 			return
 		case tree := <-changes:
-			event = fmt.Sprintf("data: %s\n\n", tree)
+			alive = s.write(w, "message", tree)
 		case <-beats.C:
-		}
-		if _, err := w.Write([]byte(event)); err != nil || flush.Flush() != nil {
-			return
+			alive = s.write(w, "beat", nil)
 		}
 	}
+}
+
+// write writes an event, and reports whether the browser is there.
+func (s *Streams) write(w http.ResponseWriter, name string, tree []byte) bool {
+	data, err := json.Marshal(event{s.Proof, tree})
+	if err != nil {
+		return false
+	}
+	_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
+	return err == nil && http.NewResponseController(w).Flush() == nil
 }
 
 // follow passes on the trees of the part that differ from those before, with a pause after each.

@@ -34,6 +34,7 @@ type Pages struct {
 	server Server
 	out    *print.Output
 	feeds  *feed.Feeds
+	live   *live.Streams
 	mux    *http.ServeMux
 }
 
@@ -68,7 +69,7 @@ var templates = func() map[string]*template.Template {
 func New(ctx context.Context, server Server, out print.Output) *Pages {
 	never := print.ColorMode("never")
 	out.Color = &never
-	p := &Pages{server: server, out: &out, feeds: feed.New(ctx, connect.PauseAfter), mux: http.NewServeMux()}
+	p := &Pages{server: server, out: &out, feeds: feed.New(ctx, connect.PauseAfter), live: live.New(ctx), mux: http.NewServeMux()}
 	p.register()
 	return p
 }
@@ -109,10 +110,10 @@ func Has(address string) bool {
 type layout struct {
 	connect.Identity
 	Title string
-	// Live is the address of the changes.
-	Live   string
-	Nav    []link
-	Region region
+	// Live is the address of the changes, and Proof what each of them must have.
+	Live, Proof string
+	Nav         []link
+	Region      region
 }
 
 // link is a link of the navigation.
@@ -147,7 +148,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
 		state = feed.State{} // The page says that it waits.
 	}
 	l := p.layout(r, p.region(r, s, state))
-	l.Live = "/live" + r.URL.RequestURI()
+	l.Live, l.Proof = "/live"+r.URL.RequestURI(), p.live.Proof
 	p.write(w, http.StatusOK, s.template, l)
 }
 
@@ -167,7 +168,7 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request, s page) {
 	r.URL.Path = strings.TrimPrefix(r.URL.Path, "/live")
 	watch := p.watch(r, s)
 	defer watch.Close()
-	live.Send(w, r, func(ctx context.Context) (string, error) {
+	p.live.Send(w, r, func(ctx context.Context) (string, error) {
 		state, err := watch.Next(ctx)
 		if err != nil {
 			return "", err

@@ -38,17 +38,31 @@ function become(shown, node) {
   if (shown.localName !== "time") becomeAll(shown, children);
 }
 
+/** keyOf returns what identifies a node among its siblings, if anything does. */
+function keyOf(node) {
+  return typeof node === "string" ? undefined : node[1]["data-key"];
+}
+
 /** becomeAll changes the children of an element. */
 function becomeAll(parent, nodes) {
+  const keys = new Set(nodes.map(keyOf));
   const keyed = new Map();
-  for (const child of parent.children) {
-    if (child.dataset.key !== undefined) keyed.set(child.dataset.key, child);
+  for (const child of [...parent.children]) {
+    const key = child.dataset.key;
+    if (key === undefined) continue;
+    if (keys.has(key)) keyed.set(key, child); else child.remove();
   }
   let next = parent.firstChild;
   for (const node of nodes) {
-    const key = typeof node === "string" ? undefined : node[1]["data-key"];
-    let have = key === undefined ? next : keyed.get(key);
+    const key = keyOf(node);
+    const have = key === undefined ? next : keyed.get(key);
     if (have && fits(have, node)) {
+      // What has no key makes way, so that what has one, such as a form that somebody fills in, stays where it is.
+      while (next && next !== have && next.dataset?.key === undefined) {
+        const after = next.nextSibling;
+        next.remove();
+        next = after;
+      }
       if (have === next) next = next.nextSibling;
       else parent.insertBefore(have, next);
       become(have, node);
@@ -91,6 +105,9 @@ const silence = 30_000;
 let events;
 let timer;
 
+/** over is set once the process has ended. Another process, of another user, may have its port then. */
+let over = false;
+
 function heard() {
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
@@ -104,13 +121,37 @@ function lost() {
   alive.textContent = `Stale since ${new Date().toLocaleTimeString()}: the console does not answer. If it has ended, run its command again.`;
 }
 
+/** leave ends the live page for good. */
+function leave(why) {
+  over = true;
+  events?.close();
+  events = undefined;
+  clearTimeout(timer);
+  document.body.classList.add("lost");
+  alive.textContent = `${why} since ${new Date().toLocaleTimeString()}. Run its command again, and close this page.`;
+}
+
+/** receive takes an event, which must have what only the process that served this page can know. */
+function receive(event) {
+  if (over) return;
+  let data;
+  try { data = JSON.parse(event.data); } catch { data = undefined; }
+  if (!main.dataset.proof || data?.proof !== main.dataset.proof) {
+    leave("The console has ended, and another process answers in its place,");
+  } else if (event.type === "ended") {
+    leave("The console has ended,");
+  } else {
+    heard();
+    if (data.tree) show(data.tree);
+  }
+}
+
 function listen() {
-  if (events || !main.dataset.live) return;
+  if (over || events || !main.dataset.live) return;
   events = new EventSource(main.dataset.live);
-  events.onmessage = (event) => { heard(); show(JSON.parse(event.data)); };
-  events.addEventListener("beat", heard);
-  events.onopen = heard;
+  for (const name of ["message", "beat", "ended"]) events.addEventListener(name, receive);
   events.onerror = () => {
+    if (!events) return;
     lost();
     // The browser gives up if the console answers with an error, such as after it was started again.
     if (events.readyState === EventSource.CLOSED) { events = undefined; setTimeout(listen, 5_000); }
@@ -136,6 +177,38 @@ async function copy(button) {
   setTimeout(() => { button.textContent = label; }, 3_000);
 }
 
+/** inert returns the text of a cell so that a spreadsheet does not take it for a formula. A number and the sign for nothing are none. */
+function inert(text) {
+  return /^(\s*[=+\-@]|[\t\r])/.test(text) && !/^\s*[+-]?(\d+(\.\d+)?)?\s*$/.test(text) ? `'${text}` : text;
+}
+
+document.addEventListener("copy", (event) => {
+  const selection = getSelection();
+  if (selection.isCollapsed) return;
+  const range = selection.getRangeAt(0);
+  let content = range.cloneContents();
+  let around = range.commonAncestorContainer;
+  if (around.nodeType !== Node.ELEMENT_NODE) around = around.parentElement;
+  for (; around.closest("table"); around = around.parentElement) {
+    const shell = around.cloneNode(false);
+    shell.append(content);
+    content = shell;
+  }
+  const copied = document.createElement("div");
+  copied.append(content);
+  const cells = copied.querySelectorAll("td, th");
+  if (cells.length === 0) return;
+  for (const cell of cells) if (inert(cell.textContent) !== cell.textContent) cell.prepend("'");
+  event.clipboardData.setData("text/html", copied.innerHTML);
+  event.clipboardData.setData("text/plain", selection.toString().split("\n").map((line) => line.split("\t").map(inert).join("\t")).join("\n"));
+  event.preventDefault();
+});
+
+for (const name of ["click", "auxclick", "submit"]) {
+  document.addEventListener(name, (event) => {
+    if (over && event.target.closest("a[href], form")) event.preventDefault();
+  });
+}
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copy]");
   if (button) copy(button);

@@ -64,6 +64,12 @@ func kindOf(name string) (kind, group string) {
 	return "", ""
 }
 
+// KindNamed returns the kind of a type without its group, such as Deployment for deploy; empty if there is none.
+func KindNamed(typ string) string {
+	kind, _ := kindOf(typ)
+	return kind
+}
+
 // Object is a pod, or a workload with its pods. Without a name, it is neither.
 type Object struct {
 	Kind, Name string

@@ -45,10 +45,9 @@ func list(s *selection) objects.List[entry, entry] {
 			return &objects.Answer[entry]{Objects: all.GetEntries(), Document: []proto.Message{all}, Empty: s.nothingFound(), Remarks: []string{older}}, nil
 		},
 		Watch: func(ctx context.Context, c *client.Client, opts ...client.WatchOption) iter.Seq2[client.EntryEvent, error] {
-			selected := s.request()
 			return c.WatchEntries(ctx, &workloadresizerv1.WatchEntriesRequest{
-				Namespace: selected.GetNamespace(), Kinds: selected.GetKinds(), Workload: selected.GetWorkload(), Pod: selected.GetPod(),
-				ActedBy: selected.GetActedBy(), SinceTime: selected.GetSinceTime(),
+				Namespace: s.selected.GetNamespace(), Kinds: s.selected.GetKinds(), Workload: s.selected.GetWorkload(), Pod: s.selected.GetPod(),
+				ActedBy: s.selected.GetActedBy(), SinceTime: s.selected.GetSinceTime(),
 			}, opts...)
 		},
 	}
@@ -79,7 +78,7 @@ first. An argument selects a pod, or a workload: TYPE/NAME, such as deployment/w
 		Complete: connect.CompleteObjects(server),
 		Flags: func(cmd *cobra.Command) {
 			s.addFlags(cmd, "list")
-			cmd.Flags().StringVar(&s.untilText, "until", "", "only what happened before then: "+timeForm)
+			cmd.Flags().StringVar(&s.until, "until", "", "only what happened before then: "+timeForm)
 			s.limit.AddFlag(cmd, defaultLimit, "entries", "all that are kept")
 		},
 		Steps: []command.Step{s.complete(out.Now), s.limit.Check},

@@ -20,15 +20,15 @@ func kind(o *print.Output, withNamespace bool) objects.Kind[entry, entry] {
 	columns := []objects.Column[entry]{
 		objects.Cell("Time", func(e entry) any { return localTime(o, e.GetStartTime()) }),
 		objects.Cell("End", func(e entry) any { return localTime(o, e.GetEndTime()) }).Wide(),
-		objects.Cell("Kind", func(e entry) any { return print.Cell{Text: print.EntryKind(e.GetKind()), Style: styleOf(e)} }).RoomFor("eviction"),
+		objects.Cell("Kind", func(e entry) any { return print.Cell{Text: print.EntryKind(e.GetKind()), Style: StyleOf(e)} }).RoomFor("eviction"),
 		objects.Cell("Count", func(e entry) any { return countText(e.GetCount()) }),
 		objects.Cell("Pods", func(e entry) any { return countText(e.GetPods()) }).Wide(),
-		objects.Cell("Subject", func(e entry) any { return subject(e) }),
+		objects.Cell("Subject", func(e entry) any { return Subject(e) }),
 		objects.Text("Workload", workloadText).Wide(),
 		objects.Text("Node", entry.GetNode).Wide(),
 		objects.Cell("Change", func(e entry) any { return changeText(o, e) }),
 		objects.Text("Author", entry.GetAuthor),
-		objects.Text("Reason", reasonText),
+		objects.Text("Reason", Reason),
 	}
 	if withNamespace {
 		columns = slices.Insert(columns, 3, objects.Text("Namespace", entry.GetNamespace))
@@ -44,8 +44,8 @@ func localTime(o *print.Output, t *timestamppb.Timestamp) string {
 	return t.AsTime().In(o.Now().Location()).Format(time.RFC3339)
 }
 
-// styleOf returns the style of what says that something went wrong.
-func styleOf(e entry) print.Style {
+// StyleOf returns the style of what says that something went wrong.
+func StyleOf(e entry) print.Style {
 	switch e.GetKind() {
 	case workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT,
 		workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_FREEZE:
@@ -61,12 +61,13 @@ func countText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-func isGap(e entry) bool {
+// IsGap reports whether an entry is a time of which the history is incomplete.
+func IsGap(e entry) bool {
 	return e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP
 }
 
-// subject returns what an entry is about, without its namespace.
-func subject(e entry) string {
+// Subject returns what an entry is about, without its namespace.
+func Subject(e entry) string {
 	switch {
 	case e.GetPod() != "":
 		return print.OneLine(print.PodName(e.GetPod()))
@@ -74,7 +75,7 @@ func subject(e entry) string {
 		return print.WorkloadName(e.GetWorkload())
 	case e.GetNamespace() != "":
 		return print.OneLine("namespace/" + e.GetNamespace())
-	case isGap(e):
+	case IsGap(e):
 		return print.Absent
 	}
 	return "cluster"
@@ -89,20 +90,20 @@ func workloadText(e entry) string {
 
 // name returns what -o name prints of an entry.
 func name(e entry) string {
-	if isGap(e) {
+	if IsGap(e) {
 		return "gap"
 	}
-	return subject(e)
+	return Subject(e)
 }
 
 // changeText returns the states before and after. Of a gap, it is when it ended.
 func changeText(o *print.Output, e entry) any {
-	if isGap(e) {
+	if IsGap(e) {
 		text := "incomplete"
 		if e.GetEndTime() != nil {
 			text += " until " + localTime(o, e.GetEndTime())
 		}
-		return print.Cell{Text: text, Style: styleOf(e)}
+		return print.Cell{Text: text, Style: StyleOf(e)}
 	}
 	if e.GetFrom() == "" && e.GetTo() == "" {
 		return print.Absent
@@ -110,8 +111,8 @@ func changeText(o *print.Output, e entry) any {
 	return print.OneLine(print.OrAbsent(e.GetFrom()) + " → " + print.OrAbsent(e.GetTo()))
 }
 
-// reasonText returns the reason, and what led to it.
-func reasonText(e entry) string {
+// Reason returns the reason of an entry, and what led to it.
+func Reason(e entry) string {
 	if e.GetReason() == "" || e.GetMessage() == "" {
 		return e.GetReason() + e.GetMessage()
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
+	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -24,6 +25,11 @@ type history struct {
 	entries []*workloadresizerv1.JournalEntry
 	// next is the token of the page of older entries; empty if there are none.
 	next string
+	// since is when the first entry may have been, in the form of an address: a page of older entries begins at the same time. It is
+	// empty if that is not limited.
+	since string
+	// problem is what is wrong with the address; empty if nothing is.
+	problem string
 }
 
 var historyPage = page{
@@ -31,12 +37,19 @@ var historyPage = page{
 	title: func(*http.Request) string { return "History" },
 	key:   func(r *http.Request) string { return r.URL.Query().Encode() },
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
-		request := entriesRequest(r.URL.Query(), time.Now())
+		request, err := entriesRequest(r.URL.Query(), time.Now())
+		if err != nil {
+			return &history{problem: err.Error()}, nil
+		}
 		list, err := c.Journal().ListEntries(ctx, request)
 		if err != nil {
 			return nil, err
 		}
-		return &history{list.GetEntries(), list.GetNextPageToken()}, nil
+		all := &history{entries: list.GetEntries(), next: list.GetNextPageToken()}
+		if since := request.GetSinceTime(); since != nil {
+			all.since = since.AsTime().Format(time.RFC3339Nano)
+		}
+		return all, nil
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return historyView(value.(*history), r.URL.Query())
@@ -44,42 +57,41 @@ var historyPage = page{
 }
 
 // spans are the times to choose from, the default first.
-var spans = []struct {
-	Name, Value string
-	of          time.Duration
-}{
-	{"all 30 days", "", 0}, {"last hour", "1h", time.Hour}, {"last day", "24h", 24 * time.Hour}, {"last week", "7d", 7 * 24 * time.Hour},
+var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {Name: "last day", Value: "24h"}, {Name: "last week", Value: "7d"}}
+
+// entriesRequest returns the request for what the parameters of an address select, or what is wrong with them. Times that are relative
+// change with the minute, so that the addresses of older pages do not change each time the page is read.
+func entriesRequest(values url.Values, now time.Time) (*workloadresizerv1.ListEntriesRequest, error) {
+	filter := journal.Filter{
+		Namespace: values.Get("namespace"), ActedBy: values.Get("actor"), Since: values.Get("since"),
+		Kinds: slices.DeleteFunc(slices.Clone(values["kind"]), func(word string) bool { return word == "" }),
+	}
+	if err := about(&filter, values.Get("workload")); err != nil {
+		return nil, err
+	}
+	request, err := filter.Request(now.Truncate(time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	request.PageToken, request.PageSize = values.Get("page"), mostEntries
+	return request, nil
 }
 
-// kinds are the subjects to choose from.
-var kinds = func() (all []workloadresizerv1.JournalEntryKind) {
-	for number := range int32(len(workloadresizerv1.JournalEntryKind_name)) {
-		if number > 0 {
-			all = append(all, workloadresizerv1.JournalEntryKind(number))
-		}
+// about selects what a name is about, in the forms in which the pages show names: TYPE/NAME, NAMESPACE/TYPE/NAME and pod/NAME.
+func about(filter *journal.Filter, text string) error {
+	if text == "" {
+		return nil
 	}
-	return all
-}()
-
-// entriesRequest returns the request for what the parameters of an address select.
-func entriesRequest(values url.Values, now time.Time) *workloadresizerv1.ListEntriesRequest {
-	request := &workloadresizerv1.ListEntriesRequest{
-		Namespace: values.Get("namespace"), ActedBy: values.Get("actor"), PageToken: values.Get("page"), PageSize: mostEntries,
+	parts := strings.Split(text, "/")
+	if len(parts) == 3 {
+		filter.Namespace, parts = parts[0], parts[1:]
 	}
-	for _, k := range kinds {
-		if slices.Contains(values["kind"], print.EntryKind(k)) {
-			request.Kinds = append(request.Kinds, k)
-		}
+	if len(parts) != 2 || parts[0] == "" || parts[1] == "" || command.KindNamed(parts[0]) == "" {
+		return fmt.Errorf("workload %q must be a type and a name, such as deployment/web, or a kind as written in a manifest, such as Rollout/web", print.OneLine(text))
 	}
-	for _, s := range spans {
-		if s.Value == values.Get("since") && s.of > 0 {
-			request.SinceTime = timestamppb.New(now.Add(-s.of))
-		}
-	}
-	if kind, name, ok := strings.Cut(values.Get("workload"), "/"); ok && name != "" {
-		request.Workload = &workloadresizerv1.Workload{Kind: kind, Name: name}
-	}
-	return request
+	of := command.Object{Kind: command.KindNamed(parts[0]), Name: parts[1]}
+	filter.Workload, filter.Pod = of.Workload(), of.Pod()
+	return nil
 }
 
 // entries returns the first entries of a request, as many as its page has.
@@ -101,51 +113,59 @@ func historyView(all *history, values url.Values) any {
 		Namespace, Workload, Actor string
 		Newest, Older              string
 		Filtered                   bool
+		Problem                    string
 	}{
 		Entries: entryViews(all.entries), Namespace: values.Get("namespace"), Workload: values.Get("workload"), Actor: values.Get("actor"),
+		Spans: chosen(spans, values.Get("since")), Problem: all.problem,
 	}
-	for _, k := range kinds {
-		word := print.EntryKind(k)
+	for _, word := range print.Each(journal.Kinds, print.EntryKind) {
 		v.Kinds = append(v.Kinds, choice{word, word, slices.Contains(values["kind"], word)})
 	}
-	for _, s := range spans {
-		v.Spans = append(v.Spans, choice{s.Name, s.Value, s.Value == values.Get("since")})
-	}
-	at := func(token string) string {
-		to := url.Values{}
-		for key, all := range values {
-			if key != "page" && !slices.Equal(all, []string{""}) {
-				to[key] = all
-				v.Filtered = true
-			}
+	to := url.Values{}
+	for key, all := range values {
+		if key != "page" && !slices.Equal(all, []string{""}) {
+			to[key] = all
 		}
-		if token != "" {
-			to.Set("page", token)
-		}
-		return path("/history", to)
 	}
+	v.Filtered = len(to) > 0
 	if values.Get("page") != "" {
-		v.Newest = at("")
+		v.Newest = path("/history", to)
 	}
 	if all.next != "" {
-		v.Older = at(all.next)
+		to.Set("page", all.next)
+		if all.since != "" {
+			to.Set("since", all.since)
+		}
+		v.Older = path("/history", to)
 	}
-	at("")
 	return v
+}
+
+// chosen returns choices of which the one with a value is chosen. It adds that if it is none of them.
+func chosen(all []choice, value string) []choice {
+	all = slices.Clone(all)
+	at := slices.IndexFunc(all, func(c choice) bool { return c.Value == value })
+	if at < 0 {
+		at, all = len(all), append(all, choice{Name: "since " + print.OneLine(value), Value: value})
+	}
+	all[at].Chosen = true
+	return all
 }
 
 // entryView is an entry of the journal.
 type entryView struct {
-	Key, Kind             string
-	Begin, End            string
-	Namespace             string
-	Workload, Pod, Node   string
-	WorkloadPath, PodPath string
-	From, To              string
-	Author, Reason        string
-	Message               []segment
-	Count                 string
-	Gap, Bad              bool
+	Key, Kind  string
+	Begin, End string
+	Namespace  string
+	// Subject is what it is about; empty for a gap. Workload is that of a pod.
+	Subject, SubjectPath   string
+	Workload, WorkloadPath string
+	Node                   string
+	From, To               string
+	Author                 string
+	Message                []segment
+	Count                  string
+	Gap, Bad               bool
 }
 
 func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
@@ -153,17 +173,29 @@ func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 	for _, e := range all {
 		v := entryView{
 			Key:  print.Timestamp(e.GetStartTime()) + "/" + e.GetKind().String() + "/" + e.GetNamespace() + "/" + e.GetWorkload().String() + "/" + e.GetPod(),
-			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Namespace: print.OneLine(e.GetNamespace()),
-			Pod: print.OneLine(e.GetPod()), PodPath: podPath(e.GetNamespace(), e.GetPod()), Node: print.OneLine(e.GetNode()),
-			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()), Author: print.OneLine(e.GetAuthor()), Reason: print.OneLine(e.GetReason()),
-			Message: segments(print.OneLine(e.GetMessage())), Gap: e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP,
-			Bad: e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT || e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER,
+			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Node: print.OneLine(e.GetNode()),
+			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()), Author: print.OneLine(e.GetAuthor()),
+			Message: segments(print.OneLine(journal.Reason(e))), Gap: journal.IsGap(e),
+		}
+		v.Bad = !v.Gap && journal.StyleOf(e) != print.Plain
+		if subject := journal.Subject(e); subject != print.Absent {
+			v.Subject = subject
+		}
+		w, pod := e.GetWorkload(), e.GetPod()
+		switch {
+		case pod != "" && w != nil:
+			v.Workload, v.WorkloadPath = print.WorkloadName(w), workloadPath(e.GetNamespace(), w)
+			v.SubjectPath = podPath(e.GetNamespace(), pod)
+		case pod != "":
+			v.SubjectPath = podPath(e.GetNamespace(), pod)
+		case w != nil:
+			v.SubjectPath = workloadPath(e.GetNamespace(), w)
+		}
+		if pod != "" || w != nil { // Otherwise, the namespace is the subject.
+			v.Namespace = print.OneLine(e.GetNamespace())
 		}
 		if e.GetEndTime() != nil {
 			v.End = print.Timestamp(e.GetEndTime())
-		}
-		if w := e.GetWorkload(); w != nil {
-			v.Workload, v.WorkloadPath = print.WorkloadName(w), workloadPath(e.GetNamespace(), w)
 		}
 		if n := e.GetCount(); n > 0 {
 			v.Count = print.CountOf(n, "resize") + " of " + print.CountOf(e.GetPods(), "pod")

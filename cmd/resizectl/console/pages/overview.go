@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/workload-resizer/workload-resizer/client"
+	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
@@ -19,7 +18,7 @@ import (
 
 const (
 	// lately is how far the list of reverts goes back.
-	lately = 24 * time.Hour
+	lately = "24h"
 	// mostReverts is how many reverts the overview lists.
 	mostReverts = 10
 )
@@ -52,9 +51,14 @@ func readOverview(ctx context.Context, c *client.Client, _ *http.Request) (any, 
 	if all.holds, err = partOf(c.ListHolds(ctx, "")); err != nil {
 		return nil, err
 	}
-	all.reverts, err = partOf(entries(ctx, c, &workloadresizerv1.ListEntriesRequest{
-		Kinds: []workloadresizerv1.JournalEntryKind{workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT}, SinceTime: timestamppb.New(time.Now().Add(-lately)), PageSize: mostReverts,
-	}))
+	reverts, err := journal.Filter{
+		Kinds: []string{print.EntryKind(workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT)}, Since: lately,
+	}.Request(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	reverts.PageSize = mostReverts
+	all.reverts, err = partOf(entries(ctx, c, reverts))
 	return &all, err
 }
 
@@ -68,9 +72,13 @@ type overviewView struct {
 	Waits         string
 	Reverts       []entryView
 	RevertProblem string
-	Holds         table
-	HoldProblem   string
-	Server        []note
+	// Incomplete reports whether the history has gaps, in which more may have been reverted.
+	Incomplete  bool
+	Holds       table
+	HoldProblem string
+	// HoldsUnread is why these are the last holds that could be read, and not those that are stored.
+	HoldsUnread string
+	Server      []note
 }
 
 // alarms are the names of the lines of a status that need a person.
@@ -99,6 +107,8 @@ func overviewOf(o *print.Output, all *overview) any {
 		v.Pods = podCounts(s.GetPods())
 	}
 	held := all.holds.Value.GetHolds()
+	v.Incomplete = slices.ContainsFunc(all.reverts.Value, journal.IsGap)
+	v.HoldsUnread = print.OneLine(all.holds.Value.GetProblem())
 	v.Holds = tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, nil)
 	return v
 }

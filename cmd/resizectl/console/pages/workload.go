@@ -1,10 +1,12 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/usage"
@@ -39,9 +41,9 @@ var workloadPage = page{
 	view: func(o *print.Output, value any, r *http.Request) any { return workloadView(o, value.(*oneWorkload), r) },
 }
 
-// named returns the workload that an address names.
+// named returns the workload that an address names, by its kind or the type that pages show.
 func named(r *http.Request) *workloadresizerv1.Workload {
-	return &workloadresizerv1.Workload{Kind: r.PathValue("kind"), Name: r.PathValue("name")}
+	return &workloadresizerv1.Workload{Kind: cmp.Or(command.KindNamed(r.PathValue("kind")), r.PathValue("kind")), Name: r.PathValue("name")}
 }
 
 func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, error) {

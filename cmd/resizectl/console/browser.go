@@ -23,6 +23,7 @@ var open = func(path string) error {
 		opener = openers["linux"]
 	}
 	cmd := exec.Command(opener[0], append(opener[1:], path)...)
+	cmd.SysProcAttr = ownSession // Ctrl-C ends the console, but not the browser.
 	if err := cmd.Start(); err != nil {
 		return err
 	}

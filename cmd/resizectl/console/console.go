@@ -21,9 +21,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
-// readHeader is how long a browser may take to send a request.
-const readHeader = 10 * time.Second
-
 // farewell is how long browsers have to hear that the console ends.
 const farewell = time.Second
 
@@ -103,15 +100,15 @@ func (o *options) run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	g := gate.New(port, clock.RealClock{})
-	site := &http.Server{
-		Handler: g.Keep(pages.New(ctx, server, o.out)), ReadHeaderTimeout: readHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	site := g.Server(pages.New(ctx, server, o.out))
+	site.BaseContext = func(net.Listener) context.Context { return ctx }
 	for _, l := range listeners {
 		go func() { cancel(site.Serve(l)) }()
 	}
 	defer end(site, cancel)
-	if err := o.show(ctx, g, server.Identity()); err != nil {
+	forget, err := o.show(g, server.Identity())
+	defer forget()
+	if err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -138,34 +135,33 @@ func answers(ctx context.Context, server *connect.Opened) error {
 	})
 }
 
-// show opens the pages in a browser, or says where they are.
-func (o *options) show(ctx context.Context, g *gate.Gate, id connect.Identity) error {
+// show opens the pages in a browser, or says where they are. forget removes what it has left for the browser, also after an error.
+func (o *options) show(g *gate.Gate, id connect.Identity) (forget func(), err error) {
 	of := print.OneLine(cmp.Or(id.Context, id.Server))
 	login := g.Login(o.path)
 	if !o.noOpen {
-		err := o.openLogin(ctx, login)
+		forget, err := openLogin(login)
 		if err == nil {
-			return print.Texts(o.out.Out, "The console of "+of+" opens in your browser. Ctrl-C ends it.")
+			return forget, print.Texts(o.out.Out, "The console of "+of+" opens in your browser. Ctrl-C ends it.")
 		}
 		if err := print.Texts(o.out.ErrOut, "note: no browser could be opened: "+print.OneLine(err.Error())); err != nil {
-			return err
+			return forget, err
 		}
 	}
-	return print.Texts(o.out.Out, fmt.Sprintf("The console of %s, with a login that works once, within a minute. Ctrl-C ends it.\n\n  %s\n", of, login))
+	return func() {}, print.Texts(o.out.Out, fmt.Sprintf("The console of %s, with a login that works once, within a minute. Ctrl-C ends it.\n\n  %s\n", of, login))
 }
 
-// openLogin opens a login in a browser. Its file is removed when it no longer works.
-func (o *options) openLogin(ctx context.Context, login string) error {
+// openLogin opens a login in a browser. Its file is removed when it no longer works, if forget does not do so before.
+func openLogin(login string) (forget func(), err error) {
 	path, err := gate.WriteLogin(login)
 	if err != nil {
-		return err
+		return func() {}, err
 	}
-	remove := func() { _ = os.RemoveAll(filepath.Dir(path)) }
+	forget = func() { _ = os.RemoveAll(filepath.Dir(path)) }
 	if err := open(path); err != nil {
-		remove()
-		return err
+		forget()
+		return func() {}, err
 	}
-	context.AfterFunc(ctx, remove)
-	time.AfterFunc(gate.LoginWithin, remove)
-	return nil
+	time.AfterFunc(gate.LoginWithin, forget)
+	return forget, nil
 }

@@ -357,6 +357,7 @@ func TestRefusals(t *testing.T) {
 
 func TestOpens(t *testing.T) {
 	defer func(before func(string) error) { open = before }(open)
+	t.Setenv("HOME", t.TempDir())
 	address := cmdtest.Answering(scripted()).Serve(t)
 	var file string
 	open = func(path string) error {
@@ -370,17 +371,19 @@ func TestOpens(t *testing.T) {
 	if want := "The console of " + address + " opens in your browser. Ctrl-C ends it.\n"; code != command.ExitInterrupted || stdout != want || stderr != "" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
-	for {
-		if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, os.ErrNotExist) {
-			break
+	gone := func() {
+		t.Helper()
+		if _, err := os.Stat(filepath.Dir(file)); file == "" || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("after the console has ended, there is %q: %v", file, err)
 		}
-		time.Sleep(time.Millisecond)
 	}
-	open = func(string) error { return errors.New("there is none") }
+	gone()
+	open = func(path string) error { file = path; return errors.New("there is none") }
 	code, stdout, stderr = program.WatchUntil(t, "/login?token=", "console", "--server", address)
 	if code != command.ExitInterrupted || !strings.Contains(stdout, "within a minute") || stderr != "note: no browser could be opened: there is none\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
+	gone()
 }
 
 func TestUsage(t *testing.T) {

@@ -146,8 +146,9 @@ func harden(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// refuse answers with plain text.
+// refuse answers with plain text, and ends the connection.
 func refuse(w http.ResponseWriter, code int, why string) {
+	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintln(w, why)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -181,11 +182,21 @@ func TestLogin(t *testing.T) {
 }
 
 func TestWriteLogin(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", filepath.Join(home, "none"))
+	temporary, err := WriteLogin("http://x.localhost:1/")
+	if err != nil || !strings.HasPrefix(temporary, os.TempDir()) {
+		t.Errorf("without a home: %s, %v", temporary, err)
+	}
+	_ = os.RemoveAll(filepath.Dir(temporary))
+	t.Setenv("HOME", home)
 	path, err := WriteLogin(`http://x.localhost:1/login?token=a&b="><script>`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = os.RemoveAll(filepath.Dir(path)) }()
+	if within, err := filepath.Rel(home, path); runtime.GOOS == "linux" && (err != nil || strings.HasPrefix(within, ".")) {
+		t.Errorf("a browser that is confined cannot read %s", path)
+	}
 	for of, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): os.ModeDir | 0o700} {
 		if info, err := os.Stat(of); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", of, info.Mode(), err)

@@ -30,7 +30,7 @@ func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 		l, has := g.leaving[e.UID]
 		has = has && l.at.Equal(e.At)
 		switch {
-		case e.UID == but || e.Kept() || has && l.settled:
+		case e.UID == but || e.NotEvicted() || has && l.settled:
 		case !g.comes(e, has):
 			if has || g.podOf(e) == nil {
 				g.leaving[e.UID] = leaving{at: e.At, settled: true}

@@ -126,10 +126,13 @@ func TestHalfOfBook(t *testing.T) {
 		for i := range b.Entries {
 			b.Entries[i].Namespace = "mine"
 		}
-		mine, other := candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 1)
-		mine.Namespace = "mine"
-		if got := b.Unfit(&mine); (got != "") != tc.full || b.Unfit(&other) != "" {
-			t.Errorf("%d entries: %q, and others: %q", len(b.Entries), got, b.Unfit(&other))
+		mine, chosen, other := candidate("a", "n1", Low, 1), candidate("c", "n1", Low, 1), candidate("b", "n1", Low, 1)
+		mine.Namespace, chosen.Namespace = "mine", "mine"
+		b.Entries = append(b.Entries, Entry{Cause: chosen.Cause, UID: chosen.UID, Refused: true})
+		for c, want := range map[*Candidate]bool{&mine: tc.full, &chosen: tc.full, &other: false} {
+			if why, _ := b.WhyNot(begin, c, mostEntries, nothing, nothing); (why != "") != want {
+				t.Errorf("%d entries: %s of %s: %q", len(b.Entries), c.Pod, c.Namespace, why)
+			}
 		}
 	}
 }

@@ -132,6 +132,8 @@ func (b *Book) WhyNot(now time.Time, c *Candidate, mostPerHour int, inProgress, 
 		return fmt.Sprintf("as many pods as eviction.maxPerHour allows, %d, were evicted within an hour, or may have been", mostPerHour), true
 	case !same && b.Unfit(c) != "":
 		return b.Unfit(c), false
+	case (e == nil || e.NotEvicted()) && b.hasHalf(c.Namespace):
+		return "half of the evictions that can be remembered are of its namespace", false
 	case e == nil && 2*b.refusedLately(now, c.Namespace) >= max(mostPerHour, 2):
 		return "others in its namespace were chosen within an hour, and could not be evicted", false
 	}
@@ -155,8 +157,6 @@ func (b *Book) Unfit(c *Candidate) string {
 		return "its workload has a kind or name that no object can have"
 	case b.full() && !slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.NotEvicted() && e.UID != c.UID }):
 		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
-	case b.hasHalf(c.Namespace):
-		return "half of the evictions that can be remembered are of its namespace"
 	}
 	return ""
 }

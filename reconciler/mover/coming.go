@@ -48,7 +48,7 @@ func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 // evicted the pod, which the cache may not show yet.
 func (g *glance) comes(e *evict.Entry, evicted bool) bool {
 	if of := g.podOf(e); of != nil && !of.Terminating() {
-		return evicted && g.now.Sub(e.At) < seenWithin
+		return evicted && g.now.Sub(e.At) < landsWithin
 	}
 	return g.now.Sub(e.At) < replacedWithin && g.count(e.Namespace, e.Workload).placed < e.Pods
 }

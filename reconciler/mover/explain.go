@@ -45,7 +45,7 @@ func (m *Mover) Explain(of *pod.Pod) string {
 			due = at
 		}
 	}
-	if e != nil && !e.NotEvicted() && (of.Terminating() || r.why == evicted) {
+	if e != nil && !e.NotEvicted() && !m.DryRun && (of.Terminating() || r.why == evicted) {
 		verb := "was"
 		if r.why != evicted {
 			verb = "may have been" // The answer was lost, or another replica has it.

@@ -225,7 +225,7 @@ func (g *glance) moveAll(ctx context.Context) {
 	tried := map[types.UID]bool{}
 	for _, c := range candidates {
 		if tried[c.UID] {
-			continue // It moves for its other cause.
+			continue // It moves, or waits, for its other cause.
 		}
 		book, _ := g.store.last()
 		why, waits := g.whyNot(book, c)
@@ -233,11 +233,13 @@ func (g *glance) moveAll(ctx context.Context) {
 		case waits:
 			at := g.now.Add(leastPause)
 			if until := book.Full(g.now, g.mostPerHour()); until.After(at) {
-				at = until
+				at = earlier(until, g.now.Add(lastRetry)) // What it waits for may end before.
 			}
+			tried[c.UID] = true
 			g.await(c.UID, why, at)
 			continue
 		case why != "":
+			delete(g.waiting, c.UID)
 			g.postpone(c.UID, why)
 			continue
 		}
@@ -288,7 +290,7 @@ func (g *glance) whyNot(book *evict.Book, c *candidate) (why string, waits bool)
 	switch {
 	case why != "":
 	case g.waiting.besides(c) && book.Renews(g.now, &c.Candidate, g.mostPerHour()):
-		return "other pods wait, and it could not be evicted for an hour", true
+		return "other pods come first, since it was chosen more than an hour ago", true
 	case g.waiting.elsewhere(c) && book.HadHalf(g.now, &c.Candidate, g.mostPerHour()):
 		return "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true
 	}

@@ -44,6 +44,7 @@ func (g *glance) move(ctx context.Context, c *candidate) {
 		g.postpone(c.UID, why)
 		return
 	}
+	g.now = g.Clock.Now() // Those before it may have taken long.
 	var entry *evict.Entry
 	if err := g.change(ctx, func(b *evict.Book) bool {
 		entry = b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)

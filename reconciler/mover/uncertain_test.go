@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/evict"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
@@ -141,6 +142,31 @@ func TestLostAnswer(t *testing.T) {
 	}
 	if calls != 2 || w.read().Of("shop/web-1") == nil {
 		t.Errorf("%d calls; the book has %s", calls, w.stored)
+	}
+}
+
+// TestSibling lets a second pod of a workload lack room on the same node, for which none but the first one may move: it keeps that one from
+// no attempt.
+func TestSibling(t *testing.T) {
+	w := crowd(t)
+	w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 1})
+	w.pair("mine", "a", 0)
+	p := podtest.Pod(podtest.Amounts{"1", "", "1Gi", ""}, clustertest.Named("mine", "a-2", "n0"))
+	p.OwnerReferences[0].Name, p.OwnerReferences[0].UID = "a", "rs-a"
+	ready(p, true)
+	w.put(p)
+	w.resize()
+	w.lead()
+	calls := 0
+	w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
+		calls++
+		return context.DeadlineExceeded
+	}
+	for range 6 * 60 {
+		w.after(time.Minute)
+	}
+	if calls < 25 {
+		t.Errorf("%d attempts in 6 hours", calls)
 	}
 }
 

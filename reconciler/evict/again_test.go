@@ -28,12 +28,12 @@ func TestAgain(t *testing.T) {
 		want  bool
 	}{
 		{"it was chosen", []Entry{chosen(same)}, cause("a", "n1"), true},
-		{"it was not chosen", nil, cause("a", "n1"), false},
 		{"its cause is gone", []Entry{chosen(func(e *Entry) { e.Cleared = begin })}, cause("a", "n1"), false},
 		{"its cause is gone, but another one holds", []Entry{chosen(func(e *Entry) { e.Cleared = begin })}, cause("a", "n3"), true},
 		{"another one holds, too, for which another pod was chosen", []Entry{chosen(same), {Cause: cause("a", "n3"), UID: "a-2"}}, cause("a", "n3"), false},
 		{"its own attempt does not keep it", []Entry{chosen(func(e *Entry) { e.At = begin.Add(-time.Minute) })}, cause("a", "n1"), true},
 		{"another pod has had the hour", []Entry{chosen(same), other(-time.Minute, false)}, cause("a", "n1"), false},
+		{"it may have been evicted for its first cause", []Entry{chosen(func(e *Entry) { e.At, e.Cleared = begin.Add(-59*time.Minute), begin })}, cause("a", "n3"), false},
 		{"its other cause has a name that no object can have", []Entry{chosen(same)}, cause("<", "n1"), false},
 		{"another pod was refused", []Entry{chosen(same), other(-time.Minute, true)}, cause("a", "n1"), true},
 	} {
@@ -41,7 +41,7 @@ func TestAgain(t *testing.T) {
 			b := &Book{tc.book}
 			c := candidate("a", "n1", Low, 1)
 			c.Cause, c.Pods, c.Ready = tc.cause, 3, 2
-			e := b.Again(begin, &c, 1, nothing, nothing)
+			e := b.Decide(begin, &c, 1, nothing, nothing)
 			if (e != nil) != tc.want {
 				t.Fatalf("got %+v", e)
 			}
@@ -63,7 +63,7 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("%+v", b.Entries)
 	}
 	c := candidate("a", "n1", Low, 1)
-	if e := b.Again(begin, &c, 1, nothing, nothing); e == nil || e.Refused || !e.Unsure.IsZero() {
+	if e := b.Decide(begin, &c, 1, nothing, nothing); e == nil || e.Refused || !e.Unsure.IsZero() {
 		t.Errorf("%+v", e)
 	}
 }
@@ -73,7 +73,7 @@ func TestUnsure(t *testing.T) {
 	b := &Book{[]Entry{chosen(func(e *Entry) { e.At = begin })}}
 	c := candidate("a", "n1", Low, 1)
 	for _, after := range []time.Duration{time.Minute, 50 * time.Minute} {
-		b.Again(begin.Add(after), &c, 1, nothing, nothing)
+		b.Decide(begin.Add(after), &c, 1, nothing, nothing)
 		b.Refuse("a-1", begin.Add(after))
 	}
 	if at := b.Full(begin.Add(55*time.Minute), 1); !at.Equal(begin.Add(time.Hour)) {
@@ -81,19 +81,19 @@ func TestUnsure(t *testing.T) {
 	}
 	e, other := &b.Entries[0], candidate("b", "n2", Low, 1)
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
-		if why, _ := b.Refuses(begin.Add(after), &other, 1, nothing); (why == "") != want {
+		if why, _ := b.WhyNot(begin.Add(after), &other, 1, nothing, nothing); (why == "") != want {
 			t.Errorf("after %s: %q", after, why)
 		}
 	}
-	if e.Stays(begin.Add(59*time.Minute)) || e.Kept() {
+	if e.Settle(begin.Add(59*time.Minute)) || e.NotEvicted() {
 		t.Error("it is certain too early")
 	}
 	stranger := candidate("b", "n1", Low, 1)
 	stranger.Namespace = "bank"
-	if why, _ := b.Refuses(begin.Add(2*time.Minute), &stranger, 10, func(*Entry) bool { return true }); why == "" {
+	if why, _ := b.WhyNot(begin.Add(2*time.Minute), &stranger, 10, func(*Entry) bool { return true }, nothing); why == "" {
 		t.Error("it no longer keeps another pod of its node")
 	}
-	if !e.Stays(begin.Add(time.Hour)) || !e.Kept() || e.Stays(begin.Add(time.Hour)) {
+	if !e.Settle(begin.Add(time.Hour)) || !e.NotEvicted() || e.Settle(begin.Add(time.Hour)) {
 		t.Error("it is not certain")
 	}
 }
@@ -106,13 +106,34 @@ func TestMakesRoom(t *testing.T) {
 		b.Entries = append(b.Entries, Entry{Cause: Cause{Namespace: "mine"}, UID: types.UID(fmt.Sprint(i)), Chosen: old.Add(time.Duration(-i)), At: old, Refused: true})
 	}
 	c := candidate("a", "n1", Low, 1)
-	if b.Decide(begin, &c, 9, nothing) == nil || len(b.Entries) != mostEntries || b.Of("bank") == nil || b.Of("evicted") == nil || b.Of(types.UID(fmt.Sprint(mostEntries-1))) != nil {
+	if b.Decide(begin, &c, 9, nothing, nothing) == nil || len(b.Entries) != mostEntries || b.Of("bank") == nil || b.Of("evicted") == nil || b.Of(types.UID(fmt.Sprint(mostEntries-1))) != nil {
 		t.Errorf("%d entries; bank %v, evicted %v", len(b.Entries), b.Of("bank"), b.Of("evicted"))
 	}
 	own := candidate("x", "n9", Low, 1)
 	own.UID = "2"
-	if e := b.Again(begin, &own, 9, nothing, nothing); e == nil || e.Cause != own.Cause || e.UID != "2" {
+	if e := b.Decide(begin, &own, 9, nothing, nothing); e == nil || e.Cause != own.Cause || e.UID != "2" {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestHalfOfBook fills half of a book with pods in a namespace that were evicted: the other half is for others.
+func TestHalfOfBook(t *testing.T) {
+	for _, tc := range []struct {
+		entries []Entry
+		full    bool
+	}{{make([]Entry, mostEntries/2-1), false}, {make([]Entry, mostEntries/2), true}, {longest(300), false}, {longest(400), true}} {
+		b := &Book{tc.entries}
+		for i := range b.Entries {
+			b.Entries[i].Namespace = "mine"
+		}
+		mine, chosen, other := candidate("a", "n1", Low, 1), candidate("c", "n1", Low, 1), candidate("b", "n1", Low, 1)
+		mine.Namespace, chosen.Namespace = "mine", "mine"
+		b.Entries = append(b.Entries, Entry{Cause: chosen.Cause, UID: chosen.UID, Refused: true})
+		for c, want := range map[*Candidate]bool{&mine: tc.full, &chosen: tc.full, &other: false} {
+			if why, _ := b.WhyNot(begin, c, mostEntries, nothing, nothing); (why != "") != want {
+				t.Errorf("%d entries: %s of %s: %q", len(b.Entries), c.Pod, c.Namespace, why)
+			}
+		}
 	}
 }
 
@@ -143,11 +164,11 @@ func TestKeeps(t *testing.T) {
 		most int
 		want bool
 	}{{stranger, 2, true}, {mine, 10, false}, {candidate("d", "n4", Low, 1), 4, false}, {candidate("d", "n4", Low, 1), 5, true}} {
-		if why, _ := b.Refuses(begin, &tc.c, tc.most, always); (why == "") != tc.want {
+		if why, _ := b.WhyNot(begin, &tc.c, tc.most, always, nothing); (why == "") != tc.want {
 			t.Errorf("%+v of %d: %q", tc.c, tc.most, why)
 		}
 	}
-	if why, _ := b.Refuses(begin.Add(time.Hour), &Candidate{Cause: cause("d", "n4")}, 4, always); why != "" {
+	if why, _ := b.WhyNot(begin.Add(time.Hour), &Candidate{Cause: cause("d", "n4")}, 4, always, nothing); why != "" {
 		t.Errorf("an hour later: %q", why)
 	}
 }
@@ -170,8 +191,24 @@ func TestDue(t *testing.T) {
 	b.Continue(begin.Add(30 * time.Minute))
 	due(begin.Add(40 * time.Minute))
 	c := candidate("a", "n2", Low, 1)
-	b.Again(begin.Add(time.Hour), &c, 1, nothing, nothing)
+	b.Decide(begin.Add(time.Hour), &c, 1, nothing, nothing)
 	due(begin.Add(-2 * time.Hour))
+}
+
+// TestMoving lets two pods of a node be chosen: the first one is next, unless the other one is moving.
+func TestMoving(t *testing.T) {
+	b := &Book{[]Entry{chosen(func(e *Entry) { e.Refused = true }), {Cause: cause("b", "n1"), UID: "b-1", Refused: true}}}
+	first, second := candidate("a", "n1", Low, 1), candidate("b", "n1", Low, 1)
+	always := func(*Entry) bool { return true }
+	for _, tc := range []struct {
+		c      Candidate
+		moving func(*Entry) bool
+		want   bool
+	}{{first, nothing, true}, {second, nothing, false}, {first, always, false}, {second, always, false}} {
+		if why, waits := b.WhyNot(begin, &tc.c, 9, always, tc.moving); (why == "") != tc.want || waits != !tc.want {
+			t.Errorf("%s: %q, waits: %t", tc.c.Pod, why, waits)
+		}
+	}
 }
 
 // TestHadHalf counts what other pods have had.

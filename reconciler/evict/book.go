@@ -84,26 +84,26 @@ func (e *Entry) Last() time.Time {
 	return e.At
 }
 
-// Kept reports whether the pod has certainly not been evicted.
-func (e *Entry) Kept() bool { return e.Refused && e.Unsure.IsZero() }
+// NotEvicted reports whether the pod has certainly not been evicted.
+func (e *Entry) NotEvicted() bool { return e.Refused && e.Unsure.IsZero() }
 
 // counts reports whether the pod may have been evicted within the hour.
 func (e *Entry) counts(now time.Time) bool { return now.Sub(e.Last()) < time.Hour }
 
-// Stays takes note that the pod of an entry runs. What was sent takes effect within the hour, or never. It reports whether the book has
+// Settle takes note that the pod of an entry runs: what was sent takes effect within the hour, or never. It reports whether the book has
 // changed, so that it must be stored.
-func (e *Entry) Stays(now time.Time) (changed bool) {
-	if !e.Refused || e.Unsure.IsZero() || e.counts(now) {
+func (e *Entry) Settle(now time.Time) (changed bool) {
+	if e.NotEvicted() || e.counts(now) {
 		return false
 	}
-	e.Unsure = time.Time{}
+	e.Refused, e.Unsure = true, time.Time{}
 	return true
 }
 
-// keeps reports whether a candidate stays while the entry is in progress: because it is on the same node, or of the same workload. A
-// pod that has certainly not been evicted keeps none in other namespaces.
-func (e *Entry) keeps(c *Candidate) bool {
-	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.Kept() || e.Namespace == c.Namespace)
+// blocks reports whether a candidate stays while the entry is in progress: because it is on the same node, or of the same workload. A
+// pod that has certainly not been evicted blocks none in other namespaces.
+func (e *Entry) blocks(c *Candidate) bool {
+	return e.Namespace == c.Namespace && e.Workload == c.Workload || e.Node == c.Node && (!e.NotEvicted() || e.Namespace == c.Namespace)
 }
 
 // Book remembers which pods were moved, and why. A decision is written to it, and the book is stored, before the pod is
@@ -112,24 +112,38 @@ type Book struct {
 	Entries []Entry
 }
 
-// Refuses returns why a candidate may not move now; empty if it may. At most mostPerHour pods are moved within an hour. An entry
-// that is in progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and of
-// the node where they are. waits means that only other evictions come first.
-func (b *Book) Refuses(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) (why string, waits bool) {
+// WhyNot returns why a candidate may not move now; empty if it may. At most mostPerHour pods are moved within an hour. An entry that is in
+// progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and of the node where
+// they are; of candidates that were chosen before, the first one is next, unless another one is moving, that is, may be on its way. waits
+// means that only other evictions come first.
+func (b *Book) WhyNot(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) (why string, waits bool) {
+	e := b.Of(c.UID)
+	same := e != nil && e.Cause == c.Cause
 	switch {
 	case c.Rank >= Never:
 		return "its rank is never", false
-	case b.knows(c.Cause):
+	case same && !e.Cleared.IsZero():
+		return "its node has had room for it since " + e.Cleared.UTC().Format(time.RFC3339), false
+	case !same && b.knows(c.Cause):
 		return "another pod of its workload was chosen for the same node and reason already", false
-	case b.recent(now, "") >= mostPerHour:
-		return fmt.Sprintf("as many pods as eviction.maxPerHour allows, %d, were evicted within an hour", mostPerHour), true
-	case b.Unfit(c) != "":
+	case !same && e != nil && e.counts(now):
+		return "it may have been evicted for another reason, " + e.Reason, false
+	case b.recent(now, "")-b.own(now, c) >= mostPerHour:
+		return fmt.Sprintf("as many pods as eviction.maxPerHour allows, %d, were evicted within an hour, or may have been", mostPerHour), true
+	case !same && b.Unfit(c) != "":
 		return b.Unfit(c), false
-	case 2*b.kept(now, c.Namespace) >= max(mostPerHour, 2):
+	case (e == nil || e.NotEvicted()) && b.hasHalf(c.Namespace):
+		return "half of the evictions that can be remembered are of its namespace", false
+	case e == nil && 2*b.refusedLately(now, c.Namespace) >= max(mostPerHour, 2):
 		return "others in its namespace were chosen within an hour, and could not be evicted", false
 	}
+	first := true
 	for i := range b.Entries {
-		if e := &b.Entries[i]; e.keeps(c) && inProgress(e) {
+		o := &b.Entries[i]
+		switch {
+		case o == e:
+			first = false
+		case o.blocks(c) && (moving(o) || first && inProgress(o)):
 			return "another pod of its workload or its node is moving", true
 		}
 	}
@@ -141,7 +155,7 @@ func (b *Book) Unfit(c *Candidate) string {
 	switch {
 	case !c.named():
 		return "its workload has a kind or name that no object can have"
-	case b.full() && !slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.Kept() && e.UID != c.UID }):
+	case b.full() && !slices.ContainsFunc(b.Entries, func(e Entry) bool { return e.NotEvicted() && e.UID != c.UID }):
 		return fmt.Sprintf("%d evictions are remembered, which is the most", len(b.Entries))
 	}
 	return ""
@@ -150,20 +164,32 @@ func (b *Book) Unfit(c *Candidate) string {
 // full reports whether the book has no room for another entry.
 func (b *Book) full() bool { return len(b.Entries) >= mostEntries || b.bytes() >= mostBytes }
 
+// hasHalf reports whether pods in a namespace that may have been evicted take half of the book, so that others find room.
+func (b *Book) hasHalf(namespace string) bool {
+	entries, bytes := 0, 0
+	for i := range b.Entries {
+		if e := &b.Entries[i]; e.Namespace == namespace && !e.NotEvicted() {
+			entries++
+			bytes += e.bytes()
+		}
+	}
+	return 2*entries >= mostEntries || 2*bytes >= mostBytes
+}
+
 // makeRoom forgets pods that have certainly not been evicted, and lose only their turn, until the book has room: of the namespace that has
 // most of them, the oldest.
 func (b *Book) makeRoom(but types.UID) {
 	for b.full() {
 		of := map[string]int{}
 		for i := range b.Entries {
-			if e := &b.Entries[i]; e.Kept() && e.UID != but {
+			if e := &b.Entries[i]; e.NotEvicted() && e.UID != but {
 				of[e.Namespace]++
 			}
 		}
 		oldest := -1
 		for i := range b.Entries {
 			e := &b.Entries[i]
-			if !e.Kept() || e.UID == but {
+			if !e.NotEvicted() || e.UID == but {
 				continue
 			}
 			if oldest < 0 || cmp.Or(cmp.Compare(of[b.Entries[oldest].Namespace], of[e.Namespace]), e.Chosen.Compare(b.Entries[oldest].Chosen)) < 0 {
@@ -177,10 +203,10 @@ func (b *Book) makeRoom(but types.UID) {
 	}
 }
 
-// kept returns how many pods in a namespace were chosen within the hour, and have not been evicted.
-func (b *Book) kept(now time.Time, namespace string) (n int) {
+// refusedLately returns how many pods in a namespace were chosen within the hour, and have not been evicted.
+func (b *Book) refusedLately(now time.Time, namespace string) (n int) {
 	for i := range b.Entries {
-		if e := &b.Entries[i]; e.Namespace == namespace && e.Kept() && now.Sub(e.Chosen) < time.Hour {
+		if e := &b.Entries[i]; e.Namespace == namespace && e.NotEvicted() && now.Sub(e.Chosen) < time.Hour {
 			n++
 		}
 	}
@@ -195,12 +221,15 @@ func (c *Cause) named() bool {
 
 // bytes returns how many bytes the book takes at most once nothing but times is added to it.
 func (b *Book) bytes() (n int) {
-	const others = 420 // The names of fields, the times and the numbers.
 	for i := range b.Entries {
-		e := &b.Entries[i]
-		n += len(e.Namespace) + len(e.Workload.Kind) + len(e.Workload.Name) + len(e.Node) + len(e.Reason) + len(e.Pod) + len(e.UID) + others
+		n += b.Entries[i].bytes()
 	}
 	return n
+}
+
+func (e *Entry) bytes() int {
+	const others = 420 // The names of fields, the times and the numbers.
+	return len(e.Namespace) + len(e.Workload.Kind) + len(e.Workload.Name) + len(e.Node) + len(e.Reason) + len(e.Pod) + len(e.UID) + others
 }
 
 // recent returns how many pods in a namespace, or in all if it is empty, may have been evicted within an hour.
@@ -228,8 +257,8 @@ func (b *Book) Full(now time.Time, mostPerHour int) (until time.Time) {
 	return until
 }
 
-// HadHalf reports whether half of the evictions of an hour were in the namespace of a candidate, of other pods. While pods wait in
-// others, none has more, so that it cannot keep these where they are.
+// HadHalf reports whether half of the evictions of an hour, rounded up, were in the namespace of a candidate, of other pods. While pods
+// wait in others, none has more, so that it cannot keep these where they are.
 func (b *Book) HadHalf(now time.Time, c *Candidate, mostPerHour int) bool {
 	return 2*(b.recent(now, c.Namespace)-b.own(now, c)) >= mostPerHour
 }
@@ -248,14 +277,31 @@ func (b *Book) own(now time.Time, c *Candidate) int {
 	return 0
 }
 
-// Decide writes to the book that a candidate moves, and returns its entry; nil if it may not move now.
-func (b *Book) Decide(now time.Time, c *Candidate, mostPerHour int, inProgress func(*Entry) bool) *Entry {
-	if why, _ := b.Refuses(now, c, mostPerHour, inProgress); why != "" {
+// Decide writes to the book that a candidate is about to be evicted, for what cause now, and how many pods its workload has. It returns
+// the entry; nil if the candidate may not move now. Each attempt counts for the hour until it is refused: any of them may be the one that
+// succeeds.
+func (b *Book) Decide(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) *Entry {
+	if why, _ := b.WhyNot(now, c, mostPerHour, inProgress, moving); why != "" {
 		return nil
 	}
-	b.makeRoom("")
-	b.Entries = append(b.Entries, Entry{Cause: c.Cause, Pod: c.Pod, UID: c.UID, At: now, Chosen: now, Pods: c.Pods, Ready: c.Ready})
-	return &b.Entries[len(b.Entries)-1]
+	if e := b.Of(c.UID); e == nil || e.Cause != c.Cause {
+		if b.makeRoom(c.UID); b.full() {
+			return nil
+		}
+	}
+	e := b.Of(c.UID)
+	switch {
+	case e == nil:
+		b.Entries = append(b.Entries, Entry{Pod: c.Pod, UID: c.UID, Chosen: now})
+		e = &b.Entries[len(b.Entries)-1]
+	case !e.Refused:
+		e.Unsure = e.At
+	}
+	if e.Cause != c.Cause {
+		e.Cause, e.Cleared, e.Returned = c.Cause, time.Time{}, time.Time{}
+	}
+	e.At, e.Refused, e.Pods, e.Ready = now, false, c.Pods, c.Ready
+	return e
 }
 
 // Compare orders candidates: those that move first come first.
@@ -276,43 +322,6 @@ func (b *Book) Of(uid types.UID) *Entry {
 		return nil
 	}
 	return &b.Entries[i]
-}
-
-// Again writes that the pod of an entry is about to be evicted again, because it could not be evicted before, for what cause now, and
-// how many pods its workload has. It returns the entry; nil if the pod may not be evicted, or need not be. Each attempt counts for the
-// hour until it is refused: any of them may be the one that succeeds. While its cause was gone, others may have begun to move: moving
-// reports whether the pod of an entry may be on its way, and of those that are only in progress, the first one is next.
-func (b *Book) Again(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) *Entry {
-	e := b.Of(c.UID)
-	if e == nil || e.Cause == c.Cause && !e.Cleared.IsZero() || e.Cause != c.Cause && (b.knows(c.Cause) || b.Unfit(c) != "") {
-		return nil
-	}
-	first := true
-	for i := range b.Entries {
-		o := &b.Entries[i]
-		if o == e {
-			first = false
-			continue
-		}
-		if o.keeps(c) && (moving(o) || first && inProgress(o)) {
-			return nil
-		}
-	}
-	if b.recent(now, "")-b.own(now, c) >= mostPerHour {
-		return nil
-	}
-	if e.Cause != c.Cause {
-		if b.makeRoom(c.UID); b.full() {
-			return nil
-		}
-		e = b.Of(c.UID) // It may have moved.
-		e.Cause, e.Cleared, e.Returned = c.Cause, time.Time{}, time.Time{}
-	}
-	if !e.Refused {
-		e.Unsure = e.At
-	}
-	e.At, e.Refused, e.Pods, e.Ready = now, false, c.Pods, c.Ready
-	return e
 }
 
 // Refuse writes that a pod was not evicted when it was last about to be, at this time. It reports whether the book has changed, so that

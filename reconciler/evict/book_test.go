@@ -27,7 +27,7 @@ func candidate(name, node string, rank Rank, rest int64) Candidate {
 // decide decides on candidates in the order in which they move, until one does.
 func decide(b *Book, most int, now time.Time, candidates []Candidate, inProgress func(*Entry) bool) *Entry {
 	for _, c := range slices.SortedFunc(slices.Values(candidates), Compare) {
-		if e := b.Decide(now, &c, most, inProgress); e != nil {
+		if e := b.Decide(now, &c, most, inProgress, nothing); e != nil {
 			return e
 		}
 	}

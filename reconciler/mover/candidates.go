@@ -91,7 +91,7 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 		lacks := short[name]
 		for _, l := range lacks.leavers {
 			of := l.of
-			if l.stays {
+			if l.forOthers {
 				continue
 			}
 			w := topOf(of, g.Cluster.Owners().Chain(nil, of))
@@ -113,8 +113,8 @@ func (g *glance) podsOnShortNodes() (due []*candidate) {
 type leaver struct {
 	of   *pod.Pod
 	rest int64
-	// stays means that it would move for pods in another namespace.
-	stays bool
+	// forOthers means that it would move for pods in another namespace.
+	forOthers bool
 }
 
 // leaversOf returns the pods whose leaving makes room on a node, by their UIDs. Nobody moves so that the pods of others can have more:
@@ -133,7 +133,7 @@ func (m *Mover) leaversOf(name string, lacks *shortage, lacking map[string]bool)
 	leavers := make(map[types.UID]leaver, len(all))
 	for _, l := range all {
 		namespace := l.of.Namespace()
-		l.stays = sums[namespace] < most || !lacks.inUse && len(lacking) > 0 && !lacking[namespace]
+		l.forOthers = sums[namespace] < most || !lacks.inUse && len(lacking) > 0 && !lacking[namespace]
 		leavers[l.of.UID] = l
 	}
 	return leavers
@@ -167,7 +167,7 @@ func (g *glance) candidate(of *pod.Pod, cause evict.Cause, message string) *cand
 
 // excludes returns why a pod must not move, as far as that is known without the API server; empty if it may.
 func (g *glance) excludes(c *candidate) string {
-	if why := kept(c.of, c.settings); why != "" {
+	if why := neverMoves(c.of, c.settings); why != "" {
 		return why
 	}
 	if h, held := g.Holds.Of(c.Namespace, c.Pod, c.UID, g.Cluster.Owners().Chain(nil, c.of)...); held {
@@ -188,17 +188,17 @@ func (g *glance) excludes(c *candidate) string {
 	return why
 }
 
-// kept returns why a pod never moves, as far as the cache tells; empty if it may.
-func kept(of *pod.Pod, settings *policy.Eviction) string {
+// neverMoves returns why a pod never moves, as far as the cache tells; empty if it may.
+func neverMoves(of *pod.Pod, settings *policy.Eviction) string {
 	if why := evict.ProtectedBy(of.Controller().Kind); why != "" {
 		return why
 	}
 	rank, has := of.Annotation(contract.EvictionRank)
-	return keptByRank(rank, has, settings)
+	return neverByRank(rank, has, settings)
 }
 
-// keptByRank returns why the rank in the annotation of a pod, or else in its rule, keeps the pod where it is; empty if it does not.
-func keptByRank(annotation string, annotated bool, settings *policy.Eviction) string {
+// neverByRank returns why the rank in the annotation of a pod, or else in its rule, keeps the pod where it is; empty if it does not.
+func neverByRank(annotation string, annotated bool, settings *policy.Eviction) string {
 	switch rank, err := evict.RankOf(annotation, annotated, settings.Rank, "", 0); {
 	case err != nil:
 		return fmt.Sprintf("its annotation %s is %q, but %v", contract.EvictionRank, annotation, err)

@@ -30,7 +30,7 @@ func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 		l, has := g.leaving[e.UID]
 		has = has && l.at.Equal(e.At)
 		switch {
-		case e.UID == but || e.Kept() || has && l.settled:
+		case e.UID == but || e.NotEvicted() || has && l.settled:
 		case !g.comes(e, has):
 			if has || g.podOf(e) == nil {
 				g.leaving[e.UID] = leaving{at: e.At, settled: true}
@@ -48,7 +48,7 @@ func (g *glance) coming(but types.UID) (all []corev1.ResourceList, known bool) {
 // evicted the pod, which the cache may not show yet.
 func (g *glance) comes(e *evict.Entry, evicted bool) bool {
 	if of := g.podOf(e); of != nil && !of.Terminating() {
-		return evicted && g.now.Sub(e.At) < seenWithin
+		return evicted && g.now.Sub(e.At) < landsWithin
 	}
 	return g.now.Sub(e.At) < replacedWithin && g.count(e.Namespace, e.Workload).placed < e.Pods
 }

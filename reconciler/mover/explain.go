@@ -33,22 +33,26 @@ func (m *Mover) Explain(of *pod.Pod) string {
 	settings := &rules.Table.Profile(of).Eviction
 	itself := t != nil && t.uid == of.UID
 	l, leaves := lacks.leavers[of.UID]
-	must := itself || leaves && !l.stays
+	must := itself || leaves && !l.forOthers
 	e := book.Of(of.UID)
 	due := now
 	if itself {
 		due = dueOf(e, t.Cause, t.due(settings), settings)
 	}
-	if leaves && !l.stays {
+	if leaves && !l.forOthers {
 		cause := evict.Cause{Namespace: of.Namespace(), Workload: topOf(of, m.Cluster.Owners().Chain(nil, of)), Node: of.Node(), Reason: headroom}
 		if at := dueOf(e, cause, lacks.due(settings), settings); !itself || at.Before(due) {
 			due = at
 		}
 	}
-	if e != nil && !e.Refused && (of.Terminating() || r.why == gone) {
-		return fmt.Sprintf("it was evicted at %s (%s)", e.At.UTC().Format(time.RFC3339), e.Reason)
+	if e != nil && !e.NotEvicted() && !m.DryRun && (of.Terminating() || r.why == evicted) {
+		verb := "was"
+		if r.why != evicted {
+			verb = "may have been" // The answer was lost, or another replica has it.
+		}
+		return fmt.Sprintf("it %s evicted at %s (%s)", verb, e.Last().UTC().Format(time.RFC3339), e.Reason)
 	}
-	never := kept(of, settings)
+	never := neverMoves(of, settings)
 	said, whyNot := "it is not evicted: ", ""
 	if e != nil {
 		said = fmt.Sprintf("it was chosen to be evicted at %s (%s), but not now: ", e.Chosen.UTC().Format(time.RFC3339), e.Reason)
@@ -94,14 +98,14 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	for i := range book.Entries {
 		switch e := &book.Entries[i]; {
 		case m.gone(e):
-			if now := m.Clock.Now(); !m.DryRun && !e.Kept() && now.Sub(e.At) < time.Hour {
+			if now := m.Clock.Now(); !m.DryRun && !e.NotEvicted() && now.Sub(e.Last()) < time.Hour {
 				done = append(done, *e)
 			}
 		case e.Cleared.IsZero():
 			waiting++
 		}
 	}
-	slices.SortStableFunc(done, func(a, b evict.Entry) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(done, func(a, b evict.Entry) int { return b.Last().Compare(a.Last()) })
 	rules, known := m.Cluster.Rules()
 	if !known {
 		return done, waiting
@@ -115,7 +119,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 		if of == nil || of.UID != uid || !of.Lives() || book.Of(uid) != nil {
 			return
 		}
-		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && kept(of, settings) == "" {
+		if settings := &rules.Table.Profile(of).Eviction; settings.Enabled && neverMoves(of, settings) == "" {
 			waits[uid] = true
 		}
 	}
@@ -124,7 +128,7 @@ func (m *Mover) Moved() (done []evict.Entry, waiting int) {
 	}
 	for _, lacks := range short {
 		for uid, l := range lacks.leavers {
-			if !l.stays {
+			if !l.forOthers {
 				wait(l.of.NamespacedName(), uid)
 			}
 		}

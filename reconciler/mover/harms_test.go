@@ -383,69 +383,12 @@ func TestSuccessor(t *testing.T) {
 	w := calm(t)
 	w.blocked = true
 	w.after(10 * time.Minute)
-	is := w.objects["web-1"].DeepCopy()
-	delete(w.objects, "web-1")
-	w.forget(w.cluster.Pods("shop").Get("web-1"))
-	is.Name, is.UID = "web-3", "shop/web-3"
-	w.put(is)
+	w.replace("web-1", "web-3")
 	w.blocked = false
 	w.after(time.Second)
 	w.after(10 * time.Minute)
 	if w.evicted != 1 {
 		t.Errorf("%d were evicted; web-3 says %q", w.evicted, w.mover.Explain(w.cluster.Pods("shop").Get("web-3")))
-	}
-}
-
-// TestNoAnswer fails all attempts to evict a pod, because it changes right before, or nobody knows why: that keeps no other pod.
-func TestNoAnswer(t *testing.T) {
-	t.Run("it changes", func(t *testing.T) {
-		staysForGood(t, apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "a-0", errors.New("changed")))
-	})
-	t.Run("the API server fails", func(t *testing.T) { staysForGood(t, apierrors.NewInternalError(errors.New("no reason"))) })
-}
-
-func staysForGood(t *testing.T, answer error) {
-	w := crowd(t)
-	w.settle(policy.Eviction{Enabled: true, After: 10 * time.Minute, MaxPerHour: 1})
-	w.pair("mine", "a", 0)
-	w.pair("shop", "y", 1)
-	w.resize()
-	w.lead()
-	answers, fails := w.mover.Evict, answer
-	w.mover.Evict = func(ctx context.Context, p *corev1.Pod, permit func(context.Context) error) error {
-		if p.Namespace == "mine" {
-			return fails
-		}
-		return answers(ctx, p, permit)
-	}
-	for range 6 * 60 {
-		w.after(time.Minute)
-	}
-	if w.objects["y-0"] != nil {
-		t.Errorf("y-0 says %q", w.mover.Explain(w.cluster.Pods("shop").Get("y-0")))
-	}
-}
-
-// TestLostAnswer loses the answer to an eviction that takes effect later, after the next one was refused: the cause has had its pod.
-func TestLostAnswer(t *testing.T) {
-	w := calm(t)
-	calls := 0
-	w.mover.Evict = func(context.Context, *corev1.Pod, func(context.Context) error) error {
-		if calls++; calls != 2 {
-			return context.DeadlineExceeded
-		}
-		is := w.objects["web-1"].DeepCopy()
-		delete(w.objects, "web-1")
-		w.forget(w.cluster.Pods("shop").Get("web-1"))
-		is.Name, is.UID = "web-3", "shop/web-3"
-		w.put(is)
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web-1")
-	}
-	for range 180 {
-		w.after(time.Minute)
-	}
-	if calls != 2 || w.read().Of("shop/web-1") == nil {
-		t.Errorf("%d calls; the book has %s", calls, w.stored)
 	}
 }
 

@@ -30,7 +30,7 @@ func (g *glance) judge(ctx context.Context, c *candidate) (live *corev1.Pod, why
 		return nil, "", nil, fmt.Errorf("read the pod: %w", err)
 	}
 	text, has := live.Annotations[contract.EvictionRank]
-	if why = keptByRank(text, has, c.settings); why != "" {
+	if why = neverByRank(text, has, c.settings); why != "" {
 		return live, why, nil, nil
 	}
 	if live.Spec.NodeName != c.Node {

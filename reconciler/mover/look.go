@@ -29,11 +29,34 @@ type glance struct {
 	// judged is how many pods were judged, and scene the cluster around them; nil if it must be read.
 	judged int
 	scene  *evict.Scene
-	// sizes has those of the workloads of namespaces, and waiting the namespaces where pods wait for other evictions.
+	// sizes has those of the workloads of namespaces, and waiting the pods that may move now, or wait for other evictions.
 	sizes   map[string]map[workload.Workload]size
-	waiting map[string]bool
+	waiting queue
 	// must has the pods that must move now or later.
 	must map[types.UID]bool
+}
+
+// queue has the namespaces of pods that wait for an eviction.
+type queue map[types.UID]string
+
+// besides reports whether a pod other than the candidate waits.
+func (q queue) besides(c *candidate) bool {
+	for uid := range q {
+		if uid != c.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere reports whether a pod waits in another namespace than the candidate.
+func (q queue) elsewhere(c *candidate) bool {
+	for _, namespace := range q {
+		if namespace != c.Namespace {
+			return true
+		}
+	}
+	return false
 }
 
 // soon lets the next look be at this time or earlier.
@@ -62,7 +85,7 @@ func (m *Mover) look(ctx context.Context) (next time.Time) {
 	}
 	g := &glance{
 		Mover: m, Rules: rules, now: now, holds: m.holding(knowsNodes), doubtful: m.doubtful,
-		sizes: map[string]map[workload.Workload]size{}, waiting: map[string]bool{}, must: map[types.UID]bool{},
+		sizes: map[string]map[workload.Workload]size{}, waiting: queue{}, must: map[types.UID]bool{},
 	}
 	m.doubtful = true // Unless the book is reviewed.
 	book, err := m.store.last()
@@ -103,11 +126,11 @@ func (g *glance) prepare(b *evict.Book) (changed bool) {
 	continued := g.doubtful && b.Continue(g.now)
 	changed = b.Review(g.now, g.holds) || continued
 	n := len(b.Entries)
-	b.Entries = slices.DeleteFunc(b.Entries, func(e evict.Entry) bool { return e.Kept() && g.podOf(&e) == nil }) // It went by itself.
+	b.Entries = slices.DeleteFunc(b.Entries, func(e evict.Entry) bool { return e.NotEvicted() && g.podOf(&e) == nil }) // It went by itself.
 	changed = changed || len(b.Entries) < n
 	for i := range b.Entries {
 		e := &b.Entries[i]
-		if of := g.podOf(e); of != nil && !of.Terminating() && e.Stays(g.now) {
+		if of := g.podOf(e); of != nil && !of.Terminating() && e.Settle(g.now) {
 			changed = true
 		}
 	}
@@ -153,7 +176,7 @@ func (g *glance) review(ctx context.Context) error {
 	for i := range book.Entries {
 		e := &book.Entries[i]
 		known[e.UID] = true
-		if g.podOf(e) == nil && !e.Kept() && !g.DryRun {
+		if g.podOf(e) == nil && !e.NotEvicted() && !g.DryRun {
 			g.Loop.CountEviction(workload.Group{Namespace: e.Namespace, Workload: e.Workload}, workload.Eviction{Pod: e.Pod, UID: e.UID, At: e.At, Missed: e.Missed})
 		}
 	}
@@ -197,24 +220,26 @@ func (g *glance) moveAll(ctx context.Context) {
 	book, _ := g.store.last()
 	slices.SortFunc(candidates, func(a, b *candidate) int { return compare(g.now, book, a, b) })
 	for _, c := range candidates {
-		g.waiting[c.Namespace] = true
+		g.waiting[c.UID] = c.Namespace
 	}
 	tried := map[types.UID]bool{}
 	for _, c := range candidates {
 		if tried[c.UID] {
-			continue // It moves for its other cause.
+			continue // It moves, or waits, for its other cause.
 		}
 		book, _ := g.store.last()
-		why, waits, decide := g.decide(book, c)
+		why, waits := g.whyNot(book, c)
 		switch {
 		case waits:
 			at := g.now.Add(leastPause)
 			if until := book.Full(g.now, g.mostPerHour()); until.After(at) {
-				at = until
+				at = earlier(until, g.now.Add(lastRetry)) // What it waits for may end before.
 			}
+			tried[c.UID] = true
 			g.await(c.UID, why, at)
 			continue
 		case why != "":
+			delete(g.waiting, c.UID)
 			g.postpone(c.UID, why)
 			continue
 		}
@@ -223,12 +248,12 @@ func (g *glance) moveAll(ctx context.Context) {
 			return
 		}
 		tried[c.UID] = true
-		g.move(ctx, c, decide)
+		g.move(ctx, c)
 	}
 }
 
 // compare orders candidates: first those that were chosen within the hour, the oldest first, for the same cause if that still holds.
-// Those that were chosen earlier come last: they could not be evicted for long.
+// Those that were chosen earlier could not be evicted for long: they come last, and take turns.
 func compare(now time.Time, book *evict.Book, a, b *candidate) int {
 	x, y := book.Of(a.UID), book.Of(b.UID)
 	turn := func(e *evict.Entry) int {
@@ -250,31 +275,24 @@ func compare(now time.Time, book *evict.Book, a, b *candidate) int {
 			}
 			return 1
 		}
-		return cmp.Or(x.Chosen.Compare(y.Chosen), strings.Compare(string(a.UID), string(b.UID)), same(x, a)-same(y, b))
+		since := x.Chosen.Compare(y.Chosen)
+		if turn(x) == 2 {
+			since = x.At.Compare(y.At)
+		}
+		return cmp.Or(since, strings.Compare(string(a.UID), string(b.UID)), same(x, a)-same(y, b))
 	}
 	return evict.Compare(a.Candidate, b.Candidate)
 }
 
-// decide returns why a candidate does not move now, and whether only others come first, or else what writes that it moves.
-func (g *glance) decide(book *evict.Book, c *candidate) (why string, waits bool, decide func(*evict.Book) *evict.Entry) {
-	decide = func(b *evict.Book) *evict.Entry { return b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress) }
-	e := book.Of(c.UID)
-	if e == nil {
-		why, waits = book.Refuses(g.now, &c.Candidate, g.mostPerHour(), g.inProgress)
-	} else {
-		if e.Cause != c.Cause {
-			why = book.Unfit(&c.Candidate)
-		}
-		decide = func(b *evict.Book) *evict.Entry {
-			return b.Again(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
-		}
-	}
+// whyNot returns why a candidate does not move now, and whether only others come first.
+func (g *glance) whyNot(book *evict.Book, c *candidate) (why string, waits bool) {
+	why, waits = book.WhyNot(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
 	switch {
-	case why != "" || len(g.waiting) < 2:
-	case book.Renews(g.now, &c.Candidate, g.mostPerHour()):
-		return "pods wait in other namespaces, and it could not be evicted for an hour", true, nil
-	case book.HadHalf(g.now, &c.Candidate, g.mostPerHour()):
-		return "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true, nil
+	case why != "":
+	case g.waiting.besides(c) && book.Renews(g.now, &c.Candidate, g.mostPerHour()):
+		return "other pods come first, since it was chosen more than an hour ago", true
+	case g.waiting.elsewhere(c) && book.HadHalf(g.now, &c.Candidate, g.mostPerHour()):
+		return "pods wait in other namespaces, and its namespace has had half of the evictions of an hour (eviction.maxPerHour)", true
 	}
-	return why, waits, decide
+	return why, waits
 }

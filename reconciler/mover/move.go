@@ -19,9 +19,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
-// move judges a pod, writes down that it moves, as decide says, and evicts it. If that is not possible now, it is tried again
-// later.
-func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book) *evict.Entry) {
+// move judges a pod, writes down that it moves, and evicts it. If that is not possible now, it is tried again later.
+func (g *glance) move(ctx context.Context, c *candidate) {
 	logger := klog.FromContext(ctx).WithValues("pod", c.of.NamespacedName(), "uid", c.UID, "node", c.Node, "reason", c.Reason)
 	if err := g.Loop.PermitEviction(ctx, c.of); err != nil && !g.DryRun {
 		g.postpone(c.UID, notPermitted(err))
@@ -45,9 +44,10 @@ func (g *glance) move(ctx context.Context, c *candidate, decide func(*evict.Book
 		g.postpone(c.UID, why)
 		return
 	}
+	g.now = g.Clock.Now() // Those before it may have taken long.
 	var entry *evict.Entry
 	if err := g.change(ctx, func(b *evict.Book) bool {
-		entry = decide(b)
+		entry = b.Decide(g.now, &c.Candidate, g.mostPerHour(), g.inProgress, g.moving)
 		return entry != nil
 	}); err != nil {
 		g.unstored(ctx, err)
@@ -118,12 +118,14 @@ func (g *glance) evict(ctx context.Context, c *candidate, at time.Time, live *co
 		case denied: // It has the right, but this pod stays.
 			g.works(place{errRefused, c.Namespace})
 		}
+		said := "it is not known whether the API server evicts it: "
 		if noRight || denied || busy {
 			g.refused(ctx, c, at)
+			said = "the API server does not evict it: "
 		}
 		g.metrics.evictions.WithLabelValues(c.Reason, resultFailed).Inc()
 		logger.Error(err, "Pod not evicted; trying again")
-		g.postpone(c.UID, "the API server does not accept it: "+err.Error())
+		g.postpone(c.UID, said+err.Error())
 		g.askedFor(c.UID, actuate.Asked(err))
 	}
 }

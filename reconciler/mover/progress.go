@@ -17,8 +17,9 @@ func (m *Mover) podOf(e *evict.Entry) *pod.Pod {
 }
 
 const (
-	// seenWithin is how late the cache may show that a pod is being deleted.
-	seenWithin = time.Minute
+	// seenWithin is how late the cache may show that a pod is being deleted, and landsWithin how late that may begin if the answer was
+	// lost: the API server works on a request for a minute.
+	seenWithin, landsWithin = time.Minute, 2 * time.Minute
 	// replacedWithin is how long it may take until a ready pod has taken the place of one that was evicted, and wholeWithin how
 	// long others of its workload and of its node wait for that.
 	replacedWithin, wholeWithin = 10 * time.Minute, time.Hour
@@ -33,7 +34,7 @@ func (g *glance) inProgress(e *evict.Entry) bool {
 // moving reports whether a pod may have been evicted, and its workload is not complete again.
 func (g *glance) moving(e *evict.Entry) bool {
 	if of := g.podOf(e); of != nil {
-		return g.now.Sub(e.Last()) < seenWithin || of.Terminating() && g.now.Sub(e.At) < wholeWithin
+		return g.now.Sub(e.Last()) < landsWithin || of.Terminating() && g.now.Sub(e.At) < wholeWithin
 	}
 	s := g.count(e.Namespace, e.Workload)
 	return g.now.Sub(e.At) < wholeWithin && (s.ready < e.Ready || s.ready+s.others < e.Pods)
@@ -42,7 +43,7 @@ func (g *glance) moving(e *evict.Entry) bool {
 // missed reports whether no ready pod has taken the place of one that was evicted. If all pods of the workload are ready, it
 // was scaled down.
 func (g *glance) missed(e *evict.Entry) bool {
-	if e.Kept() || g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
+	if e.NotEvicted() || g.now.Sub(e.At) < replacedWithin || g.now.Sub(e.At) >= wholeWithin || g.podOf(e) != nil {
 		return false
 	}
 	s := g.count(e.Namespace, e.Workload)

@@ -81,7 +81,7 @@ func (g *glance) await(uid types.UID, why string, at time.Time) {
 	})
 }
 
-// waits reports whether a pod is tried again only later, and takes note of the namespaces where pods wait for other evictions.
+// waits reports whether a pod is tried again only later, and takes note of pods that wait for other evictions.
 func (g *glance) waits(uid types.UID, namespace string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,20 +90,20 @@ func (g *glance) waits(uid types.UID, namespace string) bool {
 		return false
 	}
 	if r.waits {
-		g.waiting[namespace] = true
+		g.waiting[uid] = namespace
 	}
 	g.soon(r.at)
 	return true
 }
 
-// gone is why a pod does not move that was evicted.
-const gone = "it was evicted"
+// evicted is why a pod does not move that was evicted.
+const evicted = "it was evicted"
 
 // done notes that a pod was evicted.
 func (g *glance) done(uid types.UID) {
 	at := g.now.Add(seenWithin)
 	g.retrying(uid, func(r *retry) {
-		*r = retry{at: at, least: at, why: gone, tries: r.tries, restarted: r.restarted, eased: r.eased}
+		*r = retry{at: at, least: at, why: evicted, tries: r.tries, restarted: r.restarted, eased: r.eased}
 	})
 }
 

@@ -119,7 +119,7 @@ func (s *Service) evictions(view access.View, response *workloadresizerv1.GetSta
 		if e := &done[i]; slices.Contains(visible, e.Namespace) {
 			response.Evictions = append(response.Evictions, &workloadresizerv1.Eviction{
 				Namespace: e.Namespace, Pod: e.Pod, Workload: &workloadresizerv1.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name},
-				Node: e.Node, Code: e.Reason, EvictTime: values.Timestamp(e.At),
+				Node: e.Node, Code: e.Reason, EvictTime: values.Timestamp(e.Last()),
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package console
 import (
 	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,7 +48,14 @@ func TestOlder(t *testing.T) {
 		if older == nil {
 			t.Fatalf("since %s: there is no older page:\n%s", since, first)
 		}
-		_, second := r.get(html.UnescapeString(older[1]))
+		to, err := url.Parse(html.UnescapeString(older[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := time.Parse(time.RFC3339, to.Query().Get("since")); err != nil {
+			t.Errorf("since %s: a minute later, %s is of another time: %v", since, to, err)
+		}
+		_, second := r.get(to.String())
 		if !strings.Contains(second, "the second page") || !strings.Contains(second, "<option value=\"revert\" selected>") {
 			t.Errorf("since %s: %s leads to\n%s", since, older[1], second)
 		}

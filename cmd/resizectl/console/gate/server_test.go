@@ -45,6 +45,9 @@ func asked(t *testing.T, address string) (answer string, after error) {
 	if err != nil {
 		return "", err
 	}
+	if !resp.Close {
+		return resp.Status, errors.New("the connection stays")
+	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	_, after = c.ReadByte()
 	return resp.Status, after

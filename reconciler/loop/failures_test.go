@@ -29,8 +29,10 @@ import (
 )
 
 var (
-	errDenied  = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
-	errNoRight = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New(`User "resizer" cannot patch resource "pods/resize" in API group "" in the namespace "shop"`))
+	errDenied = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New("a policy says no"))
+	// cannot is how the API server words a missing right.
+	cannot     = `User "resizer" cannot patch resource "pods/resize" in API group "" in the namespace "shop"`
+	errNoRight = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "pod", errors.New(cannot))
 )
 
 func TestFailures(t *testing.T) {

@@ -233,7 +233,7 @@ func (g *glance) moveAll(ctx context.Context) {
 		case waits:
 			at := g.now.Add(leastPause)
 			if until := book.Full(g.now, g.mostPerHour()); until.After(at) {
-				at = earlier(until, g.now.Add(lastRetry)) // What it waits for may end before.
+				at = earlier(until, g.now.Add(lastRetry)) // The others may have moved before.
 			}
 			tried[c.UID] = true
 			g.await(c.UID, why, at)

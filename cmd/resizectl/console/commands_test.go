@@ -61,7 +61,7 @@ func writtenByOthers() cmdtest.Script {
 	)
 }
 
-// TestCommands checks that only commands of this program can be copied, and none that somebody else has written.
+// TestCommands checks that only commands of this program can be copied, and none that another user has written.
 func TestCommands(t *testing.T) {
 	r := start(t, cmdtest.Answering(scripted(), writtenByOthers()).Serve(t))
 	for path, want := range map[string][]string{

@@ -56,7 +56,7 @@ func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error 
 	}, s.GetPods()...))
 }
 
-// Line is a part of the state of the server: a text under a name, and the commands that help.
+// Line is a part of the state of the server: a name, what it is now, and the commands that help.
 type Line struct {
 	Name, Text string
 	Commands   []print.Command

@@ -56,7 +56,7 @@ func sendUntil(gone context.Context, s *Streams, next Part) *browser {
 	return b
 }
 
-// beats is what a browser receives when it is told so often that the process runs.
+// beats is what a browser receives of so many beats.
 func beats(n int) string { return strings.Repeat("event: beat\ndata: {\"proof\":\"p\"}\n\n", n) }
 
 func TestSend(t *testing.T) {

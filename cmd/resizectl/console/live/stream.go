@@ -21,7 +21,7 @@ const (
 // Part is the current state of a part of a page, as HTML.
 type Part func(context.Context) (string, error)
 
-// Streams are those of one process.
+// Streams sends the streams of one process.
 type Streams struct {
 	process context.Context
 	// Proof is in each event. A page has it from the process that served it, and sends it to nobody, so that another process that listens
@@ -65,7 +65,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *http.Request, next Part) {
 	}
 }
 
-// write writes an event, and reports whether the browser is there.
+// write writes an event, and reports whether the browser still reads.
 func (s *Streams) write(w http.ResponseWriter, name string, tree []byte) bool {
 	data, err := json.Marshal(event{s.Proof, tree})
 	if err != nil {

@@ -157,7 +157,7 @@ type entryView struct {
 	Key, Kind  string
 	Begin, End string
 	Namespace  string
-	// Subject is what it is about; empty for a gap. Workload is that of a pod.
+	// Subject is what it is about; empty for a gap. Workload owns the pod that is the subject.
 	Subject, SubjectPath   string
 	Workload, WorkloadPath string
 	Node                   string

@@ -114,8 +114,8 @@ type Book struct {
 
 // WhyNot returns why a candidate may not move now; empty if it may. At most mostPerHour pods are moved within an hour. An entry that is in
 // progress, because its pod is still there or its workload is not complete again, keeps other pods of the workload and of the node where
-// they are; of candidates that were chosen before, the first one is next, unless another one is moving, that is, may be on its way. waits
-// means that only other evictions come first.
+// they are. Of candidates that were chosen before, the first one is next, unless the pod of another entry is moving: it may be on its
+// way. waits means that only other evictions come first.
 func (b *Book) WhyNot(now time.Time, c *Candidate, mostPerHour int, inProgress, moving func(*Entry) bool) (why string, waits bool) {
 	e := b.Of(c.UID)
 	same := e != nil && e.Cause == c.Cause

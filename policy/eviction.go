@@ -35,6 +35,6 @@ func (e *Eviction) Keys() []keys.Key {
 		keys.Of("enabled", &e.Enabled, keys.Flag, false, "whether pods may be [evicted](../tasks/evict-pods.md) when their node has no room for what they need. It needs the component `evict-pods`"),
 		keys.Of("after", &e.After, keys.Duration(leastAfter, mostAfter), defaultEvictionAfter, "how long the node must have had no room for a pod's size, or refused it as infeasible. After a kill for lack of memory, a pod does not wait"),
 		keys.Of("rank", &e.Rank, keys.OneOf(EvictionRanks...), "", "the order in which pods move: those with `low` first, those with `never` not at all. The annotation `workload-resizer.io/eviction-rank` of a pod takes precedence, and an invalid one means `never`").Or("`medium` for StatefulSets and workloads with one pod, otherwise `low`"),
-		keys.Of("maxPerHour", &e.MaxPerHour, keys.Count(mostEvictionsPerHour, defaultEvictionsPerHour), defaultEvictionsPerHour, "how many pods are evicted within an hour in the whole cluster. While pods wait in several namespaces, one of them has up to half of it. Rules cannot set it"),
+		keys.Of("maxPerHour", &e.MaxPerHour, keys.Count(mostEvictionsPerHour, defaultEvictionsPerHour), defaultEvictionsPerHour, "how many pods are evicted within an hour in the cluster. While pods wait in several namespaces, one of them has at most half, rounded up. Rules cannot set it"),
 	}
 }

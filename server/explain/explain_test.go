@@ -110,8 +110,8 @@ func TestExplainPod(t *testing.T) {
 		if e.GetPlan().GetReasons()[0].GetCode() != "Paused" || e.GetPlanWithoutHolds().GetDecision() != workloadresizerv1.Decision_DECISION_RESIZE {
 			t.Errorf("got %v, and without holds %v", e.GetPlan(), e.GetPlanWithoutHolds())
 		}
-		if r := e.GetRemedies(); len(r) != 1 || r[0].GetCode() != "Paused" || !slices.Equal(r[0].GetCommand(), []string{"resizectl", "resume", "replicaset/web-1", "-n", "shop"}) ||
-			!strings.Contains(r[0].GetMessage(), "`resizectl resume replicaset/web-1 -n shop`") {
+		if r := e.GetRemedies(); len(r) != 1 || r[0].GetCode() != "Paused" || !slices.Equal(r[0].GetCommand(), []string{"resizectl", "resume", "ReplicaSet/web-1", "-n", "shop"}) ||
+			!strings.Contains(r[0].GetMessage(), "`resizectl resume ReplicaSet/web-1 -n shop`") {
 			t.Errorf("got the remedies %v", r)
 		}
 	})

@@ -51,13 +51,13 @@ func remedies(e *query.Explanation, sources []*workloadresizerv1.RatioSource) (a
 	return all
 }
 
-// scope returns the arguments of "resizectl resume" that name a scope.
+// scope returns the arguments of "resizectl resume" that name a scope. It knows kinds that are not built in only as they are written.
 func scope(of hold.Scope) string {
 	switch {
 	case of.Pod != "":
 		return of.Pod + " -n " + of.Namespace
 	case of.Workload.Kind != "":
-		return strings.ToLower(of.Workload.Kind) + "/" + of.Workload.Name + " -n " + of.Namespace
+		return of.Workload.Kind + "/" + of.Workload.Name + " -n " + of.Namespace
 	case of.Namespace != "":
 		return "-n " + of.Namespace
 	}

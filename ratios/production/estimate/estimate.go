@@ -144,9 +144,11 @@ func busyOf(e *evidence.Evidence) []float64 {
 	for _, w := range e.Workloads {
 		for i := range w.Cells {
 			c := &w.Cells[i]
-			for side, t := range [2]int{c.A, c.B} {
-				sums[t] += (c.Busy[side] - middle) * c.Hours()
-				weights[t] += c.Hours()
+			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+				for side, t := range [2]int{c.A, c.B} {
+					sums[t] += (x.Busy[side] - middle) * x.N
+					weights[t] += x.N
+				}
 			}
 		}
 	}

@@ -11,9 +11,12 @@ const (
 	// ReplicasUnlike means that its replicas differ by more than those of other workloads: leaders, shards
 	// or long-lived connections.
 	ReplicasUnlike Reason = "ReplicasUnlike"
-	// SizesUnlike means that the replicas on the types never had the same size, so that it is unknown whether larger
-	// ones do more of the work.
+	// SizesUnlike means that the replicas on the types had the same size for too few hours, and that those with larger ones do
+	// more of the work, or that this is unknown.
 	SizesUnlike Reason = "SizesUnlike"
+	// Throttled means that limits throttled replicas in many hours: in those that remain, slow replicas happened to have
+	// little work.
+	Throttled Reason = "Throttled"
 	// LoadSteady means that its load did not vary, so that nothing shows whether slower replicas get less of it.
 	LoadSteady Reason = "LoadSteady"
 	// SameUsage means that its replicas use the same CPU on types that differ for other workloads: they

@@ -13,6 +13,8 @@ type Settings struct {
 	MinHours float64
 	// MinDays is the minimum weight of days whose load varied.
 	MinDays float64
+	// MaxThrottled is the maximum share of hours in which replicas of a workload are throttled.
+	MaxThrottled float64
 	// Between is how much workloads differ, and Nodes how much the nodes of a type differ, as fractions, where too few
 	// were measured to tell. They count as much as BetweenWeight and NodesWeight degrees of freedom.
 	Between, BetweenWeight, Nodes, NodesWeight float64
@@ -23,7 +25,7 @@ type Settings struct {
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

@@ -13,8 +13,8 @@ const (
 
 // slowdowns returns the slowdown of each type: what its replicas show, drawn toward that of all types, which
 // is drawn toward none.
-func slowdowns(e *evidence.Evidence, spread float64) []slowdown {
-	noise := max(spread, 1e-4) * lasting
+func slowdowns(e *evidence.Evidence) []slowdown {
+	const noise = lasting // The sums are per variance between replicas.
 	squares, products := 0.0, 0.0
 	for _, x := range e.Slowdown {
 		squares += x.Squares

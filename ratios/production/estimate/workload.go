@@ -3,7 +3,6 @@ package estimate
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -16,10 +15,12 @@ type workload struct {
 	cores map[int]float64
 	known bool
 	pairs []pair
-	// spread is the variance between replicas of one type, and freedom how many replicas, less one per type, tell it.
-	spread, freedom float64
-	hours, days     float64
-	held            Reason
+	// spread is the variance between replicas of one type, and kinds the same for each type.
+	spread float64
+	kinds  []spread
+	// throttled is the share of the hours in which replicas were throttled.
+	hours, days, throttled float64
+	held                   Reason
 	// honest is the probability that the workload does not mislead.
 	honest float64
 }
@@ -35,8 +36,17 @@ type pair struct {
 	slope, weight, squares, days float64
 }
 
-// each is the variance of the mean of all replicas' deviations in an hour, per variance between replicas.
-func (p *pair) each() float64 { return 1/p.replicas[0] + 1/p.replicas[1] }
+// each is the variance of a difference in an hour, per variance between replicas.
+func (p *pair) each() float64 { return ofMedian(p.replicas[0]) + ofMedian(p.replicas[1]) }
+
+// ofMedian returns the variance of the median of some numbers, per variance of one: 1.2 to 1.4 times that
+// of the mean.
+func ofMedian(count float64) float64 {
+	if count <= 2 {
+		return 1 / count
+	}
+	return 1.3 / count
+}
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were.
 func workloads(e *evidence.Evidence, s *Settings) ([]workload, []slowdown) {
@@ -51,26 +61,23 @@ func workloads(e *evidence.Evidence, s *Settings) ([]workload, []slowdown) {
 		}
 		for i := range w.Cells {
 			c := &w.Cells[i]
-			if n := c.Hours(); n > 0 {
-				x.spread += c.Spread * n
-				x.freedom += (c.Replicas[0] + c.Replicas[1] - 2) * n
-				x.hours += n
-				x.days = max(x.days, c.Slope.Days)
-			}
+			x.hours += c.Hours()
+			x.days = max(x.days, c.Slope.Days)
+			x.throttled = max(x.throttled, w.Throttled/(w.Throttled+c.Hours()))
 		}
+		x.kinds = spreadsOf(w.Cells)
+		x.spread = pooled(x.kinds)
 		if x.hours > 0 {
-			x.spread /= x.hours
-			x.freedom *= 1 / lasting
 			spreads = append(spreads, x.spread)
 		}
 		all = append(all, x)
 	}
 	usual := median(spreads)
-	slow := slowdowns(e, usual)
+	slow := slowdowns(e)
 	middle := busyMean(e)
 	for i := range all {
 		x := &all[i]
-		x.compare(e.Workloads[x.key].Cells, slow, middle)
+		x.compare(e.Workloads[x.key].Cells, slow, middle, s)
 		x.check(usual, s)
 	}
 	return all, slow
@@ -99,69 +106,50 @@ func coresOf(w *evidence.Workload) map[int]float64 {
 const lasting = 12.0
 
 // compare fills the pairs.
-func (x *workload) compare(cells []evidence.Cell, slow []slowdown, middle float64) {
+func (x *workload) compare(cells []evidence.Cell, slow []slowdown, middle float64, s *Settings) {
+	corrected := func(c *evidence.Cell, of *evidence.Compared) evidence.Moments {
+		m := of.Moments
+		m.Mean -= slow[c.B].by*(of.Busy[1]-middle) - slow[c.A].by*(of.Busy[0]-middle)
+		return m
+	}
+	var sizes sizes
+	for i := range cells {
+		if c := &cells[i]; c.Like.N >= lasting && c.Unlike.N >= lasting {
+			each := (ofMedian(c.Replicas[0]) + ofMedian(c.Replicas[1])) * (1/c.Like.N + 1/c.Unlike.N)
+			sizes.add(c.Sizes, corrected(c, &c.Unlike).Mean-corrected(c, &c.Like).Mean, x.spread*lasting*each)
+		}
+	}
+	lost := 0.0
 	for i := range cells {
 		c := &cells[i]
-		hours, m := c.Hours(), c.Like.Merge(c.Unlike)
-		switch matter, tell := sizesMatter(c); {
-		case !tell && !x.known && x.held == "":
-			x.held = SizesUnlike
-			continue
-		case matter:
-			hours, m = c.Like.N, c.Like
+		m := corrected(c, &c.Like)
+		if x.known || !sizes.matter() {
+			m = m.Merge(corrected(c, &c.Unlike))
+		} else {
+			lost += c.Unlike.N
 		}
-		if hours <= 0 {
+		if m.N <= 0 {
 			continue
 		}
-		busy := slow[c.B].by*(c.Busy[1]-middle) - slow[c.A].by*(c.Busy[0]-middle)
-		p := x.pair(c.A, c.B)
-		part := hours / (p.hours + hours)
-		p.hours += hours
-		p.ratio += part * (busy - m.Mean - p.ratio)
-		p.over += part * (m.Squares/max(m.N-1, 1) - p.over)
-		for side := range 2 {
-			p.replicas[side] += part * (c.Replicas[side] - p.replicas[side])
-		}
-		if c.Slope.Weight > 0 {
-			p.weight += c.Slope.Weight
-			p.slope += (-c.Slope.Mean - p.slope) * c.Slope.Weight / p.weight
-			p.squares += c.Slope.Squares
-			p.days += c.Slope.Days
-		}
+		x.pairs = append(x.pairs, pair{
+			a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: m.N, replicas: c.Replicas,
+			slope: -c.Slope.Mean, weight: c.Slope.Weight, squares: c.Slope.Squares, days: c.Slope.Days,
+		})
 	}
-}
-
-func (x *workload) pair(a, b int) *pair {
-	for i := range x.pairs {
-		if p := &x.pairs[i]; p.a == a && p.b == b {
-			return p
-		}
+	if x.hours -= lost; x.held == "" && x.hours < s.MinHours && lost > 0 {
+		x.held = SizesUnlike
 	}
-	x.pairs = append(x.pairs, pair{a: a, b: b})
-	return &x.pairs[len(x.pairs)-1]
-}
-
-// sizesMatter reports whether replicas with unlike sizes do unlike shares of the work, and whether the evidence can tell.
-func sizesMatter(c *evidence.Cell) (matter, tell bool) {
-	if c.Unlike.N < lasting {
-		return c.Unlike.N > 0 && c.Like.N > c.Unlike.N, true
-	}
-	if c.Like.N < lasting {
-		return false, false
-	}
-	variance := c.Spread * (1/c.Replicas[0] + 1/c.Replicas[1]) * lasting * (1/c.Like.N + 1/c.Unlike.N)
-	difference := math.Abs(c.Like.Mean - c.Unlike.Mean)
-	return difference > 0.02 && difference > 2.5*math.Sqrt(variance), true
 }
 
 // check holds back what one workload by itself shows to mislead.
 func (x *workload) check(usual float64, s *Settings) {
-	const unlike, deviations = 2, 4
 	switch {
 	case x.held != "":
+	case x.throttled > s.MaxThrottled:
+		x.held = Throttled
 	case x.hours < s.MinHours:
 		x.held = TooFewHours
-	case x.spread > usual*(unlike+deviations*math.Sqrt(2/max(x.freedom, 1))):
+	case slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual) }):
 		x.held = ReplicasUnlike
 	case x.days < s.MinDays && !x.known:
 		x.held = LoadSteady
@@ -174,8 +162,10 @@ func busyMean(e *evidence.Evidence) float64 {
 	for _, w := range e.Workloads {
 		for i := range w.Cells {
 			c := &w.Cells[i]
-			sum += (c.Busy[0] + c.Busy[1]) / 2 * c.Hours()
-			weight += c.Hours()
+			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+				sum += (x.Busy[0] + x.Busy[1]) / 2 * x.N
+				weight += x.N
+			}
 		}
 	}
 	if weight == 0 {

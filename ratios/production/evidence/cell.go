@@ -8,19 +8,23 @@ type Cell struct {
 	// A and B are the types, A below B.
 	A, B int
 	// Like is the difference in hours of the upper half of load in which the replicas of both types
-	// request the same, and Unlike in the others.
-	Like, Unlike Moments
-	// Spread is the variance between replicas of one type in the same hour.
-	Spread float64
-	// Replicas are the mean numbers of replicas, and Busy the mean shares of their nodes that others kept
-	// busy, of A and B.
-	Replicas, Busy [2]float64
+	// request the same, and Unlike in the others. Sizes is the mean difference between the logarithms of the
+	// requests in the others.
+	Like, Unlike Compared
+	Sizes        float64
+	// Spread are the variances between replicas of A, and of B, in the same hour, and Replicas the mean numbers of them.
+	Spread, Replicas [2]float64
 	// Slope is how the difference grows with load.
 	Slope Slope
-	// Middle is the median of the load, and Swing its mean distance from that.
-	Middle, Swing float64
 	// seen is the last hour. It is not stored.
 	seen int64
+}
+
+// Compared is how two types differ in some hours.
+type Compared struct {
+	Moments
+	// Busy are the mean shares of the nodes of A and B that others kept busy.
+	Busy [2]float64
 }
 
 // unlike is by how much requests differ that are unlike. A resize by less moves no share of the work that could be seen.
@@ -28,11 +32,14 @@ const unlike = 0.02
 
 // side is one type in an hour.
 type side struct {
-	kind                int
-	count               float64
-	mean, squares, free float64
-	busy, busyCount     float64
-	request             float64
+	// first is the place of its first replica.
+	kind, first int
+	count       float64
+	// mean and middle are the mean and the median of the replicas. The median is what is compared, so that one
+	// replica that does more than the others does not decide.
+	mean, middle, squares, free float64
+	busy, busyCount             float64
+	request                     float64
 }
 
 // meanBusy returns how busy the nodes were; unknown if that is not known.
@@ -47,15 +54,15 @@ func (s *side) meanBusy(unknown float64) float64 {
 type difference struct {
 	kinds [2]int
 	// weight is the weight of the zones: the inverse of the variance of the difference, per variance between replicas.
-	weight, mean, load float64
-	// sides are the types, summed over zones: the request is the mean, and the mean is not known.
+	weight, mean float64
+	// sides are the types, summed over zones: the request is the mean, and the mean and the median are not known.
 	sides [2]side
 }
 
 type differences []difference
 
 // add adds a zone in which two types, of which a is the first, were compared.
-func (all *differences) add(a, b *side, load float64) {
+func (all *differences) add(a, b *side) {
 	var d *difference
 	for i := range *all {
 		if x := &(*all)[i]; x.kinds == [2]int{a.kind, b.kind} {
@@ -68,8 +75,7 @@ func (all *differences) add(a, b *side, load float64) {
 	}
 	weight := a.count * b.count / (a.count + b.count)
 	d.weight += weight
-	d.mean += (b.mean - a.mean - d.mean) * weight / d.weight
-	d.load += (load - d.load) * weight / d.weight
+	d.mean += (b.middle - a.middle - d.mean) * weight / d.weight
 	for i, s := range [2]*side{a, b} {
 		x := &d.sides[i]
 		x.count += s.count
@@ -81,28 +87,37 @@ func (all *differences) add(a, b *side, load float64) {
 	}
 }
 
-// add adds an hour.
-func (c *Cell) add(d *difference, at int64) {
+// add adds an hour, which is in the upper half of load or not.
+func (c *Cell) add(d *difference, load float64, upper bool, at int64) {
 	c.seen = at
-	c.Slope.add(d.load, d.mean, at)
-	if !c.upper(d.load) {
+	c.Slope.add(load, d.mean, at)
+	if !upper {
 		return
 	}
-	a, b := &d.sides[0], &d.sides[1]
-	if a.request > 0 && b.request > 0 && math.Abs(math.Log(b.request/a.request)) > unlike {
-		c.Unlike.add(d.mean)
-	} else {
-		if c.Unlike.N >= 1 {
-			c.Like.scale(decay(1))
-		}
-		c.Like.add(d.mean)
+	sizes := d.sizes()
+	compared := &c.Like
+	if math.Abs(sizes) > unlike {
+		compared = &c.Unlike
+		c.Sizes += (sizes - c.Sizes) / (c.Unlike.N + 1)
+	} else if c.Unlike.N >= 1 {
+		c.Like.scale(decay(1))
 	}
+	compared.add(d.mean)
 	part := 1 / c.Hours()
-	c.Spread += part * ((a.squares+b.squares)/(a.free+b.free) - c.Spread)
-	for i, s := range [2]*side{a, b} {
+	for i := range d.sides {
+		s := &d.sides[i]
+		compared.Busy[i] += (s.meanBusy(compared.Busy[i]) - compared.Busy[i]) / compared.N
+		c.Spread[i] += part * (s.squares/s.free - c.Spread[i])
 		c.Replicas[i] += part * (s.count - c.Replicas[i])
-		c.Busy[i] += part * (s.meanBusy(c.Busy[i]) - c.Busy[i])
 	}
+}
+
+// sizes returns the difference between the logarithms of the requests; 0 if they are not known.
+func (d *difference) sizes() float64 {
+	if a, b := d.sides[0].request, d.sides[1].request; a > 0 && b > 0 {
+		return math.Log(b / a)
+	}
+	return 0
 }
 
 // Hours returns the weight of all hours that count.
@@ -116,18 +131,4 @@ func (c *Cell) scale(by float64) {
 	}
 	c.Unlike.scale(by)
 	c.Slope.scale(by)
-}
-
-// upper reports whether a load is in the upper half, and moves the median toward it.
-func (c *Cell) upper(load float64) bool {
-	const follow = 1.0 / 24 // A day.
-	if c.Swing == 0 {
-		c.Middle, c.Swing = load, 0.1
-		return true
-	}
-	above := load >= c.Middle
-	c.Swing += follow * (math.Abs(load-c.Middle) - c.Swing)
-	c.Swing = max(c.Swing, 1e-3)
-	c.Middle += math.Copysign(follow*c.Swing, load-c.Middle)
-	return above
 }

@@ -35,7 +35,10 @@ type Workload struct {
 	Cores float64
 	// Pulls means that it is known to pull work. Known means that its work per replica is known.
 	Pulls, Known bool
-	Cells        []Cell
+	// Throttled is the weight of the hours that do not count because a limit throttled a replica.
+	Throttled float64
+	Load      Load
+	Cells     []Cell
 }
 
 // New returns evidence of nothing.

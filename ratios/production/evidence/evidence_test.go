@@ -36,12 +36,15 @@ func TestEvidence(t *testing.T) {
 	t.Run("compares types in the same hour", comparesTypesInTheSameHour)
 	t.Run("compares replicas in one zone only", comparesReplicasInOneZoneOnly)
 	t.Run("leaves out hours that mislead", leavesOutHoursThatMislead)
+	t.Run("one replica that does more does not decide", oneReplicaThatDoesMoreDoesNotDecide)
+	t.Run("counts hours with throttled replicas", countsHoursWithThrottledReplicas)
 	t.Run("compares the usage per work if that is known", comparesTheUsagePerWorkIfThatIsKnown)
 	t.Run("counts hours in the upper half of load", countsHoursInTheUpperHalfOfLoad)
 	t.Run("knows the slope against load", knowsTheSlopeAgainstLoad)
 	t.Run("separates hours with unlike sizes", separatesHoursWithUnlikeSizes)
 	t.Run("knows how nodes deviate", knowsHowNodesDeviate)
 	t.Run("knows how busy nodes slow replicas down", knowsHowBusyNodesSlowReplicasDown)
+	t.Run("learns little of nodes from replicas that differ by themselves", learnsLittleOfNodesFromReplicasThatDifferByThemselves)
 	t.Run("is bounded", isBounded)
 	t.Run("forgets", forgets)
 }
@@ -53,7 +56,7 @@ func comparesTypesInTheSameHour(t *testing.T) {
 	if !near(c.Like.Mean, -math.Log(2)) || c.Like.N != 1 || c.Replicas != [2]float64{2, 2} {
 		t.Errorf("%+v", c)
 	}
-	if want := math.Pow(math.Log(4), 2) / 2 / 2; !near(c.Spread, want) {
+	if want := math.Pow(math.Log(4), 2) / 2; !near(c.Spread[0], want) || c.Spread[1] != 0 {
 		t.Errorf("spread %v, want %v", c.Spread, want)
 	}
 	e.Add(hour(0, []float64{8, 8}, []float64{1, 1}))
@@ -88,6 +91,26 @@ func leavesOutHoursThatMislead(t *testing.T) {
 		if e.Add(h); len(e.Workloads) != 0 {
 			t.Errorf("%s: %+v", name, e.Workloads[1])
 		}
+	}
+}
+
+func oneReplicaThatDoesMoreDoesNotDecide(t *testing.T) {
+	e := New()
+	e.Add(hour(0, []float64{1, 1, 1, 5}, []float64{1, 1, 1}))
+	if c := only(t, e); !near(c.Like.Mean, 0) || c.Spread[0] < 0.5 || !near(c.Spread[1], 0) {
+		t.Errorf("%+v", c)
+	}
+}
+
+func countsHoursWithThrottledReplicas(t *testing.T) {
+	e := New()
+	for at := range int64(10) {
+		h := hour(at, []float64{1, 1}, []float64{1, 1})
+		h.Replicas[3].Throttled = at >= 4
+		e.Add(h)
+	}
+	if w := e.Workloads[1]; only(t, e).Like.N > 4 || w.Throttled < 5.9 || w.Throttled > 6 {
+		t.Errorf("%+v", w)
 	}
 }
 
@@ -173,6 +196,22 @@ func knowsHowBusyNodesSlowReplicasDown(t *testing.T) {
 	}
 	if s := e.Slowdown[1]; s != (Slowdown{}) {
 		t.Errorf("of unknown nodes: %+v", s)
+	}
+}
+
+func learnsLittleOfNodesFromReplicasThatDifferByThemselves(t *testing.T) {
+	e := New()
+	for w, more := range []float64{0, 2} {
+		h := hour(0, []float64{math.Exp(0.1 - more), math.Exp(0.2 + more)}, []float64{1, 1})
+		h.Workload = Key(2*w + 1)
+		h.Replicas[0].Busy, h.Replicas[1].Busy = 0.3, 0.7
+		e.Add(h)
+	}
+	if s := e.Slowdown[0]; s.Products/s.Squares > 0.5 {
+		t.Errorf("slowdown %.2f", s.Products/s.Squares)
+	}
+	if d := e.Nodes[KeyOf("0 1")].Halves[1].Mean(); d > 0.15 {
+		t.Errorf("the node deviates by %.2f", d)
 	}
 }
 

@@ -22,6 +22,10 @@ func (e *Evidence) Add(h Hour) {
 	w.Last = h.At
 	w.Pulls = h.Pulls
 	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - decay(gone)*(1-1.0/hoursPerDay))
+	w.Throttled *= decay(gone)
+	if h.throttled() {
+		w.Throttled++
+	}
 	for i := range w.Cells {
 		c := &w.Cells[i]
 		c.scale(decay(gone))
@@ -43,9 +47,13 @@ func (e *Evidence) Add(h Hour) {
 		}
 		e.compare(&found, w, h.Workload, replicas[i:j], known, h.At)
 	}
-	for i := range found {
-		if c := w.cell(found[i].kinds, h.At); c != nil {
-			c.add(&found[i], h.At)
+	if len(found) > 0 {
+		load := loadOf(replicas)
+		upper := w.Load.upper(load)
+		for i := range found {
+			if c := w.cell(found[i].kinds, h.At); c != nil {
+				c.add(&found[i], load, upper, h.At)
+			}
 		}
 	}
 	if len(found) > 0 || e.Workloads[h.Workload] != nil {
@@ -64,20 +72,21 @@ func cores(replicas []Replica) float64 {
 	return sum
 }
 
+// leastSpread is added to the variance between replicas, which few of them may have by chance.
+const leastSpread = 0.02
+
 // compare compares the types of a zone in an hour. Replicas are sorted by type.
 func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []Replica, known bool, at int64) {
 	usage := make([]float64, len(replicas))
 	var sides []side
-	load, count := 0.0, 0.0
+	squares, free := 0.0, 0.0
 	for i, j := 0, 0; i < len(replicas); i = j {
 		for j = i; j < len(replicas) && replicas[j].NodeType == replicas[i].NodeType; j++ {
 			usage[j] = math.Log(replicas[j].CPU)
-			load += usage[j]
 			if known {
 				usage[j] -= math.Log(replicas[j].Work)
 			}
 		}
-		count += float64(j - i)
 		kind := index(&e.Types, replicas[i].NodeType)
 		for len(e.Slowdown) < len(e.Types) {
 			e.Slowdown = append(e.Slowdown, Slowdown{})
@@ -86,8 +95,15 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 			continue
 		}
 		s := sideOf(kind, replicas[i:j], usage[i:j])
-		e.note(&s, replicas[i:j], usage[i:j], key, at)
+		s.first = i
+		squares += s.squares
+		free += s.count - 1
 		sides = append(sides, s)
+	}
+	for i := range sides {
+		s := &sides[i]
+		from, to := s.first, s.first+int(s.count)
+		e.note(s, replicas[from:to], usage[from:to], 1/(leastSpread+squares/free), key, at)
 	}
 	if len(sides) < 2 {
 		return
@@ -101,14 +117,14 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 			if a.kind > b.kind {
 				a, b = b, a
 			}
-			found.add(a, b, load/count)
+			found.add(a, b)
 		}
 	}
 }
 
 // sideOf summarizes the replicas of one type.
 func sideOf(kind int, replicas []Replica, usage []float64) side {
-	s := side{kind: kind, count: float64(len(replicas))}
+	s := side{kind: kind, count: float64(len(replicas)), middle: median(usage)}
 	for i := range replicas {
 		s.mean += usage[i] / s.count
 		s.request += replicas[i].Request / s.count
@@ -121,6 +137,13 @@ func sideOf(kind int, replicas []Replica, usage []float64) side {
 		s.squares += (u - s.mean) * (u - s.mean)
 	}
 	return s
+}
+
+// median returns the median of numbers.
+func median(numbers []float64) float64 {
+	sorted := slices.Clone(numbers)
+	slices.Sort(sorted)
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // anchor returns the type that the others are compared with.

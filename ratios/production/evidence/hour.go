@@ -3,6 +3,7 @@ package evidence
 import (
 	"hash/fnv"
 	"math"
+	"slices"
 )
 
 // Key identifies a workload's container or a node, in fewer bytes than its name.
@@ -47,13 +48,21 @@ type Hour struct {
 	Replicas []Replica
 }
 
+// throttled reports whether a limit throttled a replica.
+func (h *Hour) throttled() bool {
+	return slices.ContainsFunc(h.Replicas, func(r Replica) bool { return r.Throttled })
+}
+
 // usable returns the replicas that can be compared, and whether the work of all of them is known. It returns none if
 // the hour misleads as a whole: the replicas that remain would not be the typical ones.
 func (h *Hour) usable() (replicas []Replica, known bool) {
-	known = true
+	if h.throttled() {
+		return nil, false
+	}
+	known, replicas = true, make([]Replica, 0, len(h.Replicas))
 	for i := range h.Replicas {
 		r := &h.Replicas[i]
-		if r.Throttled || r.Revision != h.Replicas[0].Revision {
+		if r.Revision != h.Replicas[0].Revision {
 			return nil, false
 		}
 		if !r.Whole || !(r.CPU > 0) || math.IsInf(r.CPU, 0) {

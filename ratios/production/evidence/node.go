@@ -21,11 +21,12 @@ func (d Deviation) Mean() float64 {
 }
 
 // Slowdown has sums over replicas of the same workload, type and hour: of the squared deviations of how busy their
-// nodes were, and of the products with the deviations of their usage.
+// nodes were, and of the products with the deviations of their usage, each divided by the variance between
+// the replicas.
 type Slowdown struct{ Squares, Products, Count float64 }
 
-// note adds the deviations of the replicas of one type.
-func (e *Evidence) note(s *side, replicas []Replica, usage []float64, w Key, at int64) {
+// note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves.
+func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, w Key, at int64) {
 	var busy float64
 	known := s.busyCount == s.count
 	if known {
@@ -36,8 +37,8 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, w Key, at 
 		if known {
 			u := r.Busy - busy
 			x := &e.Slowdown[s.kind]
-			x.Squares += u * u
-			x.Products += u * d
+			x.Squares += weight * u * u
+			x.Products += weight * u * d
 			x.Count += (s.count - 1) / s.count
 		}
 		n := e.Nodes[r.Node]
@@ -60,7 +61,7 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, w Key, at 
 			n.Last = at
 		}
 		h := &n.Halves[w%2]
-		h.Weight += 1 - 1/s.count
-		h.Sum += d
+		h.Weight += weight * (1 - 1/s.count)
+		h.Sum += weight * d
 	}
 }

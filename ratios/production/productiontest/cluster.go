@@ -26,6 +26,9 @@ type Settings struct {
 	// Slowdown is by how much work takes longer where others keep the whole node busy, and Uneven by how much some
 	// types are busier than others.
 	Slowdown, Uneven float64
+	// Packed means that nodes are filled by requests: the larger the ratio that is applied to a type, the more
+	// replicas are on its nodes, and the busier they are.
+	Packed bool
 	// Swing is the largest amplitude of the daily wave.
 	Swing float64
 	// Biased is the fraction of the workloads that are biased, and Biases in which ways, in turn.
@@ -53,7 +56,11 @@ type Cluster struct {
 	Workloads []*Workload
 	// Applied is, by type, the ratio that sizes follow; nil if none does.
 	Applied []float64
-	hour    int64
+	// Alike lets replicas report equal requests, whatever is applied.
+	Alike bool
+	// Blind means that it is not known how busy nodes are.
+	Blind bool
+	hour  int64
 }
 
 type nodeType struct {
@@ -64,10 +71,11 @@ type nodeType struct {
 }
 
 type node struct {
-	key             evidence.Key
-	zone, model     string
-	deviation, busy float64
-	now             float64
+	key         evidence.Key
+	zone, model string
+	// busy is how busy it is on average while sizes are equally generous on all types, and packed while sizes follow what is applied.
+	deviation, busy, packed float64
+	now                     float64
 }
 
 // Workload is a simulated workload.
@@ -131,6 +139,7 @@ func New(seed uint64, s Settings) *Cluster {
 			n.deviation -= mean / float64(len(t.nodes))
 		}
 	}
+	c.pack()
 	biased := int(math.Round(s.Biased * float64(s.Workloads)))
 	for i := range s.Workloads {
 		w := c.workload(seed, i)
@@ -205,8 +214,22 @@ func (c *Cluster) Apply(ratios map[string]float64) {
 		if r := ratios[x.name]; r > 0 {
 			c.Applied[t] = r
 		}
+	}
+	c.pack()
+}
+
+// pack fills nodes by requests, of which replicas on fast types use less.
+func (c *Cluster) pack() {
+	for t, x := range c.types {
+		more := 1.0
+		if c.Applied != nil {
+			more = c.Applied[t]
+		}
+		if c.s.Packed {
+			more /= math.Exp(x.speed - c.types[0].speed)
+		}
 		for _, n := range x.nodes {
-			n.busy = min(n.busy*c.Applied[t], 0.95)
+			n.packed = min(n.busy*more, 0.95)
 		}
 	}
 }

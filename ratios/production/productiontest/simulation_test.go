@@ -134,6 +134,7 @@ func TestSimulation(t *testing.T) {
 	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
 	t.Run("applies what is right in clusters of any size", appliesWhatIsRightInClustersOfAnySize)
 	t.Run("what is applied hardly changes what is estimated", whatIsAppliedHardlyChangesWhatIsEstimated)
+	t.Run("what is applied converges", whatIsAppliedConverges)
 }
 
 func (o *outcome) coverage(n int) float64 { return float64(n) / float64(o.intervals) }
@@ -206,44 +207,4 @@ func appliesWhatIsRightInClustersOfAnySize(t *testing.T) {
 	if silent == 0 || float64(wrong) > 0.05*float64(applied)+1 {
 		t.Errorf("%d of %d applied ratios are off by more than 3%%", wrong, applied)
 	}
-}
-
-func whatIsAppliedHardlyChangesWhatIsEstimated(t *testing.T) {
-	changed, ratios := 0.0, 0.0
-	for i := range max(*runs/20, 1) {
-		before := estimated(*first+uint64(i), nil)
-		after := estimated(*first+uint64(i), before)
-		for name, ratio := range before {
-			changed += math.Log(after[name]/ratio) * math.Log(ratio)
-			ratios += math.Log(ratio) * math.Log(ratio)
-		}
-	}
-	gain := changed / ratios
-	t.Logf("gain %.3f", gain)
-	if math.Abs(gain) > 0.3 {
-		t.Errorf("the gain is %.3f", gain)
-	}
-}
-
-// estimated returns the ratios by type that are estimated while others are applied.
-func estimated(seed uint64, applied map[string]float64) map[string]float64 {
-	c := New(seed, Defaults())
-	if applied != nil {
-		c.Apply(applied)
-	}
-	e := evidence.New()
-	c.Run(e, Defaults().Days)
-	result := map[string]float64{}
-	for _, w := range e.Workloads {
-		for i := range w.Cells {
-			if applied != nil { // They have been like before, and did not matter.
-				w.Cells[i].Like = w.Cells[i].Like.Merge(w.Cells[i].Unlike)
-				w.Cells[i].Unlike = evidence.Moments{}
-			}
-		}
-	}
-	for _, x := range estimate.Estimate(e, c.Baseline(), estimate.Defaults()).Types {
-		result[x.NodeType] = x.Cluster.Ratio
-	}
-	return result
 }

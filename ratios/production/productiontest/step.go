@@ -12,7 +12,7 @@ func (c *Cluster) step(e *evidence.Evidence) {
 	clock := 2 * math.Pi * float64(c.hour%24) / 24
 	for _, t := range c.types {
 		for _, n := range t.nodes {
-			n.now = min(max(n.busy*(1+0.3*math.Sin(clock))+0.05*c.random.NormFloat64(), 0), 1)
+			n.now = min(max(n.packed*(1+0.3*math.Sin(clock))+0.05*c.random.NormFloat64(), 0), 1)
 		}
 	}
 	for _, w := range c.Workloads {
@@ -48,7 +48,7 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 		if w.Bias == Resized && half {
 			r.request = math.Exp(-c.types[r.kind].speed)
 		}
-		if c.Applied != nil {
+		if c.Applied != nil && !c.Alike {
 			r.request = 1 / c.Applied[r.kind]
 		}
 	}
@@ -61,6 +61,9 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 		x := evidence.Replica{
 			Node: r.node.key, NodeType: c.types[r.kind].name, Zone: r.node.zone, CPUModel: r.node.model,
 			Request: r.request, Busy: r.node.now, Whole: true,
+		}
+		if c.Blind {
+			x.Busy = math.NaN()
 		}
 		switch w.Bias {
 		case Spinning:

@@ -29,9 +29,12 @@ func appendRounded(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint16(b, uint16(int16(math.Round(min(max(x*steps, math.MinInt16), math.MaxInt16)))))
 }
 
-// Single bytes count sixteenths of doublings of replicas, percents of how busy nodes are, quarters of days, and 64ths
-// of the logarithm of load.
-const replicaSteps, busySteps, daySteps, swingSteps = 16.0, 100.0, 4.0, 64.0
+// Single bytes count sixteenths of doublings of replicas and of variances, percents of how busy nodes are, quarters of days,
+// and 64ths of the logarithms of load and of sizes.
+const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 16.0, 100.0, 4.0, 64.0, 64.0
+
+// smallest is the smallest variance that a byte has, in doublings.
+const smallest = -12
 
 // toByte returns the nearest whole number that fits.
 func toByte(x float64) byte {
@@ -40,6 +43,9 @@ func toByte(x float64) byte {
 	}
 	return byte(math.Round(min(x, math.MaxUint8)))
 }
+
+// spreadByte returns the byte of a variance.
+func spreadByte(x float64) byte { return toByte(spreadSteps * (math.Log2(x) - smallest)) }
 
 // input is what remains to be read. After the first error, it has no more bytes.
 type input struct {
@@ -74,6 +80,14 @@ func (in *input) short() float64 {
 }
 
 func (in *input) byte() float64 { return float64(in.take(1)[0]) }
+
+// spread returns a variance; 0 for all that are too small.
+func (in *input) spread() float64 {
+	if b := in.byte(); b > 0 {
+		return math.Exp2(b/spreadSteps + smallest)
+	}
+	return 0
+}
 
 func (in *input) rounded() float64 {
 	return float64(int16(binary.LittleEndian.Uint16(in.take(2)))) / steps

@@ -95,7 +95,8 @@ func (in *input) index(names int) int {
 
 func (in *input) workload(e *evidence.Evidence) (evidence.Key, *evidence.Workload) {
 	key := evidence.Key(in.key())
-	w := &evidence.Workload{Last: int64(in.number(mostHours)), Cores: in.short()}
+	w := &evidence.Workload{Last: int64(in.number(mostHours)), Cores: in.short(), Throttled: in.short()}
+	w.Load = evidence.Load{Middle: in.rounded() * 4, Swing: in.byte() / swingSteps}
 	flags := in.number((evidence.MostCells + 1) << 2)
 	w.Pulls, w.Known = flags&1 != 0, flags&2 != 0
 	for range flags >> 2 {
@@ -106,19 +107,21 @@ func (in *input) workload(e *evidence.Evidence) (evidence.Key, *evidence.Workloa
 
 func (in *input) cell(e *evidence.Evidence) evidence.Cell {
 	c := evidence.Cell{A: in.index(len(e.Types)), B: in.index(len(e.Types))}
-	for _, m := range [2]*evidence.Moments{&c.Like, &c.Unlike} {
-		if m.N = in.short(); m.N > 0 {
-			m.Mean, m.Squares = in.rounded(), in.short()
+	for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+		if x.N = in.short(); x.N > 0 {
+			x.Mean, x.Squares = in.rounded(), in.short()
+			x.Busy = [2]float64{in.byte() / busySteps, in.byte() / busySteps}
 		}
 	}
-	c.Spread = in.short()
+	if c.Unlike.N > 0 {
+		c.Sizes = float64(int8(in.take(1)[0])) / sizeSteps
+	}
 	for side := range 2 {
-		c.Replicas[side], c.Busy[side] = math.Exp2(in.byte()/replicaSteps), in.byte()/busySteps
+		c.Spread[side], c.Replicas[side] = in.spread(), math.Exp2(in.byte()/replicaSteps)
 	}
 	if c.Slope.Weight = in.short(); c.Slope.Weight > 0 {
 		c.Slope.Mean, c.Slope.Squares, c.Slope.Days = in.rounded(), in.short(), in.byte()/daySteps
 	}
-	c.Middle, c.Swing = in.rounded()*4, in.byte()/swingSteps
 	if in.err == nil && c.A >= c.B {
 		in.fail(errors.New("a pair of types is not in order"))
 	}

@@ -29,6 +29,7 @@ func full(workloads, kinds, zones, hours int) *evidence.Evidence {
 					CPU: math.Exp(math.Sin(float64(at)/4) + 0.2*random.NormFloat64()), Request: request, Busy: random.Float64(), Whole: true,
 				})
 			}
+			h.Replicas[0].Throttled = at%10 == 9
 			e.Add(h)
 		}
 	}
@@ -64,7 +65,8 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 	}
 	for key, w := range e.Workloads {
 		x := got.Workloads[key]
-		if x.Last != w.Last || len(x.Cells) != len(w.Cells) {
+		if x.Last != w.Last || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||
+			math.Abs(x.Load.Middle-w.Load.Middle) > 2.0/steps+1e-9 || math.Abs(x.Load.Swing-w.Load.Swing) > 0.5/swingSteps {
 			t.Fatalf("%+v, want %+v", x, w)
 		}
 		for i := range w.Cells {
@@ -72,20 +74,25 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 			if a.A != b.A || a.B != b.B {
 				t.Errorf("%+v, want %+v", a, b)
 			}
-			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}, {a.Middle / 4, b.Middle / 4}} {
+			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}} {
 				if math.Abs(pair[0]-pair[1]) > 0.5/steps+1e-9 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
 			}
 			for _, pair := range [][2]float64{
-				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Like.Squares, b.Like.Squares}, {a.Spread, b.Spread},
+				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Like.Squares, b.Like.Squares},
 				{a.Slope.Weight, b.Slope.Weight}, {a.Slope.Squares, b.Slope.Squares},
 			} {
 				if math.Abs(pair[0]-pair[1]) > pair[1]/256 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
 			}
-			if a.Replicas != b.Replicas || math.Abs(a.Busy[0]-b.Busy[0]) > 0.5/busySteps || math.Abs(a.Swing-b.Swing) > 0.5/swingSteps || math.Abs(a.Slope.Days-b.Slope.Days) > 0.5/daySteps {
+			for side := range 2 {
+				if math.Abs(math.Log2(a.Spread[side]/b.Spread[side])) > 0.5/spreadSteps || math.Abs(a.Unlike.Busy[side]-b.Unlike.Busy[side]) > 0.5/busySteps || math.Abs(a.Like.Busy[side]-b.Like.Busy[side]) > 0.5/busySteps {
+					t.Errorf("%+v, want %+v", a, b)
+				}
+			}
+			if a.Replicas != b.Replicas || math.Abs(a.Sizes-b.Sizes) > 0.5/sizeSteps || math.Abs(a.Slope.Days-b.Slope.Days) > 0.5/daySteps {
 				t.Errorf("%+v, want %+v", a, b)
 			}
 		}

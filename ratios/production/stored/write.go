@@ -50,7 +50,9 @@ func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(key))
 	b = binary.AppendUvarint(b, uint64(w.Last))
-	b = appendShort(b, w.Cores)
+	b = appendShort(appendShort(b, w.Cores), w.Throttled)
+	// The load is a logarithm of cores: a quarter of it fits.
+	b = append(appendRounded(b, w.Load.Middle/4), toByte(swingSteps*w.Load.Swing))
 	flags := uint64(len(w.Cells)) << 2
 	if w.Pulls {
 		flags |= 1
@@ -67,23 +69,25 @@ func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload) []byte {
 
 func appendCell(b []byte, c *evidence.Cell) []byte {
 	b = append(b, byte(c.A), byte(c.B))
-	for _, m := range [2]evidence.Moments{c.Like, c.Unlike} {
-		b = appendShort(b, m.N)
-		if m.N > 0 {
-			b = appendShort(appendRounded(b, m.Mean), m.Squares)
+	for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+		b = appendShort(b, x.N)
+		if x.N > 0 {
+			b = appendShort(appendRounded(b, x.Mean), x.Squares)
+			b = append(b, toByte(busySteps*x.Busy[0]), toByte(busySteps*x.Busy[1]))
 		}
 	}
-	b = appendShort(b, c.Spread)
+	if c.Unlike.N > 0 {
+		b = append(b, byte(int8(math.Round(min(max(c.Sizes*sizeSteps, math.MinInt8), math.MaxInt8)))))
+	}
 	for side := range 2 {
-		b = append(b, toByte(replicaSteps*math.Log2(max(c.Replicas[side], 1))), toByte(busySteps*c.Busy[side]))
+		b = append(b, spreadByte(c.Spread[side]), toByte(replicaSteps*math.Log2(max(c.Replicas[side], 1))))
 	}
 	s := &c.Slope
 	b = appendShort(b, s.Weight)
 	if s.Weight > 0 {
 		b = append(appendShort(appendRounded(b, s.Mean), s.Squares), toByte(daySteps*s.Days))
 	}
-	// The load is a logarithm of cores: a quarter of it fits.
-	return append(appendRounded(b, c.Middle/4), toByte(swingSteps*c.Swing))
+	return b
 }
 
 func appendNode(b []byte, key evidence.Key, n *evidence.Node) []byte {

@@ -55,8 +55,8 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	if base < 0 {
 		return Result{}
 	}
-	all, slow := workloads(e, &s)
 	nodes := nodesOf(e, &s)
+	all, slow := workloads(e, &nodes, &s)
 	m := fit(all, len(e.Types), base, &s)
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {

@@ -12,25 +12,29 @@ const (
 )
 
 // slowdowns returns the slowdown of each type: what its replicas show, drawn toward that of all types, which
-// is drawn toward none.
-func slowdowns(e *evidence.Evidence) []slowdown {
-	const noise = lasting // The sums are per variance between replicas.
-	squares, products := 0.0, 0.0
-	for _, x := range e.Slowdown {
-		squares += x.Squares
-		products += x.Products
-	}
-	common := products / (squares + noise/(slowdownPrior*slowdownPrior))
-	uncertain := 1 / (squares/noise + 1/(slowdownPrior*slowdownPrior))
-	own := noise / (slowdownTypes * slowdownTypes)
+// is drawn toward none. Busy nodes may be slow for another reason, so that few nodes tell little, for however long they
+// were seen.
+func slowdowns(e *evidence.Evidence, n *nodes) []slowdown {
 	slow := make([]slowdown, len(e.Types))
+	sum, weight := 0.0, 1/(slowdownPrior*slowdownPrior)
 	for i := range slow {
-		var x evidence.Slowdown
-		if i < len(e.Slowdown) {
-			x = e.Slowdown[i]
+		if x := e.Slowdown[i]; x.Squares > 0 {
+			// The sums are per variance between replicas.
+			variance := (lasting + n.variance*x.Count/max(float64(n.kinds[i].count), 1)) / x.Squares
+			slow[i] = slowdown{x.Products / x.Squares, variance}
+			part := 1 / (variance + slowdownTypes*slowdownTypes)
+			sum += part * slow[i].by
+			weight += part
 		}
-		drawn := own / (x.Squares + own)
-		slow[i] = slowdown{(x.Products + own*common) / (x.Squares + own), noise/(x.Squares+own) + drawn*drawn*uncertain}
+	}
+	common := slowdown{sum / weight, 1 / weight}
+	for i := range slow {
+		if e.Slowdown[i].Squares == 0 {
+			slow[i] = slowdown{common.by, common.variance + slowdownTypes*slowdownTypes}
+			continue
+		}
+		own := slowdownTypes * slowdownTypes / (slow[i].variance + slowdownTypes*slowdownTypes)
+		slow[i] = slowdown{common.by + own*(slow[i].by-common.by), own*slow[i].variance + (1-own)*(1-own)*common.variance}
 	}
 	return slow
 }

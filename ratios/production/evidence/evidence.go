@@ -25,6 +25,8 @@ type Evidence struct {
 	Nodes         map[Key]*Node
 	// Slowdown is, by type, how replicas on busier nodes differ from others of the same workload and hour.
 	Slowdown []Slowdown
+	// last is the last hour of any workload. It is not stored.
+	last int64
 }
 
 // Workload is what is known of a workload.

@@ -249,4 +249,13 @@ func forgets(t *testing.T) {
 	if n := only(t, e).Like.N; math.Abs(n-1.5) > 1e-9 {
 		t.Errorf("weight %v, want 1.5", n)
 	}
+	e = New()
+	for _, at := range []int64{0, HalfLife} {
+		h := hour(at, []float64{1, 1}, []float64{1, 1})
+		h.Replicas[0].Busy, h.Replicas[1].Busy = 0.3, 0.5
+		e.Add(h)
+	}
+	if s := e.Slowdown[0].Squares; !near(s, 1.5*0.02/leastSpread) {
+		t.Errorf("the weight of slowdowns is %v", s)
+	}
 }

@@ -18,6 +18,7 @@ func (e *Evidence) Add(h Hour) {
 	if h.At <= w.Last {
 		return
 	}
+	e.age(h.At)
 	gone := h.At - w.Last
 	w.Last = h.At
 	w.Pulls = h.Pulls

@@ -22,8 +22,23 @@ func (d Deviation) Mean() float64 {
 
 // Slowdown has sums over replicas of the same workload, type and hour: of the squared deviations of how busy their
 // nodes were, and of the products with the deviations of their usage, each divided by the variance between
-// the replicas.
+// the replicas. Count is the number of replicas, less one per workload, type and hour, divided likewise.
 type Slowdown struct{ Squares, Products, Count float64 }
+
+// age reduces the weight of what is known of all slowdowns, when an hour is the first of that time.
+func (e *Evidence) age(at int64) {
+	if at <= e.last {
+		return
+	}
+	if e.last > 0 {
+		by := decay(at - e.last)
+		for i := range e.Slowdown {
+			x := &e.Slowdown[i]
+			x.Squares, x.Products, x.Count = x.Squares*by, x.Products*by, x.Count*by
+		}
+	}
+	e.last = at
+}
 
 // note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves.
 func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, w Key, at int64) {
@@ -39,7 +54,7 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight flo
 			x := &e.Slowdown[s.kind]
 			x.Squares += weight * u * u
 			x.Products += weight * u * d
-			x.Count += (s.count - 1) / s.count
+			x.Count += weight * (s.count - 1) / s.count
 		}
 		n := e.Nodes[r.Node]
 		if n == nil {

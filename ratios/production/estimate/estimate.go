@@ -55,8 +55,14 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	if base < 0 {
 		return Result{}
 	}
-	nodes := nodesOf(e, &s)
-	all, slow := workloads(e, &nodes, &s)
+	// How slow busy nodes are tells how nodes differ apart from that, and the other way round.
+	slow := make([]slowdown, len(e.Types))
+	var nodes nodes
+	for range 3 {
+		nodes = nodesOf(e, slow, &s)
+		slow = slowdowns(e, &nodes)
+	}
+	all := workloads(e, slow, &s)
 	m := fit(all, len(e.Types), base, &s)
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {

@@ -25,13 +25,13 @@ type kind struct {
 	models float64
 }
 
-// nodesOf estimates how much nodes differ: as much as two halves of the workloads see alike.
-func nodesOf(e *evidence.Evidence, s *Settings) nodes {
+// nodesOf estimates how much nodes differ that are as busy: as much as two halves of the workloads see alike.
+func nodesOf(e *evidence.Evidence, slow []slowdown, s *Settings) nodes {
 	result := nodes{kinds: make([]kind, len(e.Types))}
 	byType := make([][]*evidence.Node, len(e.Types))
 	for _, key := range slices.SortedFunc(maps.Keys(e.Nodes), func(a, b evidence.Key) int { return cmp.Compare(a, b) }) {
-		if n := e.Nodes[key]; n.Halves[0].Weight+n.Halves[1].Weight > 0 {
-			byType[n.Type] = append(byType[n.Type], n)
+		if n := e.Nodes[key]; n.Weight() > 0 {
+			byType[n.Type] = append(byType[n.Type], asBusy(n, slow[n.Type].by))
 		}
 	}
 	alike, weights, freedom := 0.0, 0.0, 0.0
@@ -40,7 +40,7 @@ func nodesOf(e *evidence.Evidence, s *Settings) nodes {
 		k.count = len(all)
 		total, squares := 0.0, 0.0
 		for _, n := range all {
-			w := n.Halves[0].Weight + n.Halves[1].Weight
+			w := n.Weight()
 			total += w
 			squares += w * w
 		}
@@ -71,6 +71,15 @@ func nodesOf(e *evidence.Evidence, s *Settings) nodes {
 	result.freedom = freedom + s.NodesWeight
 	result.variance = max((freedom*observed+s.NodesWeight*s.Nodes*s.Nodes)/result.freedom, 0.01*0.01)
 	return result
+}
+
+// asBusy returns what is known of a node, as if it had been as busy as others.
+func asBusy(n *evidence.Node, slowdown float64) *evidence.Node {
+	same := *n
+	for h := range same.Halves {
+		same.Halves[h].Sum -= slowdown * n.Busy * n.Halves[h].Weight / n.Weight()
+	}
+	return &same
 }
 
 // models returns the factor between the slowest and the fastest CPU model of a type, of those with enough nodes.

@@ -1,14 +1,18 @@
 package estimate
 
-import "github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+import (
+	"math"
+
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
 
 // slowdown is by how much the logarithm of CPU usage grows when others keep the whole node busy, and its variance.
 type slowdown struct{ by, variance float64 }
 
 const (
 	// slowdownPrior is the standard deviation of slowdowns: threads that share a core rarely take more than twice the
-	// time. slowdownTypes is by how much those of types differ.
-	slowdownPrior, slowdownTypes = 0.5, 0.1
+	// time. slowdownTypes is by how much those of types differ, where too few types tell. It counts as much as slowdownWeight types.
+	slowdownPrior, slowdownTypes, slowdownWeight = 0.5, 0.1, 3
 )
 
 // slowdowns returns the slowdown of each type: what its replicas show, drawn toward that of all types, which
@@ -16,25 +20,44 @@ const (
 // were seen.
 func slowdowns(e *evidence.Evidence, n *nodes) []slowdown {
 	slow := make([]slowdown, len(e.Types))
-	sum, weight := 0.0, 1/(slowdownPrior*slowdownPrior)
 	for i := range slow {
 		if x := e.Slowdown[i]; x.Squares > 0 {
 			// The sums are per variance between replicas.
-			variance := (lasting + n.variance*x.Count/max(float64(n.kinds[i].count), 1)) / x.Squares
-			slow[i] = slowdown{x.Products / x.Squares, variance}
-			part := 1 / (variance + slowdownTypes*slowdownTypes)
-			sum += part * slow[i].by
-			weight += part
+			slow[i] = slowdown{x.Products / x.Squares, (lasting + n.variance*x.Count/max(float64(n.kinds[i].count), 1)) / x.Squares}
+		} else {
+			slow[i].variance = math.Inf(1)
 		}
 	}
-	common := slowdown{sum / weight, 1 / weight}
-	for i := range slow {
-		if e.Slowdown[i].Squares == 0 {
-			slow[i] = slowdown{common.by, common.variance + slowdownTypes*slowdownTypes}
-			continue
+	common, differ := commonOf(slow)
+	for i, own := range slow {
+		if part := differ / (own.variance + differ); part > 0 {
+			slow[i] = slowdown{common.by + part*(own.by-common.by), part*own.variance + (1-part)*(1-part)*common.variance}
+		} else {
+			slow[i] = slowdown{common.by, common.variance + differ}
 		}
-		own := slowdownTypes * slowdownTypes / (slow[i].variance + slowdownTypes*slowdownTypes)
-		slow[i] = slowdown{common.by + own*(slow[i].by-common.by), own*slow[i].variance + (1-own)*(1-own)*common.variance}
 	}
 	return slow
+}
+
+// commonOf returns the mean slowdown, and the variance of types around it.
+func commonOf(slow []slowdown) (common slowdown, differ float64) {
+	differ = slowdownTypes * slowdownTypes
+	for range 10 {
+		sum, weight := 0.0, 1/(slowdownPrior*slowdownPrior)
+		for _, x := range slow {
+			sum += x.by / (x.variance + differ)
+			weight += 1 / (x.variance + differ)
+		}
+		common = slowdown{sum / weight, 1 / weight}
+		// What is expected of the deviation of each type, which is known in part.
+		squares, types := slowdownWeight*slowdownTypes*slowdownTypes, float64(slowdownWeight)
+		for _, x := range slow {
+			if part := differ / (x.variance + differ); part > 0 {
+				squares += part*part*(x.by-common.by)*(x.by-common.by) + part*x.variance
+				types++
+			}
+		}
+		differ = squares / types
+	}
+	return common, differ
 }

@@ -49,7 +49,7 @@ func ofMedian(count float64) float64 {
 }
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were.
-func workloads(e *evidence.Evidence, n *nodes, s *Settings) ([]workload, []slowdown) {
+func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
 	keys := slices.SortedFunc(maps.Keys(e.Workloads), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
 	all := make([]workload, 0, len(keys))
 	var spreads []float64
@@ -73,14 +73,13 @@ func workloads(e *evidence.Evidence, n *nodes, s *Settings) ([]workload, []slowd
 		all = append(all, x)
 	}
 	usual := median(spreads)
-	slow := slowdowns(e, n)
 	middle := busyMean(e)
 	for i := range all {
 		x := &all[i]
 		x.compare(e.Workloads[x.key].Cells, slow, middle, s)
 		x.check(usual, s)
 	}
-	return all, slow
+	return all
 }
 
 // coresOf divides the cores of a workload between types, by replicas.

@@ -197,6 +197,9 @@ func knowsHowBusyNodesSlowReplicasDown(t *testing.T) {
 	if s := e.Slowdown[1]; s != (Slowdown{}) {
 		t.Errorf("of unknown nodes: %+v", s)
 	}
+	if n := e.Nodes[KeyOf("0 1")]; !near(n.Busy/n.Weight(), 0.4) {
+		t.Errorf("the busier node is %v busier than the other", n.Busy/n.Weight())
+	}
 }
 
 func learnsLittleOfNodesFromReplicasThatDifferByThemselves(t *testing.T) {

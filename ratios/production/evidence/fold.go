@@ -101,10 +101,15 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 		free += s.count - 1
 		sides = append(sides, s)
 	}
+	// That of this hour would make large deviations count less, and so slowdowns seem smaller.
+	spread := w.spread()
+	if spread == 0 {
+		spread = squares / max(free, 1)
+	}
 	for i := range sides {
 		s := &sides[i]
 		from, to := s.first, s.first+int(s.count)
-		e.note(s, replicas[from:to], usage[from:to], 1/(leastSpread+squares/free), key, at)
+		e.note(s, replicas[from:to], usage[from:to], 1/(leastSpread+spread), key, at)
 	}
 	if len(sides) < 2 {
 		return
@@ -145,6 +150,20 @@ func median(numbers []float64) float64 {
 	sorted := slices.Clone(numbers)
 	slices.Sort(sorted)
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
+
+// spread returns the variance between replicas in past hours; 0 if it is not known.
+func (w *Workload) spread() float64 {
+	sum, weight := 0.0, 0.0
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		sum += (c.Spread[0] + c.Spread[1]) / 2 * c.Hours()
+		weight += c.Hours()
+	}
+	if weight == 0 {
+		return 0
+	}
+	return sum / weight
 }
 
 // anchor returns the type that the others are compared with.

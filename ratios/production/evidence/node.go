@@ -7,7 +7,12 @@ type Node struct {
 	// Halves are the workloads with even and with odd keys: both halves have the deviation of the node in
 	// common, and nothing else.
 	Halves [2]Deviation
+	// Busy is the sum, weighted like that of both halves, of by how much busier it was than the nodes of those replicas.
+	Busy float64
 }
+
+// Weight returns the weight of both halves.
+func (n *Node) Weight() float64 { return n.Halves[0].Weight + n.Halves[1].Weight }
 
 // Deviation is a weighted mean.
 type Deviation struct{ Weight, Sum float64 }
@@ -73,10 +78,14 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight flo
 				n.Halves[h].Weight *= by
 				n.Halves[h].Sum *= by
 			}
+			n.Busy *= by
 			n.Last = at
 		}
 		h := &n.Halves[w%2]
 		h.Weight += weight * (1 - 1/s.count)
 		h.Sum += weight * d
+		if known {
+			n.Busy += weight * (r.Busy - busy)
+		}
 	}
 }

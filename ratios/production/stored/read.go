@@ -136,5 +136,6 @@ func (in *input) node(e *evidence.Evidence) (evidence.Key, *evidence.Node) {
 		weight := in.short()
 		n.Halves[h] = evidence.Deviation{Weight: weight, Sum: weight * in.rounded()}
 	}
+	n.Busy = n.Weight() * in.rounded()
 	return key, n
 }

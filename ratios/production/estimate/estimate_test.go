@@ -239,3 +239,20 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkEstimate estimates eight types from 10,000 workloads on three to seven of them each.
+func BenchmarkEstimate(b *testing.B) {
+	e := chain(0)
+	e.Types = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	e.Slowdown = make([]evidence.Slowdown, len(e.Types))
+	for i := range 10_000 {
+		w := &evidence.Workload{Cores: 1}
+		for j := range 2 + i%5 {
+			w.Cells = append(w.Cells, cell(0, j+1, 0.1*float64(j)+0.05*math.Sin(float64(i*i+j))))
+		}
+		e.Workloads[evidence.Key(i)] = w
+	}
+	for b.Loop() {
+		Estimate(e, "a", Defaults())
+	}
+}

@@ -13,7 +13,7 @@ import (
 // are 0.5 % busier, and their replicas use 0.45 % more, so that the type seems slower by that. This is the gain
 // of the loop, −0.45, of an estimate that does not know how busy nodes are.
 func contended() Settings {
-	s := Defaults()
+	s := settings()
 	s.Packed, s.Slowdown, s.Uneven = true, 0.9, 0
 	return s
 }

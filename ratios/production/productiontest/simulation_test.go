@@ -118,6 +118,15 @@ func (o *outcome) log(t *testing.T, name string) {
 // long reports whether there are enough runs for the bars; few runs only show gross errors.
 func long() bool { return *runs >= 100 }
 
+// settings are those of the bars of the project, or of smaller clusters if there are few runs.
+func settings() Settings {
+	s := Defaults()
+	if !long() {
+		s.Workloads, s.Days = 100, 7
+	}
+	return s
+}
+
 // check compares a number with a bar, and with a wider one if there are few runs.
 func check(t *testing.T, what string, got, low, high, wider float64) {
 	t.Helper()
@@ -140,7 +149,7 @@ func TestSimulation(t *testing.T) {
 func (o *outcome) coverage(n int) float64 { return float64(n) / float64(o.intervals) }
 
 func isRightWithoutBiases(t *testing.T) {
-	o := simulate(Defaults())
+	o := simulate(settings())
 	o.log(t, "honest")
 	check(t, "the median error of the cluster", o.cluster[len(o.cluster)/2], 0, 0.01, 0.01)
 	check(t, "the median error of the population", o.population[len(o.population)/2], 0, 0.015, 0.01)
@@ -150,7 +159,7 @@ func isRightWithoutBiases(t *testing.T) {
 }
 
 func isHardlyMovedByBiases(t *testing.T) {
-	honest := simulate(Defaults())
+	honest := simulate(settings())
 	kinds := map[string][]Bias{"all": Biases}
 	if long() {
 		for _, b := range Biases {
@@ -158,7 +167,7 @@ func isHardlyMovedByBiases(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		s := Defaults()
+		s := settings()
 		s.Biased, s.Biases = 0.2, kinds[name]
 		o := simulate(s)
 		o.log(t, name)
@@ -173,14 +182,28 @@ func isHardlyMovedByBiases(t *testing.T) {
 	}
 }
 
+// anySettings returns settings of clusters of any size, whose workloads, replicas and nodes differ by half or twice as much
+// as by default.
+func anySettings(random *rand.Rand) Settings {
+	s := Defaults()
+	between := func(low, high float64) float64 { return low * math.Exp(random.Float64()*math.Log(high/low)) }
+	s.Workloads = int(between(5, 500))
+	s.Types, s.NodesPerType, s.Days = 2+random.IntN(7), 2+random.IntN(30), 3+random.IntN(12)
+	s.Fastest, s.Spread, s.Nodes, s.Models = between(1.1, 1.8), between(0.04, 0.16), between(0.01, 0.06), between(0.01, 0.08)
+	s.Replicas, s.Lasting, s.Minute = between(0.08, 0.4), between(1, 48), between(0.1, 0.6)
+	s.Slowdown, s.Uneven, s.Swing = between(0.05, 0.5), between(0.03, 0.25), between(0.2, 1)
+	return s
+}
+
 func appliesWhatIsRightInClustersOfAnySize(t *testing.T) {
 	applied, wrong, silent := 0, 0, 0
 	for i := range max(*runs/2, 4) {
 		seed := *first + 1_000_000 + uint64(i)
 		random := rand.New(rand.NewPCG(seed, 3))
-		s := Defaults()
-		s.Workloads = int(math.Exp(math.Log(5) + random.Float64()*math.Log(100)))
-		s.Types, s.NodesPerType, s.Days = 2+random.IntN(7), 2+random.IntN(30), 3+random.IntN(12)
+		s := anySettings(random)
+		if i%2 == 1 {
+			s.Biased, s.Biases = 0.2, Biases
+		}
 		c := New(seed, s)
 		e := evidence.New()
 		c.Run(e, s.Days)

@@ -61,6 +61,21 @@ func TestSlowdownsOfTypes(t *testing.T) {
 	}
 }
 
+func TestSlowdownsThatAgree(t *testing.T) {
+	n := nodes{kinds: make([]kind, 8)}
+	e := evidence.New()
+	for i := range 8 {
+		by := 0.5 + 0.02*float64(i%2*2-1)
+		e.Types = append(e.Types, string(rune('a'+i)))
+		e.Slowdown = append(e.Slowdown, evidence.Slowdown{Squares: 2e3, Products: by * 2e3})
+	}
+	// They differ by less than is uncertain of each: what is common to them counts more.
+	slow := slowdowns(e, &n)
+	if d := slow[1].by - slow[0].by; d > 0.02 {
+		t.Errorf("they still differ by %.3f", d)
+	}
+}
+
 func TestNodes(t *testing.T) {
 	s := Defaults()
 	e := loaded(30, 0.5)

@@ -14,8 +14,12 @@ type Settings struct {
 	Workloads, Types, NodesPerType, Days int
 	// Fastest is the ratio of the fastest type; the baseline is the slowest.
 	Fastest float64
-	// Spread is how the ratios of workloads differ.
+	// Spread is how the ratios of workloads differ. Heavy means that few of them, and of the nodes, differ by much more
+	// than the others do (Student's t with three degrees of freedom).
 	Spread float64
+	Heavy  bool
+	// Pareto is the exponent of the distribution of the workloads' cores: the smaller, the more unequal they are.
+	Pareto float64
 	// Replicas is how replicas differ, and Lasting for how many hours.
 	Replicas, Lasting float64
 	// Nodes is how the nodes of a type differ, and Models by how much the newer CPU of half of its nodes is
@@ -39,7 +43,7 @@ type Settings struct {
 // Defaults describes a cluster without biases.
 func Defaults() Settings {
 	return Settings{
-		Workloads: 200, Types: 8, NodesPerType: 30, Days: 14, Fastest: 1.46, Spread: 0.08,
+		Workloads: 200, Types: 8, NodesPerType: 30, Days: 14, Fastest: 1.46, Spread: 0.08, Pareto: 1.5,
 		Replicas: 0.2, Lasting: 6, Nodes: 0.03, Models: 0.04, Minute: 0.3, Follows: 0.8,
 		Slowdown: 0.25, Uneven: 0.1, Swing: 0.6,
 	}
@@ -112,7 +116,7 @@ func New(seed uint64, s Settings) *Cluster {
 		}
 		for i := range s.NodesPerType {
 			n := &node{key: evidence.KeyOf(fmt.Sprintf("t%d-%d", t, i)), zone: fmt.Sprintf("z%d", i%2), model: "old"}
-			n.deviation = s.Nodes * c.random.NormFloat64()
+			n.deviation = s.Nodes * s.deviation(c.random)
 			if c.random.IntN(2) == 0 {
 				n.model = "new"
 				n.deviation += s.Models
@@ -155,10 +159,10 @@ func New(seed uint64, s Settings) *Cluster {
 func (c *Cluster) workload(seed uint64, i int) *Workload {
 	random := rand.New(rand.NewPCG(seed, uint64(1000+i)))
 	w := &Workload{Key: evidence.KeyOf(fmt.Sprintf("w%d", i)), random: random}
-	w.level = math.Log(0.1) + min(-math.Log(1-random.Float64())/1.5, math.Log(80)) // Pareto.
+	w.level = math.Log(0.1) + min(-math.Log(1-random.Float64())/c.s.Pareto, math.Log(80)) // Pareto.
 	w.swing, w.phase = c.s.Swing*(0.3+0.7*random.Float64()), 2*math.Pi*random.Float64()
 	for range c.types {
-		w.deviations = append(w.deviations, c.s.Spread/math.Sqrt2*random.NormFloat64())
+		w.deviations = append(w.deviations, c.s.Spread/math.Sqrt2*c.s.deviation(random))
 	}
 	kinds := random.Perm(len(c.types))[:min(2+random.IntN(5), len(c.types))]
 	if random.Float64() < 0.7 && !slices.Contains(kinds, 0) {
@@ -177,6 +181,20 @@ func (c *Cluster) workload(seed uint64, i int) *Workload {
 		}
 	}
 	return w
+}
+
+// deviation returns the deviation of a workload or a node, whose standard deviation is 1.
+func (s *Settings) deviation(random *rand.Rand) float64 {
+	x := random.NormFloat64()
+	if !s.Heavy {
+		return x
+	}
+	squares := 0.0
+	for range 3 {
+		y := random.NormFloat64()
+		squares += y * y
+	}
+	return x / math.Sqrt(squares)
 }
 
 // Baseline returns the name of the baseline.
@@ -203,7 +221,7 @@ func (c *Cluster) Mean(t int) float64 {
 
 // Another returns that of a workload that is not part of the cluster.
 func (c *Cluster) Another(t int) float64 {
-	return c.Population(t) + c.s.Spread*c.random.NormFloat64()
+	return c.Population(t) + c.s.Spread/math.Sqrt2*(c.s.deviation(c.random)-c.s.deviation(c.random))
 }
 
 // Apply lets sizes follow ratios by type: pods on fast nodes are smaller, so that more of them share a node.

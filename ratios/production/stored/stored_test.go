@@ -63,6 +63,12 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 	if len(got.Workloads) != len(e.Workloads) || len(got.Nodes) != len(e.Nodes) || len(got.Slowdown) != len(e.Slowdown) {
 		t.Fatalf("%d workloads and %d nodes", len(got.Workloads), len(got.Nodes))
 	}
+	for key, n := range e.Nodes {
+		x := got.Nodes[key]
+		if x.Type != n.Type || x.Last != n.Last || math.Abs(x.Busy/x.Weight()-n.Busy/n.Weight()) > 1.0/steps || math.Abs(x.Halves[0].Mean()-n.Halves[0].Mean()) > 0.5/steps+1e-9 {
+			t.Errorf("%+v, want %+v", x, n)
+		}
+	}
 	for key, w := range e.Workloads {
 		x := got.Workloads[key]
 		if x.Last != w.Last || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||

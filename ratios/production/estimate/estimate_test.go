@@ -27,7 +27,7 @@ func chain(workloads int) *evidence.Evidence {
 
 func cell(a, b int, ratio float64) evidence.Cell {
 	return evidence.Cell{
-		A: a, B: b, Like: evidence.Compared{Moments: evidence.Moments{N: 150, Mean: -ratio, Squares: 150 * 0.026}}, Spread: [2]float64{0.04, 0.04}, Replicas: [2]float64{4, 4},
+		A: a, B: b, Like: evidence.Compared{Moments: evidence.Moments{N: 150, Mean: -ratio, Squares: 150 * 0.02}}, Spread: [2]float64{0.04, 0.04}, Replicas: [2]float64{4, 4},
 		Slope: evidence.Slope{Weight: 14, Squares: 0.5, Days: 14},
 	}
 }

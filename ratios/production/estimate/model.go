@@ -144,7 +144,7 @@ func (m *model) observe(w *workload, daily float64) observed {
 		floor := 1 / (1 + p.hours/(lasting/2))
 		for side, kind := range [2]int{p.a, p.b} {
 			at := slices.Index(o.types, kind)
-			noise := w.spread * min(max(part, floor), 1) * ofMedian(p.replicas[side])
+			noise := w.spread * min(max(part, floor), 1) / p.replicas[side]
 			if at < 0 {
 				o.types, o.noise = append(o.types, kind), append(o.noise, noise)
 			} else {

@@ -37,16 +37,7 @@ type pair struct {
 }
 
 // each is the variance of a difference in an hour, per variance between replicas.
-func (p *pair) each() float64 { return ofMedian(p.replicas[0]) + ofMedian(p.replicas[1]) }
-
-// ofMedian returns the variance of the median of some numbers, per variance of one: 1.2 to 1.4 times that
-// of the mean.
-func ofMedian(count float64) float64 {
-	if count <= 2 {
-		return 1 / count
-	}
-	return 1.3 / count
-}
+func (p *pair) each() float64 { return 1/p.replicas[0] + 1/p.replicas[1] }
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were.
 func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
@@ -114,7 +105,7 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, middle float6
 	var sizes sizes
 	for i := range cells {
 		if c := &cells[i]; c.Like.N >= lasting && c.Unlike.N >= lasting {
-			each := (ofMedian(c.Replicas[0]) + ofMedian(c.Replicas[1])) * (1/c.Like.N + 1/c.Unlike.N)
+			each := (1/c.Replicas[0] + 1/c.Replicas[1]) * (1/c.Like.N + 1/c.Unlike.N)
 			sizes.add(c.Sizes, corrected(c, &c.Unlike).Mean-corrected(c, &c.Like).Mean, x.spread*lasting*each)
 		}
 	}

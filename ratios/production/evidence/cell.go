@@ -35,8 +35,7 @@ type side struct {
 	// first is the place of its first replica.
 	kind, first int
 	count       float64
-	// mean and middle are the mean and the median of the replicas. The median is what is compared, so that one
-	// replica that does more than the others does not decide.
+	// mean is the mean of the replicas, and middle the one that is compared: see center.
 	mean, middle, squares, free float64
 	busy, busyCount             float64
 	request                     float64
@@ -55,7 +54,7 @@ type difference struct {
 	kinds [2]int
 	// weight is the weight of the zones: the inverse of the variance of the difference, per variance between replicas.
 	weight, mean float64
-	// sides are the types, summed over zones: the request is the mean, and the mean and the median are not known.
+	// sides are the types, summed over zones: the request is the mean, and the other means are not known.
 	sides [2]side
 }
 

@@ -101,6 +101,16 @@ func oneReplicaThatDoesMoreDoesNotDecide(t *testing.T) {
 	if c := only(t, e); !near(c.Like.Mean, 0) || c.Spread[0] < 0.5 || !near(c.Spread[1], 0) {
 		t.Errorf("%+v", c)
 	}
+	e = New()
+	e.Add(hour(0, []float64{0.9, 1.1, 1.3, 5}, []float64{0.9, 1.1, 1.3}))
+	if c := only(t, e); c.Like.Mean < -0.2 || c.Like.Mean > 0 {
+		t.Errorf("%+v", c)
+	}
+	e = New()
+	e.Add(hour(0, []float64{1, 1.1, 1.25}, []float64{1, 1.1, 1.2}))
+	if c := only(t, e); !near(c.Like.Mean, -math.Log(1.25/1.2)/3) {
+		t.Errorf("without any that is far, it is not the mean: %+v", c)
+	}
 }
 
 func countsHoursWithThrottledReplicas(t *testing.T) {

@@ -108,12 +108,12 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 	}
 	for i := range sides {
 		s := &sides[i]
-		from, to := s.first, s.first+int(s.count)
-		e.note(s, replicas[from:to], usage[from:to], 1/(leastSpread+spread), key, at)
+		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), key, at)
 	}
 	if len(sides) < 2 {
 		return
 	}
+	center(sides, usage)
 	// All types are compared with one, which has what all differences between them say: the one that was compared
 	// most often, so that few pairs are kept.
 	anchor := w.anchor(sides)
@@ -130,7 +130,7 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 
 // sideOf summarizes the replicas of one type.
 func sideOf(kind int, replicas []Replica, usage []float64) side {
-	s := side{kind: kind, count: float64(len(replicas)), middle: median(usage)}
+	s := side{kind: kind, count: float64(len(replicas))}
 	for i := range replicas {
 		s.mean += usage[i] / s.count
 		s.request += replicas[i].Request / s.count
@@ -143,13 +143,6 @@ func sideOf(kind int, replicas []Replica, usage []float64) side {
 		s.squares += (u - s.mean) * (u - s.mean)
 	}
 	return s
-}
-
-// median returns the median of numbers.
-func median(numbers []float64) float64 {
-	sorted := slices.Clone(numbers)
-	slices.Sort(sorted)
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // spread returns the variance between replicas in past hours; 0 if it is not known.

@@ -11,7 +11,10 @@
 //   - All workloads share the nodes, so their deviations do not average out with more workloads. Their size
 //     is what two halves of the workloads see of them alike.
 //   - On nodes that others keep busy, work takes more CPU where threads share cores. By how much follows from replicas of
-//     one type, and differences between types are corrected by it.
+//     one type, and differences between types and between nodes are corrected by it. So a ratio that is applied, and packs
+//     more replicas on fast nodes, does not change what is estimated.
+//   - Replicas with unlike sizes may do unlike shares of the work. Hours with unlike sizes count only if the workload's hours
+//     with like sizes show that they do not.
 //
 // All types are solved together: if n4 is compared with n2d and n2d with e2, then n4 is compared with e2.
 //

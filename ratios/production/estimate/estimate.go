@@ -27,6 +27,8 @@ type Type struct {
 	// of the upper half of their load together.
 	Workloads, Nodes int
 	Hours            float64
+	// Held is how many workloads that ran on the type do not count, by reason.
+	Held map[Reason]int
 	// Doubts are why the ratio must not be applied automatically; empty if it can be.
 	Doubts []Doubt
 }
@@ -73,7 +75,7 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		if t == base {
 			continue
 		}
-		x := Type{NodeType: name, Nodes: nodes.kinds[t].count}
+		x := Type{NodeType: name, Nodes: nodes.kinds[t].count, Held: heldOn(all, t)}
 		for i := range m.workloads {
 			o := &m.workloads[i]
 			if o.w.held == "" && slices.Contains(o.types, t) {
@@ -95,6 +97,17 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
 	return result
+}
+
+// heldOn returns how many workloads that ran on a type do not count, by reason.
+func heldOn(all []workload, t int) map[Reason]int {
+	held := map[Reason]int{}
+	for i := range all {
+		if all[i].held != "" && all[i].cores[t] > 0 {
+			held[all[i].held]++
+		}
+	}
+	return held
 }
 
 // intervals fills the ratios of a type. Shared is the variance that no number of workloads reduces.

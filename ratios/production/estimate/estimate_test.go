@@ -3,6 +3,7 @@ package estimate
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -53,6 +54,7 @@ func TestEstimate(t *testing.T) {
 	t.Run("compares types through others", comparesTypesThroughOthers)
 	t.Run("is more certain of this cluster than of the next workload", isMoreCertainOfThisClusterThanOfTheNextWorkload)
 	t.Run("says what is missing", saysWhatIsMissing)
+	t.Run("says which workloads are held back", saysWhichWorkloadsAreHeldBack)
 	t.Run("holds workloads back that mislead", holdsWorkloadsBackThatMislead)
 	t.Run("holds back hours with unlike sizes if sizes matter", holdsBackHoursWithUnlikeSizesIfSizesMatter)
 	t.Run("corrects how busy nodes are", correctsHowBusyNodesAre)
@@ -127,6 +129,23 @@ func saysWhatIsMissing(t *testing.T) {
 		if !slices.Contains(codes(x), tc.want) {
 			t.Errorf("%s: %v, want %s", tc.name, x.Doubts, tc.want)
 		}
+	}
+}
+
+func saysWhichWorkloadsAreHeldBack(t *testing.T) {
+	e := chain(200)
+	for i := 1; i < 200; i += 2 {
+		w := e.Workloads[evidence.Key(i)]
+		switch i % 4 {
+		case 1:
+			w.Pulls = true
+		case 3:
+			w.Cells[0].Like.N = 10
+		}
+	}
+	x := of(t, Estimate(e, "e2", Defaults()), "n4")
+	if len(x.Doubts) != 1 || !strings.HasSuffix(x.Doubts[0].Detail, "; 100 are held back (Pulls: 50, TooFewHours: 50)") {
+		t.Errorf("%+v", x)
 	}
 }
 

@@ -7,10 +7,11 @@
 // workloads. An hour counts for a pair of types if each has two replicas that ran through it.
 //
 // This package leaves out what would mislead if the hour shows it: throttled replicas, two revisions, replicas
-// that started, ended or were resized in the hour. Other signs need many hours. They are kept next to the difference
-// for the estimate: the slope against load, the spread between replicas, how busy their nodes were, and the
-// same difference while replicas have unlike sizes. The difference counts in hours whose load is in the upper half,
-// because CPU that spins is the smaller part of it there.
+// that started, ended or were resized in the hour. A replica that does more than the others, such as a leader, hardly
+// counts. Other signs need many hours. They are kept next to the difference for the estimate: the slope against load, the
+// spread between the replicas of each type, how busy their nodes were, how often replicas were throttled, and the same
+// difference while replicas have unlike sizes. The difference counts in hours whose load is in the upper half, because
+// CPU that spins is the smaller part of it there.
 //
 // It must not know clocks, pods, ratios or where evidence is stored, and never learns about memory: how much
 // memory a workload needs does not depend on the speed of its node.

@@ -35,7 +35,7 @@ func TestSlowdowns(t *testing.T) {
 	if few, many := variance(3), variance(30); few < 4*many {
 		t.Errorf("variance %.5f with 3 nodes, %.5f with 30", few, many)
 	}
-	// 3 nodes that were seen for ever.
+	// However long they are seen, 3 nodes show little.
 	e := loaded(3, 0.5)
 	e.Slowdown[0] = evidence.Slowdown{Squares: 1e9, Products: 0.5e9, Count: 1e9 / 0.027}
 	n.kinds[0].count = 3

@@ -2,7 +2,7 @@ package estimate
 
 import "math"
 
-// sizes tells whether replicas with larger requests do more of the work: the regression of how a difference between
+// sizes shows if replicas with larger requests do more of the work: it is the regression of how a difference between
 // types changed while sizes were unlike, on the difference between the sizes.
 type sizes struct{ squares, products float64 }
 

@@ -49,7 +49,7 @@ func commonOf(slow []slowdown) (common slowdown, differ float64) {
 			weight += 1 / (x.variance + differ)
 		}
 		common = slowdown{sum / weight, 1 / weight}
-		// What is expected of the deviation of each type, which is known in part.
+		// The deviation of a type is known in part: its expected square has the variance of the rest.
 		squares, types := slowdownWeight*slowdownTypes*slowdownTypes, float64(slowdownWeight)
 		for _, x := range slow {
 			if part := differ / (x.variance + differ); part > 0 {

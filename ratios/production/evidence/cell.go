@@ -20,7 +20,7 @@ type Cell struct {
 	seen int64
 }
 
-// Compared is how two types differ in some hours.
+// Compared is how two types differ, over hours.
 type Compared struct {
 	Moments
 	// Busy are the mean shares of the nodes of A and B that others kept busy.

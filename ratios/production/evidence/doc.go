@@ -9,8 +9,8 @@
 // This package leaves out what would mislead if the hour shows it: throttled replicas, two revisions, replicas
 // that started, ended or were resized in the hour. A replica that does more than the others, such as a leader, hardly
 // counts. Other signs need many hours. They are kept next to the difference for the estimate: the slope against load, the
-// spread between the replicas of each type, how busy their nodes were, how often replicas were throttled, and the same
-// difference while replicas have unlike sizes. The difference counts in hours whose load is in the upper half, because
+// spread between the replicas of each type, how busy their nodes were, and how often replicas were throttled. The
+// difference while replicas have unlike sizes is kept apart. The difference counts in hours whose load is in the upper half, because
 // CPU that spins is the smaller part of it there.
 //
 // It must not know clocks, pods, ratios or where evidence is stored, and never learns about memory: how much

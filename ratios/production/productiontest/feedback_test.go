@@ -9,8 +9,8 @@ import (
 )
 
 // contended describes clusters in which work takes 2.5 times as long where others keep the whole node busy, and in
-// which nodes are filled by requests. Nodes are about half busy: if a ratio is applied that is 1 % larger, nodes of the type
-// are 0.5 % busier, and their replicas use 0.45 % more, so that the type seems slower by that. This is the gain
+// which nodes are filled by requests. Nodes are about half busy: if a ratio is applied that is 1% larger, nodes of the type
+// are busier by half a percent, and their replicas use 0.45% more, so that the type seems slower by that. This is the gain
 // of the loop, −0.45, of an estimate that does not know how busy nodes are.
 func contended() Settings {
 	s := settings()
@@ -18,7 +18,7 @@ func contended() Settings {
 	return s
 }
 
-// estimated returns the ratios, by type, that some days more show.
+// estimated returns the ratios, by type, after more days.
 func estimated(c *Cluster, e *evidence.Evidence, days int) map[string]float64 {
 	c.Run(e, days)
 	result := map[string]float64{}

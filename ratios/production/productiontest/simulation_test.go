@@ -118,7 +118,7 @@ func (o *outcome) log(t *testing.T, name string) {
 // long reports whether there are enough runs for the bars; few runs only show gross errors.
 func long() bool { return *runs >= 100 }
 
-// settings are those of the bars of the project, or of smaller clusters if there are few runs.
+// settings returns the settings of the project's bars, or of smaller clusters if there are few runs.
 func settings() Settings {
 	s := Defaults()
 	if !long() {

@@ -160,7 +160,8 @@ func between(log, a, freeA, b, freeB float64, s *Settings) Interval {
 func busyOf(e *evidence.Evidence) []float64 {
 	middle := busyMean(e)
 	sums, weights := make([]float64, len(e.Types)), make([]float64, len(e.Types))
-	for _, w := range e.Workloads {
+	for _, key := range sorted(e.Workloads) {
+		w := e.Workloads[key]
 		for i := range w.Cells {
 			c := &w.Cells[i]
 			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,7 @@ func TestEstimate(t *testing.T) {
 	t.Run("holds back hours with unlike sizes if sizes matter", holdsBackHoursWithUnlikeSizesIfSizesMatter)
 	t.Run("corrects how busy nodes are", correctsHowBusyNodesAre)
 	t.Run("weights workloads by cores", weightsWorkloadsByCores)
+	t.Run("says the same each time", saysTheSameEachTime)
 	t.Run("accepts circles that were compared in different hours", acceptsCirclesThatWereComparedInDifferentHours)
 }
 
@@ -231,6 +233,22 @@ func weightsWorkloadsByCores(t *testing.T) {
 	after := of(t, Estimate(e, "e2", Defaults()), "n2d")
 	if after.Cluster.Ratio < before.Cluster.Ratio*1.03 || after.Population.Ratio > before.Population.Ratio*1.01 {
 		t.Errorf("from %+v to %+v", before, after)
+	}
+}
+
+func saysTheSameEachTime(t *testing.T) {
+	e := chain(200)
+	for key, w := range e.Workloads {
+		w.Cells[0].Like.Busy = [2]float64{1 / float64(key+3), 1 / float64(key+7)}
+	}
+	for i := range e.Slowdown {
+		e.Slowdown[i] = evidence.Slowdown{Squares: 1e4, Products: 0.3e4, Count: 1e6}
+	}
+	want := Estimate(e, "e2", Defaults())
+	for range 5 {
+		if got := Estimate(e, "e2", Defaults()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v, then %+v", want.Types, got.Types)
+		}
 	}
 }
 

@@ -1,10 +1,7 @@
 package estimate
 
 import (
-	"cmp"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
@@ -29,7 +26,7 @@ type kind struct {
 func nodesOf(e *evidence.Evidence, slow []slowdown, s *Settings) nodes {
 	result := nodes{kinds: make([]kind, len(e.Types))}
 	byType := make([][]*evidence.Node, len(e.Types))
-	for _, key := range slices.SortedFunc(maps.Keys(e.Nodes), func(a, b evidence.Key) int { return cmp.Compare(a, b) }) {
+	for _, key := range sorted(e.Nodes) {
 		if n := e.Nodes[key]; n.Weight() > 0 {
 			byType[n.Type] = append(byType[n.Type], asBusy(n, slow[n.Type].by))
 		}

@@ -41,7 +41,7 @@ func (p *pair) each() float64 { return 1/p.replicas[0] + 1/p.replicas[1] }
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were.
 func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
-	keys := slices.SortedFunc(maps.Keys(e.Workloads), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
+	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
 	var spreads []float64
 	for _, key := range keys {
@@ -71,6 +71,11 @@ func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
 		x.check(usual, s)
 	}
 	return all
+}
+
+// sorted returns the keys in order, so that sums are the same each time.
+func sorted[V any](m map[evidence.Key]V) []evidence.Key {
+	return slices.SortedFunc(maps.Keys(m), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
 }
 
 // coresOf divides the cores of a workload between types, by replicas.
@@ -149,7 +154,8 @@ func (x *workload) check(usual float64, s *Settings) {
 // busyMean returns how busy nodes are on average.
 func busyMean(e *evidence.Evidence) float64 {
 	sum, weight := 0.0, 0.0
-	for _, w := range e.Workloads {
+	for _, key := range sorted(e.Workloads) {
+		w := e.Workloads[key]
 		for i := range w.Cells {
 			c := &w.Cells[i]
 			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {

@@ -97,5 +97,5 @@ func appendNode(b []byte, key evidence.Key, n *evidence.Node) []byte {
 	for _, h := range n.Halves {
 		b = appendRounded(appendShort(b, h.Weight), h.Mean())
 	}
-	return appendRounded(b, n.Busy/max(n.Weight(), 1e-9))
+	return appendRounded(b, evidence.Deviation{Weight: n.Weight(), Sum: n.Busy}.Mean())
 }

@@ -161,7 +161,12 @@ func holdsWorkloadsBackThatMislead(t *testing.T) {
 		{Pulls, func(w *evidence.Workload, _ *evidence.Cell) { w.Pulls = true }},
 		{"", func(w *evidence.Workload, _ *evidence.Cell) { w.Pulls, w.Known = true, true }},
 		{Throttled, func(w *evidence.Workload, _ *evidence.Cell) { w.Throttled = 50 }},
-		{"", func(w *evidence.Workload, _ *evidence.Cell) { w.Throttled = 5 }},
+		{"", func(w *evidence.Workload, c *evidence.Cell) {
+			w.Throttled = 5
+			rare := cell(0, 2, math.Log(1.32))
+			rare.Like.N = 6
+			w.Cells = append(w.Cells, rare)
+		}},
 		{ReplicasUnlike, func(_ *evidence.Workload, c *evidence.Cell) { c.Spread[0] = 0.2 }},
 		{TooFewHours, func(_ *evidence.Workload, c *evidence.Cell) { c.Like.N = 10 }},
 		{ReplicasUnlike, func(_ *evidence.Workload, c *evidence.Cell) { c.Spread[1] = 0.5 }},

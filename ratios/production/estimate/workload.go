@@ -50,12 +50,14 @@ func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
 		if w.Pulls && !w.Known {
 			x.held = Pulls
 		}
+		most := 0.0
 		for i := range w.Cells {
 			c := &w.Cells[i]
 			x.hours += c.Hours()
 			x.days = max(x.days, c.Slope.Days)
-			x.throttled = max(x.throttled, w.Throttled/(w.Throttled+c.Hours()))
+			most = max(most, c.Hours())
 		}
+		x.throttled = w.Throttled / max(w.Throttled+most, 1)
 		x.kinds = spreadsOf(w.Cells)
 		x.spread = pooled(x.kinds)
 		if x.hours > 0 {

@@ -39,6 +39,7 @@ func TestEvidence(t *testing.T) {
 	t.Run("one replica that does more does not decide", oneReplicaThatDoesMoreDoesNotDecide)
 	t.Run("counts hours with throttled replicas", countsHoursWithThrottledReplicas)
 	t.Run("compares the usage per work if that is known", comparesTheUsagePerWorkIfThatIsKnown)
+	t.Run("does not mix usage and usage per work", doesNotMixUsageAndUsagePerWork)
 	t.Run("counts hours in the upper half of load", countsHoursInTheUpperHalfOfLoad)
 	t.Run("knows the slope against load", knowsTheSlopeAgainstLoad)
 	t.Run("separates hours with unlike sizes", separatesHoursWithUnlikeSizes)
@@ -134,6 +135,30 @@ func comparesTheUsagePerWorkIfThatIsKnown(t *testing.T) {
 	e.Add(h)
 	if c := only(t, e); !near(c.Like.Mean, -math.Log(2)) || !e.Workloads[1].Known {
 		t.Errorf("%+v", c)
+	}
+}
+
+func doesNotMixUsageAndUsagePerWork(t *testing.T) {
+	e := New()
+	add := func(at int64, work float64) *Cell {
+		load := float64(1 + at) // Each hour is in the upper half.
+		h := hour(at, []float64{load, load}, []float64{load, load})
+		for i := range h.Replicas {
+			h.Replicas[i].Work = work * float64(1+i/2)
+		}
+		e.Add(h)
+		return only(t, e)
+	}
+	add(0, 0)
+	add(1, 0)
+	if c := add(2, 1); !near(c.Like.Mean, -math.Log(2)) || c.Like.N != 1 {
+		t.Errorf("work became known: %+v", c)
+	}
+	if c := add(3, 0); !near(c.Like.Mean, -math.Log(2)) || !e.Workloads[1].Known {
+		t.Errorf("an hour without work: %+v", c)
+	}
+	if c := add(3+7*24, 0); !near(c.Like.Mean, 0) || e.Workloads[1].Known {
+		t.Errorf("work is not known any more: %+v", c)
 	}
 }
 

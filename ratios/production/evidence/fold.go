@@ -35,8 +35,8 @@ func (e *Evidence) Add(h Hour) {
 		}
 	}
 	replicas, known := h.usable()
-	if len(replicas) > 0 {
-		w.Known = known
+	if len(replicas) > 0 && !w.accept(known, h.At) {
+		replicas = nil
 	}
 	var found differences
 	slices.SortFunc(replicas, func(a, b Replica) int {

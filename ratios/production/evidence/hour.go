@@ -73,3 +73,19 @@ func (h *Hour) usable() (replicas []Replica, known bool) {
 	}
 	return replicas, known
 }
+
+// accept reports whether an hour counts. Usage per unit of work is not mixed with usage: an hour without work is left out
+// for a week, and after that, or if work becomes known, what was compared otherwise is forgotten.
+func (w *Workload) accept(known bool, at int64) bool {
+	const patience = 7 * hoursPerDay
+	if known != w.Known {
+		for i := range w.Cells {
+			if !known && at-w.Cells[i].seen <= patience {
+				return false
+			}
+		}
+		w.Cells = nil
+	}
+	w.Known = known
+	return true
+}

@@ -158,7 +158,7 @@ func doesNotMixUsageAndUsagePerWork(t *testing.T) {
 		t.Errorf("an hour without work: %+v", c)
 	}
 	if c := add(3+7*24, 0); !near(c.Like.Mean, 0) || e.Workloads[1].Known {
-		t.Errorf("work is not known any more: %+v", c)
+		t.Errorf("work is no longer known: %+v", c)
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 const (
 	replicaPods    = 20
 	replicaWorkers = 4
-	leaseDuration  = 3 * time.Second
+	// leaseDuration is longer than a busy machine stalls: a leader that lives must not lose its Lease.
+	leaseDuration = 10 * time.Second
 )
 
 // perNode is how many pods fit on a node.

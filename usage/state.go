@@ -6,12 +6,16 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
+	"github.com/workload-resizer/workload-resizer/usage/trend"
 )
 
 // State is what is known of some containers.
 type State struct {
 	history *history.History
 	ratios  map[history.Container][]string
+	// Trends is the book of the subjects that About selects; nil if it is not known.
+	Trends *trend.Book
+	About  func(trend.Subject) bool
 }
 
 // NewState returns a state without containers.

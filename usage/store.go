@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
+	"github.com/workload-resizer/workload-resizer/usage/trend"
 )
 
 // Options are the options of one container.
@@ -47,6 +48,8 @@ type Store struct {
 	// ratios has the names of the sets of ratios under which each container was last recommended.
 	ratios atomic.Pointer[map[history.Container][]string]
 
+	trends trends
+
 	mu      sync.Mutex
 	history *history.History
 	sources []reading
@@ -81,7 +84,7 @@ type Status struct {
 // New returns a store without history. The functions are called often and must not block. The sources
 // are their names. If several of them measure a container, the first one is preferred.
 func New(lookup Lookup, options func(history.Container) Options, sources ...string) *Store {
-	s := &Store{lookup: lookup, options: options, waiting: newWaiting()}
+	s := &Store{lookup: lookup, options: options, trends: trends{book: trend.NewBook()}, waiting: newWaiting()}
 	for _, name := range sources {
 		s.sources = append(s.sources, reading{Status: Status{Name: name}})
 	}

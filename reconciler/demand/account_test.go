@@ -1,6 +1,8 @@
 package demand
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
+	"github.com/workload-resizer/workload-resizer/usage"
 )
 
 // killedOnce shows a kill at a second.
@@ -128,5 +131,66 @@ workload_resizer_oom_kills_total 0
 	f.publish(t.Context())
 	if got := f.account.Load().kills; got != 0 {
 		t.Errorf("%d kills a minute later", got)
+	}
+}
+
+// TestTrends counts what pods have while this process leads: from its second publication on, and never more than two intervals at a time.
+func TestTrends(t *testing.T) {
+	author, half := resizedFrom(podtest.Amounts{"1", "", "1Gi", "1Gi"}), podtest.Amounts{"500m", "", "512Mi", "512Mi"}
+	f := newFixture(t, clustertest.Published(), author, func(p *corev1.Pod) { p.Spec.Containers[0].Resources = half.Requirements() })
+	began := clustertest.Clock(f.of).Now()
+	pass := func(steps int, d time.Duration) {
+		for range steps {
+			clustertest.Clock(f.of).Step(d)
+			f.publish(t.Context())
+		}
+	}
+	known := func() time.Duration { return f.Whole("", []time.Time{began, clustertest.Clock(f.of).Now()})[0].Known }
+	f.publish(t.Context())
+	pass(30, time.Minute)
+	pass(1, time.Hour)
+	if got := known(); (got - 32*time.Minute).Abs() > 10*time.Second {
+		t.Errorf("%s are known", got)
+	}
+	f.leads = false
+	pass(30, time.Minute)
+	f.leads = true
+	pass(1, time.Minute) // Another leader has counted until then.
+	if got := known(); (got - 32*time.Minute).Abs() > 10*time.Second {
+		t.Errorf("%s are known after another process led", got)
+	}
+	pass(2, time.Minute)
+	if c := f.account.Load().counted; math.Abs(c.authored.CPU-34*60*2000) > 1 {
+		t.Errorf("counted: %+v", c)
+	}
+	times := []time.Time{began, clustertest.Clock(f.of).Now()}
+	whole := f.Whole("", times)[0]
+	if math.Abs(whole.Pods-2) > 0.01 || math.Abs(whole.Authored.CPU-2000) > 6 || math.Abs(whole.Saved.CPU-1000) > 3 || math.Abs(whole.Nodes-2) > 0.01 || math.Abs(whole.Allocatable.CPU-16000) > 48 {
+		t.Errorf("%+v", whole)
+	}
+	for _, tc := range []struct {
+		of         Selection
+		byWorkload bool
+		want       usage.Workload
+	}{
+		{Selection{}, true, usage.Workload{Namespace: "shop", Kind: "Deployment", Name: "web"}},
+		{Selection{}, false, usage.Workload{Namespace: "shop"}},
+		{Selection{Namespace: "bank"}, false, usage.Workload{}},
+		{Selection{Workloads: []usage.Workload{{Namespace: "shop", Kind: "Deployment", Name: "db"}}}, true, usage.Workload{}},
+		{Selection{Visible: func(...string) ([]string, error) { return nil, nil }}, true, usage.Workload{}},
+	} {
+		var got []usage.Workload
+		for saved, err := range f.Trends(t.Context(), tc.of, tc.byWorkload, usage.Workload{}, times) {
+			if err != nil || math.Abs(saved.Authored.CPU-2000) > 6 || saved.Nodes != 0 {
+				t.Errorf("%+v, %v", saved, err)
+			}
+			got = append(got, saved.Workload)
+		}
+		for later, err := range f.Trends(t.Context(), tc.of, tc.byWorkload, usage.Workload{Namespace: "web"}, times) {
+			t.Errorf("after all: %+v, %v", later, err)
+		}
+		if want := []usage.Workload{tc.want}; !slices.Equal(got, want) && (len(got) > 0 || tc.want != usage.Workload{}) {
+			t.Errorf("%+v: %v, want %v", tc.of, got, want)
+		}
 	}
 }

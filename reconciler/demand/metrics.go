@@ -9,6 +9,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
+	"github.com/workload-resizer/workload-resizer/usage/trend"
 )
 
 // counts are the numbers of workloads that have pods, with and without a recommendation for any of their
@@ -63,13 +64,17 @@ var (
 		"The same as workload_resizer_savings_cores, for bytes of memory.", []string{"amount"}, nil)
 	descCost = prometheus.NewDesc("workload_resizer_savings_hourly_cost",
 		"What these amounts cost an hour, in the currency of the prices in the configuration; absent without prices.", []string{"amount"}, nil)
+	descCoreSeconds = prometheus.NewDesc("workload_resizer_savings_core_seconds_total",
+		"The cores of workload_resizer_savings_cores, times the seconds. The increase of authored less the increase of requested is freed. Only the leader counts.", []string{"amount"}, nil)
+	descByteSeconds = prometheus.NewDesc("workload_resizer_savings_byte_seconds_total",
+		"The same as workload_resizer_savings_core_seconds_total, for bytes of memory.", []string{"amount"}, nil)
 	descKills = prometheus.NewDesc("workload_resizer_oom_kills_total",
 		"OOM kills that a resize may have caused: of containers with less memory than their authors wrote. Counted every minute, on every replica.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSample, descSamples, descFailing, descStored, descBytes, descUnreadable, descContainers, descWorkloads, descCores, descMemory, descCost, descKills} {
+	for _, d := range []*prometheus.Desc{descSample, descSamples, descFailing, descStored, descBytes, descUnreadable, descContainers, descWorkloads, descCores, descMemory, descCost, descCoreSeconds, descByteSeconds, descKills} {
 		to <- d
 	}
 }
@@ -110,6 +115,9 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	if saved := c.demands.account.Load(); saved != nil {
 		send(descKills, prometheus.CounterValue, float64(saved.kills))
 		saved.collect(gauge)
+		saved.collectCounted(func(d *prometheus.Desc, value float64, amount string) {
+			send(d, prometheus.CounterValue, value, amount)
+		})
 	}
 }
 
@@ -146,3 +154,14 @@ func (c *collector) collectStored(gauge func(*prometheus.Desc, float64, ...strin
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// collectCounted sends what the cluster has had while this process led.
+func (a *account) collectCounted(counter func(d *prometheus.Desc, value float64, amount string)) {
+	for _, of := range [...]struct {
+		amount string
+		trend.Resources
+	}{{"authored", a.counted.authored}, {"requested", a.counted.requested}, {"measured", a.counted.measured}, {"used", a.counted.used}} {
+		counter(descCoreSeconds, of.CPU/1000, of.amount)
+		counter(descByteSeconds, of.Memory, of.amount)
+	}
+}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
+	"github.com/workload-resizer/workload-resizer/usage/trend"
 )
 
 // Savings is what running pods take of their nodes, compared with what they would take as their authors
@@ -77,6 +80,74 @@ func (d *Demands) Workloads(ctx context.Context, of Selection) iter.Seq2[*Saver,
 	return inNamespaces(ctx, d, &of, func(namespace string, chosen *chosen, table *ratios.Table) []*Saver {
 		return d.savers(namespace, &of, chosen, table, need)
 	})
+}
+
+// Trend is what the pods of a workload, or all pods in a namespace, requested and used in some time.
+type Trend struct {
+	// Workload has only a namespace in the trend of a namespace.
+	Workload usage.Workload
+	trend.Sum
+}
+
+// Trends returns what the pods in namespaces had between each of some times and the next one, by namespace or by workload: ordered as
+// Savings, and then by time. It begins with a workload or a namespace, or with the first one after it. Those whose pods are gone are among
+// them; pods that count for no workload are only in their namespaces. It ends with the error of Visible or ctx.
+func (d *Demands) Trends(ctx context.Context, of Selection, byWorkload bool, from usage.Workload, times []time.Time) iter.Seq2[*Trend, error] {
+	chosen, subjects := of.chosen(), map[string][]trend.Subject{}
+	for _, s := range d.store.TrendSubjects() {
+		w := workloadOf(s)
+		if s.Namespace == "" || of.Namespace != "" && s.Namespace != of.Namespace || (s.Kind != "") != byWorkload || CompareSavers(w, from) < 0 || len(chosen.of(nil, s.Namespace, nil, w)) == 0 {
+			continue
+		}
+		subjects[s.Namespace] = append(subjects[s.Namespace], s)
+	}
+	return func(yield func(*Trend, error) bool) {
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(subjects)), namespacesAtATime) {
+			var err error
+			if of.Visible != nil {
+				some, err = of.Visible(some...)
+			}
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, namespace := range some {
+				if !d.trends(subjects[namespace], times, func(t *Trend) bool { return yield(t, nil) }) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// namespacesAtATime is for how many namespaces Visible is asked at a time.
+const namespacesAtATime = 64
+
+// Whole returns what the whole cluster had between each of some times and the next one, or a namespace if it is not empty.
+func (d *Demands) Whole(namespace string, times []time.Time) (all []*Trend) {
+	d.trends([]trend.Subject{{Namespace: namespace}}, times, func(t *Trend) bool {
+		all = append(all, t)
+		return true
+	})
+	return all
+}
+
+// trends yields the trends of subjects. It reports whether yield has returned true for all.
+func (d *Demands) trends(of []trend.Subject, times []time.Time, yield func(*Trend) bool) (all bool) {
+	all = true
+	d.store.Trends(of, times, d.Clock.Now(), func(s trend.Subject, sums []trend.Sum) bool {
+		for _, sum := range sums {
+			if all = yield(&Trend{workloadOf(s), sum}); !all {
+				return false
+			}
+		}
+		return true
+	})
+	return all
+}
+
+func workloadOf(s trend.Subject) usage.Workload {
+	return usage.Workload{Namespace: s.Namespace, Kind: s.Kind, Name: s.Name}
 }
 
 // On is the Savings of the pods on a node, without what is Recommended.

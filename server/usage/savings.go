@@ -18,6 +18,12 @@ func (s *Service) ListSavings(ctx context.Context, request *workloadresizerv1.Li
 	if err != nil {
 		return nil, err
 	}
+	if past, err := overTime(request); past || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return s.listTrends(ctx, request, page)
+	}
 	after, err := workloadAt(page.After)
 	if err != nil {
 		return nil, paging.TokenError(err)

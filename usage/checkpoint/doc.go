@@ -11,6 +11,9 @@
 // content if the number of shards changes: each shard then has those of the newest one that had some of its
 // containers. Version 1, which was not protobuf, is only read.
 //
+// The trends of the workloads of a shard are next to it, under a key of their own. Nothing that is wrong with them is wrong with the
+// history: they get the room that it leaves, and are left out where they cannot be read. If they need more room, there are more shards.
+//
 // A reader never takes much more memory than the number of bytes that it reads.
 //
 // A ConfigMap that cannot be read, because of damage or a later version, is never changed. Its shard

@@ -111,13 +111,18 @@ func (p *packer) sum() sum { return sha256.Sum256(p.raw) }
 
 // finish returns the bytes of a shard with the content, if they are not more than limit.
 func (p *packer) finish(h header, limit int) ([]byte, error) {
+	return p.seal(magic, version, p.raw, h, limit)
+}
+
+// seal returns bytes that begin with magic bytes and a version, if they are not more than limit.
+func (p *packer) seal(magic string, version byte, raw []byte, h header, limit int) ([]byte, error) {
 	p.packed.Reset()
 	if p.deflater == nil {
 		p.deflater, _ = flate.NewWriter(&p.packed, flate.DefaultCompression)
 	} else {
 		p.deflater.Reset(&p.packed)
 	}
-	if _, err := p.deflater.Write(p.raw); err != nil {
+	if _, err := p.deflater.Write(raw); err != nil {
 		return nil, fmt.Errorf("deflate: %w", err)
 	}
 	if err := p.deflater.Close(); err != nil {
@@ -129,7 +134,7 @@ func (p *packer) finish(h header, limit int) ([]byte, error) {
 	b := append(append([]byte(magic), version), make([]byte, sha256.Size)...)
 	b, err := proto.MarshalOptions{}.MarshalAppend(b, &storedv2.Shard{
 		WrittenNanos: h.written.UnixNano(), Index: uint32(h.index), Count: uint32(h.count),
-		Length: uint32(len(p.raw)), Content: p.packed.Bytes(),
+		Length: uint32(len(raw)), Content: p.packed.Bytes(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
@@ -149,24 +154,32 @@ func (e laterError) Error() string {
 // errDamaged means that bytes are not a shard.
 var errDamaged = errors.New("it is damaged")
 
-// unpack returns the header and the content of a shard, and the content's sum.
-func unpack(b []byte) (header, content, sum, error) {
+// unseal returns the version of bytes that seal returned, and what follows their checksum.
+func unseal(b []byte, magic string, version byte) (found byte, rest []byte, err error) {
 	if len(b) < sealed || !bytes.HasPrefix(b, []byte(magic)) || b[len(magic)] == 0 {
-		return header{}, content{}, sum{}, fmt.Errorf("%w: it does not begin like a checkpoint", errDamaged)
+		return 0, nil, fmt.Errorf("%w: it does not begin like a checkpoint", errDamaged)
 	}
-	found := b[len(magic)]
-	if found > version {
-		return header{}, content{}, sum{}, laterError{found}
+	if found = b[len(magic)]; found > version {
+		return 0, nil, laterError{found}
 	}
 	if check := sha256.Sum256(b[sealed:]); !bytes.Equal(check[:], b[sealed-sha256.Size:sealed]) {
-		return header{}, content{}, sum{}, fmt.Errorf("%w: its checksum is wrong", errDamaged)
+		return 0, nil, fmt.Errorf("%w: its checksum is wrong", errDamaged)
+	}
+	return found, b[sealed:], nil
+}
+
+// unpack returns the header and the content of a shard, and the content's sum.
+func unpack(b []byte) (header, content, sum, error) {
+	found, rest, err := unseal(b, magic, version)
+	if err != nil {
+		return header{}, content{}, sum{}, err
 	}
 	var shard storedv2.Shard
 	parse := parse
 	if found == 1 {
 		parse = version1Content
-		version1Shard(b[sealed:], &shard)
-	} else if err := proto.Unmarshal(b[sealed:], &shard); err != nil {
+		version1Shard(rest, &shard)
+	} else if err := proto.Unmarshal(rest, &shard); err != nil {
 		return header{}, content{}, sum{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	h := header{written: time.Unix(0, shard.WrittenNanos).UTC(), index: int(shard.Index), count: int(shard.Count)}

@@ -48,8 +48,8 @@ const (
 // Run must be called only once.
 type Keeper struct {
 	config Config
-	// full and fullest are the constants, except in tests.
-	full, fullest int
+	// full, fullest and roomiest are the constants, except in tests.
+	full, fullest, roomiest int
 
 	packer packer
 	// packed has the progress of sources that was packed last.
@@ -97,6 +97,10 @@ type stored struct {
 	sum     sum
 	// size is the number of bytes, and containers the number of containers.
 	size, containers int
+	// trends are those that are stored with it, without their bytes unless a later version wrote them, and trendsErr is why they
+	// cannot be read.
+	trends    trends
+	trendsErr error
 	// current is when the content was last known to equal the leader's.
 	current time.Time
 	// err is why it cannot be read. Then only what identifies the ConfigMap is known.
@@ -105,7 +109,7 @@ type stored struct {
 
 // New returns a keeper that has read nothing.
 func New(config Config) *Keeper {
-	return &Keeper{config: config, full: full, fullest: fullest, known: map[string]*stored{}}
+	return &Keeper{config: config, full: full, fullest: fullest, roomiest: roomiest, known: map[string]*stored{}}
 }
 
 // Run keeps the ConfigMaps and the store equal until ctx is done. While this replica leads, it writes
@@ -227,7 +231,7 @@ type Shard struct {
 	Name string
 	// Stored is when it was written, or when the leader last saw that nothing had changed.
 	Stored time.Time
-	// Bytes is its size.
+	// Bytes is its size, with trends, and Containers the number of containers.
 	Bytes, Containers int
 	// Err is why it cannot be read, or nil.
 	Err error
@@ -244,8 +248,8 @@ func (k *Keeper) Status() Status {
 		if c == nil {
 			continue
 		}
-		errs = append(errs, c.err)
-		s.Shards = append(s.Shards, Shard{Name: c.name, Stored: c.current, Bytes: c.size, Containers: c.containers, Err: c.err})
+		errs = append(errs, c.err, c.trendsFault(k.config.Namespace))
+		s.Shards = append(s.Shards, Shard{Name: c.name, Stored: c.current, Bytes: c.size + c.trends.size, Containers: c.containers, Err: c.err})
 		if c.err == nil && (s.Stored.IsZero() || c.current.Before(s.Stored)) {
 			s.Stored = c.current
 		}

@@ -77,6 +77,7 @@ func (k *Keeper) read(cm *corev1.ConfigMap) (*stored, *usage.State) {
 		return fail(fmt.Errorf("%w: %w", errDamaged, err))
 	}
 	c.header, c.progress, c.unknown, c.sum, c.containers, c.current = header, content.progress, content.unknown, sum, len(content.forms), header.written
+	state.Trends, state.About = k.readTrends(c, cm.BinaryData[trendsKey]), header.about
 	if now := k.config.Clock.Now(); c.current.After(now) {
 		c.current = now // The clock of the replica that wrote it was ahead.
 	}
@@ -96,6 +97,9 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 		later := k.incomplete || known == nil || known.err != nil || c.written.After(known.written)
 		if state != nil && later {
 			store.Restore(state)
+			if state.Trends != nil {
+				store.RestoreTrends(state.Trends, state.About)
+			}
 			taken = true
 		}
 		if newest || later || c.err != nil {

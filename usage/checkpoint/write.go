@@ -80,7 +80,7 @@ func (k *Keeper) due(now time.Time) (index int, due bool) {
 
 // age is how old the content of a ConfigMap may become. The first history is stored soon.
 func (k *Keeper) age(c *stored) time.Duration {
-	if c.containers == 0 {
+	if c.containers == 0 && c.trends.sum == (sum{}) {
 		return k.config.Interval / 10
 	}
 	return k.config.Interval
@@ -135,7 +135,9 @@ func (k *Keeper) shrinks() bool {
 	size := 0
 	for index := range k.count {
 		_, c := k.target(index)
-		size += c.size
+		if size += c.size + c.trends.size; c.later() {
+			return false // They would be lost with their ConfigMap.
+		}
 	}
 	return k.count > 1 && size < k.count*k.full/8
 }
@@ -172,10 +174,12 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	var b []byte
 	var sum sum
 	has, err := k.pack(store, h, math.MaxInt)
+	same := false
 	for {
 		if err == nil {
-			if sum = k.packer.sum(); k.right(index) && known.sum == sum && known.size <= limit {
-				return join(k.look(ctx, target), has.leftOut(k.config.Namespace, target))
+			sum = k.packer.sum()
+			if same = k.right(index) && known.sum == sum && known.size <= limit; same {
+				break
 			}
 			b, err = k.packer.finish(h, limit)
 		}
@@ -188,7 +192,24 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	if err != nil {
 		return k.failed(target, err)
 	}
-	cm := applycorev1.ConfigMap(target, k.config.Namespace).WithLabels(k.config.Labels).WithBinaryData(map[string][]byte{key: b})
+	size := len(b)
+	if same {
+		size = known.size
+	}
+	past, err := k.past(store, h, known, k.roomiest-size)
+	if err != nil {
+		return k.failed(target, err)
+	}
+	leftOut := join(has.leftOut(k.config.Namespace, target), past.leftOut(k.config.Namespace, target))
+	if same {
+		if known.trends.sum == past.sum {
+			return join(k.look(ctx, target), leftOut)
+		}
+		if b, err = k.packer.finish(h, limit); err != nil {
+			return k.failed(target, err)
+		}
+	}
+	cm := applycorev1.ConfigMap(target, k.config.Namespace).WithLabels(k.config.Labels).WithBinaryData(data(b, past))
 	// The API server refuses the write if another replica has written since. Where there was
 	// nothing, no version is right, so that it only creates.
 	cm.WithResourceVersion(absent)
@@ -209,9 +230,9 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	k.last = h.written
 	k.know(&stored{
 		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed, unknown: k.unknownOf(h),
-		sum: sum, size: len(b), containers: has.containers, current: now,
+		sum: sum, size: len(b), containers: has.containers, trends: past.known(known), trendsErr: known.laterErr(), current: now,
 	})
-	return has.leftOut(k.config.Namespace, target)
+	return leftOut
 }
 
 // absent is a resource version that no ConfigMap has.

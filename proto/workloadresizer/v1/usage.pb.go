@@ -82,6 +82,63 @@ func (SavingsGroup) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{0}
 }
 
+// The length of time of each sum of UsageService.ListSavings over time.
+type SavingsPeriod int32
+
+const (
+	// The same as SAVINGS_PERIOD_WHOLE.
+	SavingsPeriod_SAVINGS_PERIOD_UNSPECIFIED SavingsPeriod = 0
+	// The whole time.
+	SavingsPeriod_SAVINGS_PERIOD_WHOLE SavingsPeriod = 1
+	// One day each, in UTC.
+	SavingsPeriod_SAVINGS_PERIOD_DAY SavingsPeriod = 2
+	// One hour each. Workloads have days only.
+	SavingsPeriod_SAVINGS_PERIOD_HOUR SavingsPeriod = 3
+)
+
+// Enum value maps for SavingsPeriod.
+var (
+	SavingsPeriod_name = map[int32]string{
+		0: "SAVINGS_PERIOD_UNSPECIFIED",
+		1: "SAVINGS_PERIOD_WHOLE",
+		2: "SAVINGS_PERIOD_DAY",
+		3: "SAVINGS_PERIOD_HOUR",
+	}
+	SavingsPeriod_value = map[string]int32{
+		"SAVINGS_PERIOD_UNSPECIFIED": 0,
+		"SAVINGS_PERIOD_WHOLE":       1,
+		"SAVINGS_PERIOD_DAY":         2,
+		"SAVINGS_PERIOD_HOUR":        3,
+	}
+)
+
+func (x SavingsPeriod) Enum() *SavingsPeriod {
+	p := new(SavingsPeriod)
+	*p = x
+	return p
+}
+
+func (x SavingsPeriod) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SavingsPeriod) Descriptor() protoreflect.EnumDescriptor {
+	return file_workloadresizer_v1_usage_proto_enumTypes[1].Descriptor()
+}
+
+func (SavingsPeriod) Type() protoreflect.EnumType {
+	return &file_workloadresizer_v1_usage_proto_enumTypes[1]
+}
+
+func (x SavingsPeriod) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SavingsPeriod.Descriptor instead.
+func (SavingsPeriod) EnumDescriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{1}
+}
+
 // Why a usage is rejected.
 type UsageErrorCode int32
 
@@ -123,11 +180,11 @@ func (x UsageErrorCode) String() string {
 }
 
 func (UsageErrorCode) Descriptor() protoreflect.EnumDescriptor {
-	return file_workloadresizer_v1_usage_proto_enumTypes[1].Descriptor()
+	return file_workloadresizer_v1_usage_proto_enumTypes[2].Descriptor()
 }
 
 func (UsageErrorCode) Type() protoreflect.EnumType {
-	return &file_workloadresizer_v1_usage_proto_enumTypes[1]
+	return &file_workloadresizer_v1_usage_proto_enumTypes[2]
 }
 
 func (x UsageErrorCode) Number() protoreflect.EnumNumber {
@@ -136,7 +193,7 @@ func (x UsageErrorCode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use UsageErrorCode.Descriptor instead.
 func (UsageErrorCode) EnumDescriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{1}
+	return file_workloadresizer_v1_usage_proto_rawDescGZIP(), []int{2}
 }
 
 // Amounts of both resources, in Kubernetes notation, for example "250m" and "128Mi".
@@ -1747,7 +1804,14 @@ type ListSavingsRequest struct {
 	// The maximum number of savings to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// From when on to return savings over time; absent for those of now. It must not be in the future. The last 90 days are
+	// known: hours of namespaces, and days of workloads. label_selector must be empty then.
+	SinceTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
+	// Until when to return savings over time; absent for now. It needs since_time.
+	UntilTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=until_time,json=untilTime,proto3" json:"until_time,omitempty"`
+	// The length of time of each sum over time. It needs since_time.
+	Period        SavingsPeriod `protobuf:"varint,9,opt,name=period,proto3,enum=workloadresizer.v1.SavingsPeriod" json:"period,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1822,6 +1886,27 @@ func (x *ListSavingsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListSavingsRequest) GetSinceTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SinceTime
+	}
+	return nil
+}
+
+func (x *ListSavingsRequest) GetUntilTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UntilTime
+	}
+	return nil
+}
+
+func (x *ListSavingsRequest) GetPeriod() SavingsPeriod {
+	if x != nil {
+		return x.Period
+	}
+	return SavingsPeriod_SAVINGS_PERIOD_UNSPECIFIED
 }
 
 // Response message for UsageService.ListSavings.
@@ -1917,17 +2002,28 @@ type Savings struct {
 	// What the containers use on the nodes where the pods run: the mean of CPU, and of the peaks of
 	// memory.
 	Used *ResourceAmounts `protobuf:"bytes,9,opt,name=used,proto3" json:"used,omitempty"`
-	// What authored costs an hour; absent without prices in the configuration.
+	// What authored costs an hour; absent without prices in the configuration. Over time, hours without prices cost nothing.
 	AuthoredCost *float64 `protobuf:"fixed64,10,opt,name=authored_cost,json=authoredCost,proto3,oneof" json:"authored_cost,omitempty"`
 	// What requested costs an hour; absent without prices in the configuration.
 	RequestedCost *float64 `protobuf:"fixed64,11,opt,name=requested_cost,json=requestedCost,proto3,oneof" json:"requested_cost,omitempty"`
-	// What used costs an hour; absent without prices in the configuration.
+	// What used costs an hour; absent without prices in the configuration, and over time.
 	UsedCost *float64 `protobuf:"fixed64,12,opt,name=used_cost,json=usedCost,proto3,oneof" json:"used_cost,omitempty"`
 	// The number of reverts that existing pods record, of each resource of each container.
 	Reverts int64 `protobuf:"varint,13,opt,name=reverts,proto3" json:"reverts,omitempty"`
 	// The number of OOM kills that existing pods show and that a resize may have caused: of
 	// containers that had less memory than their authors wrote, since the last resize or with a revert.
-	OomKills      int64 `protobuf:"varint,14,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
+	OomKills int64 `protobuf:"varint,14,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
+	// When the time begins that the amounts are means over, at the beginning of an hour or a day; absent in the savings of now.
+	// Over time, unknown_pods, reverts and oom_kills are not known.
+	SinceTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
+	// When it ends.
+	UntilTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=until_time,json=untilTime,proto3" json:"until_time,omitempty"`
+	// For how much of it the amounts are known: not before the first pod was counted, nor while no server counted. Times this, they are core-hours and byte-hours, and costs are money.
+	KnownDuration *durationpb.Duration `protobuf:"bytes,17,opt,name=known_duration,json=knownDuration,proto3" json:"known_duration,omitempty"`
+	// The number of nodes; absent but in the total over time, for callers who can see all namespaces.
+	Nodes *float64 `protobuf:"fixed64,18,opt,name=nodes,proto3,oneof" json:"nodes,omitempty"`
+	// The sum of what these nodes can allocate to pods.
+	Allocatable   *ResourceAmounts `protobuf:"bytes,19,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2058,6 +2154,41 @@ func (x *Savings) GetOomKills() int64 {
 		return x.OomKills
 	}
 	return 0
+}
+
+func (x *Savings) GetSinceTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SinceTime
+	}
+	return nil
+}
+
+func (x *Savings) GetUntilTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UntilTime
+	}
+	return nil
+}
+
+func (x *Savings) GetKnownDuration() *durationpb.Duration {
+	if x != nil {
+		return x.KnownDuration
+	}
+	return nil
+}
+
+func (x *Savings) GetNodes() float64 {
+	if x != nil && x.Nodes != nil {
+		return *x.Nodes
+	}
+	return 0
+}
+
+func (x *Savings) GetAllocatable() *ResourceAmounts {
+	if x != nil {
+		return x.Allocatable
+	}
+	return nil
 }
 
 // Request message for UsageService.GetUsageStatus.
@@ -3028,7 +3159,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\vUsageBucket\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x01R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x01R\x02to\x12\x14\n" +
-	"\x05share\x18\x03 \x01(\x01R\x05share\"\xcb\x02\n" +
+	"\x05share\x18\x03 \x01(\x01R\x05share\"\x93\x04\n" +
 	"\x12ListSavingsRequest\x12(\n" +
 	"\tnamespace\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\tnamespace\x122\n" +
@@ -3038,11 +3169,16 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\tpage_size\x18\x05 \x01(\x05B\n" +
 	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x06 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"\x90\x01\n" +
+	"page_token\x18\x06 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\x12>\n" +
+	"\n" +
+	"since_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tsinceTime\x12>\n" +
+	"\n" +
+	"until_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\tuntilTime\x12F\n" +
+	"\x06period\x18\t \x01(\x0e2!.workloadresizer.v1.SavingsPeriodB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\x06period\"\x90\x01\n" +
 	"\x13ListSavingsResponse\x125\n" +
 	"\asavings\x18\x01 \x03(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xb3\x05\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xd7\a\n" +
 	"\aSavings\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x12\n" +
@@ -3058,11 +3194,19 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x0erequested_cost\x18\v \x01(\x01H\x01R\rrequestedCost\x88\x01\x01\x12 \n" +
 	"\tused_cost\x18\f \x01(\x01H\x02R\busedCost\x88\x01\x01\x12\x18\n" +
 	"\areverts\x18\r \x01(\x03R\areverts\x12\x1b\n" +
-	"\toom_kills\x18\x0e \x01(\x03R\boomKillsB\x10\n" +
+	"\toom_kills\x18\x0e \x01(\x03R\boomKills\x129\n" +
+	"\n" +
+	"since_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tsinceTime\x129\n" +
+	"\n" +
+	"until_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\tuntilTime\x12@\n" +
+	"\x0eknown_duration\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rknownDuration\x12\x19\n" +
+	"\x05nodes\x18\x12 \x01(\x01H\x03R\x05nodes\x88\x01\x01\x12E\n" +
+	"\vallocatable\x18\x13 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vallocatableB\x10\n" +
 	"\x0e_authored_costB\x11\n" +
 	"\x0f_requested_costB\f\n" +
 	"\n" +
-	"_used_cost\"\x17\n" +
+	"_used_costB\b\n" +
+	"\x06_nodes\"\x17\n" +
 	"\x15GetUsageStatusRequest\"\xf9\x01\n" +
 	"\x16GetUsageStatusResponse\x129\n" +
 	"\asources\x18\x01 \x03(\v2\x1f.workloadresizer.v1.UsageSourceR\asources\x12:\n" +
@@ -3153,7 +3297,12 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x19SAVINGS_GROUP_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16SAVINGS_GROUP_WORKLOAD\x10\x01\x12\x1b\n" +
 	"\x17SAVINGS_GROUP_NAMESPACE\x10\x02\x12\x17\n" +
-	"\x13SAVINGS_GROUP_TOTAL\x10\x03*\x9d\x01\n" +
+	"\x13SAVINGS_GROUP_TOTAL\x10\x03*z\n" +
+	"\rSavingsPeriod\x12\x1e\n" +
+	"\x1aSAVINGS_PERIOD_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14SAVINGS_PERIOD_WHOLE\x10\x01\x12\x16\n" +
+	"\x12SAVINGS_PERIOD_DAY\x10\x02\x12\x17\n" +
+	"\x13SAVINGS_PERIOD_HOUR\x10\x03*\x9d\x01\n" +
 	"\x0eUsageErrorCode\x12 \n" +
 	"\x1cUSAGE_ERROR_CODE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18USAGE_ERROR_CODE_INVALID\x10\x01\x12&\n" +
@@ -3180,142 +3329,150 @@ func file_workloadresizer_v1_usage_proto_rawDescGZIP() []byte {
 	return file_workloadresizer_v1_usage_proto_rawDescData
 }
 
-var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_workloadresizer_v1_usage_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_workloadresizer_v1_usage_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_workloadresizer_v1_usage_proto_goTypes = []any{
 	(SavingsGroup)(0),                    // 0: workloadresizer.v1.SavingsGroup
-	(UsageErrorCode)(0),                  // 1: workloadresizer.v1.UsageErrorCode
-	(*ResourceAmounts)(nil),              // 2: workloadresizer.v1.ResourceAmounts
-	(*Recommendation)(nil),               // 3: workloadresizer.v1.Recommendation
-	(*SizeRules)(nil),                    // 4: workloadresizer.v1.SizeRules
-	(*RecommendedSize)(nil),              // 5: workloadresizer.v1.RecommendedSize
-	(*UsageSums)(nil),                    // 6: workloadresizer.v1.UsageSums
-	(*SizeOnNodeType)(nil),               // 7: workloadresizer.v1.SizeOnNodeType
-	(*ListRecommendationsRequest)(nil),   // 8: workloadresizer.v1.ListRecommendationsRequest
-	(*ListRecommendationsResponse)(nil),  // 9: workloadresizer.v1.ListRecommendationsResponse
-	(*GetRecommendationRequest)(nil),     // 10: workloadresizer.v1.GetRecommendationRequest
-	(*GetRecommendationResponse)(nil),    // 11: workloadresizer.v1.GetRecommendationResponse
-	(*ExplainedRecommendation)(nil),      // 12: workloadresizer.v1.ExplainedRecommendation
-	(*MeasuredNodeType)(nil),             // 13: workloadresizer.v1.MeasuredNodeType
-	(*RecommendationStep)(nil),           // 14: workloadresizer.v1.RecommendationStep
-	(*WatchRecommendationsRequest)(nil),  // 15: workloadresizer.v1.WatchRecommendationsRequest
-	(*WatchRecommendationsResponse)(nil), // 16: workloadresizer.v1.WatchRecommendationsResponse
-	(*GetUsageHistoryRequest)(nil),       // 17: workloadresizer.v1.GetUsageHistoryRequest
-	(*GetUsageHistoryResponse)(nil),      // 18: workloadresizer.v1.GetUsageHistoryResponse
-	(*NodeTypeHistory)(nil),              // 19: workloadresizer.v1.NodeTypeHistory
-	(*UsageBucket)(nil),                  // 20: workloadresizer.v1.UsageBucket
-	(*ListSavingsRequest)(nil),           // 21: workloadresizer.v1.ListSavingsRequest
-	(*ListSavingsResponse)(nil),          // 22: workloadresizer.v1.ListSavingsResponse
-	(*Savings)(nil),                      // 23: workloadresizer.v1.Savings
-	(*GetUsageStatusRequest)(nil),        // 24: workloadresizer.v1.GetUsageStatusRequest
-	(*GetUsageStatusResponse)(nil),       // 25: workloadresizer.v1.GetUsageStatusResponse
-	(*UsageSource)(nil),                  // 26: workloadresizer.v1.UsageSource
-	(*UsageStorage)(nil),                 // 27: workloadresizer.v1.UsageStorage
-	(*UsageShard)(nil),                   // 28: workloadresizer.v1.UsageShard
-	(*ContainerUsage)(nil),               // 29: workloadresizer.v1.ContainerUsage
-	(*NodeUsage)(nil),                    // 30: workloadresizer.v1.NodeUsage
-	(*ReportUsageRequest)(nil),           // 31: workloadresizer.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),          // 32: workloadresizer.v1.ReportUsageResponse
-	(*UsageError)(nil),                   // 33: workloadresizer.v1.UsageError
-	nil,                                  // 34: workloadresizer.v1.RecommendedSize.SharedEntry
-	(*Workload)(nil),                     // 35: workloadresizer.v1.Workload
-	(DemandMode)(0),                      // 36: workloadresizer.v1.DemandMode
-	(*durationpb.Duration)(nil),          // 37: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),        // 38: google.protobuf.Timestamp
-	(WatchEventType)(0),                  // 39: workloadresizer.v1.WatchEventType
-	(*SharedDemand)(nil),                 // 40: workloadresizer.v1.SharedDemand
+	(SavingsPeriod)(0),                   // 1: workloadresizer.v1.SavingsPeriod
+	(UsageErrorCode)(0),                  // 2: workloadresizer.v1.UsageErrorCode
+	(*ResourceAmounts)(nil),              // 3: workloadresizer.v1.ResourceAmounts
+	(*Recommendation)(nil),               // 4: workloadresizer.v1.Recommendation
+	(*SizeRules)(nil),                    // 5: workloadresizer.v1.SizeRules
+	(*RecommendedSize)(nil),              // 6: workloadresizer.v1.RecommendedSize
+	(*UsageSums)(nil),                    // 7: workloadresizer.v1.UsageSums
+	(*SizeOnNodeType)(nil),               // 8: workloadresizer.v1.SizeOnNodeType
+	(*ListRecommendationsRequest)(nil),   // 9: workloadresizer.v1.ListRecommendationsRequest
+	(*ListRecommendationsResponse)(nil),  // 10: workloadresizer.v1.ListRecommendationsResponse
+	(*GetRecommendationRequest)(nil),     // 11: workloadresizer.v1.GetRecommendationRequest
+	(*GetRecommendationResponse)(nil),    // 12: workloadresizer.v1.GetRecommendationResponse
+	(*ExplainedRecommendation)(nil),      // 13: workloadresizer.v1.ExplainedRecommendation
+	(*MeasuredNodeType)(nil),             // 14: workloadresizer.v1.MeasuredNodeType
+	(*RecommendationStep)(nil),           // 15: workloadresizer.v1.RecommendationStep
+	(*WatchRecommendationsRequest)(nil),  // 16: workloadresizer.v1.WatchRecommendationsRequest
+	(*WatchRecommendationsResponse)(nil), // 17: workloadresizer.v1.WatchRecommendationsResponse
+	(*GetUsageHistoryRequest)(nil),       // 18: workloadresizer.v1.GetUsageHistoryRequest
+	(*GetUsageHistoryResponse)(nil),      // 19: workloadresizer.v1.GetUsageHistoryResponse
+	(*NodeTypeHistory)(nil),              // 20: workloadresizer.v1.NodeTypeHistory
+	(*UsageBucket)(nil),                  // 21: workloadresizer.v1.UsageBucket
+	(*ListSavingsRequest)(nil),           // 22: workloadresizer.v1.ListSavingsRequest
+	(*ListSavingsResponse)(nil),          // 23: workloadresizer.v1.ListSavingsResponse
+	(*Savings)(nil),                      // 24: workloadresizer.v1.Savings
+	(*GetUsageStatusRequest)(nil),        // 25: workloadresizer.v1.GetUsageStatusRequest
+	(*GetUsageStatusResponse)(nil),       // 26: workloadresizer.v1.GetUsageStatusResponse
+	(*UsageSource)(nil),                  // 27: workloadresizer.v1.UsageSource
+	(*UsageStorage)(nil),                 // 28: workloadresizer.v1.UsageStorage
+	(*UsageShard)(nil),                   // 29: workloadresizer.v1.UsageShard
+	(*ContainerUsage)(nil),               // 30: workloadresizer.v1.ContainerUsage
+	(*NodeUsage)(nil),                    // 31: workloadresizer.v1.NodeUsage
+	(*ReportUsageRequest)(nil),           // 32: workloadresizer.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),          // 33: workloadresizer.v1.ReportUsageResponse
+	(*UsageError)(nil),                   // 34: workloadresizer.v1.UsageError
+	nil,                                  // 35: workloadresizer.v1.RecommendedSize.SharedEntry
+	(*Workload)(nil),                     // 36: workloadresizer.v1.Workload
+	(DemandMode)(0),                      // 37: workloadresizer.v1.DemandMode
+	(*durationpb.Duration)(nil),          // 38: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),        // 39: google.protobuf.Timestamp
+	(WatchEventType)(0),                  // 40: workloadresizer.v1.WatchEventType
+	(*SharedDemand)(nil),                 // 41: workloadresizer.v1.SharedDemand
 }
 var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
-	35, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
-	5,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
-	6,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
-	7,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
-	36, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
-	4,  // 5: workloadresizer.v1.Recommendation.size_rules:type_name -> workloadresizer.v1.SizeRules
-	2,  // 6: workloadresizer.v1.SizeRules.min_requests:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 7: workloadresizer.v1.SizeRules.max_requests:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 8: workloadresizer.v1.SizeRules.max_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 9: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 10: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 11: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 12: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
-	37, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
-	37, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
-	34, // 18: workloadresizer.v1.RecommendedSize.shared:type_name -> workloadresizer.v1.RecommendedSize.SharedEntry
-	2,  // 19: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 20: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 21: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 22: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 23: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 24: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
-	35, // 25: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	3,  // 26: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
-	35, // 27: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
-	12, // 28: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
-	3,  // 29: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
-	13, // 30: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
-	14, // 31: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
-	38, // 32: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
-	38, // 33: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
-	2,  // 34: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 35: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
-	35, // 36: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
-	39, // 37: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
-	3,  // 38: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
-	35, // 39: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
-	19, // 40: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
-	35, // 41: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
-	38, // 42: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
-	38, // 43: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
-	20, // 44: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
-	20, // 45: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
-	35, // 46: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
+	36, // 0: workloadresizer.v1.Recommendation.workload:type_name -> workloadresizer.v1.Workload
+	6,  // 1: workloadresizer.v1.Recommendation.baseline:type_name -> workloadresizer.v1.RecommendedSize
+	7,  // 2: workloadresizer.v1.Recommendation.sums:type_name -> workloadresizer.v1.UsageSums
+	8,  // 3: workloadresizer.v1.Recommendation.node_types:type_name -> workloadresizer.v1.SizeOnNodeType
+	37, // 4: workloadresizer.v1.Recommendation.demand_mode:type_name -> workloadresizer.v1.DemandMode
+	5,  // 5: workloadresizer.v1.Recommendation.size_rules:type_name -> workloadresizer.v1.SizeRules
+	3,  // 6: workloadresizer.v1.SizeRules.min_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 7: workloadresizer.v1.SizeRules.max_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 8: workloadresizer.v1.SizeRules.max_limits:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 9: workloadresizer.v1.RecommendedSize.target:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 10: workloadresizer.v1.RecommendedSize.lower:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 11: workloadresizer.v1.RecommendedSize.upper:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 12: workloadresizer.v1.RecommendedSize.uncapped_target:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 13: workloadresizer.v1.RecommendedSize.used:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 14: workloadresizer.v1.RecommendedSize.least_requests:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 15: workloadresizer.v1.RecommendedSize.least_limits:type_name -> workloadresizer.v1.ResourceAmounts
+	38, // 16: workloadresizer.v1.RecommendedSize.cpu_known_duration:type_name -> google.protobuf.Duration
+	38, // 17: workloadresizer.v1.RecommendedSize.memory_known_duration:type_name -> google.protobuf.Duration
+	35, // 18: workloadresizer.v1.RecommendedSize.shared:type_name -> workloadresizer.v1.RecommendedSize.SharedEntry
+	3,  // 19: workloadresizer.v1.UsageSums.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 20: workloadresizer.v1.UsageSums.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 21: workloadresizer.v1.UsageSums.compared:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 22: workloadresizer.v1.UsageSums.used:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 23: workloadresizer.v1.UsageSums.recommended:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 24: workloadresizer.v1.SizeOnNodeType.size:type_name -> workloadresizer.v1.ResourceAmounts
+	36, // 25: workloadresizer.v1.ListRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	4,  // 26: workloadresizer.v1.ListRecommendationsResponse.recommendations:type_name -> workloadresizer.v1.Recommendation
+	36, // 27: workloadresizer.v1.GetRecommendationRequest.workload:type_name -> workloadresizer.v1.Workload
+	13, // 28: workloadresizer.v1.GetRecommendationResponse.containers:type_name -> workloadresizer.v1.ExplainedRecommendation
+	4,  // 29: workloadresizer.v1.ExplainedRecommendation.recommendation:type_name -> workloadresizer.v1.Recommendation
+	14, // 30: workloadresizer.v1.ExplainedRecommendation.measured:type_name -> workloadresizer.v1.MeasuredNodeType
+	15, // 31: workloadresizer.v1.ExplainedRecommendation.steps:type_name -> workloadresizer.v1.RecommendationStep
+	39, // 32: workloadresizer.v1.MeasuredNodeType.first_time:type_name -> google.protobuf.Timestamp
+	39, // 33: workloadresizer.v1.MeasuredNodeType.last_time:type_name -> google.protobuf.Timestamp
+	3,  // 34: workloadresizer.v1.MeasuredNodeType.percentile:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 35: workloadresizer.v1.RecommendationStep.amounts:type_name -> workloadresizer.v1.ResourceAmounts
+	36, // 36: workloadresizer.v1.WatchRecommendationsRequest.workload:type_name -> workloadresizer.v1.Workload
+	40, // 37: workloadresizer.v1.WatchRecommendationsResponse.type:type_name -> workloadresizer.v1.WatchEventType
+	4,  // 38: workloadresizer.v1.WatchRecommendationsResponse.recommendation:type_name -> workloadresizer.v1.Recommendation
+	36, // 39: workloadresizer.v1.GetUsageHistoryRequest.workload:type_name -> workloadresizer.v1.Workload
+	20, // 40: workloadresizer.v1.GetUsageHistoryResponse.node_types:type_name -> workloadresizer.v1.NodeTypeHistory
+	36, // 41: workloadresizer.v1.GetUsageHistoryResponse.workload:type_name -> workloadresizer.v1.Workload
+	39, // 42: workloadresizer.v1.NodeTypeHistory.first_time:type_name -> google.protobuf.Timestamp
+	39, // 43: workloadresizer.v1.NodeTypeHistory.last_time:type_name -> google.protobuf.Timestamp
+	21, // 44: workloadresizer.v1.NodeTypeHistory.cpu:type_name -> workloadresizer.v1.UsageBucket
+	21, // 45: workloadresizer.v1.NodeTypeHistory.memory:type_name -> workloadresizer.v1.UsageBucket
+	36, // 46: workloadresizer.v1.ListSavingsRequest.workload:type_name -> workloadresizer.v1.Workload
 	0,  // 47: workloadresizer.v1.ListSavingsRequest.group:type_name -> workloadresizer.v1.SavingsGroup
-	23, // 48: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
-	35, // 49: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 50: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 51: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 52: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 53: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
-	2,  // 54: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
-	26, // 55: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	27, // 56: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	37, // 57: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	38, // 58: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	38, // 59: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	38, // 60: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	38, // 61: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	28, // 62: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	38, // 63: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	38, // 64: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	37, // 65: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	29, // 66: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	30, // 67: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
-	33, // 68: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	1,  // 69: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	40, // 70: workloadresizer.v1.RecommendedSize.SharedEntry.value:type_name -> workloadresizer.v1.SharedDemand
-	8,  // 71: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	10, // 72: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	15, // 73: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	17, // 74: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	21, // 75: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	24, // 76: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	31, // 77: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	9,  // 78: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	11, // 79: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	16, // 80: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	18, // 81: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	22, // 82: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	25, // 83: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	32, // 84: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	78, // [78:85] is the sub-list for method output_type
-	71, // [71:78] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	39, // 48: workloadresizer.v1.ListSavingsRequest.since_time:type_name -> google.protobuf.Timestamp
+	39, // 49: workloadresizer.v1.ListSavingsRequest.until_time:type_name -> google.protobuf.Timestamp
+	1,  // 50: workloadresizer.v1.ListSavingsRequest.period:type_name -> workloadresizer.v1.SavingsPeriod
+	24, // 51: workloadresizer.v1.ListSavingsResponse.savings:type_name -> workloadresizer.v1.Savings
+	36, // 52: workloadresizer.v1.Savings.workload:type_name -> workloadresizer.v1.Workload
+	3,  // 53: workloadresizer.v1.Savings.authored:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 54: workloadresizer.v1.Savings.requested:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 55: workloadresizer.v1.Savings.saved:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 56: workloadresizer.v1.Savings.measured:type_name -> workloadresizer.v1.ResourceAmounts
+	3,  // 57: workloadresizer.v1.Savings.used:type_name -> workloadresizer.v1.ResourceAmounts
+	39, // 58: workloadresizer.v1.Savings.since_time:type_name -> google.protobuf.Timestamp
+	39, // 59: workloadresizer.v1.Savings.until_time:type_name -> google.protobuf.Timestamp
+	38, // 60: workloadresizer.v1.Savings.known_duration:type_name -> google.protobuf.Duration
+	3,  // 61: workloadresizer.v1.Savings.allocatable:type_name -> workloadresizer.v1.ResourceAmounts
+	27, // 62: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	28, // 63: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	38, // 64: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	39, // 65: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	39, // 66: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	39, // 67: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	39, // 68: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	29, // 69: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	39, // 70: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	39, // 71: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	38, // 72: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	30, // 73: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	31, // 74: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
+	34, // 75: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	2,  // 76: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	41, // 77: workloadresizer.v1.RecommendedSize.SharedEntry.value:type_name -> workloadresizer.v1.SharedDemand
+	9,  // 78: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	11, // 79: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	16, // 80: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	18, // 81: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	22, // 82: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	25, // 83: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	32, // 84: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	10, // 85: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	12, // 86: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	17, // 87: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	19, // 88: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	23, // 89: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	26, // 90: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	33, // 91: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	85, // [85:92] is the sub-list for method output_type
+	78, // [78:85] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }
@@ -3338,7 +3495,7 @@ func file_workloadresizer_v1_usage_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_usage_proto_rawDesc), len(file_workloadresizer_v1_usage_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -171,6 +171,191 @@ func (x *Content) GetContainers() []*Container {
 	return nil
 }
 
+// The trends of a shard. They are stored next to it, sealed in the same way, so that nothing of them can damage the history.
+type Trends struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The trends, in the order of their subjects.
+	Trends []*Trend `protobuf:"bytes,1,rep,name=trends,proto3" json:"trends,omitempty"`
+	// The first hour of which is known what pods had, in hours since 1970.
+	KnownSinceHour int64 `protobuf:"varint,2,opt,name=known_since_hour,json=knownSinceHour,proto3" json:"known_since_hour,omitempty"`
+	// For how many seconds of that hour and of those after it this is known.
+	KnownSeconds  []uint32 `protobuf:"varint,3,rep,packed,name=known_seconds,json=knownSeconds,proto3" json:"known_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trends) Reset() {
+	*x = Trends{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trends) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trends) ProtoMessage() {}
+
+func (x *Trends) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trends.ProtoReflect.Descriptor instead.
+func (*Trends) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Trends) GetTrends() []*Trend {
+	if x != nil {
+		return x.Trends
+	}
+	return nil
+}
+
+func (x *Trends) GetKnownSinceHour() int64 {
+	if x != nil {
+		return x.KnownSinceHour
+	}
+	return 0
+}
+
+func (x *Trends) GetKnownSeconds() []uint32 {
+	if x != nil {
+		return x.KnownSeconds
+	}
+	return nil
+}
+
+// Requests and usage of a workload, or of all pods in a namespace or in the cluster, over time. A slot is an hour, or a day for a workload.
+type Trend struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace; empty for the cluster.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The kind of the workload; empty for the cluster or a namespace.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The name of the workload.
+	Workload string `protobuf:"bytes,3,opt,name=workload,proto3" json:"workload,omitempty"`
+	// The changes in the slots that have ended, one after the other. Each consists of varints. The first one is the number of slots
+	// after the change before it, or after 1970. The second one has a bit for each field that changes, the lowest one for the first
+	// field. For each of these fields follows the difference between its codes, zigzag. Fields have the order of trend.Amounts. The code of an amount is 128 times the binary
+	// logarithm of 1 plus the amount in its unit, with its sign.
+	Changes []byte `protobuf:"bytes,4,opt,name=changes,proto3" json:"changes,omitempty"`
+	// The slot that has not ended, in hours or days since 1970.
+	OpenSlot int64 `protobuf:"varint,5,opt,name=open_slot,json=openSlot,proto3" json:"open_slot,omitempty"`
+	// For how many seconds of that slot the amounts are known.
+	CoveredSeconds float64 `protobuf:"fixed64,6,opt,name=covered_seconds,json=coveredSeconds,proto3" json:"covered_seconds,omitempty"`
+	// The code of the mean of each field over these seconds.
+	Mean []int32 `protobuf:"zigzag32,7,rep,packed,name=mean,proto3" json:"mean,omitempty"`
+	// The first slot that is known.
+	SinceSlot int64 `protobuf:"varint,8,opt,name=since_slot,json=sinceSlot,proto3" json:"since_slot,omitempty"`
+	// How many of the first seconds of it are not known.
+	LateSeconds   float64 `protobuf:"fixed64,9,opt,name=late_seconds,json=lateSeconds,proto3" json:"late_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Trend) Reset() {
+	*x = Trend{}
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Trend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Trend) ProtoMessage() {}
+
+func (x *Trend) ProtoReflect() protoreflect.Message {
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Trend.ProtoReflect.Descriptor instead.
+func (*Trend) Descriptor() ([]byte, []int) {
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Trend) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *Trend) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Trend) GetWorkload() string {
+	if x != nil {
+		return x.Workload
+	}
+	return ""
+}
+
+func (x *Trend) GetChanges() []byte {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *Trend) GetOpenSlot() int64 {
+	if x != nil {
+		return x.OpenSlot
+	}
+	return 0
+}
+
+func (x *Trend) GetCoveredSeconds() float64 {
+	if x != nil {
+		return x.CoveredSeconds
+	}
+	return 0
+}
+
+func (x *Trend) GetMean() []int32 {
+	if x != nil {
+		return x.Mean
+	}
+	return nil
+}
+
+func (x *Trend) GetSinceSlot() int64 {
+	if x != nil {
+		return x.SinceSlot
+	}
+	return 0
+}
+
+func (x *Trend) GetLateSeconds() float64 {
+	if x != nil {
+		return x.LateSeconds
+	}
+	return 0
+}
+
 // How far a source of usage has been read.
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -184,7 +369,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[2]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -196,7 +381,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[2]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -209,7 +394,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{2}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Source) GetName() string {
@@ -268,7 +453,7 @@ type Container struct {
 
 func (x *Container) Reset() {
 	*x = Container{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[3]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +465,7 @@ func (x *Container) String() string {
 func (*Container) ProtoMessage() {}
 
 func (x *Container) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[3]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +478,7 @@ func (x *Container) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Container.ProtoReflect.Descriptor instead.
 func (*Container) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{3}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Container) GetNamespace() string {
@@ -421,7 +606,7 @@ type Version struct {
 
 func (x *Version) Reset() {
 	*x = Version{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +618,7 @@ func (x *Version) String() string {
 func (*Version) ProtoMessage() {}
 
 func (x *Version) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[4]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +631,7 @@ func (x *Version) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Version.ProtoReflect.Descriptor instead.
 func (*Version) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{4}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Version) GetHash() uint64 {
@@ -478,7 +663,7 @@ type Hours struct {
 
 func (x *Hours) Reset() {
 	*x = Hours{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +675,7 @@ func (x *Hours) String() string {
 func (*Hours) ProtoMessage() {}
 
 func (x *Hours) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[5]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +688,7 @@ func (x *Hours) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hours.ProtoReflect.Descriptor instead.
 func (*Hours) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{5}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Hours) GetFirstSeconds() int64 {
@@ -570,7 +755,7 @@ type NodeType struct {
 
 func (x *NodeType) Reset() {
 	*x = NodeType{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +767,7 @@ func (x *NodeType) String() string {
 func (*NodeType) ProtoMessage() {}
 
 func (x *NodeType) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[6]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +780,7 @@ func (x *NodeType) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeType.ProtoReflect.Descriptor instead.
 func (*NodeType) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{6}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *NodeType) GetName() string {
@@ -734,7 +919,7 @@ type Steady struct {
 
 func (x *Steady) Reset() {
 	*x = Steady{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -746,7 +931,7 @@ func (x *Steady) String() string {
 func (*Steady) ProtoMessage() {}
 
 func (x *Steady) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[7]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -759,7 +944,7 @@ func (x *Steady) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Steady.ProtoReflect.Descriptor instead.
 func (*Steady) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{7}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Steady) GetCpu() *Histogram {
@@ -807,7 +992,7 @@ type Runs struct {
 
 func (x *Runs) Reset() {
 	*x = Runs{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +1004,7 @@ func (x *Runs) String() string {
 func (*Runs) ProtoMessage() {}
 
 func (x *Runs) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[8]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +1017,7 @@ func (x *Runs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Runs.ProtoReflect.Descriptor instead.
 func (*Runs) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{8}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Runs) GetDays() []int32 {
@@ -876,7 +1061,7 @@ type Peaks struct {
 
 func (x *Peaks) Reset() {
 	*x = Peaks{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1073,7 @@ func (x *Peaks) String() string {
 func (*Peaks) ProtoMessage() {}
 
 func (x *Peaks) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[9]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1086,7 @@ func (x *Peaks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Peaks.ProtoReflect.Descriptor instead.
 func (*Peaks) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{9}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Peaks) GetDay() int32 {
@@ -933,7 +1118,7 @@ type Floors struct {
 
 func (x *Floors) Reset() {
 	*x = Floors{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +1130,7 @@ func (x *Floors) String() string {
 func (*Floors) ProtoMessage() {}
 
 func (x *Floors) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[10]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +1143,7 @@ func (x *Floors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Floors.ProtoReflect.Descriptor instead.
 func (*Floors) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{10}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Floors) GetDays() []int32 {
@@ -995,7 +1180,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1192,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[11]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1205,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{11}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Histogram) GetReferenceHalfLives() int64 {
@@ -1073,7 +1258,7 @@ type Week struct {
 
 func (x *Week) Reset() {
 	*x = Week{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1085,7 +1270,7 @@ func (x *Week) String() string {
 func (*Week) ProtoMessage() {}
 
 func (x *Week) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[12]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1098,7 +1283,7 @@ func (x *Week) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Week.ProtoReflect.Descriptor instead.
 func (*Week) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{12}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Week) GetHours() []int64 {
@@ -1163,7 +1348,7 @@ type Pods struct {
 
 func (x *Pods) Reset() {
 	*x = Pods{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1360,7 @@ func (x *Pods) String() string {
 func (*Pods) ProtoMessage() {}
 
 func (x *Pods) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[13]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1373,7 @@ func (x *Pods) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pods.ProtoReflect.Descriptor instead.
 func (*Pods) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{13}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Pods) GetIds() []byte {
@@ -1313,7 +1498,7 @@ type Outliers struct {
 
 func (x *Outliers) Reset() {
 	*x = Outliers{}
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1510,7 @@ func (x *Outliers) String() string {
 func (*Outliers) ProtoMessage() {}
 
 func (x *Outliers) ProtoReflect() protoreflect.Message {
-	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[14]
+	mi := &file_checkpoint_stored_v2_stored_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1523,7 @@ func (x *Outliers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outliers.ProtoReflect.Descriptor instead.
 func (*Outliers) Descriptor() ([]byte, []int) {
-	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{14}
+	return file_checkpoint_stored_v2_stored_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Outliers) GetIds() []byte {
@@ -1377,7 +1562,22 @@ const file_checkpoint_stored_v2_stored_proto_rawDesc = "" +
 	"\asources\x18\x01 \x03(\v2\x1c.checkpoint.stored.v2.SourceR\asources\x12?\n" +
 	"\n" +
 	"containers\x18\x02 \x03(\v2\x1f.checkpoint.stored.v2.ContainerR\n" +
-	"containers\";\n" +
+	"containers\"\x8c\x01\n" +
+	"\x06Trends\x123\n" +
+	"\x06trends\x18\x01 \x03(\v2\x1b.checkpoint.stored.v2.TrendR\x06trends\x12(\n" +
+	"\x10known_since_hour\x18\x02 \x01(\x03R\x0eknownSinceHour\x12#\n" +
+	"\rknown_seconds\x18\x03 \x03(\rR\fknownSeconds\"\x8b\x02\n" +
+	"\x05Trend\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bworkload\x18\x03 \x01(\tR\bworkload\x12\x18\n" +
+	"\achanges\x18\x04 \x01(\fR\achanges\x12\x1b\n" +
+	"\topen_slot\x18\x05 \x01(\x03R\bopenSlot\x12'\n" +
+	"\x0fcovered_seconds\x18\x06 \x01(\x01R\x0ecoveredSeconds\x12\x12\n" +
+	"\x04mean\x18\a \x03(\x11R\x04mean\x12\x1d\n" +
+	"\n" +
+	"since_slot\x18\b \x01(\x03R\tsinceSlot\x12!\n" +
+	"\flate_seconds\x18\t \x01(\x01R\vlateSeconds\";\n" +
 	"\x06Source\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -1498,53 +1698,56 @@ func file_checkpoint_stored_v2_stored_proto_rawDescGZIP() []byte {
 	return file_checkpoint_stored_v2_stored_proto_rawDescData
 }
 
-var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_checkpoint_stored_v2_stored_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_checkpoint_stored_v2_stored_proto_goTypes = []any{
 	(*Shard)(nil),     // 0: checkpoint.stored.v2.Shard
 	(*Content)(nil),   // 1: checkpoint.stored.v2.Content
-	(*Source)(nil),    // 2: checkpoint.stored.v2.Source
-	(*Container)(nil), // 3: checkpoint.stored.v2.Container
-	(*Version)(nil),   // 4: checkpoint.stored.v2.Version
-	(*Hours)(nil),     // 5: checkpoint.stored.v2.Hours
-	(*NodeType)(nil),  // 6: checkpoint.stored.v2.NodeType
-	(*Steady)(nil),    // 7: checkpoint.stored.v2.Steady
-	(*Runs)(nil),      // 8: checkpoint.stored.v2.Runs
-	(*Peaks)(nil),     // 9: checkpoint.stored.v2.Peaks
-	(*Floors)(nil),    // 10: checkpoint.stored.v2.Floors
-	(*Histogram)(nil), // 11: checkpoint.stored.v2.Histogram
-	(*Week)(nil),      // 12: checkpoint.stored.v2.Week
-	(*Pods)(nil),      // 13: checkpoint.stored.v2.Pods
-	(*Outliers)(nil),  // 14: checkpoint.stored.v2.Outliers
+	(*Trends)(nil),    // 2: checkpoint.stored.v2.Trends
+	(*Trend)(nil),     // 3: checkpoint.stored.v2.Trend
+	(*Source)(nil),    // 4: checkpoint.stored.v2.Source
+	(*Container)(nil), // 5: checkpoint.stored.v2.Container
+	(*Version)(nil),   // 6: checkpoint.stored.v2.Version
+	(*Hours)(nil),     // 7: checkpoint.stored.v2.Hours
+	(*NodeType)(nil),  // 8: checkpoint.stored.v2.NodeType
+	(*Steady)(nil),    // 9: checkpoint.stored.v2.Steady
+	(*Runs)(nil),      // 10: checkpoint.stored.v2.Runs
+	(*Peaks)(nil),     // 11: checkpoint.stored.v2.Peaks
+	(*Floors)(nil),    // 12: checkpoint.stored.v2.Floors
+	(*Histogram)(nil), // 13: checkpoint.stored.v2.Histogram
+	(*Week)(nil),      // 14: checkpoint.stored.v2.Week
+	(*Pods)(nil),      // 15: checkpoint.stored.v2.Pods
+	(*Outliers)(nil),  // 16: checkpoint.stored.v2.Outliers
 }
 var file_checkpoint_stored_v2_stored_proto_depIdxs = []int32{
-	2,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
-	3,  // 1: checkpoint.stored.v2.Content.containers:type_name -> checkpoint.stored.v2.Container
-	5,  // 2: checkpoint.stored.v2.Container.cpu_hours:type_name -> checkpoint.stored.v2.Hours
-	5,  // 3: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
-	5,  // 4: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
-	6,  // 5: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
-	13, // 6: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
-	14, // 7: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
-	4,  // 8: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
-	11, // 9: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
-	11, // 10: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
-	11, // 11: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
-	11, // 12: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
-	12, // 13: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
-	10, // 14: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
-	9,  // 15: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
-	5,  // 16: checkpoint.stored.v2.NodeType.cpu_hours:type_name -> checkpoint.stored.v2.Hours
-	5,  // 17: checkpoint.stored.v2.NodeType.memory_hours:type_name -> checkpoint.stored.v2.Hours
-	5,  // 18: checkpoint.stored.v2.NodeType.peak_hours:type_name -> checkpoint.stored.v2.Hours
-	8,  // 19: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
-	7,  // 20: checkpoint.stored.v2.NodeType.steady:type_name -> checkpoint.stored.v2.Steady
-	11, // 21: checkpoint.stored.v2.Steady.cpu:type_name -> checkpoint.stored.v2.Histogram
-	11, // 22: checkpoint.stored.v2.Steady.memory:type_name -> checkpoint.stored.v2.Histogram
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	4,  // 0: checkpoint.stored.v2.Content.sources:type_name -> checkpoint.stored.v2.Source
+	5,  // 1: checkpoint.stored.v2.Content.containers:type_name -> checkpoint.stored.v2.Container
+	3,  // 2: checkpoint.stored.v2.Trends.trends:type_name -> checkpoint.stored.v2.Trend
+	7,  // 3: checkpoint.stored.v2.Container.cpu_hours:type_name -> checkpoint.stored.v2.Hours
+	7,  // 4: checkpoint.stored.v2.Container.memory_hours:type_name -> checkpoint.stored.v2.Hours
+	7,  // 5: checkpoint.stored.v2.Container.peak_hours:type_name -> checkpoint.stored.v2.Hours
+	8,  // 6: checkpoint.stored.v2.Container.node_types:type_name -> checkpoint.stored.v2.NodeType
+	15, // 7: checkpoint.stored.v2.Container.pods:type_name -> checkpoint.stored.v2.Pods
+	16, // 8: checkpoint.stored.v2.Container.outliers:type_name -> checkpoint.stored.v2.Outliers
+	6,  // 9: checkpoint.stored.v2.Container.version:type_name -> checkpoint.stored.v2.Version
+	13, // 10: checkpoint.stored.v2.NodeType.cpu:type_name -> checkpoint.stored.v2.Histogram
+	13, // 11: checkpoint.stored.v2.NodeType.memory:type_name -> checkpoint.stored.v2.Histogram
+	13, // 12: checkpoint.stored.v2.NodeType.throttled:type_name -> checkpoint.stored.v2.Histogram
+	13, // 13: checkpoint.stored.v2.NodeType.pressed:type_name -> checkpoint.stored.v2.Histogram
+	14, // 14: checkpoint.stored.v2.NodeType.week:type_name -> checkpoint.stored.v2.Week
+	12, // 15: checkpoint.stored.v2.NodeType.floors:type_name -> checkpoint.stored.v2.Floors
+	11, // 16: checkpoint.stored.v2.NodeType.peaks:type_name -> checkpoint.stored.v2.Peaks
+	7,  // 17: checkpoint.stored.v2.NodeType.cpu_hours:type_name -> checkpoint.stored.v2.Hours
+	7,  // 18: checkpoint.stored.v2.NodeType.memory_hours:type_name -> checkpoint.stored.v2.Hours
+	7,  // 19: checkpoint.stored.v2.NodeType.peak_hours:type_name -> checkpoint.stored.v2.Hours
+	10, // 20: checkpoint.stored.v2.NodeType.runs:type_name -> checkpoint.stored.v2.Runs
+	9,  // 21: checkpoint.stored.v2.NodeType.steady:type_name -> checkpoint.stored.v2.Steady
+	13, // 22: checkpoint.stored.v2.Steady.cpu:type_name -> checkpoint.stored.v2.Histogram
+	13, // 23: checkpoint.stored.v2.Steady.memory:type_name -> checkpoint.stored.v2.Histogram
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_checkpoint_stored_v2_stored_proto_init() }
@@ -1558,7 +1761,7 @@ func file_checkpoint_stored_v2_stored_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_checkpoint_stored_v2_stored_proto_rawDesc), len(file_checkpoint_stored_v2_stored_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

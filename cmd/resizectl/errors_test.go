@@ -25,7 +25,7 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 	{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
-	{"export", "-f", "testdata"}, {"usage"}, {"usage", "deploy/web"}, {"usage", "-w"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "sources"}}
+	{"export", "-f", "testdata"}, {"usage"}, {"usage", "deploy/web"}, {"usage", "-w"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "savings", "--since", "1h"}, {"usage", "sources"}}
 
 func TestErrorsRules(t *testing.T) {
 	t.Run("prints server errors verbatim", printsServerErrorsVerbatim)
@@ -139,7 +139,7 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
 		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
 		{"workloads", "list"}, {"nodes", "list"}, {"history", "list", "-A"},
-		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "sources"}} {
+		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "savings", "--since", "1h"}, {"usage", "sources"}} {
 		for _, output := range append(print.Formats[:], "jsonpath={}", "go-template={{.}}") {
 			var stderr bytes.Buffer
 			streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: cmdtest.FullDisk{}, ErrOut: &stderr}

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
+	c.apply(t, localcluster.BehindService(deploy.Namespace, port), deployment("shop", "web"))
 	c.awaitRunning(t, "shop", 1)
 	t.Run("a server without ratios says so", func(t *testing.T) {
 		c.awaitCheck(t, 1, "problems", "failure", deploy.ConfigMap)
@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 	})
 	c.apply(t, promptConfig())
 	s.ready(t)
-	c.markReady(t)
+	c.MarkReady(t, deploy.Namespace)
 	c.awaitSettled(t, s, "shop")
 	t.Run("a caller sees what it may do", func(t *testing.T) {
 		c.awaitCheck(t, 0, "caller-changes", "ok", "you may set ratios, pause pods, restore pods and freeze the cluster")

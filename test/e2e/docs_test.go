@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -115,7 +114,7 @@ func TestRunbooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
+	c.apply(t, localcluster.BehindService(deploy.Namespace, port), deployment("shop", "web"))
 	c.awaitRunning(t, "shop", 1)
 	c.awaitCPU(t, "shop", "web", "80m")
 	c.awaitSettled(t, s, "")

@@ -18,7 +18,6 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -49,7 +48,7 @@ func TestPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.apply(t, fmt.Appendf(nil, behindService, deploy.Namespace, port), deployment("shop", "web"))
+	c.apply(t, localcluster.BehindService(deploy.Namespace, port), deployment("shop", "web"))
 	c.awaitRunning(t, "shop", 1)
 	member := c.user(t, "dora", "shop-developers")
 
@@ -64,7 +63,7 @@ func TestPeople(t *testing.T) {
 	})
 	c.apply(t, promptConfig())
 	s.ready(t)
-	c.markReady(t)
+	c.MarkReady(t, deploy.Namespace)
 	c.awaitSettled(t, s, "shop")
 	t.Run("a member sees the pods of the team", func(t *testing.T) {
 		answered(t, member, setUp[0]+looks[0], "web-")
@@ -89,49 +88,6 @@ func TestPeople(t *testing.T) {
 	})
 	t.Run("the administrator may do everything", func(t *testing.T) {
 		answered(t, c.Kubeconfig, shellOfAdmin[0]+"resizectl status\nresizectl plan -A\nresizectl pause -n shop --for 2h --reason \"load test\"\nresizectl resume -n shop", "leader", "web-", "shop")
-	})
-}
-
-// behindService is a pod for a server that listens on this machine, to which pods in the test
-// cluster forward connections. Its arguments are the namespace and the port. The Service of the
-// Deployment selects the pod. Readiness is not probed here, so markReady sets it.
-const behindService = `
-apiVersion: v1
-kind: Pod
-metadata:
-  name: workload-resizer
-  namespace: %[1]s
-  labels: {app.kubernetes.io/name: workload-resizer, app.kubernetes.io/component: server}
-spec:
-  serviceAccountName: workload-resizer
-  automountServiceAccountToken: false
-  readinessGates: [{conditionType: e2e.workload-resizer.io/ready}]
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
-  containers:
-  - name: server
-    image: simulated/workload-resizer
-    ports: [{name: grpc, containerPort: %[2]s}]
-    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-`
-
-// markReady makes the pod behind the Service ready.
-func (c *cluster) markReady(t *testing.T) {
-	t.Helper()
-	const patch = `{"status": {"conditions": [{"type": "e2e.workload-resizer.io/ready", "status": "True"}]}}`
-	if _, err := c.client.CoreV1().Pods(deploy.Namespace).Patch(t.Context(), "workload-resizer", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
-		t.Fatal(err)
-	}
-	localcluster.Eventually(t, "the server's pod to be ready", func() error {
-		pod, err := c.client.CoreV1().Pods(deploy.Namespace).Get(t.Context(), "workload-resizer", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, condition := range pod.Status.Conditions {
-			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
-				return nil
-			}
-		}
-		return fmt.Errorf("its conditions are %v", pod.Status.Conditions)
 	})
 }
 

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,6 +69,7 @@ func usageIsCollectedKeptAndShown(t *testing.T) {
 
 	t.Run("the recommendation follows what was declared", func(t *testing.T) { u.follows(t, first) })
 	t.Run("sums add up", func(t *testing.T) { u.addsUp(t, first) })
+	t.Run("savings are counted", u.counts)
 	t.Run("a leader that is killed loses nothing that was stored", func(t *testing.T) {
 		u.stored(t)
 		u.replicas = append(u.replicas, serve())
@@ -74,6 +77,7 @@ func usageIsCollectedKeptAndShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.replicas = u.replicas[1:]
+		u.counts(t)
 		near(t, first, u.await(t, "n2d"))
 	})
 	t.Run("a node type where the workload never ran has a recommendation", func(t *testing.T) {
@@ -144,6 +148,31 @@ func (u *usedCluster) addsUp(t *testing.T, r *workloadresizerv1.Recommendation) 
 	}
 	if want := 2*0.03 + 0.5*0.004; math.Abs(sums.GetAuthoredCost()-want) > 1e-9 || sums.GetRecommendedCost() <= 0 || sums.GetRecommendedCost() >= want {
 		t.Errorf("costs %v and %v, want %v and less", sums.GetAuthoredCost(), sums.GetRecommendedCost(), want)
+	}
+}
+
+// counts waits until savings over time are known, and checks them.
+func (u *usedCluster) counts(t *testing.T) {
+	t.Helper()
+	request := &workloadresizerv1.ListSavingsRequest{
+		Namespace: "shop", SinceTime: timestamppb.New(time.Now().Add(-time.Hour)), Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"},
+	}
+	localcluster.Eventually(t, "savings over time", func() error {
+		list, err := u.usage().ListSavings(t.Context(), request)
+		if err != nil {
+			return err
+		}
+		if all := list.GetSavings(); len(all) != 1 || all[0].GetKnownDuration().AsDuration() == 0 || all[0].GetPods() != 2 {
+			return fmt.Errorf("%v", all)
+		}
+		return nil
+	})
+	list, err := u.usage().ListSavings(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cpu := cpuOf(t, list.GetSavings()[0].GetAuthored()); math.Abs(cpu-2) > 0.2 {
+		t.Errorf("%v", list)
 	}
 }
 

@@ -43,7 +43,7 @@ replica that answers.`,
 			Complete: completeFeeds(server),
 			Steps:    []command.Step{command.Name(&name, "the name of the feed is empty; omit it for all of them")},
 		},
-		Kind: feedKind,
+		Kind: FeedKind,
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.Feed], error) {
 			resp, err := feedsOf(ctx, c, name)
 			if err != nil {
@@ -57,7 +57,7 @@ replica that answers.`,
 					}
 					return print.Texts(o.Out, feedFaults(resp.GetFeeds())...)
 				},
-				Remarks: append(feedWarnings(resp.GetFeeds()), settingsWarnings(ctx, c)...),
+				Remarks: append(FeedWarnings(resp.GetFeeds()), settingsWarnings(ctx, c)...),
 			}, nil
 		},
 	}.Command(out, server)
@@ -90,8 +90,8 @@ func settingsWarnings(ctx context.Context, c *client.Client) []string {
 	return ratios.SourceWarnings(slices.DeleteFunc(resp.GetSources(), func(s *workloadresizerv1.RatioSource) bool { return s.GetName() != benchmarkSource }))
 }
 
-// feedWarnings warn of feeds that cannot be read, and say what is used instead.
-func feedWarnings(feeds []*workloadresizerv1.Feed) (texts []string) {
+// FeedWarnings warn of feeds that cannot be read, and say what is used instead.
+func FeedWarnings(feeds []*workloadresizerv1.Feed) (texts []string) {
 	for _, feed := range feeds {
 		if feed.GetMessage() == "" {
 			continue
@@ -105,7 +105,8 @@ func feedWarnings(feeds []*workloadresizerv1.Feed) (texts []string) {
 	return texts
 }
 
-func feedKind(o *print.Output) objects.Kind[*workloadresizerv1.Feed, *workloadresizerv1.Feed] {
+// FeedKind describes feeds.
+func FeedKind(o *print.Output) objects.Kind[*workloadresizerv1.Feed, *workloadresizerv1.Feed] {
 	type feed = *workloadresizerv1.Feed
 	return objects.Kind[feed, feed]{
 		Name: func(f feed) string { return "feed/" + f.GetName() },

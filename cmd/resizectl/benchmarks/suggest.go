@@ -52,7 +52,7 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 			Complete: completeSuggestions(server),
 			Steps:    []command.Step{command.Name(&nodeType, "the node type is empty; omit it for all of them")},
 		},
-		Kind: suggestionKind,
+		Kind: SuggestionKind,
 		Fetch: func(ctx context.Context, c *client.Client, o *print.Output) (*objects.Answer[*workloadresizerv1.Suggestion], error) {
 			if nodeType != "" {
 				return suggestionFor(ctx, c, nodeType)
@@ -80,7 +80,8 @@ func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*obj
 	}, err
 }
 
-func suggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion] {
+// SuggestionKind describes suggestions.
+func SuggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion] {
 	type suggestion = *workloadresizerv1.Suggestion
 	return objects.Kind[suggestion, suggestion]{
 		Name: func(s suggestion) string { return "nodetype/" + s.GetNodeType() },

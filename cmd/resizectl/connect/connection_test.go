@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/workload-resizer/workload-resizer/client"
 )
@@ -22,6 +24,7 @@ func TestConnection(t *testing.T) {
 	t.Run("limits streams only by a given timeout", limitsStreamsOnlyByAGivenTimeout)
 	t.Run("selects the cluster in commands that users copy", selectsTheClusterInCommandsThatUsersCopy)
 	t.Run("says where to look while no server has published its authority", saysWhereToLookWhileNoServerHasPublishedItsAuthority)
+	t.Run("says that a credential plugin may ask", saysThatACredentialPluginMayAsk)
 }
 
 // They must not change the cluster of the current context.
@@ -114,6 +117,26 @@ func saysWhereToLookWhileNoServerHasPublishedItsAuthority(t *testing.T) {
 	err := c.Call(t.Context(), func(context.Context, *client.Client) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "is not published yet; check whether its pods are ready, and read their logs") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func saysThatACredentialPluginMayAsk(t *testing.T) {
+	for mode, want := range map[string]bool{"IfAvailable": true, "Always": true, "Never": false} {
+		file := filepath.Join(t.TempDir(), "kubeconfig")
+		content := "apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters: [{name: a, cluster: {server: \"https://127.0.0.1:1\"}}]\ncontexts: [{name: a, context: {cluster: a, user: ann}}]\n" +
+			"users: [{name: ann, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: login, interactiveMode: " + mode + "}}}]\n"
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		root := &cobra.Command{}
+		c := New(root, io.Discard, "", false)
+		if err := root.PersistentFlags().Parse([]string{"--context", "a", "--kubeconfig", file}); err != nil {
+			t.Fatal(err)
+		}
+		err := c.explain(status.Error(codes.DeadlineExceeded, "context deadline exceeded"))
+		if says := strings.Contains(err.Error(), "credential plugin login asks"); says != want {
+			t.Errorf("%s: %v", mode, err)
+		}
 	}
 }
 

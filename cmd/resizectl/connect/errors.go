@@ -23,7 +23,7 @@ func (c *Connection) explain(err error) error {
 	isStatus, isBroken := errors.As(err, &answer), errors.As(err, &broken)
 	switch {
 	case c.timeout > 0 && status.Code(err) == codes.DeadlineExceeded && client.Reason(err) == "":
-		return fmt.Errorf("no complete answer from %s within %s; allow more time with --timeout (0 for no limit)", c.where(), c.timeout)
+		return fmt.Errorf("no complete answer from %s within %s; allow more time with --timeout (0 for no limit)%s", c.where(), c.timeout, c.mayAsk())
 	case isBroken:
 		return fmt.Errorf("the answer from %s ended early, after %s, so it is not complete: %s; run the command again",
 			c.where(), print.CountOf(int64(broken.Received), "pod"), MessageOf(broken.Err))
@@ -38,6 +38,16 @@ func (c *Connection) explain(err error) error {
 		return errors.New(RefusedBecause(err))
 	}
 	return err
+}
+
+// mayAsk says that a plugin for credentials may wait for an answer of the user, who may look elsewhere; empty if there is none.
+func (c *Connection) mayAsk() string {
+	if inCluster, _ := c.inCluster(); inCluster {
+		if plugin := c.kube.plugin(); plugin != "" {
+			return ", or, if the credential plugin " + plugin + " asks something in the terminal of this command, answer it there"
+		}
+	}
+	return ""
 }
 
 // where names the server that is called.

@@ -3,6 +3,8 @@ package connect
 import (
 	"cmp"
 	"os"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Identity is where calls go, and as whom, as far as flags, environment and kubeconfig say so.
@@ -49,4 +51,18 @@ func (k *kubeconfigFlags) names() (context, user string) {
 		user = of.AuthInfo
 	}
 	return context, user
+}
+
+// plugin returns the program that gets the credentials of the user that the kubeconfig selects; empty if there is none, or it never asks.
+func (k *kubeconfigFlags) plugin() string {
+	config, err := k.loader().RawConfig()
+	if err != nil {
+		return ""
+	}
+	_, user := k.names()
+	of := config.AuthInfos[user]
+	if of == nil || of.Exec == nil || of.Exec.InteractiveMode == clientcmdapi.NeverExecInteractiveMode {
+		return ""
+	}
+	return of.Exec.Command
 }

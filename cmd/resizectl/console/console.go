@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,14 +39,14 @@ func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	o := &options{out: out, server: server}
 	cmd := &cobra.Command{
 		Use:   "console [PATH]",
-		Short: "Show the cluster in a browser: workloads, nodes, history, explanations",
-		Long: `Show the cluster in a browser: workloads, nodes, history, and why each pod has its size.
-PATH is the page to begin with, such as '/workloads?namespace=shop', as "Copy link" on
-each page copies it.
+		Short: "Show the cluster in a browser: workloads, nodes, savings, plans, history, setup",
+		Long: `Show the cluster in a browser: workloads, nodes, what was saved over time, plans, history,
+setup, and why each pod has its size. PATH is the page to begin with, such as
+'/workloads?namespace=shop', as "Copy link" on each page copies it.
 
 The pages are served on this machine, by this command, until Ctrl-C. They show what the
-server lets you see, and are live. They change nothing: for each change, they have a
-command to copy.
+server lets you see, and are live, except plans. They change nothing: for each change,
+they have a command to copy.
 
 Only your browser can read the pages: their address is secret, and the login that
 leads there works once, within a minute. It is passed in a file that only you can read.
@@ -62,7 +63,7 @@ resolve names that end in .localhost cannot open the pages; Chrome, Edge and Fir
   # Print the address instead, on a port that SSH forwards
   resizectl console --no-open --port 8001`,
 		Args:              command.Args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"/", "/workloads", "/nodes", "/history"}, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(pages.Navigation(), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              command.Steps(o.run, o.complete),
 	}
 	cmd.Flags().BoolVar(&o.noOpen, "no-open", false, "print the address instead of opening it in a browser")
@@ -79,7 +80,7 @@ func (o *options) complete(cmd *cobra.Command, args []string) error {
 		return command.UsageErrorf(cmd, "--port %d is no port: set it to a number from 1 to 65535, or omit it", o.port)
 	}
 	if !pages.Has(o.path) {
-		return command.UsageErrorf(cmd, "there is no page %q: begin with /, /workloads, /nodes or /history", print.OneLine(o.path))
+		return command.UsageErrorf(cmd, "there is no page %q: begin with one of %s", print.OneLine(o.path), strings.Join(pages.Navigation(), ", "))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +69,9 @@ func scripted() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{{
 			Pods: 9, UnknownPods: 2, Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Saved: both("10", "10Gi"), Used: both("4", "9Gi"), AuthoredCost: new(2.0),
 		}}}),
+		cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "metrics-server"}}}),
+		cmdtest.Returns(&workloadresizerv1.ListFeedsResponse{Feeds: []*workloadresizerv1.Feed{{Name: "table " + hostile, Message: "the feed is late"}}}),
+		cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{{NodeType: "n4", BaselineNodeType: "n2d", Ratio: new(1.08), CpuPerf: new(1.08)}}}),
 		cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{{
 			Recommendation: &workloadresizerv1.Recommendation{Namespace: "shop", Workload: web, Container: hostile, UnknownMessage: "too little is known"},
 		}}}),
@@ -241,6 +245,21 @@ func TestPages(t *testing.T) {
 		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl pause deployment/web -n shop --dry-run=server", "it was throttled", "too little is known"}},
 		{"/nodes?type=c3", []string{"1 of 2 nodes", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
 		{"/history?kind=revert", []string{"cpu 1 → cpu 2", "no replica recorded", `class="entry gap"`, `href="/history?kind=revert&page=older" rel="next"`, `href="/pods/shop/web-0"`, `<option value="revert" selected>`}},
+		{"/nodes/node-2", []string{"Node node-2", "<b>Type</b>", "c3", `href="/pods/`}},
+		{"/nodes/gone", []string{"There is no such node now."}},
+		{"/search?q=shop/web-5c9-x7k", []string{`href="/pods/shop/web-5c9-x7k"`, `href="/workloads/shop/Deployment/web"`}},
+		{"/search?q=Shop/deploy/WEB", []string{`href="/workloads/shop/Deployment/web"`}},
+		{"/search?q=deployment.apps/web", []string{`href="/workloads/shop/Deployment/web"`}},
+		{"/search?q=node/node-2", []string{`href="/nodes/node-2"`}},
+		{"/search?q=other/web", []string{"Nothing that you can see"}},
+		{"/search?q=pod/web-0", []string{`<a href="/pods/shop/web-0">shop/web-0</a>, of <a href="/workloads/shop/Deployment/web">`}},
+		{"/?namespace=shop&days=7", []string{"In the last 7 days in shop", `<option value="7" selected>`}},
+		{"/?days=8", []string{"In the last 30 days"}},
+		{"/search?q=NODE-2", []string{`href="/nodes/node-2"`}},
+		{"/search?q=shop", []string{`href="/workloads?namespace=shop"`}},
+		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
+		{"/search", []string{"Type or paste"}},
+		{"/setup", []string{"the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
 		{"/pods/shop/web-0", []string{"shop/pod/web-0", "Decision: <b>skip</b>", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
 	} {
 		resp, body := r.get(tc.path)
@@ -355,6 +374,31 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestTurns checks that a page waits for its turn while another page, or a command of the user, plans many pods.
+func TestTurns(t *testing.T) {
+	busy := cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "your credential already has 1 previews of many pods running")
+	var savings, lists atomic.Int64
+	server := cmdtest.Answering(scripted(),
+		cmdtest.On(func(*workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+			if savings.Add(1) <= 3 {
+				return nil, busy
+			}
+			return &workloadresizerv1.ListSavingsResponse{Savings: []*workloadresizerv1.Savings{{Authored: both("31", "60Gi")}}}, nil
+		}),
+		cmdtest.On(func(*workloadresizerv1.ListWorkloadsRequest) (*workloadresizerv1.ListWorkloadsResponse, error) {
+			if lists.Add(1) == 1 {
+				return nil, busy
+			}
+			return &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("shop", "web", 3, "NotOwned")}}, nil
+		}))
+	r := start(t, server.Serve(t))
+	for path, want := range map[string]string{"/": ">31<", "/workloads": "deployment/web"} {
+		if _, body := r.get(path); !strings.Contains(body, want) || strings.Contains(body, "previews of many pods") {
+			t.Errorf("%s has no %s:\n%s", path, want, body)
+		}
+	}
+}
+
 func TestOpens(t *testing.T) {
 	defer func(before func(string) error) { open = before }(open)
 	t.Setenv("HOME", t.TempDir())
@@ -388,8 +432,8 @@ func TestOpens(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, tc := range []struct{ line, want string }{
-		{"workloads", `there is no page "workloads": begin with /, /workloads, /nodes or /history`},
-		{"/plans", `there is no page "/plans"`},
+		{"workloads", `there is no page "workloads": begin with one of /, /workloads, /nodes, /plans, /history, /setup`},
+		{"/savings", `there is no page "/savings"`},
 		{"//evil.example/", `there is no page`},
 		{"http://evil.example/", `there is no page`},
 		{"/assets/app.js", `there is no page`},

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -48,32 +46,8 @@ func (f Filter) Request(now time.Time) (*workloadresizerv1.ListEntriesRequest, e
 		request.Kinds = append(request.Kinds, gap)
 	}
 	var err error
-	if request.SinceTime, err = parseTime(now, "since", f.Since); err != nil {
+	if request.SinceTime, request.UntilTime, err = command.ParseTimes(now, f.Since, f.Until); err != nil {
 		return nil, err
-	}
-	if request.UntilTime, err = parseTime(now, "until", f.Until); err != nil {
-		return nil, err
-	}
-	if since, until := request.GetSinceTime(), request.GetUntilTime(); since != nil && until != nil && !since.AsTime().Before(until.AsTime()) {
-		return nil, fmt.Errorf("until %s is not after --since %s", f.Until, f.Since)
 	}
 	return request, nil
-}
-
-// timeForm is how the help describes a time.
-const timeForm = "a time such as 2026-11-21T18:00:00Z, or how long ago, such as 2h or 2d"
-
-// parseTime parses a time; nil if there is none.
-func parseTime(now time.Time, name, text string) (*timestamppb.Timestamp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return timestamppb.New(at), nil
-	}
-	var ago time.Duration
-	if err := command.Duration(&ago).Set(text); err != nil || ago < 0 {
-		return nil, fmt.Errorf("%s %q must be %s", name, print.OneLine(text), timeForm)
-	}
-	return timestamppb.New(now.Add(-ago)), nil
 }

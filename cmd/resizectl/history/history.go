@@ -78,7 +78,7 @@ first. An argument selects a pod, or a workload: TYPE/NAME, such as deployment/w
 		Complete: connect.CompleteObjects(server),
 		Flags: func(cmd *cobra.Command) {
 			s.addFlags(cmd, "list")
-			cmd.Flags().StringVar(&s.until, "until", "", "only what happened before then: "+timeForm)
+			cmd.Flags().StringVar(&s.until, "until", "", "only what happened before then: "+command.TimeForm)
 			s.limit.AddFlag(cmd, defaultLimit, "entries", "all that are kept")
 		},
 		Steps: []command.Step{s.complete(out.Now), s.limit.Check},

@@ -41,7 +41,7 @@ func (s *selection) addFlags(cmd *cobra.Command, verb string) {
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, verb+" the entries of the cluster and of every namespace, regardless of --namespace")
 	flags.StringSliceVar(&s.kindNames, "kind", nil, "only entries of these kinds, any of "+strings.Join(words, ", ")+"; gaps are always included")
 	flags.StringVar(&s.actedBy, "acted-by", "", "only what this account did, such as ann or workload-resizer, and gaps")
-	flags.StringVar(&s.since, "since", "", "only what happened since then: "+timeForm)
+	flags.StringVar(&s.since, "since", "", "only what happened since then: "+command.TimeForm)
 	command.CompleteFlag(cmd, "kind", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -19,7 +19,7 @@ type planOptions struct {
 	selection
 	server     *connect.Connection
 	serverSide bool
-	whatIf     whatIf
+	whatIf     WhatIf
 	assumed    *workloadresizerv1.WhatIf
 	manifest   manifestSource
 	// manifestNamespace is the namespace of objects that name none.
@@ -118,7 +118,7 @@ Nothing is changed. The exit code is as for "kubectl diff":
 	command.CompleteFlag(cmd, "node", connect.CompleteNodes(server))
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
 	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
-	command.CompleteFlag(cmd, whatIfMode, cobra.FixedCompletions([]string{"observe", "initial", "apply"}, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, whatIfMode, cobra.FixedCompletions(Modes, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
 	command.AddListFlags(cmd, &o.Output)
 	return cmd
@@ -134,7 +134,7 @@ func (o *planOptions) complete(cmd *cobra.Command, args []string) (err error) {
 	case o.manifest.named() && o.manifest.config == "":
 		o.manifestNamespace = o.server.NamespaceOfManifests()
 	}
-	o.assumed, err = o.whatIf.message(cmd)
+	o.assumed, err = o.whatIf.complete(cmd)
 	return err
 }
 

@@ -281,8 +281,10 @@ func planKind(withNamespace bool) objects.Kind[*workloadresizerv1.Plan, row] {
 	}
 }
 
-// Table returns plans of pods, all in one namespace, as a table: a row per container.
-func Table(all ...*workloadresizerv1.Plan) *metav1.Table { return planKind(false).Table(all...) }
+// Table returns plans of pods as a table, with a column of their namespaces or without: a row per container.
+func Table(withNamespace bool, all ...*workloadresizerv1.Plan) *metav1.Table {
+	return planKind(withNamespace).Table(all...)
+}
 
 func planName(plan *workloadresizerv1.Plan) string { return print.PodName(plan.GetPod()) }
 

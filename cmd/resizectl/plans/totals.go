@@ -17,19 +17,24 @@ import (
 // PrintTotals prints the totals of the plans: the number of pods by decision, the change in
 // their requests, and why the other pods are not resized.
 func PrintTotals(w io.Writer, p print.Painter, s *workloadresizerv1.PlanSummary) error {
+	_, err := io.WriteString(w, strings.Join(Totals(p, s), "\n")+"\n")
+	return err
+}
+
+// Totals returns the lines of PrintTotals.
+func Totals(p print.Painter, s *workloadresizerv1.PlanSummary) (lines []string) {
 	text := fmt.Sprintf("%s: %d to resize, %d aligned, %d skipped", print.CountOf(s.GetPods(), "pod"), s.GetResize(), s.GetAligned(), s.GetSkip())
 	if s.GetIncomplete() {
 		text += ", without namespaces that you cannot see"
 	}
-	text += "\n"
+	lines = append(lines, text)
 	if delta := deltaText(p, s.GetRequestDelta()); delta != "" {
-		text += "requests: " + delta + "\n"
+		lines = append(lines, "requests: "+delta)
 	}
 	if codes := countsText(s.GetCodes()); codes != "" {
-		text += "reasons: " + codes + "\n"
+		lines = append(lines, "reasons: "+codes)
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return lines
 }
 
 // deltaText returns e.g. "cpu 1500m freed, memory 2Gi added" for {"cpu": "-1500m",

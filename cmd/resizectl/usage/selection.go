@@ -48,6 +48,9 @@ func (s *selection) complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// named reports whether a workload is selected by its name.
+func (s *selection) named() bool { return s.workload != nil || s.name != "" }
+
 func (s *selection) request() *workloadresizerv1.ListRecommendationsRequest {
 	request := &workloadresizerv1.ListRecommendationsRequest{Namespace: s.namespace, LabelSelector: s.labels, Workload: s.workload}
 	if s.allNamespaces {

@@ -52,7 +52,7 @@ knows only what the leader has stored.
   resizectl usage sources -o wide`,
 		},
 		Kind: func(o *print.Output) objects.Kind[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource] {
-			return sourceKind(o, collecting)
+			return SourceKind(o, collecting)
 		},
 		Fetch: func(ctx context.Context, c *client.Client, _ *print.Output) (*objects.Answer[*workloadresizerv1.UsageSource], error) {
 			resp, err := c.GetUsageStatus(ctx)
@@ -60,7 +60,7 @@ knows only what the leader has stored.
 			return &objects.Answer[*workloadresizerv1.UsageSource]{
 				Objects: resp.GetSources(), Document: []proto.Message{resp},
 				Below:   func(o *print.Output) error { return printStorage(o, resp) },
-				Remarks: usageWarnings(resp),
+				Remarks: SourceWarnings(resp),
 			}, err
 		},
 	}.Command(out, server)
@@ -80,8 +80,8 @@ func printStorage(o *print.Output, resp *workloadresizerv1.GetUsageStatusRespons
 	return nil
 }
 
-// usageWarnings say what is wrong, and what to do about it.
-func usageWarnings(resp *workloadresizerv1.GetUsageStatusResponse) (texts []string) {
+// SourceWarnings say what is wrong, and what to do about it.
+func SourceWarnings(resp *workloadresizerv1.GetUsageStatusResponse) (texts []string) {
 	if !resp.GetCollecting() {
 		texts = append(texts, "note: the replica that answers does not lead, or has not read the stored history yet, so it reads no source; \"resizectl status\" shows which replica leads")
 	}
@@ -100,8 +100,8 @@ func usageWarnings(resp *workloadresizerv1.GetUsageStatusResponse) (texts []stri
 	return texts
 }
 
-// sourceKind describes sources; collecting means that the replica that answers reads them.
-func sourceKind(o *print.Output, collecting bool) objects.Kind[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource] {
+// SourceKind describes sources; collecting means that the replica that answers reads them.
+func SourceKind(o *print.Output, collecting bool) objects.Kind[*workloadresizerv1.UsageSource, *workloadresizerv1.UsageSource] {
 	type source = *workloadresizerv1.UsageSource
 	return objects.Kind[source, source]{
 		Name: func(s source) string { return "source/" + s.GetName() },

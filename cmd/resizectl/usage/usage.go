@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -171,6 +172,7 @@ func eventKey(item *workloadresizerv1.Recommendation) string {
 type savingsOptions struct {
 	print.Output
 	selection
+	past
 	server *connect.Connection
 	by     by
 }
@@ -205,6 +207,14 @@ There is one row per workload, and the totals follow; "*" stands for every names
 workload, and "-" for pods that count for no workload, such as a pod without a controller.
 WORKLOAD selects one, as in resizectl usage.
 
+With --since, it shows what was requested, used and saved over time: CPU in core-hours,
+memory in GiB-hours, and what is saved in money at the prices of the nodes. Time before
+prices were set has no value. Times are extended to whole hours, and for workloads to whole
+days, in UTC; 90 days are kept. PODS is the mean. COUNTED is for how long the amounts are
+known, and "-" means that nothing was counted. Pods without a workload are only in totals.
+-o wide also has the nodes, in totals of the whole cluster. -o json has means, and
+for how long they are known ("knownDuration"). --sort-by compares means.
+
 -o wide also shows what the pods of known usage request (MEASURED), to compare it with what
 they use. Tables round. -o json and -o yaml are exact: "savings" has the workloads as in the
 API, and "namespaces" and "total" have the sums over them. Costs are per hour there.
@@ -218,25 +228,35 @@ API, and "namespaces" and "total" have the sums over them. Costs are per hour th
   # Show what one workload saves
   resizectl usage savings deployment/web -n shop
 
+  # Show what was saved in a namespace within 30 days, and in the cluster on each day of a week
+  resizectl usage savings -n shop --since 30d
+  resizectl usage savings -A --since 7d --by day
+
   # Print how much memory resizes save in the cluster
   resizectl usage savings -A -o json | jq -r .total.saved.memory`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: connect.CompleteWorkloads(server),
-		RunE:              command.Steps(o.run, o.complete),
+		RunE: command.Steps(o.run, o.selection.complete, func(cmd *cobra.Command, _ []string) error {
+			return o.past.complete(cmd, o.Now(), o.by, &o.selection, o.Format)
+		}),
 	}
-	o.addFlags(cmd)
-	cmd.Flags().Var(command.OneOf(&o.by, "what", savingGroups), "by", "what a row is about: namespace or workload")
+	o.selection.addFlags(cmd)
+	o.past.addFlags(cmd)
+	cmd.Flags().Var(command.OneOf(&o.by, "what", savingGroups), "by", "what a row is about: namespace or workload; with --since, also day or hour")
 	command.CompleteFlag(cmd, "by", cobra.FixedCompletions(savingGroups, cobra.ShellCompDirectiveNoFileComp))
 	command.AddListFlags(cmd, &o.Output)
 	return cmd
 }
 
 // savingGroups are the values of --by.
-var savingGroups = groupings[:2]
+var savingGroups = append(slices.Clone(groupings[:2]), string(byDay), string(byHour))
 
 func (o *savingsOptions) run(ctx context.Context) error {
+	if o.since != nil {
+		return o.showPast(ctx)
+	}
 	return o.list(ctx, o.server, &o.Output, o.by, func(ctx context.Context, c *client.Client) (*report, error) {
-		selected := o.request()
+		selected := o.selection.request()
 		resp, err := c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Namespace: selected.GetNamespace(), LabelSelector: selected.GetLabelSelector(), Workload: selected.GetWorkload()})
 		if err != nil {
 			return nil, err

@@ -1,6 +1,9 @@
 package pages
 
 import (
+	"context"
+	"time"
+
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -57,4 +60,23 @@ func partOf[T any](value T, err error) (part[T], error) {
 		return part[T]{}, err
 	}
 	return part[T]{Problem: print.OneLine(connect.RefusedBecause(err))}, nil
+}
+
+// turn is how long a call that plans many pods waits before it is tried again. One caller may have few of them at the same time, and all
+// open pages are one caller, together with the user's own commands.
+const turn = 500 * time.Millisecond
+
+// inTurn returns what ask returns, which it repeats while the caller has too many such calls.
+func inTurn[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	for {
+		value, err := ask()
+		if client.Reason(err) != "TOO_MANY_PREVIEWS" {
+			return value, err
+		}
+		select {
+		case <-time.After(turn):
+		case <-ctx.Done():
+			return value, err
+		}
+	}
 }

@@ -26,7 +26,7 @@ var nodesPage = page{
 	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
 		var all nodeList
 		var err error
-		if all.nodes, err = partOf(allNodes(ctx, c)); err != nil {
+		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
 			return nil, err
 		}
 		all.ratios, err = partOf(c.ListRatios(ctx))
@@ -69,7 +69,10 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		Warnings                  []note
 	}{
 		Nodes: tableOf(nodes.Kind(o).Table(shown...), false, func(row int) string { return shown[row].GetName() }, func(_ int, column, text string) string {
-			if column == "Type" {
+			switch column {
+			case "Name":
+				return nodePath(text)
+			case "Type":
 				return filter(text)
 			}
 			return ""

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/workload-resizer/workload-resizer/client"
 	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
@@ -29,28 +31,22 @@ type overview struct {
 	savings part[*workloadresizerv1.ListSavingsResponse]
 	holds   part[*workloadresizerv1.ListHoldsResponse]
 	reverts part[[]*workloadresizerv1.JournalEntry]
+	trend   part[*workloadresizerv1.ListSavingsResponse]
 }
 
 var overviewPage = page{
 	pattern: "/{$}", nav: "Overview", template: "overview",
 	title: func(*http.Request) string { return "Overview" },
-	key:   func(*http.Request) string { return "" },
+	key:   func(r *http.Request) string { of := trendOptionsOf(r.URL.Query()); return of.Days + " " + of.Namespace },
 	read:  readOverview,
-	view:  func(o *print.Output, value any, _ *http.Request) any { return overviewOf(o, value.(*overview)) },
+	view: func(o *print.Output, value any, r *http.Request) any {
+		v := overviewOf(o, value.(*overview))
+		v.TrendOptions = trendOptionsOf(r.URL.Query())
+		return v
+	},
 }
 
-func readOverview(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
-	var all overview
-	var err error
-	if all.status, err = partOf(c.Status(ctx)); err != nil {
-		return nil, err
-	}
-	if all.savings, err = partOf(c.ListSavings(ctx, &workloadresizerv1.ListSavingsRequest{Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_TOTAL})); err != nil {
-		return nil, err
-	}
-	if all.holds, err = partOf(c.ListHolds(ctx, "")); err != nil {
-		return nil, err
-	}
+func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 	reverts, err := journal.Filter{
 		Kinds: []string{print.EntryKind(workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT)}, Since: lately,
 	}.Request(time.Now())
@@ -58,14 +54,36 @@ func readOverview(ctx context.Context, c *client.Client, _ *http.Request) (any, 
 		return nil, err
 	}
 	reverts.PageSize = mostReverts
-	all.reverts, err = partOf(entries(ctx, c, reverts))
-	return &all, err
+	of, past := trendOptionsOf(r.URL.Query()), total()
+	past.Namespace = of.Namespace
+	var all overview
+	var parts errgroup.Group
+	read(ctx, &parts, &all.status, func() (*workloadresizerv1.GetStatusResponse, error) { return c.Status(ctx) })
+	read(ctx, &parts, &all.savings, func() (*workloadresizerv1.ListSavingsResponse, error) { return c.ListSavings(ctx, total()) })
+	read(ctx, &parts, &all.holds, func() (*workloadresizerv1.ListHoldsResponse, error) { return c.ListHolds(ctx, "") })
+	read(ctx, &parts, &all.reverts, func() ([]*workloadresizerv1.JournalEntry, error) { return entries(ctx, c, reverts) })
+	read(ctx, &parts, &all.trend, func() (*workloadresizerv1.ListSavingsResponse, error) { return listTrend(ctx, c, past, of.Days) })
+	return &all, parts.Wait()
+}
+
+func total() *workloadresizerv1.ListSavingsRequest {
+	return &workloadresizerv1.ListSavingsRequest{Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_TOTAL}
+}
+
+// read lets a group read a part of a page.
+func read[T any](ctx context.Context, group *errgroup.Group, to *part[T], ask func() (T, error)) {
+	group.Go(func() (err error) {
+		*to, err = partOf(inTurn(ctx, ask))
+		return err
+	})
 }
 
 // overviewView is what the overview shows.
 type overviewView struct {
 	Attention     []note
 	Sums          *sumsView
+	Trend         trendView
+	TrendOptions  trendOptions
 	SumsProblem   string
 	Pods          table
 	StatusProblem string
@@ -84,21 +102,27 @@ type overviewView struct {
 // alarms are the names of the lines of a status that need a person.
 var alarms = []string{"frozen", "degraded", "restore", "no room", "overload", "problem"}
 
-func overviewOf(o *print.Output, all *overview) any {
-	v := overviewView{
+// statusNote returns a line of a status. It is bad if it needs a person.
+func statusNote(o *print.Output, line *status.Line) note {
+	text := line.Text
+	if line.Name == "problem" && len(line.Commands) > 0 { // It has no room for that.
+		text += "; this command shows whether one was measured"
+	}
+	n := noteOf(o, line.Name, text, line.Commands...)
+	n.Bad = slices.Contains(alarms, line.Name)
+	return n
+}
+
+func overviewOf(o *print.Output, all *overview) *overviewView {
+	v := &overviewView{
 		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
-		Sums: sumsOf(all.savings.Value), Reverts: entryViews(all.reverts.Value),
+		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value),
 	}
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)
 		for _, line := range status.Lines(o, s) {
-			text := line.Text
-			if line.Name == "problem" && len(line.Commands) > 0 { // It has no room for that.
-				text += "; this command shows whether one was measured"
-			}
-			switch n := noteOf(o, line.Name, text, line.Commands...); {
-			case slices.Contains(alarms, line.Name):
-				n.Bad = true
+			switch n := statusNote(o, &line); {
+			case n.Bad:
 				v.Attention = append(v.Attention, n)
 			case !slices.Contains([]string{"problems", "queue", "holds"}, line.Name):
 				v.Server = append(v.Server, n)

@@ -50,10 +50,12 @@ type page struct {
 	read func(context.Context, *client.Client, *http.Request) (any, error)
 	// view returns what the template shows of that.
 	view func(*print.Output, any, *http.Request) any
+	// once means that it is read for each request, until the browser gives up, and does not change then.
+	once bool
 }
 
 // subjects are the pages, those of the navigation in its order.
-var subjects = []page{overviewPage, workloadsPage, nodesPage, historyPage, workloadPage, podPage}
+var subjects = []page{overviewPage, workloadsPage, nodesPage, plansPage, historyPage, setupPage, workloadPage, podPage, nodePage, searchPage}
 
 // templates are the templates by name. Those of the parts that pages share are in all of them.
 var templates = func() map[string]*template.Template {
@@ -78,6 +80,9 @@ func New(ctx context.Context, server Server, out print.Output) *Pages {
 func (p *Pages) register() {
 	for _, s := range subjects {
 		p.mux.HandleFunc("GET "+s.pattern, func(w http.ResponseWriter, r *http.Request) { p.show(w, r, s) })
+		if s.once {
+			continue
+		}
 		p.mux.HandleFunc("GET /live"+s.pattern, func(w http.ResponseWriter, r *http.Request) { p.follow(w, r, s) })
 	}
 	assets, err := fs.Sub(files, "assets")
@@ -105,6 +110,19 @@ func Has(address string) bool {
 	_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: u})
 	return pattern != ""
 }
+
+// Navigation returns the addresses of the pages that the navigation leads to, in its order.
+func Navigation() (paths []string) {
+	for _, s := range subjects {
+		if s.nav != "" {
+			paths = append(paths, s.path())
+		}
+	}
+	return paths
+}
+
+// path returns the address of a page whose pattern has no wildcards.
+func (s *page) path() string { return strings.TrimSuffix(s.pattern, "{$}") }
 
 // layout is what the template of a whole page shows.
 type layout struct {
@@ -139,6 +157,11 @@ const firstAnswer = 5 * time.Second
 
 // show answers with a whole page.
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
+	if s.once {
+		value, err := p.ask(r.Context(), r, s)
+		p.write(w, http.StatusOK, s.template, p.layout(r, p.region(r, s, feed.State{Value: value, Err: err})))
+		return
+	}
 	watch := p.watch(r, s)
 	defer watch.Close()
 	ctx, cancel := context.WithTimeout(r.Context(), firstAnswer)
@@ -156,7 +179,7 @@ func (p *Pages) layout(r *http.Request, region region) layout {
 	l := layout{Identity: p.server.Identity(), Title: region.Title, Region: region}
 	for _, s := range subjects {
 		if s.nav != "" {
-			path := strings.TrimSuffix(s.pattern, "{$}")
+			path := s.path()
 			l.Nav = append(l.Nav, link{Name: s.nav, Path: path, Current: r.URL.Path == path || path != "/" && strings.HasPrefix(r.URL.Path, path+"/")})
 		}
 	}
@@ -180,13 +203,19 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request, s page) {
 }
 
 func (p *Pages) watch(r *http.Request, s page) *feed.Watch {
-	return p.feeds.Watch(s.pattern+" "+s.key(r), func(ctx context.Context) (value any, err error) {
-		err = p.server.Ask(ctx, func(ctx context.Context, c *client.Client) error {
-			value, err = s.read(ctx, c, r)
-			return err
-		})
-		return value, err
+	return p.feeds.Watch(s.pattern+" "+s.key(r), func(ctx context.Context) (any, error) { return p.ask(ctx, r, s) })
+}
+
+// ask reads what a page shows.
+func (p *Pages) ask(ctx context.Context, r *http.Request, s page) (value any, err error) {
+	err = p.server.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+		value, err = inTurn(ctx, func() (any, error) { return s.read(ctx, c, r) })
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
 }
 
 func (p *Pages) region(r *http.Request, s page, state feed.State) region {

@@ -21,7 +21,7 @@ var podPage = page{
 	},
 	view: func(o *print.Output, value any, _ *http.Request) any {
 		e := value.(*workloadresizerv1.Explanation)
-		shown := plans.Table(e.GetPlan())
+		shown := plans.Table(false, e.GetPlan())
 		return struct {
 			Decision   string
 			Containers table

@@ -13,6 +13,8 @@ import (
 
 // table is a table of a page.
 type table struct {
+	// Label is what screen readers call it.
+	Label   string
 	Columns []column
 	Rows    []tableRow
 }

@@ -16,7 +16,7 @@ func TestKept(t *testing.T) {
 			}
 		}
 	}
-	if forms != 3 {
+	if forms != 5 {
 		t.Errorf("%d forms", forms)
 	}
 	for _, want := range []string{`<main id="main" `, `>{{template "region" .Region}}</main>`} {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
@@ -29,6 +31,7 @@ type oneWorkload struct {
 	more    bool
 	needs   part[*workloadresizerv1.GetRecommendationResponse]
 	entries part[[]*workloadresizerv1.JournalEntry]
+	trend   part[*workloadresizerv1.ListSavingsResponse]
 }
 
 var workloadPage = page{
@@ -48,33 +51,56 @@ func named(r *http.Request) *workloadresizerv1.Workload {
 
 func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 	var one oneWorkload
-	var err error
+	var parts errgroup.Group
 	namespace, of := r.PathValue("namespace"), named(r)
-	if one.list, err = partOf(c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{Namespace: namespace, Workload: of})); err != nil {
-		return nil, err
-	}
-	if one.plans, err = partOf(one.pods(ctx, c, namespace, of)); err != nil {
-		return nil, err
-	}
-	if one.needs, err = partOf(c.GetRecommendation(ctx, namespace, of)); err != nil {
-		return nil, err
-	}
-	one.entries, err = partOf(entries(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents}))
-	return &one, err
+	read(ctx, &parts, &one.list, func() (*workloadresizerv1.ListWorkloadsResponse, error) {
+		return c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{Namespace: namespace, Workload: of})
+	})
+	read(ctx, &parts, &one.plans, func() (all []*workloadresizerv1.Plan, err error) {
+		all, one.more, err = firstPlans(c.PreviewPlans(ctx, namespace, client.OfWorkload(of)))
+		return all, err
+	})
+	read(ctx, &parts, &one.needs, func() (*workloadresizerv1.GetRecommendationResponse, error) {
+		return c.GetRecommendation(ctx, namespace, of)
+	})
+	read(ctx, &parts, &one.entries, func() ([]*workloadresizerv1.JournalEntry, error) {
+		return entries(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
+	})
+	read(ctx, &parts, &one.trend, func() (*workloadresizerv1.ListSavingsResponse, error) {
+		return listTrend(ctx, c, &workloadresizerv1.ListSavingsRequest{Namespace: namespace, Workload: of}, trendDays)
+	})
+	return &one, parts.Wait()
 }
 
-// pods returns the plans of the first pods.
-func (one *oneWorkload) pods(ctx context.Context, c *client.Client, namespace string, of *workloadresizerv1.Workload) (all []*workloadresizerv1.Plan, err error) {
-	for plan, err := range c.PreviewPlans(ctx, namespace, client.OfWorkload(of)).All() {
+// firstPlans returns the first plans of a preview, and whether there are more.
+func firstPlans(preview *client.PlanStream) (all []*workloadresizerv1.Plan, more bool, err error) {
+	for plan, err := range preview.All() {
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if one.more = len(all) == mostPods; one.more {
-			return all, nil
+		if len(all) == mostPods {
+			return all, true, nil
 		}
 		all = append(all, plan)
 	}
-	return all, nil
+	return all, false, nil
+}
+
+// planTable returns plans of pods in several namespaces, each of which leads to its page.
+func planTable(all []*workloadresizerv1.Plan) table {
+	shown := plans.Table(true, all...)
+	key := func(row, columns int) (text string) {
+		for i := range columns {
+			text += print.CellText(shown, row, i) + "/"
+		}
+		return text
+	}
+	return tableOf(shown, false, func(row int) string { return key(row, 3) }, func(row int, column, text string) string {
+		if column == "Pod" {
+			return podPath(print.CellText(shown, row, 0), text)
+		}
+		return ""
+	})
 }
 
 // containerNeed is what a container needs, step by step.
@@ -93,13 +119,14 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Needs                                                 []containerNeed
 		Events                                                []entryView
 		Actions                                               []action
+		Trend                                                 trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
-		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value),
+		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value), Trend: trendOf(one.trend),
 	}
 	of := one.list.Value.GetWorkloads()
 	v.Summary = tableOf(workloads.Kind(false).Table(of...), true, func(row int) string { return workloadKey(of[row].GetSavings()) }, nil)
-	shown := plans.Table(one.plans.Value...)
+	shown := plans.Table(false, one.plans.Value...)
 	v.Pods = tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 0) + "/" + print.CellText(shown, row, 1) }, func(_ int, column, text string) string {
 		if column == "Pod" {
 			return podPath(namespace, text)

@@ -21,15 +21,19 @@ var workloadsPage = page{
 	title: func(*http.Request) string { return "Workloads" },
 	key:   func(*http.Request) string { return "" }, // All windows are of the same rows.
 	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
-		all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: mostOnPage})
-		if err != nil {
-			return nil, err
-		}
-		return rows.New(all.GetWorkloads()), nil
+		return allWorkloads(ctx, c)
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return workloadsView(value.(*rows.Table), rows.Parse(r.URL.Query()))
 	},
+}
+
+func allWorkloads(ctx context.Context, c *client.Client) (*rows.Table, error) {
+	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: mostOnPage})
+	if err != nil {
+		return nil, err
+	}
+	return rows.New(all.GetWorkloads()), nil
 }
 
 // workloadList is what the page of all workloads shows.

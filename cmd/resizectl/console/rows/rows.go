@@ -87,6 +87,16 @@ func (t *Table) Namespaces() []string { return t.namespaces }
 // Reasons returns the first reasons of the decisions on their pods.
 func (t *Table) Reasons() []string { return t.reasons }
 
+// Owners returns the workloads whose pods may have a name: it begins with theirs.
+func (t *Table) Owners(pod string) (all []Workload) {
+	for _, r := range t.rows {
+		if name := r.GetSavings().GetWorkload().GetName(); name != "" && strings.HasPrefix(strings.ToLower(pod), strings.ToLower(name)+"-") {
+			all = append(all, r.Workload)
+		}
+	}
+	return all
+}
+
 // Window is a part of the rows that a query selects.
 type Window struct {
 	Rows []Workload

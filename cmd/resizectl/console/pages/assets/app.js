@@ -1,6 +1,8 @@
 // Shows a page of the console live: the process sends the part that changes as a tree, which becomes the part that is shown. Elements stay
 // the same as far as possible, so that focus, selection and scroll position survive.
 
+import { draw } from "./chart.js";
+
 const main = document.getElementById("main");
 const alive = document.getElementById("alive");
 
@@ -34,8 +36,8 @@ function become(shown, node) {
   for (const [name, value] of Object.entries(attributes)) {
     if (shown.getAttribute(name) !== value && name !== "open") shown.setAttribute(name, value);
   }
-  // Times are shown in the zone of the browser.
-  if (shown.localName !== "time") becomeAll(shown, children);
+  // Times are shown in the zone of the browser, and figures have what is drawn into them.
+  if (shown.localName !== "time" && shown.localName !== "figure") becomeAll(shown, children);
 }
 
 /** keyOf returns what identifies a node among its siblings, if anything does. */
@@ -95,6 +97,7 @@ function show(tree) {
   const focused = document.activeElement;
   becomeAll(main, [tree]);
   localize();
+  draw(main);
   // An element that moves loses the focus.
   if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 }
@@ -213,6 +216,10 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copy]");
   if (button) copy(button);
 });
+document.addEventListener("submit", (event) => {
+  const slow = event.target.querySelector("[data-slow]");
+  if (slow) slow.textContent = event.target.dataset.says;
+});
 document.addEventListener("change", (event) => {
   if (event.target.matches("form[data-submit] select")) event.target.form.requestSubmit();
 });
@@ -221,8 +228,8 @@ document.addEventListener("formdata", (event) => {
   for (const [name, value] of [...event.formData.entries()]) if (value === "") event.formData.delete(name);
 });
 document.addEventListener("keydown", (event) => {
-  const field = main.querySelector("[data-find]");
-  if (event.key !== "/" || !field || event.target.closest("input, select, textarea")) return;
+  const field = document.querySelector("[data-search]");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !field || event.target.closest("input, select, textarea")) return;
   event.preventDefault();
   field.focus();
 });
@@ -230,4 +237,5 @@ document.addEventListener("visibilitychange", attend);
 addEventListener("pageshow", attend);
 addEventListener("pagehide", () => { events?.close(); events = undefined; clearTimeout(timer); });
 localize();
+draw(main);
 attend();

@@ -1,0 +1,72 @@
+// Draws the charts of a page: each figure has its data in an attribute, as times in seconds since 1970 and lines of amounts.
+
+import uPlot from "./uplot/uPlot.esm.js";
+
+/** colors are those of the lines, as variables of the style sheet. */
+const colors = ["--line-1", "--line-2", "--line-3"];
+
+/** height is that of a chart, in pixels. */
+const height = 220;
+
+/** drawn has what is drawn of each figure. */
+const drawn = new WeakMap();
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** amountOf writes an amount with three digits. */
+function amountOf(value, unit) {
+  if (value == null) return "–";
+  return `${Number(value.toPrecision(3)).toLocaleString([], { maximumFractionDigits: 3 })} ${unit}`.trim();
+}
+
+/** make draws a chart into a figure. */
+function make(figure, data) {
+  const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 }, font: "12px system-ui" };
+  const series = data.lines.map((line, i) => ({
+    label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed ? [6, 4] : undefined,
+    value: (_, value) => amountOf(value, data.unit),
+  }));
+  const options = {
+    // Days are in UTC.
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
+    width: widthOf(figure), height, scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
+    axes: [axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, "")) }],
+    series: [{ value: (_, at) => (at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeZone: "UTC" })) }, ...series],
+    cursor: { drag: { x: false, y: false } },
+  };
+  return new uPlot(options, [data.times, ...data.lines.map((line) => line.amounts)], figure);
+}
+
+const widthOf = (figure) => Math.max(figure.clientWidth - 24, 200);
+
+const resized = new ResizeObserver((entries) => {
+  for (const { target } of entries) drawn.get(target)?.plot.setSize({ width: widthOf(target), height });
+});
+
+/** draw draws the charts in a part of a page whose data has changed. */
+export function draw(part) {
+  for (const figure of part.querySelectorAll("figure[data-chart]")) {
+    const text = figure.dataset.chart;
+    const have = drawn.get(figure);
+    if (have?.text === text) continue;
+    let data;
+    try { data = JSON.parse(text); } catch { continue; }
+    if (have && have.lines === data.lines.length) {
+      have.plot.setData([data.times, ...data.lines.map((line) => line.amounts)]);
+      have.text = text;
+      continue;
+    }
+    have?.plot.destroy();
+    drawn.set(figure, { text, lines: data.lines.length, plot: make(figure, data) });
+    resized.observe(figure);
+  }
+}
+
+// Colors are read when a chart is drawn.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    drawn.get(figure)?.plot.destroy();
+    drawn.delete(figure);
+  }
+  draw(document);
+});

@@ -1,0 +1,115 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// mostPlanned is how many pods that would be resized are listed.
+const mostPlanned = 500
+
+// planned is what the page of plans reads, on request: it looks at many pods.
+type planned struct {
+	resizes []*workloadresizerv1.Plan
+	// summary counts all plans; nil if none were asked for.
+	summary *workloadresizerv1.PlanSummary
+	// at is when they were planned.
+	at time.Time
+	// problem is what is wrong with the address, or refused; empty if nothing is.
+	problem string
+}
+
+var plansPage = page{
+	pattern: "/plans", nav: "Plans", template: "plans", once: true,
+	title: func(*http.Request) string { return "Plans" },
+	key:   func(r *http.Request) string { return r.URL.Query().Encode() },
+	read:  readPlans,
+	view: func(o *print.Output, value any, r *http.Request) any {
+		return plansView(o, value.(*planned), r.URL.Query())
+	},
+}
+
+// assumed returns the assumptions in an address.
+func assumed(values url.Values) plans.WhatIf {
+	return plans.WhatIf{
+		Ratios: strings.Fields(values.Get("ratios")), NodeType: values.Get("type"), Mode: plans.DemandMode(values.Get("mode")), Resumed: values.Get("resumed") != "",
+		CPU:    workloadresizerv1.QuantityRange{Min: values.Get("mincpu"), Max: values.Get("maxcpu")},
+		Memory: workloadresizerv1.QuantityRange{Min: values.Get("minmemory"), Max: values.Get("maxmemory")},
+	}
+}
+
+func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
+	values := r.URL.Query()
+	if values.Get("plan") == "" {
+		return &planned{}, nil
+	}
+	what := assumed(values)
+	message, err := what.Message()
+	if err != nil {
+		return &planned{problem: err.Error()}, nil
+	}
+	all, err := partOf(inTurn(ctx, func() (*planned, error) { return plan(ctx, c, values.Get("namespace"), message) }))
+	if err != nil {
+		return nil, err
+	}
+	if all.Problem != "" {
+		return &planned{problem: all.Problem}, nil
+	}
+	return all.Value, nil
+}
+
+// plan plans all pods in a namespace, or in all of them.
+func plan(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
+	all := &planned{at: time.Now()}
+	stream := c.PreviewPlans(ctx, namespace, client.Assuming(what))
+	for plan, err := range stream.All() {
+		if err != nil {
+			return nil, err
+		}
+		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && len(all.resizes) < mostPlanned {
+			all.resizes = append(all.resizes, plan)
+		}
+	}
+	all.summary = stream.Summary()
+	return all, nil
+}
+
+func plansView(o *print.Output, all *planned, values url.Values) any {
+	what := assumed(values)
+	command := append(print.Command{"resizectl", "plan"}, what.Command()...)
+	if namespace := values.Get("namespace"); namespace == "" {
+		command = append(command, "-A")
+	} else {
+		command = append(command, "-n", namespace)
+	}
+	v := struct {
+		Values   url.Values
+		Modes    []choice
+		Problem  string
+		Planned  string
+		Totals   []string
+		Table    table
+		More     bool
+		Most     int
+		Commands []string
+	}{Values: values, Problem: all.problem, Most: mostPlanned}
+	for _, mode := range plans.Modes {
+		v.Modes = append(v.Modes, choice{Name: mode, Value: mode, Chosen: mode == values.Get("mode")})
+	}
+	if all.summary == nil {
+		return v
+	}
+	v.Planned = all.at.UTC().Format(time.RFC3339)
+	v.Totals = plans.Totals(o.Painter(), all.summary)
+	v.Table, v.More, v.Commands = planTable(all.resizes), all.summary.GetResize() > int64(len(all.resizes)), actions(o, slices.Clip(command))
+	return v
+}

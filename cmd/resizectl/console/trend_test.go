@@ -1,0 +1,116 @@
+package console
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// days answers with three days of savings, of which the second one was not counted.
+func days() cmdtest.Script {
+	day := func(n int, known time.Duration, authored, requested, used string) *workloadresizerv1.Savings {
+		return &workloadresizerv1.Savings{
+			Authored: both(authored, "60Gi"), Requested: both(requested, "50Gi"), Saved: both("10", "10Gi"), Used: both(used, "9Gi"), AuthoredCost: new(2.0), RequestedCost: new(1.5),
+			SinceTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, n)), UntilTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, n+1)), KnownDuration: durationpb.New(known),
+		}
+	}
+	return cmdtest.On(func(req *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+		resp := &workloadresizerv1.ListSavingsResponse{Currency: "USD"}
+		if req.GetSinceTime() != nil && req.GetPeriod() == workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY {
+			resp.Savings = []*workloadresizerv1.Savings{day(0, 24*time.Hour, "30", "20", "4"), day(1, 0, "0", "0", "0"), day(2, 6*time.Hour, "32", "22", "5")}
+		}
+		return resp, nil
+	})
+}
+
+// TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was freed.
+func TestTrend(t *testing.T) {
+	server := cmdtest.Answering(scripted(), days())
+	r := start(t, server.Serve(t))
+	for _, path := range []string{"/", "/workloads/shop/Deployment/web"} {
+		_, body := r.get(path)
+		body = html.UnescapeString(body)
+		found := regexp.MustCompile(`data-chart="([^<]*)" role="img" aria-label="([^"]*)"`).FindAllStringSubmatch(body, -1)
+		if len(found) != 2 {
+			t.Fatalf("%s has %d charts:\n%s", path, len(found), body)
+		}
+		var data struct {
+			Unit  string
+			Times []int64
+			Lines []struct {
+				Name    string
+				Dashed  bool
+				Amounts []*float64
+			}
+		}
+		if err := json.Unmarshal([]byte(found[0][1]), &data); err != nil {
+			t.Fatal(err)
+		}
+		lines := data.Lines
+		if data.Unit != "cores" || len(data.Times) != 3 || data.Times[1]-data.Times[0] != 24*3600 || len(lines) != 3 ||
+			lines[0].Name != "Authored" || !lines[0].Dashed || *lines[0].Amounts[0] != 30 || lines[1].Amounts[1] != nil || *lines[1].Amounts[2] != 22 || *lines[2].Amounts[2] != 5 {
+			t.Errorf("%s draws %s", path, found[0][1])
+		}
+		if want := "CPU (cores, mean of each day): on 2026-11-23, authored 32, applied 22, used 5 cores"; found[0][2] != want {
+			t.Errorf("%s says %q, want %q", path, found[0][2], want)
+		}
+		if want := "Saved: 300.0 core-hours and 300.0 GiB-hours of requests, worth 15.00 USD at the prices of the nodes, counted for 30h."; !strings.Contains(body, want) {
+			t.Errorf("%s does not say %q:\n%s", path, want, body)
+		}
+	}
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{}))
+	if _, body := r.get("/workloads/shop/Deployment/cart"); !strings.Contains(body, "Nothing was counted in this time.") {
+		t.Errorf("without a history:\n%s", body)
+	}
+}
+
+// TestPlans checks that plans are made on request, with the assumptions of the address, and that what is wrong with these is said.
+func TestPlans(t *testing.T) {
+	server := cmdtest.Answering(scripted())
+	r := start(t, server.Serve(t))
+	asked := func() (n int) {
+		for _, req := range server.Requests() {
+			if _, of := req.(*workloadresizerv1.PreviewPlansRequest); of {
+				n++
+			}
+		}
+		return n
+	}
+	for _, tc := range []struct {
+		path  string
+		want  []string
+		plans int
+	}{
+		{"/plans", []string{"Nothing is changed.", `<option value="apply">apply</option>`}, 0},
+		{"/plans?plan=1", []string{"resizectl plan -A", `href="/pods/`, "1 to resize"}, 1},
+		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&maxcpu=4&resumed=1", []string{
+			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `value="n4=1.08"`, "checked",
+		}, 2},
+		{"/plans?plan=1&ratios=n4", []string{`what-if-ratio "n4"`}, 2},
+		{"/plans?plan=1&mode=guess", []string{`what-if-mode "guess" must be one of observe, initial, apply`}, 2},
+		{"/plans?plan=1&maxcpu=much", []string{`what-if-max-cpu "much" is not a quantity`}, 2},
+	} {
+		_, body := r.get(tc.path)
+		for _, want := range tc.want {
+			if !strings.Contains(html.UnescapeString(body), want) {
+				t.Errorf("%s has no %q:\n%s", tc.path, want, body)
+			}
+		}
+		if got := asked(); got != tc.plans {
+			t.Errorf("%s: %d previews were asked for, want %d", tc.path, got, tc.plans)
+		}
+	}
+	if resp, _ := r.get("/live/plans"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("plans are live: %s", resp.Status)
+	}
+}

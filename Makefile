@@ -194,6 +194,22 @@ bin/typescript: $(shell find proto test/clients/typescript -name '*.proto' -o -p
 	bin/typescript.new/node_modules/.bin/tsc --project bin/typescript.new
 	@mv bin/typescript.new bin/typescript
 
+# Debian's browsers, for the tests of the console, which apt-get installs where they are missing.
+.PHONY: browsers
+browsers:
+	@command -v chromium >/dev/null && command -v firefox-esr >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium firefox-esr; } || \
+	  { echo 'apt-get cannot install the packages chromium and firefox-esr: add both programs to PATH'; exit 1; }
+
+# What finds barriers in pages, for these tests, as its authors publish it. The checksum is of the version that was chosen.
+AXE := 4.10.3
+AXE_SUM := 880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb
+bin/axe.js: Makefile
+	@command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends nodejs npm; } || \
+	  { echo 'apt-get cannot install the packages nodejs and npm: add npm to PATH'; exit 1; }
+	@mkdir -p bin; fetched="$$(mktemp -d)"; trap 'rm -rf "$$fetched"' EXIT; \
+	npm pack --silent --pack-destination "$$fetched" axe-core@$(AXE) >/dev/null && tar -xzf "$$fetched"/axe-core-$(AXE).tgz -C "$$fetched" && \
+	echo '$(AXE_SUM) '"$$fetched"/package/axe.min.js | sha256sum --check --quiet && cp "$$fetched"/package/axe.min.js bin/axe.js
+
 .PHONY: clean
 clean: ## Remove build results and the local cluster.
 	@if [ -e .run/cluster ] && [ ! -x bin/testcluster ]; then echo 'a cluster may be running in .run/cluster, and only bin/testcluster can stop it: run "make bin/testcluster" first'; exit 1; fi
@@ -312,6 +328,20 @@ test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own c
 .PHONY: test-vpas
 test-vpas:
 	@export TRACE='$(abspath $(TRACE))'; $(call go_test,./...,,test/bench/vpa)
+
+# Where "make test-console" writes pictures of the pages; nowhere without it.
+SHOTS ?=
+
+.PHONY: test-console
+test-console: build browsers bin/axe.js bin/gotestsum bin/kubectl bin/metrics-server ## Look at the pages of "resizectl console" with Chromium and Firefox (SHOTS=DIR). Takes 10 minutes.
+	@$(call go_test,./...,-count=1 -timeout=30m$(if $(SHOTS), -args -shots '$(abspath $(SHOTS))'),test/browser,testname)
+
+# How long "make bench-console" looks at a page.
+BENCH_CONSOLE ?= -hold 1h
+
+.PHONY: bench-console
+bench-console: binaries browsers ## Look at 10,000 workloads that change for an hour, and print how much the page and the console need (BENCH_CONSOLE='-hold 2m').
+	cd test/browser && $(GO_TEST) -count=1 -timeout=3h -v -run '^TestScale$$' . -args $(BENCH_CONSOLE)
 
 # Tests that "make test-flaky" runs, as PACKAGE.NAME, and how often.
 FLAKY ?=
@@ -525,6 +555,17 @@ generate: ## Generate Go code from the API's proto files, the references, and th
 	go test ./deploy -run '^TestMonitoring$$/PrometheusRule' -update
 	go test ./deploy/charts -run 'Reference|Copies' -update
 
+# The library that draws the console's charts, as its authors publish it. The checksums are of the version that was chosen.
+UPLOT := 1.6.32
+UPLOT_IN := cmd/resizectl/console/pages/assets/uplot
+
+.PHONY: uplot
+uplot: ## Fetch the library that draws the console's charts, and check that it is what was chosen.
+	@fetched="$$(mktemp -d)"; trap 'rm -rf "$$fetched"' EXIT; \
+	npm pack --silent --pack-destination "$$fetched" uplot@$(UPLOT) >/dev/null && tar -xzf "$$fetched"/uplot-$(UPLOT).tgz -C "$$fetched" && \
+	cp "$$fetched"/package/LICENSE "$$fetched"/package/dist/uPlot.esm.js $(UPLOT_IN)/ && cp "$$fetched"/package/dist/uPlot.min.css $(UPLOT_IN)/uPlot.css && \
+	cd $(UPLOT_IN) && sha256sum --check --quiet SHA256SUMS
+
 .PHONY: pictures
 pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
 	$(GO_TEST) -count=1 ./test/pictures -run '^Test(Pictures|Requests)$$' -update
@@ -551,6 +592,7 @@ verify-lint: ## Check the code with linters.
 	bin/golangci-lint run --allow-parallel-runners
 	cd test/cluster && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd deploy/release && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
+	cd test/browser && ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml
 	cd test/bench/vpa && ../../../bin/golangci-lint run --allow-parallel-runners --config ../../../.golangci.yml
 
 # Checks that the linter refuses imports that the rules do not allow: PACKAGE:IMPORT, in a copy.
@@ -638,6 +680,7 @@ verify-modules:
 	go mod tidy -diff
 	go mod -C deploy/release tidy -diff
 	go mod -C test/bench/vpa tidy -diff
+	go mod -C test/browser tidy -diff
 	go mod -C test/cluster tidy -diff
 	go mod -C test/cluster133 tidy -diff
 	go mod -C test/cluster134 tidy -diff

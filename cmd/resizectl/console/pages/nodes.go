@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
@@ -67,6 +68,7 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		Type                      string
 		Count, All                int
 		Warnings                  []note
+		Actions                   []action
 	}{
 		Nodes: tableOf(nodes.Kind(o).Table(shown...), false, func(row int) string { return shown[row].GetName() }, func(_ int, column, text string) string {
 			switch column {
@@ -80,6 +82,26 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		Ratios:      tableOf(ratios.Kind(o).Table(known...), true, func(row int) string { return known[row].GetNodeType() }, nil),
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
 		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
+		Actions:  ratioActions(o, known, ofType),
 		Warnings: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), func(text string) note { return noteOf(o, "", text) }),
 	}
+}
+
+// ratioActions are what a person can do about the ratio of a node type; none without one.
+func ratioActions(o *print.Output, known []*workloadresizerv1.Ratio, nodeType string) (all []action) {
+	for _, r := range known {
+		if r.GetNodeType() != nodeType {
+			continue
+		}
+		set := nodeType + "=" + strconv.FormatFloat(r.GetCpuPerf(), 'g', -1, 64) + "/" + strconv.FormatFloat(r.GetMemoryPerf(), 'g', -1, 64)
+		of := map[string]print.Command{"TYPE": print.Argument(nodeType), "RATIO": print.Argument(set)}
+		for _, a := range []struct{ title, format string }{
+			{"See where its ratio comes from", "resizectl ratios get TYPE"}, {"See what benchmarks suggest", "resizectl benchmark suggest TYPE"}, {"Set its ratio: change these numbers", "resizectl ratios set RATIO"},
+		} {
+			if c := print.CommandOf(a.format, of); c != nil {
+				all = append(all, action{a.title, actions(o, c)})
+			}
+		}
+	}
+	return all
 }

@@ -97,6 +97,7 @@ type overviewView struct {
 	// HoldsUnread is why these are the last holds that could be read, and not those that are stored.
 	HoldsUnread string
 	Server      []note
+	Actions     []action
 }
 
 // alarms are the names of the lines of a status that need a person.
@@ -129,6 +130,9 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 			}
 		}
 		v.Pods = podCounts(s.GetPods())
+		if s.GetFreeze() == nil { // Otherwise, its line has the command that ends it.
+			v.Actions = []action{{"Stop all resizes in an emergency", actions(o, print.Command{"resizectl", "freeze"})}}
+		}
 	}
 	held := all.holds.Value.GetHolds()
 	v.Incomplete = slices.ContainsFunc(all.reverts.Value, journal.IsGap)

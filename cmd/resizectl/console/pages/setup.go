@@ -2,7 +2,9 @@ package pages
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,7 +91,13 @@ func setupView(o *print.Output, all *setup) any {
 			Table: tableOf(benchmarks.SuggestionKind(o).Table(suggestions...), true, func(row int) string { return suggestions[row].GetNodeType() }, nil),
 			Notes: eachNote(suggestions, func(s *workloadresizerv1.Suggestion) note {
 				title := print.OneLine(s.GetNodeType()) + ": look at the suggestion, then accept it"
-				return noteOf(o, "", title, print.CommandOf("resizectl benchmark suggest NODETYPE", map[string]print.Command{"NODETYPE": {s.GetNodeType()}}), print.CommandOf("resizectl benchmark accept NODETYPE", map[string]print.Command{"NODETYPE": {s.GetNodeType()}}))
+				of := map[string]print.Command{"TYPE": print.Argument(s.GetNodeType())}
+				n := noteOf(o, "", title, present(print.CommandOf("resizectl benchmark suggest TYPE", of), print.CommandOf("resizectl benchmark accept TYPE", of))...)
+				if s.CpuPerf != nil && s.MemoryPerf != nil {
+					ratio := fmt.Sprintf("%s=%g/%g", s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())
+					n.More = &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratio}})}
+				}
+				return n
 			}),
 		},
 	}

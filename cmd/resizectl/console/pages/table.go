@@ -110,6 +110,8 @@ type note struct {
 	Title    string
 	Segments []segment
 	Bad      bool
+	// More is a page that says more; nil if there is none.
+	More     *link
 	Commands []string
 }
 
@@ -123,6 +125,11 @@ func noteOf(o *print.Output, title, text string, commands ...print.Command) note
 		n.Commands = append(n.Commands, actions(o, c)...)
 	}
 	return n
+}
+
+// present returns the commands that there are.
+func present(all ...print.Command) []print.Command {
+	return slices.DeleteFunc(all, func(c print.Command) bool { return c == nil })
 }
 
 // actions returns a command as users must write it, after its dry run if it changes something. There is none of kubectl for a server that

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -65,22 +64,6 @@ type trendView struct {
 	Saved string
 }
 
-// chart is a chart that the browser draws from Data. Says is what it shows, for those who do not see it.
-type chart struct{ Title, Data, Says string }
-
-// chartData is what assets/chart.js reads. A time without an amount has none.
-type chartData struct {
-	Unit  string      `json:"unit"`
-	Times []int64     `json:"times"`
-	Lines []chartLine `json:"lines"`
-}
-
-type chartLine struct {
-	Name    string     `json:"name"`
-	Dashed  bool       `json:"dashed,omitempty"`
-	Amounts []*float64 `json:"amounts"`
-}
-
 // trendOf returns the charts of both resources.
 func trendOf(read part[*workloadresizerv1.ListSavingsResponse]) trendView {
 	v := trendView{Problem: read.Problem}
@@ -97,11 +80,11 @@ func trendOf(read part[*workloadresizerv1.ListSavingsResponse]) trendView {
 		in          float64
 		of          func(*workloadresizerv1.ResourceAmounts) string
 	}{{"CPU", "cores", 1, (*workloadresizerv1.ResourceAmounts).GetCpu}, {"Memory", "GiB", 1 << 30, (*workloadresizerv1.ResourceAmounts).GetMemory}} {
-		data := chartData{Unit: r.unit, Lines: []chartLine{{Name: "Authored", Dashed: true}, {Name: "Applied"}, {Name: "Used"}}}
+		data := &chartData{Unit: r.unit, Lines: []chartLine{{Name: "Authored", Dashed: true}, {Name: "Applied"}, {Name: "Used"}}}
 		var last [3]float64
 		var counted time.Time
 		for _, day := range days {
-			data.Times = append(data.Times, day.GetSinceTime().GetSeconds())
+			data.At = append(data.At, float64(day.GetSinceTime().GetSeconds()))
 			is := day.GetKnownDuration().AsDuration() > 0
 			for i, of := range []*workloadresizerv1.ResourceAmounts{day.GetAuthored(), day.GetRequested(), day.GetUsed()} {
 				var amount *float64
@@ -112,14 +95,8 @@ func trendOf(read part[*workloadresizerv1.ListSavingsResponse]) trendView {
 				data.Lines[i].Amounts = append(data.Lines[i].Amounts, amount)
 			}
 		}
-		text, err := json.Marshal(data)
-		if err != nil {
-			continue // A number that is none.
-		}
-		v.Charts = append(v.Charts, chart{
-			Title: r.title + " (" + r.unit + ", mean of each day)", Data: string(text),
-			Says: fmt.Sprintf("on %s, authored %.3g, applied %.3g, used %.3g %s", counted.Format(time.DateOnly), last[0], last[1], last[2], r.unit),
-		})
+		says := fmt.Sprintf("on %s, authored %.3g, applied %.3g, used %.3g %s", counted.Format(time.DateOnly), last[0], last[1], last[2], r.unit)
+		v.Charts = append(v.Charts, chartOf(r.title+" ("+r.unit+", mean of each day)", says, data)...)
 	}
 	v.Saved = savedText(days, known, print.OneLine(read.Value.GetCurrency()))
 	return v

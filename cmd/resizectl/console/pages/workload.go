@@ -29,7 +29,7 @@ type oneWorkload struct {
 	plans part[[]*workloadresizerv1.Plan]
 	// more reports whether it has more pods than were read.
 	more    bool
-	needs   part[*workloadresizerv1.GetRecommendationResponse]
+	needs   part[needs]
 	entries part[[]*workloadresizerv1.JournalEntry]
 	trend   part[*workloadresizerv1.ListSavingsResponse]
 }
@@ -60,9 +60,7 @@ func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, 
 		all, one.more, err = firstPlans(c.PreviewPlans(ctx, namespace, client.OfWorkload(of)))
 		return all, err
 	})
-	read(ctx, &parts, &one.needs, func() (*workloadresizerv1.GetRecommendationResponse, error) {
-		return c.GetRecommendation(ctx, namespace, of)
-	})
+	read(ctx, &parts, &one.needs, func() (needs, error) { return readNeeds(ctx, c, namespace, of) })
 	read(ctx, &parts, &one.entries, func() ([]*workloadresizerv1.JournalEntry, error) {
 		return entries(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
 	})
@@ -107,6 +105,8 @@ func planTable(all []*workloadresizerv1.Plan) table {
 type containerNeed struct {
 	Name  string
 	Steps []note
+	// Charts show what it used.
+	Charts []chart
 }
 
 func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
@@ -138,7 +138,8 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		if err != nil {
 			lines = []string{"Unknown: " + err.Error()}
 		}
-		v.Needs = append(v.Needs, containerNeed{print.OneLine(e.GetRecommendation().GetContainer()), steps(o, lines)})
+		name := e.GetRecommendation().GetContainer()
+		v.Needs = append(v.Needs, containerNeed{print.OneLine(name), steps(o, lines), distributionsOf(one.needs.Value.used[name])})
 	}
 	scope := print.ScopeArguments(&workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
 		Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: named(r).GetKind(), Name: named(r).GetName()},

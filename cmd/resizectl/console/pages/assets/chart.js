@@ -1,9 +1,9 @@
-// Draws the charts of a page: each figure has its data in an attribute, as times in seconds since 1970 and lines of amounts.
+// Draws the charts of a page: each figure has its data in an attribute, as times in seconds since 1970 or amounts, and lines of amounts.
 
 import uPlot from "./uplot/uPlot.esm.js";
 
 /** colors are those of the lines, as variables of the style sheet. */
-const colors = ["--line-1", "--line-2", "--line-3"];
+const colors = ["--line-1", "--line-2", "--line-3", "--line-4"];
 
 /** height is that of a chart, in pixels. */
 const height = 220;
@@ -23,18 +23,18 @@ function amountOf(value, unit) {
 function make(figure, data) {
   const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 }, font: "12px system-ui" };
   const series = data.lines.map((line, i) => ({
-    label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed ? [6, 4] : undefined,
+    label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed || i >= colors.length ? [6, 4] : undefined,
     value: (_, value) => amountOf(value, data.unit),
   }));
   const options = {
     // Days are in UTC.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
-    width: widthOf(figure), height, scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
-    axes: [axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, "")) }],
-    series: [{ value: (_, at) => (at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeZone: "UTC" })) }, ...series],
+    width: widthOf(figure), height, scales: { x: { time: !data.along }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
+    axes: [data.along ? { ...axis, values: (_, all) => all.map((at) => amountOf(at, "")) } : axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, "")) }],
+    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (data.along ? amountOf(at, data.along) : at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeZone: "UTC" })) }, ...series],
     cursor: { drag: { x: false, y: false } },
   };
-  return new uPlot(options, [data.times, ...data.lines.map((line) => line.amounts)], figure);
+  return new uPlot(options, [data.at, ...data.lines.map((line) => line.amounts)], figure);
 }
 
 const widthOf = (figure) => Math.max(figure.clientWidth - 24, 200);
@@ -52,7 +52,7 @@ export function draw(part) {
     let data;
     try { data = JSON.parse(text); } catch { continue; }
     if (have && have.lines === data.lines.length) {
-      have.plot.setData([data.times, ...data.lines.map((line) => line.amounts)]);
+      have.plot.setData([data.at, ...data.lines.map((line) => line.amounts)]);
       have.text = text;
       continue;
     }

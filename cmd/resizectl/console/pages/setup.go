@@ -89,7 +89,11 @@ func setupView(o *print.Output, all *setup) any {
 			Table: tableOf(benchmarks.SuggestionKind(o).Table(suggestions...), true, func(row int) string { return suggestions[row].GetNodeType() }, nil),
 			Notes: eachNote(suggestions, func(s *workloadresizerv1.Suggestion) note {
 				title := print.OneLine(s.GetNodeType()) + ": look at the suggestion, then accept it"
-				return noteOf(o, "", title, print.CommandOf("resizectl benchmark suggest NODETYPE", map[string]print.Command{"NODETYPE": {s.GetNodeType()}}), print.CommandOf("resizectl benchmark accept NODETYPE", map[string]print.Command{"NODETYPE": {s.GetNodeType()}}))
+				var commands []print.Command
+				if of := print.Argument(s.GetNodeType()); of != nil {
+					commands = []print.Command{append(print.Command{"resizectl", "benchmark", "suggest"}, of...), append(print.Command{"resizectl", "benchmark", "accept"}, of...)}
+				}
+				return noteOf(o, "", title, commands...)
 			}),
 		},
 	}

@@ -30,7 +30,7 @@ const within = 5 * time.Second
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	s := newSuite(t, localcluster.Options{Nodes: "n4=3,c3=1,t2d=1", Prometheus: true}, configOf(1.25, everyPod))
-	server := s.serve(t, nil)
+	server := s.serve(t, nil, alone...)
 	r := report{pace: keepPace(t, s.client)}
 	defer func() { t.Log(r.String()) }()
 	for n := 1; n <= *roundsFlag; n++ {

@@ -34,7 +34,7 @@ func TestMemoryGrows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSuite(t, localcluster.Options{Nodes: "n4=1"}, configOf(1.25, fmt.Sprintf("guard: {window: 10m, unready: %v, maxUnproven: 100%%, breaker: false}", unready)))
-			server := s.serve(t, nil)
+			server := s.serve(t, nil, alone...)
 			for _, g := range growths {
 				s.apply(t, (&workload{name: g.name, replicas: pods, work: g.work()}).manifest("grows"))
 			}

@@ -100,9 +100,12 @@ type server struct {
 	api *client.Client
 }
 
+// alone are the arguments of a server that nothing kills: a busy machine stalls for longer than the Lease of one that is replaced lasts.
+var alone = []string{"--leader-lease-duration", "60s"}
+
 // serve starts a server and waits until it is ready. Its requests go through the proxy, unless
 // that is nil.
-func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
+func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy, args ...string) *server {
 	t.Helper()
 	var options []localcluster.KubeconfigOption
 	if proxy != nil {
@@ -112,7 +115,7 @@ func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig})
+	started := localcluster.ServerForTest(t, localcluster.ServerOptions{Kubeconfig: kubeconfig, Args: args})
 	ctx, cancel := context.WithTimeout(t.Context(), localcluster.Patience)
 	defer cancel()
 	if err := started.WaitReady(ctx); err != nil {
@@ -131,7 +134,7 @@ func (s *suite) serve(t *testing.T, proxy *localcluster.Proxy) *server {
 // ratio is tried on canaries.
 func (s *suite) align(t *testing.T, namespace string, pods map[string]int) *server {
 	t.Helper()
-	started := s.serve(t, nil)
+	started := s.serve(t, nil, alone...)
 	for name, n := range pods {
 		s.seen.await(t, namespace, name, n, "recorded", func(c *course) bool { return running(c) && c.pod.Annotations[appliedKey] != "" })
 	}

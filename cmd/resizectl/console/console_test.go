@@ -71,7 +71,7 @@ func scripted() cmdtest.Script {
 		}}}),
 		cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "metrics-server"}}}),
 		cmdtest.Returns(&workloadresizerv1.ListFeedsResponse{Feeds: []*workloadresizerv1.Feed{{Name: "table " + hostile, Message: "the feed is late"}}}),
-		cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{{NodeType: "n4", BaselineNodeType: "n2d", Ratio: new(1.08), CpuPerf: new(1.08)}}}),
+		cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{{NodeType: "n4", BaselineNodeType: "n2d", Ratio: new(1.08), CpuPerf: new(1.08)}, {NodeType: "--server=evil"}}}),
 		cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{{
 			Recommendation: &workloadresizerv1.Recommendation{Namespace: "shop", Workload: web, Container: hostile, UnknownMessage: "too little is known"},
 		}}}),
@@ -273,6 +273,9 @@ func TestPages(t *testing.T) {
 		}
 		if strings.Contains(body, hostile) {
 			t.Errorf("%s has a script from the server", tc.path)
+		}
+		if strings.Contains(body, "accept --server=evil") {
+			t.Errorf("%s has a flag from the server in a command", tc.path)
 		}
 	}
 	if written := server.Written(); len(written) != 0 {

@@ -5,10 +5,12 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -33,6 +35,20 @@ func days() cmdtest.Script {
 	})
 }
 
+// chartPattern finds the data of a chart, and what it says.
+var chartPattern = regexp.MustCompile(`data-chart="([^<]*)" role="img" aria-label="([^"]*)"`)
+
+// drawn is what the browser draws.
+type drawn struct {
+	Along, Unit string
+	At          []float64
+	Lines       []struct {
+		Name    string
+		Dashed  bool
+		Amounts []*float64
+	}
+}
+
 // TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was freed.
 func TestTrend(t *testing.T) {
 	server := cmdtest.Answering(scripted(), days())
@@ -40,24 +56,16 @@ func TestTrend(t *testing.T) {
 	for _, path := range []string{"/", "/workloads/shop/Deployment/web"} {
 		_, body := r.get(path)
 		body = html.UnescapeString(body)
-		found := regexp.MustCompile(`data-chart="([^<]*)" role="img" aria-label="([^"]*)"`).FindAllStringSubmatch(body, -1)
+		found := chartPattern.FindAllStringSubmatch(body, -1)
 		if len(found) != 2 {
 			t.Fatalf("%s has %d charts:\n%s", path, len(found), body)
 		}
-		var data struct {
-			Unit  string
-			Times []int64
-			Lines []struct {
-				Name    string
-				Dashed  bool
-				Amounts []*float64
-			}
-		}
+		var data drawn
 		if err := json.Unmarshal([]byte(found[0][1]), &data); err != nil {
 			t.Fatal(err)
 		}
 		lines := data.Lines
-		if data.Unit != "cores" || len(data.Times) != 3 || data.Times[1]-data.Times[0] != 24*3600 || len(lines) != 3 ||
+		if data.Unit != "cores" || data.Along != "" || len(data.At) != 3 || data.At[1]-data.At[0] != 24*3600 || len(lines) != 3 ||
 			lines[0].Name != "Authored" || !lines[0].Dashed || *lines[0].Amounts[0] != 30 || lines[1].Amounts[1] != nil || *lines[1].Amounts[2] != 22 || *lines[2].Amounts[2] != 5 {
 			t.Errorf("%s draws %s", path, found[0][1])
 		}
@@ -71,6 +79,51 @@ func TestTrend(t *testing.T) {
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{}))
 	if _, body := r.get("/workloads/shop/Deployment/cart"); !strings.Contains(body, "Nothing was counted in this time.") {
 		t.Errorf("without a history:\n%s", body)
+	}
+}
+
+// TestDistributions checks the charts of what a container used on each type of node: how much of the time at most how much.
+func TestDistributions(t *testing.T) {
+	server := cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.GetUsageHistoryRequest) (*workloadresizerv1.GetUsageHistoryResponse, error) {
+		if req.GetContainer() != hostile {
+			t.Errorf("the usage of container %q was asked for", req.GetContainer())
+		}
+		return &workloadresizerv1.GetUsageHistoryResponse{NodeTypes: []*workloadresizerv1.NodeTypeHistory{
+			{NodeType: "n2d", Cpu: []*workloadresizerv1.UsageBucket{{From: 0.5, To: 1, Share: 0.25}, {From: 1, To: 2, Share: 0.75}}},
+			{NodeType: hostile, Cpu: []*workloadresizerv1.UsageBucket{{From: 0.5, To: 1, Share: 1}}},
+		}}, nil
+	}))
+	r := start(t, server.Serve(t))
+	_, body := r.get("/workloads/shop/Deployment/web")
+	var data drawn
+	var says string
+	for _, found := range chartPattern.FindAllStringSubmatch(html.UnescapeString(body), -1) {
+		if strings.Contains(found[2], "on each type of node") {
+			if says != "" {
+				t.Errorf("there is another one, although no memory was measured: %s", found[2])
+			}
+			says = found[2]
+			if err := json.Unmarshal([]byte(found[1]), &data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !strings.Contains(says, "on n2d, half of it above 1 cores, and 5% above 1") {
+		t.Errorf("the chart says %q", says)
+	}
+	shares := func(line int) (all []float64) {
+		for _, amount := range data.Lines[line].Amounts {
+			all = append(all, *amount)
+		}
+		return all
+	}
+	if data.Along != "cores" || data.Unit != "%" || !slices.Equal(data.At, []float64{0.5, 1, 2}) || len(data.Lines) != 2 ||
+		data.Lines[0].Name != "n2d" || !slices.Equal(shares(0), []float64{0, 25, 100}) || !slices.Equal(shares(1), []float64{0, 100, 100}) {
+		t.Errorf("it draws %+v", data)
+	}
+	server.Follow(cmdtest.Fails("GetUsageHistory", cmdtest.WithReason(codes.NotFound, "USAGE_UNKNOWN", "nothing was measured of it")))
+	if _, body := r.get("/workloads/shop/Deployment/cart"); strings.Contains(body, "on each type of node") || !strings.Contains(body, "too little is known") {
+		t.Errorf("without usage:\n%s", body)
 	}
 }
 

@@ -152,10 +152,15 @@ func TestScale(t *testing.T) {
 	js[bool](b, observe)
 	before := time.Now()
 	var begin weight
-	events := 0
+	events, seen := 0, 0
 	for time.Since(before) < *hold+20*time.Second {
 		if begin == (weight{}) && time.Since(before) > 20*time.Second {
 			begin = b.weight(c)
+		}
+		if tenth := int(10 * (time.Since(before) - 20*time.Second) / *hold); tenth > seen {
+			seen = tenth
+			w := b.weight(c)
+			t.Logf("after %s: heap %.3f MiB, %.0f DOM nodes, console %.0f MiB", time.Since(before).Round(time.Second), w.heap, w.nodes, w.rss)
 		}
 		b.click(`.copy`)
 		b.click(`main [name=q]`)

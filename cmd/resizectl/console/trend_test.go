@@ -28,6 +28,11 @@ func days() cmdtest.Script {
 	}
 	return cmdtest.On(func(req *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
 		resp := &workloadresizerv1.ListSavingsResponse{Currency: "USD"}
+		if req.GetPeriod() == workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR {
+			hour := day(0, time.Hour, "30", "20", "4")
+			hour.Nodes, hour.Allocatable = new(12.0), both("48", "96Gi")
+			resp.Savings = []*workloadresizerv1.Savings{hour}
+		}
 		if req.GetSinceTime() != nil && req.GetPeriod() == workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY {
 			resp.Savings = []*workloadresizerv1.Savings{day(0, 24*time.Hour, "30", "20", "4"), day(1, 0, "0", "0", "0"), day(2, 6*time.Hour, "32", "22", "5")}
 		}
@@ -57,7 +62,7 @@ func TestTrend(t *testing.T) {
 		_, body := r.get(path)
 		body = html.UnescapeString(body)
 		found := chartPattern.FindAllStringSubmatch(body, -1)
-		if len(found) != 2 {
+		if len(found) != 3 {
 			t.Fatalf("%s has %d charts:\n%s", path, len(found), body)
 		}
 		var data drawn
@@ -69,11 +74,20 @@ func TestTrend(t *testing.T) {
 			lines[0].Name != "Authored" || !lines[0].Dashed || *lines[0].Amounts[0] != 30 || lines[1].Amounts[1] != nil || *lines[1].Amounts[2] != 22 || *lines[2].Amounts[2] != 5 {
 			t.Errorf("%s draws %s", path, found[0][1])
 		}
-		if want := "CPU (cores, mean of each day): on 2026-11-23, authored 32, applied 22, used 5 cores"; found[0][2] != want {
+		if want := "CPU (cores, mean of each day): authored 32 on 2026-11-23, applied 22 on 2026-11-23, used 5 on 2026-11-23"; found[0][2] != want {
 			t.Errorf("%s says %q, want %q", path, found[0][2], want)
+		}
+		if want := "Cost at the prices of the nodes (USD an hour, mean of each day): authored 2 on 2026-11-23, applied 1.5 on 2026-11-23"; found[2][2] != want {
+			t.Errorf("%s says %q, want %q", path, found[2][2], want)
 		}
 		if want := "Saved: 300.0 core-hours and 300.0 GiB-hours of requests, worth 15.00 USD at the prices of the nodes, counted for 30h."; !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q:\n%s", path, want, body)
+		}
+	}
+	_, body := r.get("/?days=7")
+	for _, want := range []string{"Memory (GiB, mean of each hour): authored 60 on 2026-11-21, applied 50 on 2026-11-21, used 9 on 2026-11-21, allocatable 96 on 2026-11-21", "Nodes (mean of each hour): nodes 12 on 2026-11-21", `"hours":true`} {
+		if !strings.Contains(html.UnescapeString(body), want) {
+			t.Errorf("of a week, there is no %q:\n%s", want, body)
 		}
 	}
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{}))

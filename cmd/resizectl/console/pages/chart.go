@@ -9,9 +9,12 @@ type chart struct{ Title, Data, Says string }
 
 // chartData is what assets/chart.js reads.
 type chartData struct {
-	// Along is the unit along the chart; empty for times, in seconds since 1970. Unit is that of the amounts.
+	// Along is the unit along the chart; empty for times, in seconds since 1970.
 	Along string `json:"along,omitempty"`
-	Unit  string `json:"unit"`
+	// Hours means that the times are hours, and not days.
+	Hours bool `json:"hours,omitempty"`
+	// Unit is that of the amounts.
+	Unit string `json:"unit"`
 	// At is where the amounts are.
 	At    []float64   `json:"at"`
 	Lines []chartLine `json:"lines"`

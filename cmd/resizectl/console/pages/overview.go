@@ -31,7 +31,7 @@ type overview struct {
 	savings part[*workloadresizerv1.ListSavingsResponse]
 	holds   part[*workloadresizerv1.ListHoldsResponse]
 	reverts part[[]*workloadresizerv1.JournalEntry]
-	trend   part[*workloadresizerv1.ListSavingsResponse]
+	trend   part[trend]
 }
 
 var overviewPage = page{
@@ -62,7 +62,7 @@ func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, 
 	read(ctx, &parts, &all.savings, func() (*workloadresizerv1.ListSavingsResponse, error) { return c.ListSavings(ctx, total()) })
 	read(ctx, &parts, &all.holds, func() (*workloadresizerv1.ListHoldsResponse, error) { return c.ListHolds(ctx, "") })
 	read(ctx, &parts, &all.reverts, func() ([]*workloadresizerv1.JournalEntry, error) { return entries(ctx, c, reverts) })
-	read(ctx, &parts, &all.trend, func() (*workloadresizerv1.ListSavingsResponse, error) { return listTrend(ctx, c, past, of.Days) })
+	read(ctx, &parts, &all.trend, func() (trend, error) { return listTrend(ctx, c, past, of.Days) })
 	return &all, parts.Wait()
 }
 

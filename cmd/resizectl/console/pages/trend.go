@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -19,7 +20,7 @@ import (
 )
 
 // trendSpans are the numbers of days that charts can show, and trendDays is how many they show unless somebody chooses another.
-var trendSpans = []string{"7", "30", "90"}
+var trendSpans = []string{"1", "7", "30", "90"}
 
 const trendDays = "30"
 
@@ -46,14 +47,28 @@ func (o trendOptions) Choices() (all []choice) {
 	return all
 }
 
+// hourlyDays is of how many days charts show each hour; of more, each day. Of workloads, hours are not kept.
+const hourlyDays = 7
+
+// trend is what was requested and used, by hour or by day.
+type trend struct {
+	*workloadresizerv1.ListSavingsResponse
+	hourly bool
+}
+
 // listTrend lists what was requested and used on the last days.
-func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.ListSavingsRequest, days string) (*workloadresizerv1.ListSavingsResponse, error) {
+func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.ListSavingsRequest, days string) (trend, error) {
 	n, err := strconv.Atoi(days)
 	if err != nil {
-		return nil, err
+		return trend{}, err
 	}
+	hourly := n <= hourlyDays && of.GetWorkload() == nil
 	of.SinceTime, of.Period = timestamppb.New(time.Now().AddDate(0, 0, -n)), workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY
-	return c.ListSavings(ctx, of)
+	if hourly {
+		of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
+	}
+	resp, err := c.ListSavings(ctx, of)
+	return trend{resp, hourly}, err
 }
 
 // trendView is what was requested and used over time.
@@ -64,42 +79,82 @@ type trendView struct {
 	Saved string
 }
 
-// trendOf returns the charts of both resources.
-func trendOf(read part[*workloadresizerv1.ListSavingsResponse]) trendView {
+// curve is a line of a chart: the amount of a time, and whether there is one.
+type curve struct {
+	name   string
+	dashed bool
+	of     func(*workloadresizerv1.Savings) (amount float64, known bool)
+}
+
+// trendOf returns the charts of what was read.
+func trendOf(read part[trend]) trendView {
 	v := trendView{Problem: read.Problem}
-	days := read.Value.GetSavings()
+	times := read.Value.GetSavings()
 	var known time.Duration
-	for _, day := range days {
-		known += day.GetKnownDuration().AsDuration()
+	for _, at := range times {
+		known += at.GetKnownDuration().AsDuration()
 	}
 	if known == 0 {
 		return v
 	}
-	for _, r := range []struct {
-		title, unit string
-		in          float64
-		of          func(*workloadresizerv1.ResourceAmounts) string
-	}{{"CPU", "cores", 1, (*workloadresizerv1.ResourceAmounts).GetCpu}, {"Memory", "GiB", 1 << 30, (*workloadresizerv1.ResourceAmounts).GetMemory}} {
-		data := &chartData{Unit: r.unit, Lines: []chartLine{{Name: "Authored", Dashed: true}, {Name: "Applied"}, {Name: "Used"}}}
-		var last [3]float64
-		var counted time.Time
-		for _, day := range days {
-			data.At = append(data.At, float64(day.GetSinceTime().GetSeconds()))
-			is := day.GetKnownDuration().AsDuration() > 0
-			for i, of := range []*workloadresizerv1.ResourceAmounts{day.GetAuthored(), day.GetRequested(), day.GetUsed()} {
-				var amount *float64
-				if is {
-					counted, last[i] = day.GetSinceTime().AsTime(), amountIn(r.of(of), r.in)
-					amount = new(last[i])
-				}
-				data.Lines[i].Amounts = append(data.Lines[i].Amounts, amount)
-			}
+	currency := print.OneLine(read.Value.GetCurrency())
+	resources := func(of func(*workloadresizerv1.ResourceAmounts) string, in float64) []curve {
+		amount := func(of string) (float64, bool) { return amountIn(of, in), true }
+		return []curve{
+			{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetAuthored())) }},
+			{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetRequested())) }},
+			{"Used", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetUsed())) }},
+			{"Allocatable", true, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return amountIn(of(s.GetAllocatable()), in), s.GetAllocatable() != nil
+			}},
 		}
-		says := fmt.Sprintf("on %s, authored %.3g, applied %.3g, used %.3g %s", counted.Format(time.DateOnly), last[0], last[1], last[2], r.unit)
-		v.Charts = append(v.Charts, chartOf(r.title+" ("+r.unit+", mean of each day)", says, data)...)
 	}
-	v.Saved = savedText(days, known, print.OneLine(read.Value.GetCurrency()))
+	v.Charts = slices.Concat(
+		curves(&read.Value, "CPU", "cores", resources((*workloadresizerv1.ResourceAmounts).GetCpu, 1)...),
+		curves(&read.Value, "Memory", "GiB", resources((*workloadresizerv1.ResourceAmounts).GetMemory, 1<<30)...),
+		curves(&read.Value, "Cost at the prices of the nodes", currency+" an hour",
+			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), s.AuthoredCost != nil }},
+			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return s.GetRequestedCost(), s.RequestedCost != nil
+			}},
+		),
+		curves(&read.Value, "Nodes", "", curve{"Nodes", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetNodes(), s.Nodes != nil }}),
+	)
+	v.Saved = savedText(times, known, currency)
 	return v
+}
+
+// curves returns a chart of those curves that have an amount; none without.
+func curves(read *trend, title, unit string, all ...curve) []chart {
+	data := &chartData{Hours: read.hourly, Unit: unit}
+	for _, at := range read.GetSavings() {
+		data.At = append(data.At, float64(at.GetSinceTime().GetSeconds()))
+	}
+	var says []string
+	for _, c := range all {
+		line, last := chartLine{Name: c.name, Dashed: c.dashed}, ""
+		for _, at := range read.GetSavings() {
+			var drawn *float64
+			if amount, known := c.of(at); known && at.GetKnownDuration().AsDuration() > 0 {
+				drawn, last = &amount, fmt.Sprintf("%s %.3g on %s", strings.ToLower(c.name), amount, at.GetSinceTime().AsTime().Format(time.DateOnly))
+			}
+			line.Amounts = append(line.Amounts, drawn)
+		}
+		if last != "" {
+			data.Lines, says = append(data.Lines, line), append(says, last)
+		}
+	}
+	if len(says) == 0 {
+		return nil
+	}
+	each := "mean of each day"
+	if read.hourly {
+		each = "mean of each hour"
+	}
+	if unit != "" {
+		each = unit + ", " + each
+	}
+	return chartOf(title+" ("+each+")", strings.Join(says, ", "), data)
 }
 
 // savedText says what was saved on the days, of which so much is known.
@@ -113,7 +168,7 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	if sum.Value != nil {
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	return text + ", counted for " + duration.HumanDuration(known) + ". Used is only of pods whose usage is known. Days are in UTC."
+	return text + ", counted for " + duration.HumanDuration(known) + ". Used is only of pods whose usage is known. Days and hours are in UTC."
 }
 
 // amountIn returns an amount of the API in a unit; 0 if it is none.

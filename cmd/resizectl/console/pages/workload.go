@@ -31,7 +31,7 @@ type oneWorkload struct {
 	more    bool
 	needs   part[needs]
 	entries part[[]*workloadresizerv1.JournalEntry]
-	trend   part[*workloadresizerv1.ListSavingsResponse]
+	trend   part[trend]
 }
 
 var workloadPage = page{
@@ -64,7 +64,7 @@ func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, 
 	read(ctx, &parts, &one.entries, func() ([]*workloadresizerv1.JournalEntry, error) {
 		return entries(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
 	})
-	read(ctx, &parts, &one.trend, func() (*workloadresizerv1.ListSavingsResponse, error) {
+	read(ctx, &parts, &one.trend, func() (trend, error) {
 		return listTrend(ctx, c, &workloadresizerv1.ListSavingsRequest{Namespace: namespace, Workload: of}, trendDays)
 	})
 	return &one, parts.Wait()

@@ -27,11 +27,11 @@ function make(figure, data) {
     value: (_, value) => amountOf(value, data.unit),
   }));
   const options = {
-    // Days are in UTC.
+    // Days and hours are in UTC.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     width: widthOf(figure), height, scales: { x: { time: !data.along }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
     axes: [data.along ? { ...axis, values: (_, all) => all.map((at) => amountOf(at, "")) } : axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, "")) }],
-    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (data.along ? amountOf(at, data.along) : at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeZone: "UTC" })) }, ...series],
+    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (data.along ? amountOf(at, data.along) : at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: data.hours ? "short" : undefined, timeZone: "UTC" })) }, ...series],
     cursor: { drag: { x: false, y: false } },
   };
   return new uPlot(options, [data.at, ...data.lines.map((line) => line.amounts)], figure);
@@ -51,13 +51,14 @@ export function draw(part) {
     if (have?.text === text) continue;
     let data;
     try { data = JSON.parse(text); } catch { continue; }
-    if (have && have.lines === data.lines.length) {
+    const shape = JSON.stringify([data.along, data.hours, data.unit, data.lines.map((line) => line.name)]);
+    if (have?.shape === shape) {
       have.plot.setData([data.at, ...data.lines.map((line) => line.amounts)]);
       have.text = text;
       continue;
     }
     have?.plot.destroy();
-    drawn.set(figure, { text, lines: data.lines.length, plot: make(figure, data) });
+    drawn.set(figure, { text, shape, plot: make(figure, data) });
     resized.observe(figure);
   }
 }

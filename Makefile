@@ -281,7 +281,7 @@ test-shared:
 
 .PHONY: test-guard
 test-guard: build bin/gotestsum bin/kubectl bin/prometheus ## Let resizes hurt, and check what is reverted. Takes 4 minutes.
-	@$(call go_test,./test/guard,-count=1 -timeout=20m -parallel=4,,testname)
+	@$(call go_test,./test/guard,-count=1 -timeout=30m -parallel=2,,testname)
 
 # Each has a cluster that keeps a small machine busy, so they run one after the other, and next to nothing else.
 .PHONY: test-nodes
@@ -364,7 +364,7 @@ with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{en
 
 .PHONY: test-skew
 test-skew: build bin/gotestsum bin/kubectl bin/kubernetes-skew ## Run the tests with a cluster against the oldest supported Kubernetes API server, or a later one (SKEW=1.35). Takes 5 minutes.
-	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,./test/chaos $(with_cluster),-short -skip '$(unskewed)' -parallel=4)
+	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) test/shared-cluster $(call go_test,./test/chaos $(with_cluster),-short -skip '$(unskewed)' -timeout=20m -parallel=4)
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./deploy,-parallel=4 -run '^(TestAccountGuard|TestAgents|TestAnnotationGuard|TestApply|TestUsers)$$')
 	@WORKLOAD_RESIZER_TEST_KUBERNETES=$(SKEW_VERSION) $(call go_test,./test/e2e,-count=1 -timeout=20m -parallel=4 -run '^TestPlaneCreation$$',,testname)
 

@@ -10,7 +10,7 @@ import (
 const soonest, latest = 10 * time.Millisecond, 100 * time.Millisecond
 
 // Patience is how long a test may wait for a condition, far longer than usually necessary.
-const Patience = 3 * time.Minute
+const Patience = 5 * time.Minute
 
 // Eventually calls try until it returns nil, to wait for other programs. The test fails if that
 // takes longer than Patience.

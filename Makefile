@@ -567,8 +567,11 @@ uplot: ## Fetch the library that draws the console's charts, and check that it i
 	cd $(UPLOT_IN) && sha256sum --check --quiet SHA256SUMS
 
 .PHONY: pictures
-pictures: build bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 5 minutes.
+pictures: build browsers bin/kubectl bin/metrics-server bin/prometheus ## Draw the pictures of the documentation again, from a server that runs. Takes 10 minutes.
 	$(GO_TEST) -count=1 ./test/pictures -run '^Test(Pictures|Requests)$$' -update
+	shots=$$(mktemp -d); trap 'rm -rf "$$shots"' EXIT; \
+	(cd test/browser && $(GO_TEST) -count=1 -timeout=30m -run '^TestConsole$$/^two_contexts' . -args -shots "$$shots"); \
+	install -m 644 "$$shots"/{console,workload}.png docs/pictures
 
 .PHONY: fmt
 fmt: ## Format the Go files and the proto files.

@@ -90,7 +90,9 @@ func (w *world) contexts(t *testing.T) {
 	if !strings.Contains(a[0], "blue") || !strings.Contains(b[1], "green") {
 		t.Errorf("the consoles are %q and %q", a, b)
 	}
-	one.picture("context blue")
+	if *shots != "" {
+		one.documented(blue.base)
+	}
 	// Both cookies are in one browser, and each is of no use at the other console.
 	for _, other := range []struct {
 		b    *tab
@@ -109,6 +111,19 @@ func (w *world) contexts(t *testing.T) {
 	}
 	third.visit(strings.Replace(green.base, port(green), port(blue), 1) + "/workloads")
 	third.says("This page has another address.")
+}
+
+// documented takes the pictures for the documentation, of which "make pictures" makes new ones, when the pages show all that they can.
+func (b *tab) documented(base string) {
+	b.size(1280, 900)
+	for _, page := range []struct{ path, says, picture string }{
+		{"/workloads/" + namespace + "/Deployment/web", "Measured on n4", "workload"}, {"/", "Used", "console"},
+	} {
+		b.visit(base + page.path)
+		b.says(page.says)
+		b.until("charts", `document.querySelectorAll("figure canvas").length >= 4`)
+		b.picture(page.picture)
+	}
 }
 
 func port(c *console) string { return c.base[strings.LastIndexByte(c.base, ':'):] }

@@ -1,8 +1,10 @@
 package pictures
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -114,7 +116,7 @@ func aDashboardHasEachPanelOfItsFileWithItsFigures(t *testing.T) {
 }
 
 func theDocumentationShowsThePictures(t *testing.T) {
-	for name, page := range map[string]string{"requests.svg": "README.md", "plan.svg": "README.md", "dashboard.svg": "docs/tasks/prometheus.md"} {
+	for name, page := range map[string]string{"requests.svg": "README.md", "plan.svg": "README.md", "dashboard.svg": "docs/tasks/prometheus.md", "console.png": "docs/tasks/look-at-the-cluster.md", "workload.png": "docs/tasks/look-at-the-cluster.md"} {
 		text, err := os.ReadFile(filepath.Join(root(t), page))
 		if err != nil {
 			t.Fatal(err)
@@ -124,6 +126,12 @@ func theDocumentationShowsThePictures(t *testing.T) {
 			t.Errorf("%v: run make pictures", err)
 		} else if !strings.Contains(string(text), "pictures/"+name) {
 			t.Errorf("%s does not show %s", page, name)
+		}
+		if strings.HasSuffix(name, ".png") {
+			if shot, err := png.DecodeConfig(bytes.NewReader(content)); err != nil || shot.Width < 1000 {
+				t.Errorf("%s has %d pixels in a row: %v", name, shot.Width, err)
+			}
+			continue
 		}
 		all := texts(t, string(content))
 		if len(all) < 10 {

@@ -13,7 +13,7 @@ type chartData struct {
 	Along string `json:"along,omitempty"`
 	// Hours means that the times are hours, and not days.
 	Hours bool `json:"hours,omitempty"`
-	// Unit is that of the amounts.
+	// Unit is the unit of the amounts.
 	Unit string `json:"unit"`
 	// At is where the amounts are.
 	At    []float64   `json:"at"`

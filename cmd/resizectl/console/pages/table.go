@@ -127,7 +127,7 @@ func noteOf(o *print.Output, title, text string, commands ...print.Command) note
 	return n
 }
 
-// present returns the commands that there are.
+// present leaves out commands that are none.
 func present(all ...print.Command) []print.Command {
 	return slices.DeleteFunc(all, func(c print.Command) bool { return c == nil })
 }

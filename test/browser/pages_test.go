@@ -18,6 +18,7 @@ func subjects(w *world, t *testing.T) []struct{ path, says string } {
 		{"/workloads/" + namespace + "/Deployment/web", "In the last 30 days"},
 		{"/pods/" + namespace + "/" + w.pod(t), "Why, step by step"},
 		{"/nodes", "n2d (baseline)"},
+		{"/nodes?type=n4", "How fast n4 is"},
 		{"/nodes/n4-0", "agent-"},
 		{"/plans", "Nothing is changed"},
 		{"/plans?plan=1&ratios=n4%3D1.1", "pods"},

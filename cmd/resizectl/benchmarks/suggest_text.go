@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
@@ -14,14 +16,11 @@ import (
 // printSuggestion prints everything that is known of a suggestion. There is a table of the CPU models if any is known.
 func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionResponse) error {
 	s := resp.GetSuggestion()
-	if err := print.Lines(o.Out, 11, suggestionLines(o.Painter(), s)); err != nil {
+	if err := print.Lines(o.Out, 11, SuggestionLines(o.Painter(), s)); err != nil {
 		return err
 	}
-	if err := o.TableBelow(objects.Table(partColumns, s.GetParts()...)); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
-		if err := o.TableBelow(objects.Table(modelColumns, s.GetModels()...)); err != nil {
+	for _, t := range SuggestionTables(s) {
+		if err := o.TableBelow(t); err != nil {
 			return err
 		}
 	}
@@ -34,7 +33,17 @@ func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionRespo
 	return ratios.PrintImpact(o, resp.GetImpact())
 }
 
-func suggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
+// SuggestionTables returns the results of the benchmarks of a suggestion, and those for each CPU model if any is known.
+func SuggestionTables(s *workloadresizerv1.Suggestion) []*metav1.Table {
+	all := []*metav1.Table{objects.Table(partColumns, s.GetParts()...)}
+	if slices.ContainsFunc(s.GetModels(), func(m *workloadresizerv1.SuggestionModel) bool { return m.GetCpuModel() != "" }) {
+		all = append(all, objects.Table(modelColumns, s.GetModels()...))
+	}
+	return all
+}
+
+// SuggestionLines returns the title and the text of each line about a suggestion.
+func SuggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
 	lines := [][2]string{
 		{"node type", print.OneLine(s.GetNodeType())},
 		{"current", currentText(s.GetCurrent())},

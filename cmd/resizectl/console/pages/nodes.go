@@ -18,19 +18,26 @@ import (
 type nodeList struct {
 	nodes  part[[]*workloadresizerv1.NodeSummary]
 	ratios part[*workloadresizerv1.ListRatiosResponse]
+	// suggestion is that of the type that somebody has chosen.
+	suggestion part[*workloadresizerv1.GetSuggestionResponse]
 }
 
 var nodesPage = page{
 	pattern: "/nodes", nav: "Nodes", template: "nodes",
 	title: func(*http.Request) string { return "Nodes and ratios" },
-	key:   func(*http.Request) string { return "" },
-	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+	key:   func(r *http.Request) string { return r.URL.Query().Get("type") },
+	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var all nodeList
 		var err error
 		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
 			return nil, err
 		}
-		all.ratios, err = partOf(c.ListRatios(ctx))
+		if all.ratios, err = partOf(c.ListRatios(ctx)); err != nil {
+			return nil, err
+		}
+		all.suggestion, err = partOf(inTurn(ctx, func() (*workloadresizerv1.GetSuggestionResponse, error) {
+			return readSuggestion(ctx, c, r.URL.Query().Get("type"))
+		}))
 		return &all, err
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
@@ -69,6 +76,7 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		Count, All                int
 		Warnings                  []note
 		Actions                   []action
+		Ratio                     *ratioView
 	}{
 		Nodes: tableOf(nodes.Kind(o).Table(shown...), false, func(row int) string { return shown[row].GetName() }, func(_ int, column, text string) string {
 			switch column {
@@ -83,6 +91,7 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
 		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
 		Actions:  ratioActions(o, known, ofType),
+		Ratio:    ratioOf(o, ofType, known, all.suggestion),
 		Warnings: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), func(text string) note { return noteOf(o, "", text) }),
 	}
 }

@@ -6,13 +6,13 @@ import { draw } from "./chart.js";
 const main = document.getElementById("main");
 const alive = document.getElementById("alive");
 
-/** build makes an element or a text of a tree. */
-function build(node) {
+/** build makes an element or a text of a tree, for a parent. */
+function build(node, parent) {
   if (typeof node === "string") return document.createTextNode(node);
   const [tag, attributes, children] = node;
-  const element = document.createElement(tag);
+  const element = document.createElementNS(tag === "svg" ? "http://www.w3.org/2000/svg" : parent.namespaceURI, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  for (const child of children) element.append(build(child));
+  for (const child of children) element.append(build(child, element));
   return element;
 }
 
@@ -69,7 +69,7 @@ function becomeAll(parent, nodes) {
       else parent.insertBefore(have, next);
       become(have, node);
     } else {
-      parent.insertBefore(build(node), next);
+      parent.insertBefore(build(node, parent), next);
     }
   }
   while (next) {

@@ -142,7 +142,7 @@ func (w *world) inFirefox(t *testing.T) {
 	f.call("WebDriver:Navigate", map[string]any{"url": c.base + "/"})
 	f.says("Live.")
 	localcluster.Eventually(t, "the charts", func() error {
-		if got := f.text(`return "" + document.querySelectorAll("figure canvas").length`); got != "2" {
+		if got := f.text(`return "" + document.querySelectorAll("figure canvas").length`); got != "4" {
 			return fmt.Errorf("it draws %s", got)
 		}
 		return nil

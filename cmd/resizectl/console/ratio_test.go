@@ -35,7 +35,7 @@ func TestRatio(t *testing.T) {
 	for _, want := range []string{
 		"How fast n4 is", "How many times as fast as n2d.",
 		`(in effect)</th>`, "suggested by benchmarks", "1.2, from 1.1 to 1.4 with 95% confidence",
-		`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, which is that of the benchmark, to 1.4.
+		`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the benchmark has it, to 1.4.
 		"benchmark compress", `<circle cx="6"`,
 		"TooFewMachines", "What was measured", "12 samples from 3 machines",
 		"What accepting the suggestion would change", "all pods", "NodeCapacity", "not shown: namespaces that you cannot see", "not shown: 1 more pod that would be vetoed",

@@ -18,7 +18,7 @@ import (
 type nodeList struct {
 	nodes  part[[]*workloadresizerv1.NodeSummary]
 	ratios part[*workloadresizerv1.ListRatiosResponse]
-	// suggestion is that of the type that somebody has chosen.
+	// suggestion is about the type that somebody has chosen.
 	suggestion part[*workloadresizerv1.GetSuggestionResponse]
 }
 

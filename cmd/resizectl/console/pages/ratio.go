@@ -38,7 +38,7 @@ type ratioView struct {
 // impactView is what accepting a suggestion would mean for the pods.
 type impactView struct {
 	Tables []table
-	// Says is what the tables do not show. A text may be empty.
+	// Says is what the tables do not show. Some may be empty.
 	Says []string
 }
 

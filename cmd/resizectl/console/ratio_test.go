@@ -48,8 +48,16 @@ func TestRatio(t *testing.T) {
 	if _, body := r.get("/nodes"); strings.Contains(body, "How many times as fast") {
 		t.Error("without a type, there is a ratio")
 	}
-	server.Follow(cmdtest.Fails("GetSuggestion", cmdtest.WithReason(codes.NotFound, "NODE_TYPE_UNKNOWN", "nothing is known of it")))
-	if _, body := r.get("/nodes?type=" + url.QueryEscape(hostile)); !strings.Contains(body, "No source has a ratio of it.") || !strings.Contains(body, "nothing is known of it") {
-		t.Errorf("of an unknown type:\n%s", body)
+	for nodeType, fails := range map[string]struct {
+		err  error
+		want string
+	}{
+		"x9":    {cmdtest.WithReason(codes.NotFound, "NO_SUGGESTION", "no benchmark covers it"), "No benchmark suggests a ratio of it."},
+		hostile: {cmdtest.WithReason(codes.PermissionDenied, "PERMISSION_DENIED", "you may not see it"), "you may not see it"},
+	} {
+		server.Follow(cmdtest.Fails("GetSuggestion", fails.err))
+		if _, body := r.get("/nodes?type=" + url.QueryEscape(nodeType)); !strings.Contains(body, "No source has a ratio of it.") || !strings.Contains(body, fails.want) {
+			t.Errorf("of %s, without a suggestion:\n%s", nodeType, body)
+		}
 	}
 }

@@ -15,12 +15,17 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// readSuggestion reads what benchmarks suggest for a node type, and what accepting that would change; nothing without a node type.
+// readSuggestion reads what benchmarks suggest for a node type, and what accepting that would change; nothing without a node type, and if they
+// suggest nothing.
 func readSuggestion(ctx context.Context, c *client.Client, nodeType string) (*workloadresizerv1.GetSuggestionResponse, error) {
 	if nodeType == "" {
 		return nil, nil
 	}
-	return c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
+	if client.Reason(err) == "NO_SUGGESTION" {
+		return nil, nil
+	}
+	return resp, err
 }
 
 // ratioView is how fast a node type is, in the words of each source, and what accepting a suggestion would change.

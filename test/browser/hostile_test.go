@@ -2,11 +2,15 @@ package browser
 
 import (
 	"io"
+	"math"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
@@ -21,6 +25,8 @@ var names = []string{
 
 // lies are the answers of a server that wants the pages to do something.
 func lies() cmdtest.Script {
+	ratios, suggestions, used := &workloadresizerv1.ListRatiosResponse{}, &workloadresizerv1.ListSuggestionsResponse{}, &workloadresizerv1.GetUsageHistoryResponse{}
+	needs := &workloadresizerv1.GetRecommendationResponse{Currency: hostile}
 	workloads, nodes, entries := &workloadresizerv1.ListWorkloadsResponse{}, &workloadresizerv1.ListNodesResponse{}, &workloadresizerv1.ListEntriesResponse{NextPageToken: hostile}
 	for _, name := range names {
 		w := member(0, 3, 1)
@@ -29,16 +35,29 @@ func lies() cmdtest.Script {
 		w.Savings.Requested = &workloadresizerv1.ResourceAmounts{Cpu: name, Memory: name}
 		workloads.Workloads = append(workloads.Workloads, w)
 		nodes.Nodes = append(nodes.Nodes, &workloadresizerv1.NodeSummary{Name: name, NodeType: name})
+		ratios.Ratios = append(ratios.Ratios, &workloadresizerv1.Ratio{
+			NodeType: name, CpuPerf: math.Inf(1), Baseline: true, Candidates: []*workloadresizerv1.RatioCandidate{{CpuPerf: -1, Provenance: &workloadresizerv1.Provenance{Source: name, Author: name, Reason: name}}},
+		})
+		suggestions.Suggestions = append(suggestions.Suggestions, &workloadresizerv1.Suggestion{
+			NodeType: name, Ratio: new(1e300), CpuPerf: new(math.NaN()), MemoryPerf: new(1.0), Interval: &workloadresizerv1.RatioInterval{Low: math.Inf(-1), High: math.NaN(), Confidence: -1},
+			Holds: []*workloadresizerv1.SuggestionHold{{Code: name, Message: name}},
+			Parts: []*workloadresizerv1.SuggestionPart{{Benchmark: name, Version: name, Ratio: math.NaN()}}, Models: []*workloadresizerv1.SuggestionModel{{CpuModel: name}},
+		})
+		used.NodeTypes = append(used.NodeTypes, &workloadresizerv1.NodeTypeHistory{NodeType: name, Cpu: []*workloadresizerv1.UsageBucket{{From: -1, To: 1, Share: 5}}})
+		needs.Containers = append(needs.Containers, &workloadresizerv1.ExplainedRecommendation{Recommendation: &workloadresizerv1.Recommendation{Container: name, UnknownMessage: name}})
 		entries.Entries = append(entries.Entries, &workloadresizerv1.JournalEntry{
 			Kind: workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT, StartTime: timestamppb.New(cmdtest.Since), Namespace: name, Pod: name, Message: name, From: name, To: name, Author: name,
 		})
 	}
 	hold := cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.NamespaceScope(hostile), names[9], nil)
 	return cmdtest.Scripts(
-		cmdtest.EachDecision(), cmdtest.Returns(workloads), cmdtest.Returns(nodes), cmdtest.Returns(entries),
+		cmdtest.EachDecision(), cmdtest.Returns(workloads), cmdtest.Returns(ratios), cmdtest.Returns(suggestions), cmdtest.Returns(used), cmdtest.Returns(needs), cmdtest.Returns(nodes), cmdtest.Returns(entries),
 		cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Problem: hostile, Holds: []*workloadresizerv1.Hold{hold}}),
 		cmdtest.Returns(&workloadresizerv1.GetStatusResponse{Version: hostile, Freeze: &workloadresizerv1.Freeze{Reason: hostile, CreateTime: timestamppb.New(cmdtest.Since)}}),
-		cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: hostile, Savings: []*workloadresizerv1.Savings{{Authored: &workloadresizerv1.ResourceAmounts{Cpu: hostile, Memory: "1e999Gi"}}}}),
+		cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: hostile, Savings: []*workloadresizerv1.Savings{{
+			Authored: &workloadresizerv1.ResourceAmounts{Cpu: hostile, Memory: "1e999Gi"}, AuthoredCost: new(math.Inf(1)), RequestedCost: new(math.NaN()), Nodes: new(-1e300),
+			SinceTime: timestamppb.New(cmdtest.Since), KnownDuration: durationpb.New(time.Hour),
+		}}}),
 		cmdtest.Fails("ExplainPod", cmdtest.WithReason(codes.NotFound, "POD_NOT_FOUND", hostile)),
 	)
 }
@@ -48,10 +67,10 @@ func TestHostileServer(t *testing.T) {
 	c := run(t, "--server", cmdtest.Answering(lies()).Serve(t))
 	chrome := start(t)
 	b := c.in(chrome)
-	for _, path := range []string{"/", "/workloads", "/workloads/x/y/z", "/nodes", "/nodes/x", "/pods/x/y", "/history", "/setup", "/search?q=" + "a", "/plans?plan=1", "/search?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"} {
+	for _, path := range []string{"/", "/workloads", "/workloads/x/y/z", "/nodes", "/nodes?type=" + url.QueryEscape(hostile), "/nodes?type=%7B%7B.%7D%7D", "/nodes/x", "/pods/x/y", "/history", "/setup", "/search?q=" + "a", "/plans?plan=1", "/search?q=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E"} {
 		b.visit(c.base + path)
 		b.until(path+" to be live", `document.getElementById("alive").textContent === "Live." || !document.getElementById("main").dataset.live`)
-		if got := js[string](b, `[...document.querySelectorAll("img:not(.brand img), svg, iframe, object, script:not([src^='/assets/']), a[href^='javascript:'], [onerror], [onload]")].map((e) => e.outerHTML.slice(0, 200)).join("\n")`); got != "" {
+		if got := js[string](b, `[...document.querySelectorAll("img:not(.brand img), svg:not(.scale), iframe, object, script:not([src^='/assets/']), a[href^='javascript:'], [onerror], [onload]")].map((e) => e.outerHTML.slice(0, 200)).join("\n")`); got != "" {
 			t.Errorf("%s has become %s", path, got)
 		}
 		if got := js[string](b, `[...document.querySelectorAll("a")].map((a) => a.href).filter((h) => !h.startsWith(location.origin + "/")).join("\n")`); got != "" {

@@ -12,52 +12,56 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// TestRatio checks what the page of the nodes of a type shows of its ratio: what each source has and what benchmarks suggest, on one scale,
-// and what accepting that would change.
+// TestRatio checks what the page of the nodes of a type shows of its ratio: what each source has and what benchmarks suggest, on one scale.
 func TestRatio(t *testing.T) {
-	server := cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
-		return &workloadresizerv1.GetSuggestionResponse{
-			Suggestion: &workloadresizerv1.Suggestion{
-				NodeType: req.GetNodeType(), BaselineNodeType: "n2d", Ratio: new(1.2), CpuPerf: new(1.2), MemoryPerf: new(1.0), Samples: 12, Machines: 3,
-				Interval: &workloadresizerv1.RatioInterval{Low: 1.1, High: 1.4, Confidence: 0.95},
-				Holds:    []*workloadresizerv1.SuggestionHold{{Code: "TooFewMachines", Message: hostile}},
-				Parts:    []*workloadresizerv1.SuggestionPart{{Benchmark: "compress", Version: "2", Ratio: 1.0, Weight: 1, Samples: 12, Machines: 3}},
-			},
-			Impact: &workloadresizerv1.Impact{
-				Total: &workloadresizerv1.ImpactGroup{Pods: 7, RequestDelta: map[string]string{"cpu": "-1500m"}, Vetoed: 2}, Incomplete: true,
-				Vetoed: []*workloadresizerv1.VetoedPod{{Namespace: "shop", Pod: hostile, Node: "node-1", Code: "NodeCapacity"}},
-			},
-		}, nil
-	}))
+	suggested := func(nodeType string) *workloadresizerv1.Suggestion {
+		return &workloadresizerv1.Suggestion{
+			NodeType: nodeType, BaselineNodeType: "n2d", Ratio: new(1.2), CpuPerf: new(1.2), MemoryPerf: new(1.0), Samples: 12, Machines: 3,
+			Interval: &workloadresizerv1.RatioInterval{Low: 1.1, High: 1.4, Confidence: 0.95},
+			Holds:    []*workloadresizerv1.SuggestionHold{{Code: "TooFewMachines", Message: hostile}},
+			Parts:    []*workloadresizerv1.SuggestionPart{{Benchmark: "compress", Version: "2", Ratio: 1.0, Weight: 1, Samples: 12, Machines: 3}},
+			Models:   []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-79", Ratio: new(1.2), Machines: 3}},
+		}
+	}
+	server := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{suggested("n4"), suggested(hostile)}}))
 	r := start(t, server.Serve(t))
-	_, body := r.get("/nodes?type=n4")
-	body = html.UnescapeString(body)
-	for _, want := range []string{
-		"How fast n4 is", "How many times as fast as n2d.",
-		`(in effect)</th>`, "suggested by benchmarks", "1.2, from 1.1 to 1.4 with 95% confidence",
-		`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the benchmark has it, to 1.4.
-		"benchmark compress", `<circle cx="6"`,
-		"TooFewMachines", "What was measured", "12 samples from 3 machines",
-		"What accepting the suggestion would change", "all pods", "NodeCapacity", "not shown: namespaces that you cannot see", "not shown: 1 more pod that would be vetoed",
-		"resizectl benchmark suggest n4",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("there is no %q:\n%s", want, body)
-		}
-	}
-	if _, body := r.get("/nodes"); strings.Contains(body, "How many times as fast") {
-		t.Error("without a type, there is a ratio")
-	}
-	for nodeType, fails := range map[string]struct {
-		err  error
-		want string
+	for _, tc := range []struct {
+		nodeType   string
+		has, lacks []string
 	}{
-		"x9":    {cmdtest.WithReason(codes.NotFound, "NO_SUGGESTION", "no benchmark covers it"), "No benchmark suggests a ratio of it."},
-		hostile: {cmdtest.WithReason(codes.PermissionDenied, "PERMISSION_DENIED", "you may not see it"), "you may not see it"},
+		{"n4", []string{
+			"How fast n4 is", "How many times as fast as n2d its CPU is.",
+			`file (in effect)</th>`, "suggested by benchmarks", "1.2, from 1.1 to 1.4 with 95% confidence",
+			`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the benchmark and the baseline have it, to 1.4.
+			"benchmark compress", `<circle cx="6"`, `<line x1="6" y1="0"`,
+			"TooFewMachines", "What each benchmark measured", "CPU models", "12 samples from 3 machines",
+			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl benchmark suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
+		}, nil},
+		{hostile, []string{"suggested by benchmarks", "What it would change now"}, []string{"(in effect)"}},
+		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"benchmark suggest", "benchmark accept"}},
+		{"x9", []string{"No source has a ratio of it.", "No benchmark suggests a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
+		{"", nil, []string{"How many times as fast"}},
 	} {
-		server.Follow(cmdtest.Fails("GetSuggestion", fails.err))
-		if _, body := r.get("/nodes?type=" + url.QueryEscape(nodeType)); !strings.Contains(body, "No source has a ratio of it.") || !strings.Contains(body, fails.want) {
-			t.Errorf("of %s, without a suggestion:\n%s", nodeType, body)
+		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())
+		body = html.UnescapeString(body)
+		for _, want := range tc.has {
+			if !strings.Contains(body, want) {
+				t.Errorf("type %s: there is no %q:\n%s", tc.nodeType, want, body)
+			}
 		}
+		for _, no := range tc.lacks {
+			if strings.Contains(body, no) {
+				t.Errorf("type %s: there is %q:\n%s", tc.nodeType, no, body)
+			}
+		}
+	}
+}
+
+// TestRatioRefused checks that nodes and ratios are shown even if suggestions are not.
+func TestRatioRefused(t *testing.T) {
+	server := cmdtest.Answering(scripted(), cmdtest.Fails("ListSuggestions", cmdtest.WithReason(codes.PermissionDenied, "PERMISSION_DENIED", "you may not see it")))
+	_, body := start(t, server.Serve(t)).get("/nodes?type=n4")
+	if !strings.Contains(body, "you may not see it") || !strings.Contains(body, "(in effect)") {
+		t.Errorf("without suggestions:\n%s", body)
 	}
 }

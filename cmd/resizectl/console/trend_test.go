@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 func days() cmdtest.Script {
 	day := func(n int, known time.Duration, authored, requested, used string) *workloadresizerv1.Savings {
 		return &workloadresizerv1.Savings{
-			Authored: both(authored, "60Gi"), Requested: both(requested, "50Gi"), Saved: both("10", "10Gi"), Used: both(used, "9Gi"), AuthoredCost: new(2.0), RequestedCost: new(1.5),
+			Authored: both(authored, "60Gi"), Requested: both(requested, "50Gi"), Saved: both("10", "10Gi"), Measured: both(used, "20Gi"), Used: both(used, "9Gi"), AuthoredCost: new(2.0), RequestedCost: new(1.5),
 			SinceTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, n)), UntilTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, n+1)), KnownDuration: durationpb.New(known),
 		}
 	}
@@ -80,12 +81,12 @@ func TestTrend(t *testing.T) {
 		if want := "Cost at the prices of the nodes (USD an hour, mean of each day): authored 2 on 2026-11-23, applied 1.5 on 2026-11-23"; found[2][2] != want {
 			t.Errorf("%s says %q, want %q", path, found[2][2], want)
 		}
-		if want := "Saved: 300.0 core-hours and 300.0 GiB-hours of requests, worth 15.00 USD at the prices of the nodes, counted for 30h."; !strings.Contains(body, want) {
+		if want := "Saved, authored minus applied: 300 core-hours and 300 GiB-hours of requests, worth 15.00 USD at the prices of the nodes, in the 30h in which the leader counted."; !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q:\n%s", path, want, body)
 		}
 	}
 	_, body := r.get("/?days=7")
-	for _, want := range []string{"Memory (GiB, mean of each hour): authored 60 on 2026-11-21, applied 50 on 2026-11-21, used 9 on 2026-11-21, allocatable 96 on 2026-11-21", "Nodes (mean of each hour): nodes 12 on 2026-11-21", `"hours":true`} {
+	for _, want := range []string{"Memory (GiB, mean of each hour): authored 60 at 2026-11-21 01:02 UTC, applied 50 at 2026-11-21 01:02 UTC, used 9 at 2026-11-21 01:02 UTC, allocatable 96 at 2026-11-21 01:02 UTC", "Nodes (mean of each hour): nodes 12 at 2026-11-21 01:02 UTC", `"hours":true`} {
 		if !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("of a week, there is no %q:\n%s", want, body)
 		}
@@ -98,22 +99,32 @@ func TestTrend(t *testing.T) {
 
 // TestDistributions checks the charts of what a container used on each type of node: how much of the time at most how much.
 func TestDistributions(t *testing.T) {
+	var asked atomic.Int64
+	web := &workloadresizerv1.ExplainedRecommendation{Recommendation: &workloadresizerv1.Recommendation{
+		Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, Container: hostile, UnknownMessage: "too little is known",
+	}}
 	server := cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.GetUsageHistoryRequest) (*workloadresizerv1.GetUsageHistoryResponse, error) {
-		if req.GetContainer() != hostile {
-			t.Errorf("the usage of container %q was asked for", req.GetContainer())
+		if req.GetContainer() != hostile || req.GetWorkload().GetName() != "web" {
+			t.Errorf("the usage of container %q of %v was asked for", req.GetContainer(), req.GetWorkload())
 		}
+		asked.Add(1)
 		return &workloadresizerv1.GetUsageHistoryResponse{NodeTypes: []*workloadresizerv1.NodeTypeHistory{
 			{NodeType: "n2d", Cpu: []*workloadresizerv1.UsageBucket{{From: 0.5, To: 1, Share: 0.25}, {From: 1, To: 2, Share: 0.75}}},
 			{NodeType: hostile, Cpu: []*workloadresizerv1.UsageBucket{{From: 0.5, To: 1, Share: 1}}},
 		}}, nil
 	}))
 	r := start(t, server.Serve(t))
+	// A container under two rules has two recommendations.
+	server.Follow(cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{web, web}}))
 	_, body := r.get("/workloads/shop/Deployment/web")
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the usage of one container was asked for %d times", n)
+	}
 	var data drawn
 	var says string
 	for _, found := range chartPattern.FindAllStringSubmatch(html.UnescapeString(body), -1) {
 		if strings.Contains(found[2], "on each type of node") {
-			if says != "" {
+			if !strings.HasPrefix(found[2], "CPU ") {
 				t.Errorf("there is another one, although no memory was measured: %s", found[2])
 			}
 			says = found[2]
@@ -122,7 +133,7 @@ func TestDistributions(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(says, "on n2d, half of it above 1 cores, and 5% above 1") {
+	if !strings.Contains(says, "on n2d, half of it up to 2 cores, and 95% up to 2") {
 		t.Errorf("the chart says %q", says)
 	}
 	shares := func(line int) (all []float64) {
@@ -138,6 +149,24 @@ func TestDistributions(t *testing.T) {
 	server.Follow(cmdtest.Fails("GetUsageHistory", cmdtest.WithReason(codes.NotFound, "USAGE_UNKNOWN", "nothing was measured of it")))
 	if _, body := r.get("/workloads/shop/Deployment/cart"); strings.Contains(body, "on each type of node") || !strings.Contains(body, "too little is known") {
 		t.Errorf("without usage:\n%s", body)
+	}
+	server.Follow(cmdtest.Fails("GetUsageHistory", cmdtest.WithReason(codes.InvalidArgument, "INVALID_ARGUMENT", "name one of them")))
+	if _, body := r.get("/workloads/shop/Deployment/db"); !strings.Contains(body, "name one of them") || !strings.Contains(body, "too little is known") {
+		t.Errorf("with usage that is refused:\n%s", body)
+	}
+}
+
+// TestUnknownAmounts checks that what is not known is not drawn as nothing: cost before there were prices, and usage before anything was
+// measured.
+func TestUnknownAmounts(t *testing.T) {
+	day := &workloadresizerv1.Savings{
+		Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Measured: both("0", "0"), Used: both("0", "0"), AuthoredCost: new(0.0), RequestedCost: new(0.0),
+		SinceTime: timestamppb.New(cmdtest.Since), UntilTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, 1)), KnownDuration: durationpb.New(time.Hour),
+	}
+	r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day}})).Serve(t))
+	_, body := r.get("/")
+	if strings.Contains(body, "Cost at the prices") || strings.Contains(body, "used 0") || !strings.Contains(body, "applied 20 on 2026-11-21") {
+		t.Errorf("the page draws what is not known:\n%s", body)
 	}
 }
 

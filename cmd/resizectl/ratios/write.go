@@ -214,12 +214,12 @@ var vetoColumns = []objects.Column[*workloadresizerv1.VetoedPod]{
 	objects.Text("Message", (*workloadresizerv1.VetoedPod).GetMessage).Wide(),
 }
 
-// ImpactTables returns what different ratios would mean for the pods: how many of each group would change, and which of them would be
-// vetoed, and texts that say what neither shows, if anything. There are no tables if nothing would change.
-func ImpactTables(impact *workloadresizerv1.Impact) (all, vetoed *metav1.Table, hidden, more string) {
+// PrintImpact prints what different ratios would mean for the pods: how many of each group would
+// change, and which of them would be vetoed.
+func PrintImpact(o *print.Output, impact *workloadresizerv1.Impact) error {
 	total := impact.GetTotal()
 	if total.GetPods() == 0 && total.GetVetoed() == 0 {
-		return nil, nil, "", ""
+		return print.Texts(o.Out, "no pod would get a different size")
 	}
 	groups, columns := []group{{"all pods", total}}, impactColumns
 	for _, of := range impact.GetNodeTypes() {
@@ -231,32 +231,19 @@ func ImpactTables(impact *workloadresizerv1.Impact) (all, vetoed *metav1.Table, 
 	if total.GetByUsage() > 0 {
 		columns = append(slices.Clone(columns), byUsageColumn)
 	}
+	if err := o.Table(objects.Table(columns, groups...)); err != nil {
+		return err
+	}
 	if impact.GetIncomplete() {
-		hidden = "not shown: namespaces that you cannot see"
+		if err := print.Texts(o.Out, "not shown: namespaces that you cannot see"); err != nil {
+			return err
+		}
 	}
-	if n := total.GetVetoed() - int64(len(impact.GetVetoed())); n > 0 {
-		more = "not shown: " + print.CountOf(n, "more pod") + " that would be vetoed"
-	}
-	return objects.Table(columns, groups...), objects.Table(vetoColumns, impact.GetVetoed()...), hidden, more
-}
-
-// Unchanging is said of an impact without tables.
-const Unchanging = "no pod would get a different size"
-
-// PrintImpact prints the tables of an impact.
-func PrintImpact(o *print.Output, impact *workloadresizerv1.Impact) error {
-	all, vetoed, hidden, more := ImpactTables(impact)
-	if all == nil {
-		return print.Texts(o.Out, Unchanging)
-	}
-	if err := o.Table(all); err != nil {
+	if err := o.TableBelow(objects.Table(vetoColumns, impact.GetVetoed()...)); err != nil {
 		return err
 	}
-	if err := print.Texts(o.Out, hidden); err != nil {
-		return err
+	if more := total.GetVetoed() - int64(len(impact.GetVetoed())); more > 0 {
+		return print.Texts(o.Out, fmt.Sprintf("not shown: %s that would be vetoed", print.CountOf(more, "more pod")))
 	}
-	if err := o.TableBelow(vetoed); err != nil {
-		return err
-	}
-	return print.Texts(o.Out, more)
+	return nil
 }

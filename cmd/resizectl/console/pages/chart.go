@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/json"
+	"strconv"
 )
 
 // chart is a chart that the browser draws from Data. Says is what it shows, for those who do not see it.
@@ -25,6 +26,15 @@ type chartLine struct {
 	Name    string     `json:"name"`
 	Dashed  bool       `json:"dashed,omitempty"`
 	Amounts []*float64 `json:"amounts"`
+}
+
+// short writes an amount with three digits, and without an exponent.
+func short(amount float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(amount, 'g', 3, 64), 64)
+	if err != nil {
+		rounded = amount
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // chartOf returns a chart; none if it has an amount that is no number.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -14,31 +17,54 @@ import (
 // needs is what the containers of a workload need, and the usage that it follows from.
 type needs struct {
 	*workloadresizerv1.GetRecommendationResponse
-	// used is what was measured, by the name of the container. A container of which nothing was is not in it.
-	used map[string]*workloadresizerv1.GetUsageHistoryResponse
+	// used is what was measured of each container that has a recommendation. Where nothing was, it is empty.
+	used map[containerName]part[*workloadresizerv1.GetUsageHistoryResponse]
 }
+
+// containerName is the name of a container of a workload in a namespace.
+type containerName struct{ kind, workload, container string }
+
+func nameOf(r *workloadresizerv1.Recommendation) containerName {
+	return containerName{r.GetWorkload().GetKind(), r.GetWorkload().GetName(), r.GetContainer()}
+}
+
+// historiesAtATime is how many histories of containers a page reads at the same time.
+const historiesAtATime = 4
 
 func readNeeds(ctx context.Context, c *client.Client, namespace string, of *workloadresizerv1.Workload) (needs, error) {
 	resp, err := c.GetRecommendation(ctx, namespace, of)
 	if err != nil {
 		return needs{}, err
 	}
-	all := needs{resp, map[string]*workloadresizerv1.GetUsageHistoryResponse{}}
-	for _, e := range resp.GetContainers() {
-		name := e.GetRecommendation().GetContainer()
-		used, err := c.GetUsageHistory(ctx, namespace, of, name)
-		if client.Reason(err) == "USAGE_UNKNOWN" {
+	all := needs{resp, map[containerName]part[*workloadresizerv1.GetUsageHistoryResponse]{}}
+	var group errgroup.Group
+	group.SetLimit(historiesAtATime)
+	var mu sync.Mutex
+	for _, e := range resp.GetContainers() { // One entry for each rule that matches some of the pods.
+		name := nameOf(e.GetRecommendation())
+		mu.Lock()
+		_, known := all.used[name]
+		all.used[name] = part[*workloadresizerv1.GetUsageHistoryResponse]{}
+		mu.Unlock()
+		if known {
 			continue
 		}
-		if err != nil {
-			return needs{}, err
-		}
-		all.used[name] = used
+		group.Go(func() error {
+			used, err := c.GetUsageHistory(ctx, namespace, e.GetRecommendation().GetWorkload(), name.container)
+			if client.Reason(err) == "USAGE_UNKNOWN" {
+				return nil
+			}
+			read, err := partOf(used, err)
+			mu.Lock()
+			all.used[name] = read
+			mu.Unlock()
+			return err
+		})
 	}
-	return all, nil
+	return all, group.Wait()
 }
 
-// distributionsOf returns charts of what containers used: for how much of the time at most how much, on nodes of each type.
+// distributionsOf returns charts of what containers used: which share of the samples is at most so much, on nodes of each type.
 func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []chart) {
 	for _, r := range []struct {
 		title, unit string
@@ -46,7 +72,7 @@ func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []cha
 		of          func(*workloadresizerv1.NodeTypeHistory) []*workloadresizerv1.UsageBucket
 	}{
 		{"CPU", "cores", 1, (*workloadresizerv1.NodeTypeHistory).GetCpu},
-		{"Peaks of memory", "GiB", 1 << 30, (*workloadresizerv1.NodeTypeHistory).GetMemory},
+		{"Memory", "GiB", 1 << 30, (*workloadresizerv1.NodeTypeHistory).GetMemory},
 	} {
 		data := &chartData{Along: r.unit, Unit: "%"}
 		for _, on := range used.GetNodeTypes() {
@@ -64,7 +90,7 @@ func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []cha
 			if len(r.of(on)) == 0 {
 				continue
 			}
-			line, half, most := chartLine{Name: print.OrAbsent(print.OneLine(on.GetNodeType()))}, 0.0, 0.0
+			line := chartLine{Name: print.OrAbsent(print.OneLine(on.GetNodeType()))}
 			for _, at := range data.At {
 				share := 0.0
 				for _, b := range r.of(on) {
@@ -72,16 +98,14 @@ func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []cha
 						share += 100 * b.GetShare()
 					}
 				}
-				if share < 50 {
-					half = at
-				}
-				if share < 95 {
-					most = at
-				}
 				line.Amounts = append(line.Amounts, &share)
 			}
+			// Shares are rounded.
+			within := func(percent float64) float64 {
+				return data.At[max(slices.IndexFunc(line.Amounts, func(share *float64) bool { return *share > percent-1e-6 }), 0)]
+			}
 			data.Lines = append(data.Lines, line)
-			says = append(says, fmt.Sprintf("on %s, half of it above %.3g %s, and 5%% above %.3g", line.Name, half, r.unit, most))
+			says = append(says, fmt.Sprintf("on %s, half of it up to %s %s, and 95%% up to %s", line.Name, short(within(50)), r.unit, short(within(95))))
 		}
 		all = append(all, chartOf(r.title+" ("+r.unit+", on each type of node)", strings.Join(says, "; "), data)...)
 	}

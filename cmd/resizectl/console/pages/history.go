@@ -57,7 +57,7 @@ var historyPage = page{
 }
 
 // spans are the times to choose from, the default first.
-var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {Name: "last day", Value: "24h"}, {Name: "last week", Value: "7d"}}
+var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {Name: "last 12 hours", Value: "12h"}, {Name: "last day", Value: "24h"}, {Name: "last week", Value: "7d"}}
 
 // entriesRequest returns the request for what the parameters of an address select, or what is wrong with them. Times that are relative
 // change with the minute, so that the addresses of older pages do not change each time the page is read.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
@@ -18,15 +17,14 @@ import (
 type nodeList struct {
 	nodes  part[[]*workloadresizerv1.NodeSummary]
 	ratios part[*workloadresizerv1.ListRatiosResponse]
-	// suggestion is about the type that somebody has chosen.
-	suggestion part[*workloadresizerv1.GetSuggestionResponse]
+	suggestions part[[]*workloadresizerv1.Suggestion]
 }
 
 var nodesPage = page{
 	pattern: "/nodes", nav: "Nodes", template: "nodes",
 	title: func(*http.Request) string { return "Nodes and ratios" },
-	key:   func(r *http.Request) string { return r.URL.Query().Get("type") },
-	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
+	key:   func(*http.Request) string { return "" },
+	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
 		var all nodeList
 		var err error
 		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
@@ -35,7 +33,12 @@ var nodesPage = page{
 		if all.ratios, err = partOf(c.ListRatios(ctx)); err != nil {
 			return nil, err
 		}
-		all.suggestion, err = partOf(inTurn(ctx, func() (*workloadresizerv1.GetSuggestionResponse, error) {
+		resp, err := c.ListSuggestions(ctx)
+		if err != nil {
+			all.suggestions, err = partOf[[]*workloadresizerv1.Suggestion](nil, err)
+			return &all, err
+		}
+		all.suggestions.Value = resp.GetSuggestions()
 			return readSuggestion(ctx, c, r.URL.Query().Get("type"))
 		}))
 		return &all, err
@@ -67,7 +70,6 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(n *workloadresizerv1.NodeSummary) bool { return n.GetNodeType() != ofType })
 	}
 	known := all.ratios.Value.GetRatios()
-	filter := func(nodeType string) string { return path("/nodes", url.Values{"type": {nodeType}}) }
 	return struct {
 		Nodes, Ratios             table
 		NodeProblem, RatioProblem string
@@ -83,34 +85,34 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 			case "Name":
 				return nodePath(text)
 			case "Type":
-				return filter(text)
+				return typePath(text)
 			}
 			return ""
 		}),
-		Ratios:      tableOf(ratios.Kind(o).Table(known...), true, func(row int) string { return known[row].GetNodeType() }, nil),
+		Ratios: tableOf(ratios.Kind(o).Table(known...), true, func(row int) string { return known[row].GetNodeType() }, func(row int, column, _ string) string {
+			if column == "Node Type" {
+				return typePath(known[row].GetNodeType())
+			}
+			return ""
+		}),
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
 		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
-		Actions:  ratioActions(o, known, ofType),
-		Ratio:    ratioOf(o, ofType, known, all.suggestion),
+		Actions:  ratioActions(o, known, all.suggestions.Value, ofType),
+		Ratio:    ratioOf(o, ofType, known, all.suggestions),
 		Warnings: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), func(text string) note { return noteOf(o, "", text) }),
 	}
 }
 
-// ratioActions are what a person can do about the ratio of a node type; none without one.
-func ratioActions(o *print.Output, known []*workloadresizerv1.Ratio, nodeType string) (all []action) {
-	for _, r := range known {
-		if r.GetNodeType() != nodeType {
-			continue
-		}
-		set := nodeType + "=" + strconv.FormatFloat(r.GetCpuPerf(), 'g', -1, 64) + "/" + strconv.FormatFloat(r.GetMemoryPerf(), 'g', -1, 64)
-		of := map[string]print.Command{"TYPE": print.Argument(nodeType), "RATIO": print.Argument(set)}
-		for _, a := range []struct{ title, format string }{
-			{"See where its ratio comes from", "resizectl ratios get TYPE"}, {"See what benchmarks suggest", "resizectl benchmark suggest TYPE"}, {"Set its ratio: change these numbers", "resizectl ratios set RATIO"},
-		} {
-			if c := print.CommandOf(a.format, of); c != nil {
-				all = append(all, action{a.title, actions(o, c)})
-			}
-		}
+// typePath returns the address of the nodes of a type, and of its ratio.
+func typePath(nodeType string) string { return path("/nodes", url.Values{"type": {nodeType}}) }
+
+// whereOf returns where the cell of a table of pods leads that says where a pod runs; empty for other cells.
+func whereOf(column, text string) string {
+	switch column {
+	case "Node":
+		return nodePath(text)
+	case "Type":
+		return typePath(text)
 	}
-	return all
+	return ""
 }

@@ -177,6 +177,10 @@ func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
 	}
 	s := resp.GetSavings()[0]
 	v := &sumsView{Cost: s.AuthoredCost != nil}
+	var saved *float64
+	if s.AuthoredCost != nil && s.RequestedCost != nil {
+		saved = new(s.GetAuthoredCost() - s.GetRequestedCost())
+	}
 	for _, row := range []struct {
 		name, means string
 		of          *workloadresizerv1.ResourceAmounts
@@ -184,7 +188,7 @@ func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
 	}{
 		{"Authored", "what pods would request as their authors wrote them", s.GetAuthored(), s.AuthoredCost},
 		{"Applied", "what pods request now", s.GetRequested(), s.RequestedCost},
-		{"Freed", "authored minus applied", s.GetSaved(), nil},
+		{"Saved", "authored minus applied", s.GetSaved(), saved},
 		{"Used", "the mean of CPU, and of the highest memory of each day", s.GetUsed(), s.UsedCost},
 	} {
 		cost := print.Absent
@@ -194,7 +198,7 @@ func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
 		v.Rows = append(v.Rows, sumRow{row.name, row.means, print.CPU.Amount(row.of.GetCpu()), print.Memory.Amount(row.of.GetMemory()), cost})
 	}
 	if n := s.GetUnknownPods(); n > 0 {
-		v.Unknown = "The usage of " + number(n) + " of " + print.CountOf(s.GetPods(), "pod") + " is unknown, and not in the sum."
+		v.Unknown = "Used leaves out " + number(n) + " of " + print.CountOf(s.GetPods(), "pod") + ": " + unmeasured + "."
 	}
 	return v
 }

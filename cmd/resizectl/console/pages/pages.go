@@ -130,7 +130,9 @@ type layout struct {
 	Title string
 	// Live is the address of the changes, and Proof what each of them must have.
 	Live, Proof string
-	Nav         []link
+	// Sought is what the page has searched for.
+	Sought string
+	Nav    []link
 	Region      region
 }
 
@@ -177,10 +179,13 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
 
 func (p *Pages) layout(r *http.Request, region region) layout {
 	l := layout{Identity: p.server.Identity(), Title: region.Title, Region: region}
+	if r.URL.Path == searchPage.path() {
+		l.Sought = searchText(r)
+	}
 	for _, s := range subjects {
 		if s.nav != "" {
 			path := s.path()
-			l.Nav = append(l.Nav, link{Name: s.nav, Path: path, Current: r.URL.Path == path || path != "/" && strings.HasPrefix(r.URL.Path, path+"/")})
+			l.Nav = append(l.Nav, link{Name: s.nav, Path: path, Current: r.URL.Path == path || path != "/" && strings.HasPrefix(r.URL.Path, path+"/") || path == workloadsPage.path() && strings.HasPrefix(r.URL.Path, "/pods/")})
 		}
 	}
 	return l

@@ -23,12 +23,10 @@ var podPage = page{
 		e := value.(*workloadresizerv1.Explanation)
 		shown := plans.Table(false, e.GetPlan())
 		return struct {
-			Decision   string
 			Containers table
 			Steps      []note
 		}{
-			print.Decision(e.GetPlan().GetDecision()),
-			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, nil),
+			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, func(_ int, column, text string) string { return whereOf(column, text) }),
 			append(steps(o, plans.Steps(o, e)), eachNote(plans.Remedies(o, e), func(r plans.Remedy) note { return stepOf(o, r.Text, r.Commands...) })...),
 		}
 	},

@@ -2,54 +2,38 @@ package pages
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/benchmarks"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// readSuggestion reads what benchmarks suggest for a node type, and what accepting that would change; nothing without a node type, and if they
-// suggest nothing.
-func readSuggestion(ctx context.Context, c *client.Client, nodeType string) (*workloadresizerv1.GetSuggestionResponse, error) {
-	if nodeType == "" {
-		return nil, nil
-	}
-	resp, err := c.Benchmarks().GetSuggestion(ctx, &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
-	if client.Reason(err) == "NO_SUGGESTION" {
-		return nil, nil
-	}
-	return resp, err
-}
-
-// ratioView is how fast a node type is, in the words of each source, and what accepting a suggestion would change.
+// ratioView is how fast a node type is, in the words of each source.
 type ratioView struct {
 	NodeType, Baseline string
-	// Speeds are on one scale.
-	Speeds     []speed
+	// Speeds are on one scale, on which the baseline is at One.
+	Speeds []speed
+	One    float64
+	// Says is why nothing is suggested, if that is so.
+	Says       string
 	Problem    string
 	Suggestion []note
 	Samples    []table
-	// Impact is nil if there is nothing to accept.
-	Impact *impactView
-}
-
-// impactView is what accepting a suggestion would mean for the pods.
-type impactView struct {
-	Tables []table
-	// Says is what the tables do not show. Some may be empty.
-	Says []string
+	// Impact leads to what accepting the suggestion would change; nil if there is none.
+	Impact *link
 }
 
 // speed is how many times as fast as the baseline somebody says that a node type is.
 type speed struct {
-	Name, Text string
+	Name []segment
+	Text string
 	// Used means that it is in effect.
 	Used bool
 	// At is where it is on the scale, from 0 to speedWidth, and Low and Wide are where its interval begins, and how wide that is. Without
@@ -66,11 +50,11 @@ const speedWidth = 200
 func (speed) Width() int { return speedWidth }
 
 // ratioOf returns the view of a node type; nil without a node type.
-func ratioOf(o *print.Output, nodeType string, known []*workloadresizerv1.Ratio, read part[*workloadresizerv1.GetSuggestionResponse]) *ratioView {
+func ratioOf(o *print.Output, nodeType string, known []*workloadresizerv1.Ratio, read part[[]*workloadresizerv1.Suggestion]) *ratioView {
 	if nodeType == "" {
 		return nil
 	}
-	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem}
+	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "No benchmark suggests a ratio of it."}
 	baseline := 0.0
 	for _, r := range known {
 		if r.GetBaseline() {
@@ -81,50 +65,107 @@ func ratioOf(o *print.Output, nodeType string, known []*workloadresizerv1.Ratio,
 		if r.GetNodeType() != nodeType || baseline <= 0 {
 			continue
 		}
+		if r.GetBaseline() {
+			v.Says = "It is the baseline, with which benchmarks compare all other node types."
+		}
 		for i, candidate := range r.GetCandidates() {
-			v.Speeds = append(v.Speeds, speed{Name: print.OneLine(candidate.GetProvenance().GetSource()), Used: i == 0, value: candidate.GetCpuPerf() / baseline})
+			v.Speeds = append(v.Speeds, speed{
+				Name: segments(print.Provenance(candidate.GetProvenance())), Used: i == 0 && r.GetImplausible() == "", value: candidate.GetCpuPerf() / baseline,
+			})
 		}
 	}
-	s := read.Value.GetSuggestion()
-	if s != nil {
-		painter := o.Painter()
-		for _, line := range benchmarks.SuggestionLines(painter, s) {
+	if s := suggestionOf(read.Value, nodeType); s != nil {
+		v.Impact = impactOf(s)
+		for _, line := range benchmarks.SuggestionLines(o.Painter(), s) {
 			v.Suggestion = append(v.Suggestion, noteOf(o, strings.ToUpper(line[0][:1])+line[0][1:], line[1]))
 		}
-		for _, t := range benchmarks.SuggestionTables(s) {
-			v.Samples = append(v.Samples, sheet("What was measured", t))
+		for i, t := range benchmarks.SuggestionTables(s) {
+			v.Samples = append(v.Samples, sheet([]string{"What each benchmark measured", "CPU models"}[i], t))
+		}
+		if s.GetRatio() > 0 {
+			v.Speeds = append(v.Speeds, speed{Name: segments("suggested by benchmarks"), value: s.GetRatio(), interval: s.GetInterval()})
+		}
+		for _, p := range s.GetParts() {
+			v.Speeds = append(v.Speeds, speed{Name: segments("benchmark " + print.OneLine(p.GetBenchmark())), value: p.GetRatio()})
 		}
 	}
-	if s.GetRatio() > 0 {
-		v.Speeds = append(v.Speeds, speed{Name: "suggested by benchmarks", value: s.GetRatio(), interval: s.GetInterval()})
-	}
-	for _, p := range s.GetParts() {
-		v.Speeds = append(v.Speeds, speed{Name: "benchmark " + print.OneLine(p.GetBenchmark()), value: p.GetRatio()})
-	}
-	scale(v.Speeds)
-	if impact := read.Value.GetImpact(); impact != nil {
-		all, vetoed, hidden, more := ratios.ImpactTables(impact)
-		v.Impact = &impactView{Says: []string{hidden, more}}
-		if all == nil {
-			v.Impact.Says = []string{ratios.Unchanging}
-		} else {
-			v.Impact.Tables = []table{sheet("Impact", all), sheet("Vetoed", vetoed)}
-		}
-	}
+	v.Speeds = slices.DeleteFunc(v.Speeds, func(s speed) bool { return !drawable(s.value) })
+	v.One = scale(v.Speeds)
 	return v
+}
+
+// drawable reports whether a number is the ratio of two speeds that a scale has room for.
+func drawable(ratio float64) bool { return ratio > 0 && ratio < 1e6 }
+
+// suggestionOf returns the suggestion for a node type; nil if there is none.
+func suggestionOf(all []*workloadresizerv1.Suggestion, nodeType string) *workloadresizerv1.Suggestion {
+	for _, s := range all {
+		if s.GetNodeType() == nodeType {
+			return s
+		}
+	}
+	return nil
+}
+
+// impactOf leads to the plans that would be made with a suggestion, which somebody has to ask for: they are about all pods. It is nil if
+// there is nothing to accept.
+func impactOf(s *workloadresizerv1.Suggestion) *link {
+	if s.CpuPerf == nil || s.MemoryPerf == nil {
+		return nil
+	}
+	return &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())}})}
+}
+
+// ratioArgument returns the performances of a node type as commands take them.
+func ratioArgument(nodeType string, cpu, memory float64) string {
+	return nodeType + "=" + strconv.FormatFloat(cpu, 'g', -1, 64) + "/" + strconv.FormatFloat(memory, 'g', -1, 64)
+}
+
+// ratioActions are what a person can do about the ratio of a node type.
+func ratioActions(o *print.Output, known []*workloadresizerv1.Ratio, suggested []*workloadresizerv1.Suggestion, nodeType string) (all []action) {
+	if nodeType == "" {
+		return nil
+	}
+	type choice struct{ title, format string }
+	var choices []choice
+	of := map[string]print.Command{"TYPE": print.Argument(nodeType), "RATIO": print.Argument(ratioArgument(nodeType, 1, 1))}
+	set := choice{"Set a ratio: change these numbers", "resizectl ratios set RATIO --create"}
+	for _, r := range known {
+		if r.GetNodeType() == nodeType {
+			of["RATIO"] = print.Argument(ratioArgument(nodeType, r.GetCpuPerf(), r.GetMemoryPerf()))
+			choices = append(choices, choice{"See where its ratio comes from", "resizectl ratios get TYPE"})
+			set = choice{"Set its ratio: change these numbers", "resizectl ratios set RATIO"}
+		}
+	}
+	if s := suggestionOf(suggested, nodeType); s != nil {
+		choices = append(choices, choice{"See what benchmarks suggest, and what that would change", "resizectl benchmark suggest TYPE"})
+		if s.CpuPerf != nil {
+			choices = append(choices, choice{"Accept the suggestion", "resizectl benchmark accept TYPE"})
+		}
+	}
+	for _, a := range append(choices, set) {
+		if c := print.CommandOf(a.format, of); c != nil {
+			all = append(all, action{a.title, actions(o, c)})
+		}
+	}
+	return all
 }
 
 // sheet returns a table whose rows lead nowhere.
 func sheet(label string, of *metav1.Table) table {
-	t := tableOf(of, false, func(row int) string { return fmt.Sprint(label, row) }, nil)
+	t := tableOf(of, true, func(row int) string { return fmt.Sprint(label, row) }, nil)
 	t.Label = label
 	return t
 }
 
-// scale puts speeds on one scale that has room for all of them and their intervals, and for the baseline.
-func scale(all []speed) {
+// scale puts speeds on one scale that has room for all of them and their intervals, and for the baseline, and returns where that is.
+func scale(all []speed) (one float64) {
 	low, high := 1.0, 1.0
-	for _, s := range all {
+	for i := range all {
+		s := &all[i]
+		if !drawable(s.interval.GetLow()) || !drawable(s.interval.GetHigh()) {
+			s.interval = nil
+		}
 		low, high = min(low, s.value, cmp.Or(s.interval.GetLow(), low)), max(high, s.value, s.interval.GetHigh())
 	}
 	const margin = 6
@@ -143,4 +184,5 @@ func scale(all []speed) {
 			s.Text += fmt.Sprintf(", from %s to %s with %.3g%% confidence", print.Factor(s.interval.GetLow()), print.Factor(s.interval.GetHigh()), 100*s.interval.GetConfidence())
 		}
 	}
+	return at(1)
 }

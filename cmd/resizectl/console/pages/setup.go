@@ -2,9 +2,7 @@ package pages
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/url"
 
 	"golang.org/x/sync/errgroup"
 
@@ -93,10 +91,7 @@ func setupView(o *print.Output, all *setup) any {
 				title := print.OneLine(s.GetNodeType()) + ": look at the suggestion, then accept it"
 				of := map[string]print.Command{"TYPE": print.Argument(s.GetNodeType())}
 				n := noteOf(o, "", title, present(print.CommandOf("resizectl benchmark suggest TYPE", of), print.CommandOf("resizectl benchmark accept TYPE", of))...)
-				if s.CpuPerf != nil && s.MemoryPerf != nil {
-					ratio := fmt.Sprintf("%s=%g/%g", s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())
-					n.More = &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratio}})}
-				}
+				n.More = impactOf(s)
 				return n
 			}),
 		},

@@ -99,11 +99,12 @@ func trendOf(read part[trend]) trendView {
 	}
 	currency := print.OneLine(read.Value.GetCurrency())
 	resources := func(of func(*workloadresizerv1.ResourceAmounts) string, in float64) []curve {
-		amount := func(of string) (float64, bool) { return amountIn(of, in), true }
 		return []curve{
-			{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetAuthored())) }},
-			{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetRequested())) }},
-			{"Used", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amount(of(s.GetUsed())) }},
+			{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return amountIn(of(s.GetAuthored()), in), true }},
+			{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amountIn(of(s.GetRequested()), in), true }},
+			{"Used", false, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return amountIn(of(s.GetUsed()), in), amountIn(of(s.GetMeasured()), in) > 0
+			}},
 			{"Allocatable", true, func(s *workloadresizerv1.Savings) (float64, bool) {
 				return amountIn(of(s.GetAllocatable()), in), s.GetAllocatable() != nil
 			}},
@@ -113,10 +114,8 @@ func trendOf(read part[trend]) trendView {
 		curves(&read.Value, "CPU", "cores", resources((*workloadresizerv1.ResourceAmounts).GetCpu, 1)...),
 		curves(&read.Value, "Memory", "GiB", resources((*workloadresizerv1.ResourceAmounts).GetMemory, 1<<30)...),
 		curves(&read.Value, "Cost at the prices of the nodes", currency+" an hour",
-			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), s.AuthoredCost != nil }},
-			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
-				return s.GetRequestedCost(), s.RequestedCost != nil
-			}},
+			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), priced(s) }},
+			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetRequestedCost(), priced(s) }},
 		),
 		curves(&read.Value, "Nodes", "", curve{"Nodes", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetNodes(), s.Nodes != nil }}),
 	)
@@ -124,11 +123,18 @@ func trendOf(read part[trend]) trendView {
 	return v
 }
 
+// priced reports whether there were prices. Without them, all cost nothing.
+func priced(s *workloadresizerv1.Savings) bool { return s.GetAuthoredCost() != 0 || s.GetRequestedCost() != 0 }
+
 // curves returns a chart of those curves that have an amount; none without.
 func curves(read *trend, title, unit string, all ...curve) []chart {
 	data := &chartData{Hours: read.hourly, Unit: unit}
 	for _, at := range read.GetSavings() {
 		data.At = append(data.At, float64(at.GetSinceTime().GetSeconds()))
+	}
+	each, on := "mean of each day", "on "+time.DateOnly
+	if read.hourly {
+		each, on = "mean of each hour", "at 2006-01-02 15:04 UTC"
 	}
 	var says []string
 	for _, c := range all {
@@ -136,7 +142,7 @@ func curves(read *trend, title, unit string, all ...curve) []chart {
 		for _, at := range read.GetSavings() {
 			var drawn *float64
 			if amount, known := c.of(at); known && at.GetKnownDuration().AsDuration() > 0 {
-				drawn, last = &amount, fmt.Sprintf("%s %.3g on %s", strings.ToLower(c.name), amount, at.GetSinceTime().AsTime().Format(time.DateOnly))
+				drawn, last = &amount, fmt.Sprintf("%s %s %s", strings.ToLower(c.name), short(amount), at.GetSinceTime().AsTime().Format(on))
 			}
 			line.Amounts = append(line.Amounts, drawn)
 		}
@@ -146,10 +152,6 @@ func curves(read *trend, title, unit string, all ...curve) []chart {
 	}
 	if len(says) == 0 {
 		return nil
-	}
-	each := "mean of each day"
-	if read.hourly {
-		each = "mean of each hour"
 	}
 	if unit != "" {
 		each = unit + ", " + each
@@ -164,12 +166,19 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 		of := usage.HoursOf(day)
 		sum.Add(&of)
 	}
-	text := fmt.Sprintf("Saved: %.1f core-hours and %.1f GiB-hours of requests", sum.SavedCPU, sum.SavedMemory)
-	if sum.Value != nil {
+	text := fmt.Sprintf("Saved, authored minus applied: %s core-hours and %s GiB-hours of requests", short(sum.SavedCPU), short(sum.SavedMemory))
+	switch {
+	case sum.Value == nil:
+	case *sum.Value > 0 && *sum.Value < 0.005:
+		text += ", worth less than 0.01 " + currency
+	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	return text + ", counted for " + duration.HumanDuration(known) + ". Used is only of pods whose usage is known. Days and hours are in UTC."
+	return text + ", in the " + duration.HumanDuration(known) + " in which the leader counted. Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
 }
+
+// unmeasured says why the usage of pods is not known.
+const unmeasured = "nothing was measured of them, or their node type has no ratio"
 
 // amountIn returns an amount of the API in a unit; 0 if it is none.
 func amountIn(text string, unit float64) float64 {

@@ -97,7 +97,7 @@ func planTable(all []*workloadresizerv1.Plan) table {
 		if column == "Pod" {
 			return podPath(print.CellText(shown, row, 0), text)
 		}
-		return ""
+		return whereOf(column, text)
 	})
 }
 
@@ -105,7 +105,8 @@ func planTable(all []*workloadresizerv1.Plan) table {
 type containerNeed struct {
 	Name  string
 	Steps []note
-	// Charts show what it used.
+	// UsageProblem is why it is not known what it used, and Charts show that.
+	UsageProblem string
 	Charts []chart
 }
 
@@ -131,15 +132,15 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		if column == "Pod" {
 			return podPath(namespace, text)
 		}
-		return ""
+		return whereOf(column, text)
 	})
 	for _, e := range one.needs.Value.GetContainers() {
 		lines, err := usage.Steps(o.Painter(), e, one.needs.Value.GetCurrency())
 		if err != nil {
 			lines = []string{"Unknown: " + err.Error()}
 		}
-		name := e.GetRecommendation().GetContainer()
-		v.Needs = append(v.Needs, containerNeed{print.OneLine(name), steps(o, lines), distributionsOf(one.needs.Value.used[name])})
+		used := one.needs.Value.used[nameOf(e.GetRecommendation())]
+		v.Needs = append(v.Needs, containerNeed{print.OneLine(e.GetRecommendation().GetContainer()), steps(o, lines), used.Problem, distributionsOf(used.Value)})
 	}
 	scope := print.ScopeArguments(&workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
 		Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: named(r).GetKind(), Name: named(r).GetName()},

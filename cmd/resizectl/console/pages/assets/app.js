@@ -232,6 +232,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || !field || event.target.closest("input, select, textarea")) return;
   event.preventDefault();
   field.focus();
+  field.select();
 });
 document.addEventListener("visibilitychange", attend);
 addEventListener("pageshow", attend);

@@ -5,6 +5,9 @@ import uPlot from "./uplot/uPlot.esm.js";
 /** colors are those of the lines, as variables of the style sheet. */
 const colors = ["--line-1", "--line-2", "--line-3", "--line-4"];
 
+/** dashes tell lines of the same color apart. */
+const dashes = [undefined, [2, 3], [10, 4], [10, 3, 2, 3]];
+
 /** height is that of a chart, in pixels. */
 const height = 220;
 
@@ -19,19 +22,27 @@ function amountOf(value, unit) {
   return `${Number(value.toPrecision(3)).toLocaleString([], { maximumFractionDigits: 3 })} ${unit}`.trim();
 }
 
+/** lone finds the amounts that have no neighbor, so that no line shows them. */
+function lone(plot, i, shown) {
+  if (shown) return null;
+  const all = plot.data[i];
+  const found = [...all.keys()].filter((at) => all[at] != null && all[at - 1] == null && all[at + 1] == null);
+  return found.length > 0 ? found : null;
+}
+
 /** make draws a chart into a figure. */
 function make(figure, data) {
   const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 }, font: "12px system-ui" };
   const series = data.lines.map((line, i) => ({
-    label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed || i >= colors.length ? [6, 4] : undefined,
-    value: (_, value) => amountOf(value, data.unit),
+    label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed ? [6, 4] : dashes[Math.floor(i / colors.length) % dashes.length],
+    points: { fill: style("--raised"), filter: lone }, value: (_, value, __, at) => (at == null ? "" : amountOf(value, data.unit)),
   }));
   const options = {
     // Days and hours are in UTC.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     width: widthOf(figure), height, scales: { x: { time: !data.along }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
-    axes: [data.along ? { ...axis, values: (_, all) => all.map((at) => amountOf(at, "")) } : axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, "")) }],
-    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (data.along ? amountOf(at, data.along) : at == null ? "–" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: data.hours ? "short" : undefined, timeZone: "UTC" })) }, ...series],
+    axes: [data.along ? { ...axis, values: (_, all) => all.map((at) => amountOf(at, "")) } : axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, data.unit === "%" ? "%" : "")) }],
+    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (at == null ? "" : data.along ? amountOf(at, data.along) : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: data.hours ? "short" : undefined, timeZone: "UTC" })) }, ...series],
     cursor: { drag: { x: false, y: false } },
   };
   return new uPlot(options, [data.at, ...data.lines.map((line) => line.amounts)], figure);

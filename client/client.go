@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
@@ -23,9 +22,6 @@ const (
 	keepaliveTime = 30 * time.Second
 	// keepaliveTimeout is how long the answer to a ping may take.
 	keepaliveTimeout = 10 * time.Second
-	// longestPause is how long a client waits at most before it tries to connect again. gRPC would wait for up to two
-	// minutes, and leave what people look at stale for as long after a server is back.
-	longestPause = 15 * time.Second
 )
 
 // DefaultTimeout is how long a unary call may take if its context has no deadline.
@@ -98,14 +94,11 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 			return nil, err
 		}
 	}
-	pauses := backoff.DefaultConfig
-	pauses.MaxDelay = longestPause
 	dialOptions := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(security),
 		grpc.WithUserAgent(o.userAgent),
 		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: keepaliveTimeout}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), o.fillIn),
 		grpc.WithChainStreamInterceptor(o.plainStreamErrors),

@@ -228,3 +228,34 @@ func rejectsMessagesAboveTheSizeLimit(t *testing.T) {
 		t.Errorf("got %v, want ResourceExhausted", err)
 	}
 }
+
+// TestLongestPause checks how often a client tries to reach a server that hangs up on it. With the pauses of gRPC, this would take an hour.
+func TestLongestPause(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	attempts := make(chan struct{}, 100)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+			attempts <- struct{}{}
+		}
+	}()
+	c, err := Dial(listener.Addr().String(), WithLongestPause(10*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	for range 30 {
+		if _, err := c.Status(t.Context()); err == nil {
+			t.Fatal("a server answers that does not exist")
+		}
+		<-attempts
+	}
+}

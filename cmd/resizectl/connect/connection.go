@@ -70,6 +70,9 @@ type Opened struct {
 	identity Identity
 }
 
+// longestPause keeps what people look at from staying stale for long after a server is back.
+const longestPause = 15 * time.Second
+
 // Open connects to the server, for calls of these methods only. Each question may take --timeout. From then on, the connection, its
 // identity and the commands that users copy stay the same, even if the kubeconfig changes.
 func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, error) {
@@ -80,7 +83,7 @@ func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, erro
 	id := c.identity()
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	server, err := c.dial(limited, client.WithMethods(methods...))
+	server, err := c.dial(limited, client.WithMethods(methods...), client.WithLongestPause(longestPause))
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func scale(all []speed) (one float64) {
 	low, high := 1.0, 1.0
 	for i := range all {
 		s := &all[i]
-		if !drawable(s.interval.GetLow()) || !drawable(s.interval.GetHigh()) {
+		if !drawable(s.interval.GetLow()) || !drawable(s.interval.GetHigh()) || s.interval.GetLow() > s.interval.GetHigh() {
 			s.interval = nil
 		}
 		low, high = min(low, s.value, cmp.Or(s.interval.GetLow(), low)), max(high, s.value, s.interval.GetHigh())

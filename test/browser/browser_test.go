@@ -21,4 +21,5 @@ func TestConsole(t *testing.T) {
 	t.Run("a credential plugin that asks", w.plugin)
 	t.Run("Firefox shows the pages", w.inFirefox)
 	t.Run("each page in light and dark, wide and narrow", w.pages)
+	t.Run("a ratio that appears is drawn", w.ratio)
 }

@@ -1,9 +1,11 @@
 package browser
 
 import (
+	"flag"
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // stale waits until a page says that it is stale, and checks that it still shows what it had.
@@ -59,6 +61,8 @@ func (w *world) expiry(t *testing.T) {
 	b.clean("the page")
 }
 
+var stopFor = flag.Duration("stop", 0, "how long to stop the console after a page has noticed it")
+
 // stopped stops the console's process for longer than the page waits, and continues it.
 func (w *world) stopped(t *testing.T) {
 	c := run(t, append(w.as(w.admin), "/workloads")...)
@@ -71,6 +75,7 @@ func (w *world) stopped(t *testing.T) {
 		t.Error("what it knew looks as if it were true now")
 	}
 	b.picture("stopped")
+	time.Sleep(*stopFor)
 	c.signal(syscall.SIGCONT)
 	b.fresh()
 	if n := loads(); n != 0 {

@@ -262,7 +262,7 @@ packages_without_race = $$(LC_ALL=C comm -23 <($(packages)) <($(concurrent)))
 # The race detector makes tests ten times as long, and finds no more in large contents than in small ones, so
 # these tests run without it. LARGE_STORED names the subtests of TestStore and TestJudge that do. MANY_STORED are
 # those of them whose contents no API server limits, so test-skew leaves them out, and LARGE, which has no API server.
-LARGE := TestACloud|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestLongFeeds|TestLongNames|TestManyFiles|TestManyKeysAreBoundedSoon|TestManyReads|TestManySamplesArePacked|TestRoom|TestWhatIsALineCanBeReadAgain
+LARGE := TestACloud|TestARecordedTrace|TestEncoding|TestHeap|TestAnyTextThatIsALineCanBeReadAgain|TestAStreamHasAnEnd|TestLongFeeds|TestLongNames|TestManyFiles|TestManyKeysAreBoundedSoon|TestManyReads|TestManySamplesArePacked|TestRoom|TestWhatIsALineCanBeReadAgain
 MANY_STORED := 10,000.nodes|20.machines.of.300|moves.the.ratios.of.a.fleet
 LARGE_STORED := $(MANY_STORED)|rejects.overrides.that.do.not.fit|the.largest.content|what.does.not.fit
 large = ^($(LARGE))$$|^(TestStore|TestJudge)$$/^($(LARGE_STORED))

@@ -21,7 +21,7 @@ import (
 )
 
 // TestManyReads has the tests that read many days again and again, for which the race detector would take minutes.
-// TestPrometheus reads them once.
+// TestARecordedTrace reads them once.
 func TestManyReads(t *testing.T) {
 	r := newRecording(t)
 	t.Run("runs the examples of the documentation", func(t *testing.T) { testExamples(t, r) })

@@ -8,7 +8,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-func TestPrometheus(t *testing.T) {
+func TestARecordedTrace(t *testing.T) {
 	r := newRecording(t)
 	t.Run("shows the same for recorded containers as for a trace of them", func(t *testing.T) {
 		code, stdout, stderr := replay(t, r.address, "--until", r.until, "--range", "264h")

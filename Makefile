@@ -357,9 +357,9 @@ test-flaky: build bin/grpcurl bin/kubectl bin/metrics-server bin/prometheus bin/
 	  go test ./"$${test%.*}" $(RACE) -vet=off -run "^$${test##*.}\$$" -count=$(COUNT) -failfast -timeout=2h; \
 	done
 
-# The packages with tests that use a cluster but not its nodes. Those that resize no pods run only with ALL=1: they use
-# ConfigMaps, Secrets and reviews, which are the same in all versions.
-SKEWED := ./reconciler/... ./test/localcluster ./test/statuswriter $(if $(ALL),./internal/... ./ratios/... ./server/...)
+# The packages with tests that use a cluster but not its nodes. Next to chaos, one that writes resizes is enough for each change. All
+# others run with ALL=1: most use ConfigMaps, Secrets and reviews, which are the same in all versions.
+SKEWED := ./reconciler ./test/localcluster ./test/statuswriter $(if $(ALL),./internal/... ./ratios/... ./reconciler/... ./server/...)
 with_cluster = $$(go list -f '{{range .TestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.Dir}} {{.}}{{"\n"}}{{end}}' $(SKEWED) | sed -nE 's~ .*/(test/localcluster|server/servertest)$$~~p' | sed 's|^$(CURDIR)/|./|' | sort -u)
 
 .PHONY: test-skew

@@ -237,7 +237,7 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "The usage of 2 of 9 pods is unknown", "it was throttled", "load [31m test"}},
+		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", "load [31m test"}},
 		{"/workloads", []string{"1 to 100 of 153", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
 		{"/workloads?from=100", []string{"101 to 153 of 153", `<a href="/workloads" rel="prev">`, "shop"}},
 		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 153", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
@@ -260,7 +260,7 @@ func TestPages(t *testing.T) {
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
 		{"/search", []string{"Type or paste"}},
 		{"/setup", []string{"the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
-		{"/pods/shop/web-0", []string{"shop/pod/web-0", "Decision: <b>skip</b>", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
+		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
 	} {
 		resp, body := r.get(tc.path)
 		if resp.StatusCode != http.StatusOK {

@@ -15,8 +15,8 @@ import (
 
 // nodeList is what the page of the nodes reads.
 type nodeList struct {
-	nodes  part[[]*workloadresizerv1.NodeSummary]
-	ratios part[*workloadresizerv1.ListRatiosResponse]
+	nodes       part[[]*workloadresizerv1.NodeSummary]
+	ratios      part[*workloadresizerv1.ListRatiosResponse]
 	suggestions part[[]*workloadresizerv1.Suggestion]
 }
 
@@ -34,13 +34,7 @@ var nodesPage = page{
 			return nil, err
 		}
 		resp, err := c.ListSuggestions(ctx)
-		if err != nil {
-			all.suggestions, err = partOf[[]*workloadresizerv1.Suggestion](nil, err)
-			return &all, err
-		}
-		all.suggestions.Value = resp.GetSuggestions()
-			return readSuggestion(ctx, c, r.URL.Query().Get("type"))
-		}))
+		all.suggestions, err = partOf(resp.GetSuggestions(), err)
 		return &all, err
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {

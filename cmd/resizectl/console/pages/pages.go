@@ -133,7 +133,7 @@ type layout struct {
 	// Sought is what the page has searched for.
 	Sought string
 	Nav    []link
-	Region      region
+	Region region
 }
 
 // link is a link of the navigation.

@@ -124,7 +124,9 @@ func trendOf(read part[trend]) trendView {
 }
 
 // priced reports whether there were prices. Without them, all cost nothing.
-func priced(s *workloadresizerv1.Savings) bool { return s.GetAuthoredCost() != 0 || s.GetRequestedCost() != 0 }
+func priced(s *workloadresizerv1.Savings) bool {
+	return s.GetAuthoredCost() != 0 || s.GetRequestedCost() != 0
+}
 
 // curves returns a chart of those curves that have an amount; none without.
 func curves(read *trend, title, unit string, all ...curve) []chart {

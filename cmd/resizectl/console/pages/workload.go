@@ -107,7 +107,7 @@ type containerNeed struct {
 	Steps []note
 	// UsageProblem is why it is not known what it used, and Charts show that.
 	UsageProblem string
-	Charts []chart
+	Charts       []chart
 }
 
 func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {

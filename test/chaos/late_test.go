@@ -48,6 +48,7 @@ func (s *suite) lateResize(t *testing.T) {
 // has actuated the resize.
 func (w *world) resizeAsBefore(ctx context.Context, key types.NamespacedName) error {
 	pod := w.pod(key).DeepCopy()
+	pod.ResourceVersion = "" // It does not know what has changed since.
 	resources, to := &pod.Spec.Containers[0].Resources, resource.MustParse("700m")
 	resources.Requests[corev1.ResourceCPU], resources.Limits[corev1.ResourceCPU] = to, to
 	if _, err := w.client.CoreV1().Pods(key.Namespace).UpdateResize(ctx, key.Name, pod, metav1.UpdateOptions{FieldManager: contract.FieldManager}); err != nil {

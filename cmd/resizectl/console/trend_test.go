@@ -55,7 +55,7 @@ type drawn struct {
 	}
 }
 
-// TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was freed.
+// TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was saved.
 func TestTrend(t *testing.T) {
 	server := cmdtest.Answering(scripted(), days())
 	r := start(t, server.Serve(t))

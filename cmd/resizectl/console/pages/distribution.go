@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -91,14 +92,12 @@ func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []cha
 				continue
 			}
 			line := chartLine{Name: print.OrAbsent(print.OneLine(on.GetNodeType()))}
+			rest, share := slices.SortedFunc(slices.Values(r.of(on)), func(a, b *workloadresizerv1.UsageBucket) int { return cmp.Compare(a.GetTo(), b.GetTo()) }), 0.0
 			for _, at := range data.At {
-				share := 0.0
-				for _, b := range r.of(on) {
-					if b.GetTo()/r.in <= at {
-						share += 100 * b.GetShare()
-					}
+				for ; len(rest) > 0 && rest[0].GetTo()/r.in <= at; rest = rest[1:] {
+					share += 100 * rest[0].GetShare()
 				}
-				line.Amounts = append(line.Amounts, &share)
+				line.Amounts = append(line.Amounts, new(share))
 			}
 			// Shares are rounded.
 			within := func(percent float64) float64 {

@@ -62,7 +62,7 @@ var decisions = print.Each([]workloadresizerv1.Decision{
 var orders = [][2]string{
 	{"by name", ""}, {"most pods first", "pods desc"}, {"most reverts first", "reverts desc"},
 	{"largest CPU first", "requested_cpu desc"}, {"largest memory first", "requested_memory desc"},
-	{"most CPU freed first", "saved_cpu desc"}, {"most memory freed first", "saved_memory desc"},
+	{"most CPU saved first", "saved_cpu desc"}, {"most memory saved first", "saved_memory desc"},
 }
 
 // sortable are the orders of columns.

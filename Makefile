@@ -331,10 +331,12 @@ test-vpas:
 
 # Where "make test-console" writes pictures of the pages; nowhere without it.
 SHOTS ?=
+# For how long it stops a console.
+STOP ?= 0
 
 .PHONY: test-console
-test-console: build browsers bin/axe.js bin/gotestsum bin/kubectl bin/metrics-server ## Look at the pages of "resizectl console" with Chromium and Firefox (SHOTS=DIR). Takes 10 minutes.
-	@$(call go_test,./...,-count=1 -timeout=30m$(if $(SHOTS), -args -shots '$(abspath $(SHOTS))'),test/browser,testname)
+test-console: build browsers bin/axe.js bin/gotestsum bin/kubectl bin/metrics-server ## Look at the pages of "resizectl console" with Chromium and Firefox (SHOTS=DIR STOP=10m). Takes 10 minutes.
+	@$(call go_test,./...,-count=1 -timeout=60m -args -stop $(STOP)$(if $(SHOTS), -shots '$(abspath $(SHOTS))'),test/browser,testname)
 
 # How long "make bench-console" looks at a page.
 BENCH_CONSOLE ?= -hold 1h

@@ -3,7 +3,9 @@ package recorder
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
@@ -27,9 +29,26 @@ func (r *Recorder) Wrote(p *plan.Plan, said []plan.Reason) {
 		e.Kind, e.Pod, e.Node, e.Message = journal.Revert, p.Pod.Name, p.Node, said[0].Message
 		e.Ref = string(p.UID) + " " + strconv.FormatInt(e.At.UnixNano(), 36)
 	case p.Kind == plan.Sizes:
-		e.Reason = string(contract.Resized)
+		e.Reason, e.Message = string(contract.Resized), because(p)
 	}
 	r.add(e, string(p.UID))
+}
+
+// because says in short why a plan changes sizes: for which node, and what is scaled for it.
+func because(p *plan.Plan) string {
+	var why []string
+	if p.CPUFactor.Den != 0 {
+		why = append(why, fmt.Sprintf("for node type %s (cpu × %.4g, memory × %.4g)", p.NodeType, p.CPUFactor.Float64(), p.MemoryFactor.Float64()))
+	}
+	from := func(cause plan.Cause, text string) {
+		if slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool { return slices.Contains(c.Causes[:], cause) }) {
+			why = append(why, text)
+		}
+	}
+	from(plan.ByDemand, "from usage")
+	from(plan.ByRatio, "from what the author wrote")
+	from(plan.ByBoost, "when a CPU boost began or ended")
+	return strings.Join(why, ", ")
 }
 
 // Evicted records that a pod was evicted.

@@ -28,6 +28,9 @@ func Message(e *journal.Entry) *workloadresizerv1.JournalEntry {
 		Kind: kinds[e.Kind], StartTime: values.Timestamp(e.At), EndTime: values.Timestamp(e.Last), Namespace: e.Namespace, Pod: e.Pod, Node: e.Node,
 		Author: e.Author, Reason: e.Reason, Message: e.Message, From: e.Before(), To: e.After(), Count: e.Count, Pods: e.Pods,
 	}
+	if e.Kind == journal.Resize && e.Count > 1 && e.Message != "" {
+		m.Message = "last " + e.Message
+	}
 	if e.Workload != (workload.Workload{}) {
 		m.Workload = &workloadresizerv1.Workload{Kind: e.Workload.Kind, Name: e.Workload.Name}
 	}

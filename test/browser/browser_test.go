@@ -15,6 +15,7 @@ func TestConsole(t *testing.T) {
 	t.Run("a rollout of the server", w.rollout)
 	t.Run("a token that expires", w.expiry)
 	t.Run("a console that is stopped for a while", w.stopped)
+	t.Run("a console that is stopped while its page is hidden", w.hidden)
 	t.Run("a console that ends", w.gone)
 	w.behindService(t)
 	t.Run("two contexts side by side", w.contexts)

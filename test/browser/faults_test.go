@@ -15,8 +15,8 @@ func (b *tab) stale(shows string) {
 	if !js[bool](b, "document.body.innerText.includes("+quote(shows)+")") {
 		b.Error("it shows no more what it knew")
 	}
-	if js[string](b, `getComputedStyle(document.querySelector("#view table")).filter`) == "none" {
-		b.Error("what it knew looks as if it were true now")
+	if bright := js[[]string](b, `[...document.querySelector("#view").children].filter((e) => !e.matches(".top, .problem") && getComputedStyle(e).filter === "none").map((e) => e.outerHTML)`); len(bright) > 0 {
+		b.Errorf("what it knew looks as if it were true now: %q", bright)
 	}
 }
 
@@ -28,8 +28,13 @@ func (b *tab) fresh() {
 
 // rollout replaces the server with a new one.
 func (w *world) rollout(t *testing.T) {
-	b := run(t, append(w.as(w.admin), "/workloads")...).in(start(t))
+	chrome := start(t)
+	c := run(t, append(w.as(w.admin), "/workloads")...)
+	b := c.in(chrome)
 	b.says("deployment/web")
+	overview := (&chromium{chrome.Context}).open(t)
+	overview.visit(c.base + "/")
+	overview.says("Needs attention")
 	loads := b.documents()
 	address := w.server.GRPCAddress
 	if err := w.server.Stop(); err != nil {
@@ -37,6 +42,8 @@ func (w *world) rollout(t *testing.T) {
 	}
 	b.stale("deployment/web")
 	b.picture("stale")
+	overview.stale("Needs attention")
+	overview.picture("stale /")
 	w.serve(address)
 	b.fresh()
 	b.says("deployment/web")
@@ -84,16 +91,56 @@ func (w *world) stopped(t *testing.T) {
 	b.clean("the page")
 }
 
-// gone ends the console while a page is open, and lets another process answer in its place.
-func (w *world) gone(t *testing.T) {
+// hidden stops the console while nobody sees its page.
+func (w *world) hidden(t *testing.T) {
 	c := run(t, append(w.as(w.admin), "/workloads")...)
 	b := c.in(start(t))
 	b.says("deployment/web")
-	c.end()
-	b.until("the page to say that the console has ended", `document.getElementById("alive").textContent.startsWith("The console has ended")`)
-	js[bool](b, `document.querySelector("nav a").click(); true`)
-	if got := js[string](b, "location.pathname"); got != "/workloads" {
-		t.Errorf("a link leads to %s of the process that has the port now", got)
+	hide := func(hidden string) {
+		js[bool](b, `Object.defineProperty(document, "hidden", {value: `+hidden+`, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); true`)
 	}
-	b.picture("ended")
+	hide("true")
+	c.signal(syscall.SIGSTOP)
+	hide("false")
+	b.leads("/workloads")
+	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
+	c.signal(syscall.SIGCONT)
+	b.fresh()
+}
+
+// gone ends the console in each way in which people end it while pages are open. Another process may have its port after that.
+func (w *world) gone(t *testing.T) {
+	chrome := start(t)
+	for name, signal := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "a terminal that is closed": syscall.SIGHUP, "kill": syscall.SIGTERM, "kill -9": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			c := run(t, append(w.as(w.admin), "/workloads")...)
+			live := c.in(&chromium{chrome.Context})
+			live.says("deployment/web")
+			once := (&chromium{chrome.Context}).open(t)
+			once.visit(c.base + "/plans?namespace=" + namespace)
+			missing := (&chromium{chrome.Context}).open(t)
+			missing.visit(c.base + "/missing")
+			c.signal(signal)
+			<-c.ended
+			says := "The console ended at "
+			if signal == syscall.SIGKILL {
+				says = "Stale since "
+			}
+			for path, b := range map[string]*tab{"/workloads": live, "/plans": once, "/missing": missing} {
+				b.until(path+" to say so", `document.getElementById("alive").textContent.startsWith(`+quote(says)+`)`)
+				b.leads(path)
+			}
+			live.picture("ended by " + name)
+		})
+	}
+}
+
+// leads checks that the links and forms of a page at a path lead nowhere.
+func (b *tab) leads(path string) {
+	b.Helper()
+	js[bool](b, `document.querySelector("nav a").click(); document.querySelector("form.search").requestSubmit(); true`)
+	time.Sleep(time.Second) // Nothing shows that a browser does not begin to load a page.
+	if got := js[string](b, "location.pathname"); got != path {
+		b.Errorf("a link of %s leads to %s of the process that has the port now", path, got)
+	}
 }

@@ -46,7 +46,7 @@ func (w *world) rights(t *testing.T) {
 		for _, path := range []string{"/", "/history", "/setup", "/search?q=web", "/plans?plan=1", "/nodes/n4-0"} {
 			b.visit(c.base + path)
 			b.until(path, `!document.body.innerText.includes("Waiting for the server")`)
-			if js[bool](b, `document.getElementById("main").innerText.includes("`+namespace+`/")`) {
+			if js[bool](b, `[...document.querySelectorAll("#main *")].some((e) => e.childElementCount === 0 && (e.textContent.trim() === `+quote(namespace)+` || e.textContent.includes(`+quote(namespace+"/")+`)))`) {
 				t.Errorf("%s shows another namespace:\n%s", path, js[string](b, `document.getElementById("main").innerText`))
 			}
 			b.picture("member " + path)

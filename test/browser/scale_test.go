@@ -191,12 +191,12 @@ func TestScale(t *testing.T) {
 	t.Logf("%d workloads, %d pods, %d changes a second, %s", many, many*podsOfEach, perSecond, *hold)
 	t.Logf("first row after the command: %.2f s (at most 3)", first.Seconds())
 	t.Logf("interaction until the next frame, p95: at most %d ms of %d interactions (at most 100)", p95, events)
-	t.Logf("another order, a new page, median and p95: %s, %s, as seen by the driver", orders[10].Round(time.Millisecond), orders[18].Round(time.Millisecond))
+	t.Logf("another order, a new page, median and p95: %s, %s, as seen by the driver (at most 500ms)", orders[10].Round(time.Millisecond), orders[18].Round(time.Millisecond))
 	t.Logf("layout shift: %.4f (at most 0.01)", shifted)
 	t.Logf("heap after garbage collection: %.2f → %.2f MiB (%+.1f%%, at most 5%%)", begin.heap, end.heap, 100*(end.heap/begin.heap-1))
 	t.Logf("DOM nodes: %.0f → %.0f (%+.1f%%, at most 5%%)", begin.nodes, end.nodes, 100*(end.nodes/begin.nodes-1))
 	t.Logf("memory of the console: %.0f MiB, at most %.0f (at most 150)", end.rss, c.memory("VmHWM"))
-	if first > 3*time.Second || p95 > 104 || shifted > 0.01 || end.heap > 1.05*begin.heap || end.nodes > 1.05*begin.nodes || c.memory("VmHWM") > 150 {
+	if first > 3*time.Second || p95 > 100 || orders[18] > 500*time.Millisecond || shifted > 0.01 || end.heap > 1.05*begin.heap || end.nodes > 1.05*begin.nodes || c.memory("VmHWM") > 150 {
 		t.Error("a limit is missed")
 	}
 }

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -177,6 +179,24 @@ func TestDialCause(t *testing.T) {
 	} {
 		if got := dialCause(message); got != want {
 			t.Errorf("dialCause(%q) = %q, want %q", message, got, want)
+		}
+	}
+}
+
+func TestPauseWhileSeen(t *testing.T) {
+	for _, tc := range []struct {
+		took time.Duration
+		err  error
+		want time.Duration
+	}{
+		{100 * time.Millisecond, nil, 5 * time.Second},
+		{2 * time.Second, nil, 18 * time.Second},
+		{10 * time.Second, nil, 30 * time.Second},
+		{time.Millisecond, errors.New("refused"), 5 * time.Second},
+		{30 * time.Second, context.DeadlineExceeded, 15 * time.Second},
+	} {
+		if got := PauseWhileSeen(tc.took, tc.err); got != tc.want {
+			t.Errorf("after %s and %v: %s, want %s", tc.took, tc.err, got, tc.want)
 		}
 	}
 }

@@ -78,6 +78,15 @@ var PollPause = 5 * time.Second
 // PauseAfter returns the pause after an answer that took so long.
 func PauseAfter(took time.Duration) time.Duration { return max(PollPause, 9*took) }
 
+// PauseWhileSeen is like PauseAfter for what people look at. It must not stay old for long because one answer was slow, or the network
+// gave none until the time ran out.
+func PauseWhileSeen(took time.Duration, err error) time.Duration {
+	if err != nil {
+		return min(PauseAfter(took), longestPause)
+	}
+	return min(PauseAfter(took), 2*longestPause)
+}
+
 // PollHelp is the help that all watches without a watch in the API have in common.
 const PollHelp = `The
 command asks again every 5 seconds or, if an answer takes longer than half a second,

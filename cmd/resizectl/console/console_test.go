@@ -224,6 +224,25 @@ func (r *running) live(path string) (next func() string) {
 	}
 }
 
+// first returns the first event of a stream as it is sent.
+func (r *running) first(path string) string {
+	r.Helper()
+	resp, err := r.client.Get(r.base + path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, lines := "", bufio.NewReader(resp.Body)
+	for !strings.HasSuffix(text, "\n\n") {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			r.Fatal(err)
+		}
+		text += line
+	}
+	return text
+}
+
 // TestMain makes all pages read again soon.
 func TestMain(m *testing.M) {
 	connect.PollPause = 10 * time.Millisecond

@@ -3,7 +3,6 @@ package console
 import (
 	"encoding/json"
 	"html"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -206,7 +205,7 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s: %d previews were asked for, want %d", tc.path, got, tc.plans)
 		}
 	}
-	if resp, _ := r.get("/live/plans"); resp.StatusCode != http.StatusNotFound {
-		t.Errorf("plans are live: %s", resp.Status)
+	if heard := r.first("/live/plans?plan=1"); !strings.HasPrefix(heard, "event: beat") || strings.Contains(heard, "tree") || asked() != 2 {
+		t.Errorf("plans are live: %q, %d previews", heard, asked())
 	}
 }

@@ -25,14 +25,14 @@ type State struct {
 // Feeds are feeds by their keys. Those who look at the same key share a feed.
 type Feeds struct {
 	ctx   context.Context
-	pause func(took time.Duration) time.Duration
+	pause func(took time.Duration, err error) time.Duration
 
 	mu  sync.Mutex
 	all map[string]*feed
 }
 
 // New returns feeds that read until ctx ends, and pause after each read.
-func New(ctx context.Context, pause func(took time.Duration) time.Duration) *Feeds {
+func New(ctx context.Context, pause func(took time.Duration, err error) time.Duration) *Feeds {
 	return &Feeds{ctx: ctx, pause: pause, all: map[string]*feed{}}
 }
 
@@ -82,7 +82,7 @@ func (f *Feeds) follow(ctx context.Context, one *feed, read Read) {
 		}
 		f.publish(one, value, err)
 		select {
-		case <-time.After(f.pause(time.Since(begin))):
+		case <-time.After(f.pause(time.Since(begin), err)):
 		case <-ctx.Done():
 			return
 		}

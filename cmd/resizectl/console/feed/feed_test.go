@@ -25,7 +25,13 @@ func (s *source) read(context.Context) (any, error) {
 	return n, nil
 }
 
-func pause(time.Duration) time.Duration { return 5 * time.Second }
+// pause is longer after an error.
+func pause(_ time.Duration, err error) time.Duration {
+	if err != nil {
+		return 7 * time.Second
+	}
+	return 5 * time.Second
+}
 
 // in runs a test with feeds in a time of its own.
 func in(t *testing.T, test func(*testing.T, *Feeds)) {
@@ -78,9 +84,13 @@ func TestFeed(t *testing.T) {
 			defer w.Close()
 			first := next(t, w)
 			s.down.Store(true)
-			for range 3 {
+			for i := range 3 {
+				began := time.Now()
 				if got := next(t, w); got.Value != 1 || !got.Time.Equal(first.Time) || !errors.Is(got.Err, errDown) {
 					t.Errorf("while it is down: %+v", got)
+				}
+				if waited := time.Since(began); i > 0 && waited != pause(0, errDown) {
+					t.Errorf("after an error, it reads again after %s", waited)
 				}
 			}
 			s.down.Store(false)

@@ -71,7 +71,7 @@ var templates = func() map[string]*template.Template {
 func New(ctx context.Context, server Server, out print.Output) *Pages {
 	never := print.ColorMode("never")
 	out.Color = &never
-	p := &Pages{server: server, out: &out, feeds: feed.New(ctx, connect.PauseAfter), live: live.New(ctx), mux: http.NewServeMux()}
+	p := &Pages{server: server, out: &out, feeds: feed.New(ctx, connect.PauseWhileSeen), live: live.New(ctx), mux: http.NewServeMux()}
 	p.register()
 	return p
 }
@@ -91,6 +91,7 @@ func (p *Pages) register() {
 	}
 	p.mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.FileServerFS(assets)))
 	p.mux.HandleFunc("GET /icon.svg", p.icon)
+	p.mux.HandleFunc("GET /live/", p.beat)
 	p.mux.HandleFunc("GET /", p.missing)
 }
 
@@ -128,8 +129,10 @@ func (s *page) path() string { return strings.TrimSuffix(s.pattern, "{$}") }
 type layout struct {
 	connect.Identity
 	Title string
-	// Live is the address of the changes, and Proof what each of them must have.
+	// Live is the address of the changes, and Proof what each of them must have. Once means that there are none: the stream says only
+	// that the process runs.
 	Live, Proof string
+	Once        bool
 	// Sought is what the page has searched for.
 	Sought string
 	Nav    []link
@@ -161,7 +164,9 @@ const firstAnswer = 5 * time.Second
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
 	if s.once {
 		value, err := p.ask(r.Context(), r, s)
-		p.write(w, http.StatusOK, s.template, p.layout(r, p.region(r, s, feed.State{Value: value, Err: err})))
+		l := p.layout(r, p.region(r, s, feed.State{Value: value, Err: err}))
+		l.Once = true
+		p.write(w, http.StatusOK, s.template, l)
 		return
 	}
 	watch := p.watch(r, s)
@@ -172,13 +177,11 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
 	if err != nil {
 		state = feed.State{} // The page says that it waits.
 	}
-	l := p.layout(r, p.region(r, s, state))
-	l.Live, l.Proof = "/live"+r.URL.RequestURI(), p.live.Proof
-	p.write(w, http.StatusOK, s.template, l)
+	p.write(w, http.StatusOK, s.template, p.layout(r, p.region(r, s, state)))
 }
 
 func (p *Pages) layout(r *http.Request, region region) layout {
-	l := layout{Identity: p.server.Identity(), Title: region.Title, Region: region}
+	l := layout{Identity: p.server.Identity(), Title: region.Title, Region: region, Live: "/live" + r.URL.RequestURI(), Proof: p.live.Proof}
 	if r.URL.Path == searchPage.path() {
 		l.Sought = searchText(r)
 	}
@@ -204,6 +207,14 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request, s page) {
 		var text bytes.Buffer
 		err = templates[s.template].ExecuteTemplate(&text, "region", p.region(r, s, state))
 		return text.String(), err
+	})
+}
+
+// beat sends, to a page that does not change, only that the process runs: its links and forms lead to another process after that.
+func (p *Pages) beat(w http.ResponseWriter, r *http.Request) {
+	p.live.Send(w, r, func(ctx context.Context) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
 	})
 }
 
@@ -253,7 +264,9 @@ func (p *Pages) write(w http.ResponseWriter, code int, name string, l layout) {
 
 // missing answers for a path that is no page.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request) {
-	p.write(w, http.StatusNotFound, "missing", p.layout(r, region{Title: "There is no such page", View: true}))
+	l := p.layout(r, region{Title: "There is no such page", View: true})
+	l.Once = true
+	p.write(w, http.StatusNotFound, "missing", l)
 }
 
 // icon answers with an icon in a color of the context, so that people can tell consoles apart.

@@ -111,14 +111,19 @@ let timer;
 /** over is set once the process has ended. Another process, of another user, may have its port then. */
 let over = false;
 
+/** sure is whether the process that served the page was heard since its stream was opened, or serves the page just now. */
+let sure = true;
+
 function heard() {
+  sure = true;
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
   document.body.classList.remove("lost");
-  alive.textContent = "Live.";
+  alive.textContent = main.dataset.fixed === undefined ? "Live." : "";
 }
 
 function lost() {
+  sure = false;
   if (document.body.classList.contains("lost")) return;
   document.body.classList.add("lost");
   alive.textContent = `Stale since ${new Date().toLocaleTimeString()}: the console does not answer. If it has ended, run its command again.`;
@@ -131,7 +136,7 @@ function leave(why) {
   events = undefined;
   clearTimeout(timer);
   document.body.classList.add("lost");
-  alive.textContent = `${why} since ${new Date().toLocaleTimeString()}. Run its command again, and close this page.`;
+  alive.textContent = `${why} at ${new Date().toLocaleTimeString()}. Close this page, and run the command again.`;
 }
 
 /** receive takes an event, which must have what only the process that served this page can know. */
@@ -140,9 +145,9 @@ function receive(event) {
   let data;
   try { data = JSON.parse(event.data); } catch { data = undefined; }
   if (!main.dataset.proof || data?.proof !== main.dataset.proof) {
-    leave("The console has ended, and another process answers in its place,");
+    leave("The console has ended. Another process answered in its place");
   } else if (event.type === "ended") {
-    leave("The console has ended,");
+    leave("The console ended");
   } else {
     heard();
     if (data.tree) show(data.tree);
@@ -151,6 +156,8 @@ function receive(event) {
 
 function listen() {
   if (over || events || !main.dataset.live) return;
+  clearTimeout(timer);
+  timer = setTimeout(lost, silence);
   events = new EventSource(main.dataset.live);
   for (const name of ["message", "beat", "ended"]) events.addEventListener(name, receive);
   events.onerror = () => {
@@ -164,9 +171,17 @@ function listen() {
 // A browser keeps few connections to one server, so that only pages that somebody sees are live.
 function attend() {
   if (!document.hidden) { listen(); return; }
+  rest();
+}
+
+/** rest ends the stream until the page is seen again. Until something is heard then, another process may have the port. */
+function rest() {
+  if (over) return;
   events?.close();
   events = undefined;
   clearTimeout(timer);
+  sure = false;
+  alive.textContent = "";
 }
 
 async function copy(button) {
@@ -209,7 +224,7 @@ document.addEventListener("copy", (event) => {
 
 for (const name of ["click", "auxclick", "submit"]) {
   document.addEventListener(name, (event) => {
-    if (over && event.target.closest("a[href], form")) event.preventDefault();
+    if ((over || !sure) && event.target.closest("a[href], form")) event.preventDefault();
   });
 }
 document.addEventListener("click", (event) => {
@@ -236,7 +251,7 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("visibilitychange", attend);
 addEventListener("pageshow", attend);
-addEventListener("pagehide", () => { events?.close(); events = undefined; clearTimeout(timer); });
+addEventListener("pagehide", rest);
 localize();
 draw(main);
 attend();

@@ -12,7 +12,14 @@ const dashes = [undefined, [2, 3], [10, 4], [10, 3, 2, 3]];
 const height = 220;
 
 /** drawn has what is drawn of each figure. */
-const drawn = new WeakMap();
+const drawn = new Map();
+
+/** forget ends what is drawn of a figure: uPlot listens to the window until then. */
+function forget(figure) {
+  drawn.get(figure)?.plot.destroy();
+  drawn.delete(figure);
+  resized.unobserve(figure);
+}
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -56,6 +63,7 @@ const resized = new ResizeObserver((entries) => {
 
 /** draw draws the charts in a part of a page whose data has changed. */
 export function draw(part) {
+  for (const figure of [...drawn.keys()]) if (!figure.isConnected) forget(figure);
   for (const figure of part.querySelectorAll("figure[data-chart]")) {
     const text = figure.dataset.chart;
     const have = drawn.get(figure);
@@ -68,7 +76,7 @@ export function draw(part) {
       have.text = text;
       continue;
     }
-    have?.plot.destroy();
+    forget(figure);
     drawn.set(figure, { text, shape, plot: make(figure, data) });
     resized.observe(figure);
   }
@@ -76,9 +84,6 @@ export function draw(part) {
 
 // Colors are read when a chart is drawn.
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const figure of document.querySelectorAll("figure[data-chart]")) {
-    drawn.get(figure)?.plot.destroy();
-    drawn.delete(figure);
-  }
+  for (const figure of [...drawn.keys()]) forget(figure);
   draw(document);
 });

@@ -100,7 +100,7 @@ func (o *options) dial(target, host string, local bool) (*Client, error) {
 		grpc.WithDefaultServiceConfig(retries),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReceiveBytes)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
-		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), o.fillIn),
+		grpc.WithChainUnaryInterceptor(o.plainUnaryErrors, withDefaultTimeout(o.timeout), o.fillIn, limitUnary),
 		grpc.WithChainStreamInterceptor(o.plainStreamErrors),
 	}, o.extra...)
 	if o.token != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -116,4 +117,27 @@ func filled(request proto.Message, name protoreflect.Name, value func() string) 
 	request = proto.Clone(request)
 	request.ProtoReflect().Set(field, protoreflect.ValueOfString(value()))
 	return request
+}
+
+// answers is the key of how many bytes the answers in a context may still have.
+type answers struct{}
+
+// LimitAnswers returns a context in which all answers of unary calls together may have so many bytes. After that, calls fail with
+// RESOURCE_EXHAUSTED. It is for programs that keep whole lists of a server that they do not trust.
+func LimitAnswers(ctx context.Context, bytes int64) context.Context {
+	left := &atomic.Int64{}
+	left.Store(bytes)
+	return context.WithValue(ctx, answers{}, left)
+}
+
+func limitUnary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if err := invoke(ctx, method, req, reply, cc, opts...); err != nil {
+		return err
+	}
+	left, limited := ctx.Value(answers{}).(*atomic.Int64)
+	answer, known := reply.(proto.Message)
+	if limited && known && left.Add(-int64(proto.Size(answer))) < 0 {
+		return status.Error(codes.ResourceExhausted, "the server's answers are larger than this program keeps")
+	}
+	return nil
 }

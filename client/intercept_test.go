@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -79,5 +80,45 @@ func TestAnonymous(t *testing.T) {
 	}
 	if o := optionsOf([]Option{WithTLS()}); !o.anonymous() {
 		t.Error("TLS alone does not name the caller")
+	}
+}
+
+// endless is a server whose list of workloads never ends.
+type endless struct {
+	workloadresizerv1.UnimplementedClusterServiceServer
+	// follows returns the token of the page after one.
+	follows func(token string) string
+	pages   int
+}
+
+func (s *endless) ListWorkloads(_ context.Context, req *workloadresizerv1.ListWorkloadsRequest) (*workloadresizerv1.ListWorkloadsResponse, error) {
+	s.pages++
+	return &workloadresizerv1.ListWorkloadsResponse{
+		Workloads: []*workloadresizerv1.WorkloadSummary{{Savings: &workloadresizerv1.Savings{Namespace: strings.Repeat("n", 1000)}}}, NextPageToken: s.follows(req.GetPageToken()),
+	}, nil
+}
+
+func TestEndlessLists(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		follows func(string) string
+		code    codes.Code
+		pages   int
+	}{
+		{"a page that follows itself", func(string) string { return "again" }, codes.DataLoss, 2},
+		{"more than the caller keeps", func(token string) string { return token + "x" }, codes.ResourceExhausted, 10},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			server := &endless{follows: tc.follows}
+			c := dialServices(t, func(s *grpc.Server) { workloadresizerv1.RegisterClusterServiceServer(s, server) })
+			_, err := c.ListWorkloads(LimitAnswers(t.Context(), 10_000), &workloadresizerv1.ListWorkloadsRequest{})
+			if status.Code(err) != tc.code || server.pages != tc.pages {
+				t.Errorf("after %d pages: %v", server.pages, err)
+			}
+			// The limit is that of a context.
+			if _, err := c.Cluster().ListWorkloads(t.Context(), &workloadresizerv1.ListWorkloadsRequest{}); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

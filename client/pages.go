@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -34,6 +36,11 @@ func pages[Q pageRequest, R pageResponse](ctx context.Context, request Q, list f
 				return
 			}
 			if !yield(page, nil) || page.GetNextPageToken() == "" {
+				return
+			}
+			if page.GetNextPageToken() == next.GetPageToken() {
+				var none R
+				yield(none, status.Error(codes.DataLoss, "the server says that each page follows itself: this list has no end"))
 				return
 			}
 			fields := next.ProtoReflect().Descriptor().Fields()

@@ -90,11 +90,14 @@ func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, erro
 	return &Opened{c, server, id}, nil
 }
 
-// Ask runs ask like Call.
+// mostAnswers is how many bytes the answers to one question may have: many times those of a cluster with 10,000 workloads.
+const mostAnswers = 128 << 20
+
+// Ask runs ask like Call. It fails if the answers of the server have no end.
 func (o *Opened) Ask(ctx context.Context, ask func(context.Context, *client.Client) error) error {
 	ctx, cancel := o.limit(ctx)
 	defer cancel()
-	return o.explain(ask(ctx, o.server))
+	return o.explain(ask(client.LimitAnswers(ctx, mostAnswers), o.server))
 }
 
 // Identity returns where this connection leads.

@@ -100,7 +100,7 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 		Table    table
 		More     bool
 		Most     int
-		Commands []string
+		Commands []toCopy
 	}{Values: values, Problem: all.problem, Most: mostPlanned}
 	for _, mode := range plans.Modes {
 		v.Modes = append(v.Modes, choice{Name: mode, Value: mode, Chosen: mode == values.Get("mode")})

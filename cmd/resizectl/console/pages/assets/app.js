@@ -79,15 +79,19 @@ function becomeAll(parent, nodes) {
   }
 }
 
+/** timeText returns a time in the zone of the browser, with its day. */
+function timeText(at) {
+  return at.toDateString() === new Date().toDateString()
+    ? `today ${at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}`
+    : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
 /** localize shows times in the zone of the browser; the title has UTC. */
 function localize() {
-  const today = new Date().toDateString();
   for (const element of main.querySelectorAll("time")) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const text = at.toDateString() === today
-      ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
-      : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+    const text = timeText(at);
     if (element.textContent !== text) element.textContent = text;
   }
 }
@@ -121,7 +125,7 @@ function heard() {
 function lost() {
   if (document.body.classList.contains("lost")) return;
   document.body.classList.add("lost");
-  alive.textContent = `Stale since ${new Date().toLocaleTimeString()}: the console does not answer. If it has ended, run its command again.`;
+  alive.textContent = `Stale since ${timeText(new Date())}: the console does not answer. If it has ended, run its command again.`;
 }
 
 /** leave ends the live page for good. */
@@ -131,7 +135,7 @@ function leave(why) {
   events = undefined;
   clearTimeout(timer);
   document.body.classList.add("lost");
-  alive.textContent = `${why} since ${new Date().toLocaleTimeString()}. Run its command again, and close this page.`;
+  alive.textContent = `${why} since ${timeText(new Date())}. Run its command again, and close this page.`;
 }
 
 /** receive takes an event, which must have what only the process that served this page can know. */

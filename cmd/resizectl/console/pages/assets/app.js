@@ -119,7 +119,15 @@ function heard() {
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
   document.body.classList.remove("lost");
-  alive.textContent = "Live.";
+  const text = freshness();
+  if (alive.textContent !== text) alive.textContent = text; // What changes is read aloud.
+}
+
+/** freshness says whether what is shown is what the server has said last: the console answers also while the server does not. */
+function freshness() {
+  if (!main.querySelector("#view.stale")) return "Live.";
+  const since = main.querySelector("#view.stale > [data-key=problem] time");
+  return since ? `Stale since ${since.textContent}. The top of this page says why.` : "Not known yet. The top of this page says why.";
 }
 
 function lost() {
@@ -148,8 +156,8 @@ function receive(event) {
   } else if (event.type === "ended") {
     leave("The console has ended,");
   } else {
-    heard();
     if (data.tree) show(data.tree);
+    heard();
   }
 }
 

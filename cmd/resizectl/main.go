@@ -5,14 +5,21 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	// After the first Ctrl-C, the next one kills the process, as usual.
-	context.AfterFunc(ctx, stop)
+	ctx := untilSignal()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	os.Exit(run(ctx, filepath.Base(os.Args[0]), streams, os.Args[1:]))
+}
+
+// untilSignal returns a context that ends with Ctrl-C or SIGTERM, so that commands can remove what must not stay behind, such as the file
+// with a login. The next signal kills the process, as usual.
+func untilSignal() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx
 }

@@ -11,14 +11,19 @@ import (
 )
 
 func main() {
+	ctx := untilSignal()
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	os.Exit(run(ctx, filepath.Base(os.Args[0]), streams, os.Args[1:]))
+}
+
+// untilSignal returns a context that ends with Ctrl-C, SIGTERM or the terminal, so that commands can say farewell, and remove what must not
+// stay behind, such as the file with a login. The next signal kills the process, as usual.
+func untilSignal() context.Context {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// A program that nohup started ignores that its terminal is gone.
-	if !signal.Ignored(syscall.SIGHUP) {
+	if !signal.Ignored(syscall.SIGHUP) { // As with nohup.
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	// After the first Ctrl-C, the next one kills the process, as usual.
 	context.AfterFunc(ctx, stop)
-	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	os.Exit(run(ctx, filepath.Base(os.Args[0]), streams, os.Args[1:]))
+	return ctx
 }

@@ -80,9 +80,9 @@ func grouped(all iter.Seq2[*demand.Saver, error], by workloadresizerv1.SavingsGr
 // Savings returns a message. priced means that it has costs.
 func Savings(of *demand.Saver, priced bool) *workloadresizerv1.Savings {
 	m := &workloadresizerv1.Savings{
-		Namespace: of.Workload.Namespace, Pods: int64(of.Pods), UnknownPods: int64(of.Unknown),
+		Namespace: of.Workload.Namespace, Pods: int64(of.Pods), UnknownPods: new(int64(of.Unknown)),
 		Authored: Amounts(of.Authored), Requested: Amounts(of.Requested), Saved: Amounts(of.Saved), Measured: Amounts(of.Measured), Used: Amounts(of.Used),
-		Reverts: int64(of.Reverts), OomKills: int64(of.Kills),
+		Reverts: new(int64(of.Reverts)), OomKills: new(int64(of.Kills)),
 	}
 	if of.Workload.Kind != "" {
 		m.Workload = &workloadresizerv1.Workload{Kind: of.Workload.Kind, Name: of.Workload.Name}

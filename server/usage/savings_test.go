@@ -56,12 +56,12 @@ func savingsAreByWorkloadByNamespaceAndInTotal(t *testing.T) {
 	web := &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}
 	db := &workloadresizerv1.Workload{Kind: "Deployment", Name: "db"}
 	none, one := quantities("0", "0"), quantities("1", "1Gi")
-	ofWeb := &workloadresizerv1.Savings{Namespace: "shop", Workload: web, Pods: 2, UnknownPods: 2, Authored: quantities("2", "2Gi"), Requested: quantities("2250m", "2Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
-	ofDB := &workloadresizerv1.Savings{Namespace: "bank", Workload: db, Pods: 1, UnknownPods: 1, Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
-	bare := &workloadresizerv1.Savings{Namespace: "shop", Pods: 1, UnknownPods: 1, Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
-	bank := &workloadresizerv1.Savings{Namespace: "bank", Pods: 1, UnknownPods: 1, Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
-	shop := &workloadresizerv1.Savings{Namespace: "shop", Pods: 3, UnknownPods: 3, Authored: quantities("3", "3Gi"), Requested: quantities("3250m", "3Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
-	total := &workloadresizerv1.Savings{Pods: 4, UnknownPods: 4, Authored: quantities("4", "4Gi"), Requested: quantities("4250m", "4Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
+	ofWeb := &workloadresizerv1.Savings{Namespace: "shop", Workload: web, Pods: 2, UnknownPods: new(int64(2)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: quantities("2", "2Gi"), Requested: quantities("2250m", "2Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
+	ofDB := &workloadresizerv1.Savings{Namespace: "bank", Workload: db, Pods: 1, UnknownPods: new(int64(1)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
+	bare := &workloadresizerv1.Savings{Namespace: "shop", Pods: 1, UnknownPods: new(int64(1)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
+	bank := &workloadresizerv1.Savings{Namespace: "bank", Pods: 1, UnknownPods: new(int64(1)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: one, Requested: one, Saved: none, Measured: none, Used: none}
+	shop := &workloadresizerv1.Savings{Namespace: "shop", Pods: 3, UnknownPods: new(int64(3)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: quantities("3", "3Gi"), Requested: quantities("3250m", "3Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
+	total := &workloadresizerv1.Savings{Pods: 4, UnknownPods: new(int64(4)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: quantities("4", "4Gi"), Requested: quantities("4250m", "4Gi"), Saved: quantities("-250m", "0"), Measured: none, Used: none}
 	for _, tc := range []struct {
 		name    string
 		request *workloadresizerv1.ListSavingsRequest
@@ -75,7 +75,7 @@ func savingsAreByWorkloadByNamespaceAndInTotal(t *testing.T) {
 		{"of labels", &workloadresizerv1.ListSavingsRequest{LabelSelector: "app=db"}, []*workloadresizerv1.Savings{ofDB}},
 		{"of nothing, by namespace", &workloadresizerv1.ListSavingsRequest{LabelSelector: "app=api", Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_NAMESPACE}, nil},
 		{"of nothing, in total", &workloadresizerv1.ListSavingsRequest{LabelSelector: "app=api", Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_TOTAL},
-			[]*workloadresizerv1.Savings{{Authored: none, Requested: none, Saved: none, Measured: none, Used: none}}},
+			[]*workloadresizerv1.Savings{{UnknownPods: new(int64(0)), Reverts: new(int64(0)), OomKills: new(int64(0)), Authored: none, Requested: none, Saved: none, Measured: none, Used: none}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, f.savings(tc.request).GetSavings(), protocmp.Transform()); diff != "" {

@@ -62,7 +62,7 @@ func TestSavingsOverTime(t *testing.T) {
 			tc.request.SinceTime = ago(30 * time.Minute)
 			all, pods := f.savings(tc.request).GetSavings(), int64(0)
 			for _, s := range all {
-				if pods += s.GetPods(); !s.GetSinceTime().AsTime().Before(s.GetUntilTime().AsTime()) || s.GetUnknownPods() != 0 {
+				if pods += s.GetPods(); !s.GetSinceTime().AsTime().Before(s.GetUntilTime().AsTime()) || s.UnknownPods != nil || s.Reverts != nil || s.OomKills != nil {
 					t.Errorf("%v", s)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 func (b *tab) stale(shows string) {
 	b.Helper()
 	b.until("a stale page", `document.querySelector("#view.stale .problem")?.textContent.startsWith("Stale since")`)
+	b.until("a footer that says so, too", `document.getElementById("alive").textContent === "Stale since " + document.querySelector("#view.stale .problem time").textContent + ". The top of this page says why."`)
 	if !js[bool](b, "document.body.innerText.includes("+quote(shows)+")") {
 		b.Error("it shows no more what it knew")
 	}

@@ -42,6 +42,7 @@ func (w *world) pages(t *testing.T) {
 			defer w.resizectl(t, "resume", "-n", namespace, "--yes")
 			b.visit(base + "/history")
 			b.until("an entry", `document.querySelector(".entry") !== null`)
+			b.until("times with their days", `[...document.querySelectorAll(".entry .when time")].every((e) => /^today \d|\d{4}/.test(e.textContent))`)
 			b.visit(base + "/")
 			b.until("charts", `document.querySelectorAll("figure canvas").length >= 2`)
 		}

@@ -64,6 +64,12 @@ func writtenByOthers() cmdtest.Script {
 // TestCommands checks that only commands of this program can be copied, and none that another user has written.
 func TestCommands(t *testing.T) {
 	r := start(t, cmdtest.Answering(scripted(), writtenByOthers()).Serve(t))
+	_, body := r.get("/workloads/shop/Deployment/web")
+	for _, want := range []string{"<b>Try</b> <code>resizectl pause deployment/web -n shop --dry-run=server</code>", "<b>Do</b> <code>resizectl pause deployment/web -n shop</code>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("a command does not say what it is for: there is no %s", want)
+		}
+	}
 	for path, want := range map[string][]string{
 		"/": {
 			"resizectl unfreeze --dry-run=server", "resizectl unfreeze", "resizectl resume -A --kind breaker --dry-run=server", "resizectl resume -A --kind breaker",

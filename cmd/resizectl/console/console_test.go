@@ -67,7 +67,7 @@ func scripted() cmdtest.Script {
 			NodeTypesWithoutRatio: []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d", Nodes: 1, Pods: 2}},
 		}),
 		cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{{
-			Pods: 9, UnknownPods: 2, Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Saved: both("10", "10Gi"), Used: both("4", "9Gi"), AuthoredCost: new(2.0),
+			Pods: 9, UnknownPods: new(int64(2)), Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Saved: both("10", "10Gi"), Used: both("4", "9Gi"), AuthoredCost: new(2.0),
 		}}}),
 		cmdtest.Returns(&workloadresizerv1.GetUsageStatusResponse{Sources: []*workloadresizerv1.UsageSource{{Name: "metrics-server"}}}),
 		cmdtest.Returns(&workloadresizerv1.ListFeedsResponse{Feeds: []*workloadresizerv1.Feed{{Name: "table " + hostile, Message: "the feed is late"}}}),

@@ -149,3 +149,19 @@ func TestUncertain(t *testing.T) {
 		t.Errorf("with a gap: %s", got)
 	}
 }
+
+// TestFillers checks that entries leave out what all of their kind have, and nothing else.
+func TestFillers(t *testing.T) {
+	const resize, breaker = workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE, workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_BREAKER
+	entry := func(kind workloadresizerv1.JournalEntryKind, author, reason, message string) *workloadresizerv1.JournalEntry {
+		return &workloadresizerv1.JournalEntry{Kind: kind, StartTime: timestamppb.New(cmdtest.Since), Author: author, Reason: reason, Message: message}
+	}
+	_, body := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListEntriesResponse{Entries: []*workloadresizerv1.JournalEntry{
+		entry(resize, "workload-resizer", "Resized", ""), entry(revert, "workload-resizer", "Reverted", "it was throttled"), entry(breaker, "ann", "Resized", ""),
+	}})).Serve(t)).get("/history")
+	for text, times := range map[string]int{"Resized": 1, "Reverted": 0, ">it was throttled<": 1, "by workload-resizer": 0, "by ann": 1} {
+		if got := strings.Count(body, text); got != times {
+			t.Errorf("it says %q %d times, want %d:\n%s", text, got, times, body)
+		}
+	}
+}

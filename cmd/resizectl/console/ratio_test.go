@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -54,6 +55,21 @@ func TestRatio(t *testing.T) {
 				t.Errorf("type %s: there is %q:\n%s", tc.nodeType, no, body)
 			}
 		}
+	}
+}
+
+// TestSuggestionsOfAType checks that suggestions are read for the page that shows them, and for no other one.
+func TestSuggestionsOfAType(t *testing.T) {
+	var lists atomic.Int64
+	r := start(t, cmdtest.Answering(scripted(), cmdtest.On(func(*workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+		lists.Add(1)
+		return &workloadresizerv1.ListSuggestionsResponse{}, nil
+	})).Serve(t))
+	if r.get("/nodes"); lists.Load() != 0 {
+		t.Error("the page of all nodes reads suggestions")
+	}
+	if r.get("/nodes?type=n4"); lists.Load() == 0 {
+		t.Error("the page of a type reads no suggestions")
 	}
 }
 

@@ -191,9 +191,12 @@ func TestPlans(t *testing.T) {
 		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&maxcpu=4&resumed=1", []string{
 			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `value="n4=1.08"`, "checked",
 		}, 2},
-		{"/plans?plan=1&ratios=n4", []string{`what-if-ratio "n4"`}, 2},
-		{"/plans?plan=1&mode=guess", []string{`what-if-mode "guess" must be one of observe, initial, apply`}, 2},
-		{"/plans?plan=1&maxcpu=much", []string{`what-if-max-cpu "much" is not a quantity`}, 2},
+		{"/plans?plan=1&ratios=n4", []string{`>Ratios: "n4": must be`, ">Ratios <input"}, 2},
+		{"/plans?plan=1&mode=guess", []string{`>Mode of usage: "guess" must be one of observe, initial, apply`, ">Mode of usage <select"}, 2},
+		{"/plans?plan=1&maxcpu=much", []string{`>Most CPU per container: "much" is not a quantity`, ">Most CPU per container <input"}, 2},
+		{"/plans?plan=1&mincpu=much", []string{`>Least CPU per container: "much"`, ">Least CPU per container <input"}, 2},
+		{"/plans?plan=1&minmemory=much", []string{`>Least memory per container: "much"`, ">Least memory per container <input"}, 2},
+		{"/plans?plan=1&maxmemory=-1", []string{`>Most memory per container: "-1" is negative`, ">Most memory per container <input"}, 2},
 	} {
 		_, body := r.get(tc.path)
 		for _, want := range tc.want {

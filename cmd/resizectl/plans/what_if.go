@@ -14,8 +14,24 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// whatIfMode is the name of the flag of the mode.
-const whatIfMode = "what-if-mode"
+// The names of flags that an InvalidAssumption can have, next to those of the bounds.
+const (
+	whatIfMode  = "what-if-mode"
+	whatIfRatio = "what-if-ratio"
+)
+
+// InvalidAssumption is the error for an assumption that is none.
+type InvalidAssumption struct {
+	// Flag is the name of its flag, without dashes, and Problem what is wrong with its value.
+	Flag, Problem string
+}
+
+// Error implements error.
+func (e *InvalidAssumption) Error() string { return e.Flag + " " + e.Problem }
+
+func invalid(flag, format string, values ...any) error {
+	return &InvalidAssumption{flag, fmt.Sprintf(format, values...)}
+}
 
 // WhatIf are the assumptions of a plan, in the words of users. Its zero value assumes nothing.
 type WhatIf struct {
@@ -42,7 +58,7 @@ var Modes = []string{"observe", "initial", "apply"}
 
 func (w *WhatIf) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&w.Ratios, "what-if-ratio", nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be repeated")
+	flags.StringArrayVar(&w.Ratios, whatIfRatio, nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be repeated")
 	flags.StringVar(&w.NodeType, "what-if-node-type", "", "plan as if all pods ran on nodes of this type")
 	flags.StringVar(&w.Baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
 	flags.BoolVar(&w.Resumed, "what-if-resumed", false, "plan as if the cluster were not frozen, and no pod were paused or restored")
@@ -88,16 +104,16 @@ func (w *WhatIf) complete(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error)
 	return m, nil
 }
 
-// Message returns the assumptions in the API; nil if there are none. Errors begin with the name of a flag, without dashes.
+// Message returns the assumptions in the API; nil if there are none. Its errors are InvalidAssumptions.
 func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
 	m := &workloadresizerv1.WhatIf{NodeType: w.NodeType, BaselineNodeType: w.Baseline, WithoutHolds: w.Resumed, DemandMode: demandModes[w.Mode]}
 	if w.Mode != "" && m.GetDemandMode() == workloadresizerv1.DemandMode_DEMAND_MODE_UNSPECIFIED {
-		return nil, fmt.Errorf("%s %q must be one of %s", whatIfMode, print.OneLine(string(w.Mode)), strings.Join(Modes, ", "))
+		return nil, invalid(whatIfMode, "%q must be one of %s", print.OneLine(string(w.Mode)), strings.Join(Modes, ", "))
 	}
 	for _, text := range w.Ratios {
 		ratio, err := parseWhatIfRatio(text)
 		if err != nil {
-			return nil, fmt.Errorf("what-if-ratio %q: %w", text, err)
+			return nil, invalid(whatIfRatio, "%q: %v", text, err)
 		}
 		m.Ratios = append(m.Ratios, ratio)
 	}
@@ -107,10 +123,10 @@ func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
 		}
 		size, err := resource.ParseQuantity(*bound.value)
 		if err != nil {
-			return nil, fmt.Errorf("%s %q is not a quantity, such as 50m or 64Mi", bound.flag, *bound.value)
+			return nil, invalid(bound.flag, "%q is not a quantity, such as 50m or 64Mi", *bound.value)
 		}
 		if size.Sign() < 0 {
-			return nil, fmt.Errorf("%s %q is negative: use 0 for no bound", bound.flag, *bound.value)
+			return nil, invalid(bound.flag, "%q is negative: use 0 for no bound", *bound.value)
 		}
 	}
 	if cpu, memory := given(&w.CPU), given(&w.Memory); cpu != nil || memory != nil {
@@ -125,7 +141,7 @@ func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
 // Command returns the arguments of "resizectl plan" for the assumptions.
 func (w *WhatIf) Command() (arguments print.Command) {
 	for _, ratio := range w.Ratios {
-		arguments = append(arguments, "--what-if-ratio", ratio)
+		arguments = append(arguments, "--"+whatIfRatio, ratio)
 	}
 	add := func(flag, value string) {
 		if value != "" {

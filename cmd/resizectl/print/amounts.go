@@ -31,6 +31,15 @@ func (r Resource) Of(a *workloadresizerv1.ResourceAmounts) string {
 	return a.GetMemory()
 }
 
+// Number returns an amount of the API in a unit, as a number; 0 if it is none.
+func Number(amount string, unit float64) float64 {
+	q, err := resource.ParseQuantity(amount)
+	if err != nil {
+		return 0
+	}
+	return q.AsApproximateFloat64() / unit
+}
+
 // Percent returns how much one amount is of another, e.g. "57%"; Absent if that is not known.
 func Percent(part, whole string) string {
 	of, err := resource.ParseQuantity(part)

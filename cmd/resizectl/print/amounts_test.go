@@ -6,6 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
+func TestNumber(t *testing.T) {
+	for amount, want := range map[string]float64{"1500m": 0.75, "3Gi": 3 << 29, "-2": -1, "0": 0, "": 0, "much": 0} {
+		if got := Number(amount, 2); got != want {
+			t.Errorf("half of %q is %v, want %v", amount, got, want)
+		}
+	}
+}
+
 func TestAmountsForPeople(t *testing.T) {
 	for _, tc := range []struct{ cpu, cores, memory, bytes string }{
 		{"0", "0", "0", "0"},

@@ -215,12 +215,12 @@ func nowSteps(p print.Painter, r *workloadresizerv1.Recommendation, currency str
 		return steps, nil
 	}
 	saved := s.saved
-	steps = append(steps, fmt.Sprintf("Saved: authored - recommended: cpu %s - %s = %s, memory %s - %s = %s; used: cpu %s, memory %s.",
+	steps = append(steps, fmt.Sprintf("Would save: authored minus recommended: cpu %s - %s = %s, memory %s - %s = %s; used: cpu %s, memory %s.",
 		print.CPU.Text(s.compared.cpu), print.CPU.Text(s.recommended.cpu), p.Paint(savedStyle(saved.cpu.Sign()), print.CPU.Text(saved.cpu)),
 		print.Memory.Text(s.compared.memory), print.Memory.Text(s.recommended.memory), p.Paint(savedStyle(saved.memory.Sign()), print.Memory.Text(saved.memory)),
 		print.CPU.Text(s.used.cpu), print.Memory.Text(s.used.memory)))
 	if cost := s.cost.saved(); cost != nil {
-		steps = append(steps, fmt.Sprintf("Cost of a month of %d hours: authored - recommended: %s - %s = %s %s.", monthHours, money(*s.cost.authored), money(*s.cost.changed), money(*cost), print.OneLine(currency)))
+		steps = append(steps, fmt.Sprintf("Would save a month: authored minus recommended, over %d hours: %s - %s = %s %s.", monthHours, money(*s.cost.authored), money(*s.cost.changed), money(*cost), print.OneLine(currency)))
 	}
 	return steps, nil
 }

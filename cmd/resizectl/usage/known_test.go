@@ -88,16 +88,20 @@ func savingsOfAll() []*workloadresizerv1.Savings {
 	of := func(kind, name string) *workloadresizerv1.Workload {
 		return &workloadresizerv1.Workload{Kind: kind, Name: name}
 	}
-	return []*workloadresizerv1.Savings{
+	all := []*workloadresizerv1.Savings{
 		{Namespace: "default", Workload: of("Deployment", "web"), Pods: 3, Authored: both("3300m", "6336Mi"), Requested: both("2125m", "3Gi"), Saved: both("1175m", "3264Mi"),
 			Measured: both("2125m", "3Gi"), Used: both("442m", "1006632961"), AuthoredCost: new(0.1625), RequestedCost: new(0.09375), UsedCost: new(0.03125)},
-		{Namespace: "shop", Workload: of("StatefulSet", "cart"), Pods: 2, UnknownPods: 2, Authored: both("2", "2Gi"), Requested: both("2", "2Gi"), Saved: both("0", "0"),
+		{Namespace: "shop", Workload: of("StatefulSet", "cart"), Pods: 2, UnknownPods: new(int64(2)), Authored: both("2", "2Gi"), Requested: both("2", "2Gi"), Saved: both("0", "0"),
 			Measured: both("0", "0"), Used: both("0", "0"), AuthoredCost: new(0.125), RequestedCost: new(0.125), UsedCost: new(0.0)},
-		{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: 1, Authored: both("1500m", "24Gi"), Requested: both("2500m", "34359738369"), Saved: both("-1", "-8589934593"),
-			Measured: both("2", "24Gi"), Used: both("1600m", "20Gi"), AuthoredCost: new(0.25), RequestedCost: new(0.5), UsedCost: new(0.375), Reverts: 2, OomKills: 1},
-		{Namespace: "shop", Pods: 1, UnknownPods: 1, Authored: both("100m", "128Mi"), Requested: both("100m", "128Mi"), Saved: both("0", "0"),
+		{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: new(int64(1)), Authored: both("1500m", "24Gi"), Requested: both("2500m", "34359738369"), Saved: both("-1", "-8589934593"),
+			Measured: both("2", "24Gi"), Used: both("1600m", "20Gi"), AuthoredCost: new(0.25), RequestedCost: new(0.5), UsedCost: new(0.375), Reverts: new(int64(2)), OomKills: new(int64(1))},
+		{Namespace: "shop", Pods: 1, UnknownPods: new(int64(1)), Authored: both("100m", "128Mi"), Requested: both("100m", "128Mi"), Saved: both("0", "0"),
 			Measured: both("0", "0"), Used: both("0", "0"), AuthoredCost: new(0.0078125), RequestedCost: new(0.0078125), UsedCost: new(0.0)},
 	}
+	for _, s := range all { // Now, they are always counted.
+		s.UnknownPods, s.Reverts, s.OomKills = new(s.GetUnknownPods()), new(s.GetReverts()), new(s.GetOomKills())
+	}
+	return all
 }
 
 func explained() map[string][]*workloadresizerv1.ExplainedRecommendation {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -196,13 +195,7 @@ func HoursOf(of *workloadresizerv1.Savings) (h Hours) {
 	if hours == 0 {
 		return h
 	}
-	in := func(text string, unit float64) float64 {
-		q, err := resource.ParseQuantity(cmp.Or(text, "0"))
-		if err != nil {
-			return 0
-		}
-		return q.AsApproximateFloat64() / unit * hours
-	}
+	in := func(text string, unit float64) float64 { return print.Number(text, unit) * hours }
 	for _, to := range []struct {
 		cpu, memory *float64
 		from        *workloadresizerv1.ResourceAmounts

@@ -129,7 +129,7 @@ func (r *row) InAPI() proto.Message {
 		return r.message
 	default:
 		return &workloadresizerv1.Savings{
-			Namespace: r.namespace, Pods: s.pods, UnknownPods: s.unknownPods, Reverts: s.reverts, OomKills: s.kills,
+			Namespace: r.namespace, Pods: s.pods, UnknownPods: &s.unknownPods, Reverts: &s.reverts, OomKills: &s.kills,
 			Authored: s.authored.inAPI(), Requested: s.requested.inAPI(), Saved: s.saved.inAPI(), Measured: s.measured.inAPI(), Used: s.used.inAPI(),
 			AuthoredCost: s.cost.authored, RequestedCost: s.cost.changed, UsedCost: s.cost.used,
 		}

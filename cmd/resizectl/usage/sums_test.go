@@ -142,7 +142,7 @@ func sumsHaveTheCostOfTheOthersIfAPartIsNothing(t *testing.T) {
 	known := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, AuthoredCost: new(2.0), RecommendedCost: new(1.5)}}
 	unknown := &workloadresizerv1.Recommendation{Sums: &workloadresizerv1.UsageSums{Pods: 1, UnknownPods: 1}}
 	saved := &workloadresizerv1.Savings{Pods: 1, AuthoredCost: new(2.0), RequestedCost: new(1.5)}
-	killed := &workloadresizerv1.Savings{OomKills: 1}
+	killed := &workloadresizerv1.Savings{OomKills: new(int64(1))}
 	for name, tc := range map[string]struct {
 		all  *workloadresizerv1.ListRecommendationsResponse
 		some *workloadresizerv1.ListSavingsResponse

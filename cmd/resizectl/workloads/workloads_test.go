@@ -41,17 +41,17 @@ func all() *workloadresizerv1.ListWorkloadsResponse {
 			Pods:        []*workloadresizerv1.PodCount{count(resize, "", 1), count(resize, "BoundsClamped", 1), count(aligned, "AlreadyAligned", 1)},
 		},
 		{
-			Savings:     &workloadresizerv1.Savings{Namespace: "shop", Workload: of("Rollout", "cart"), Pods: 2, UnknownPods: 2, Authored: both("2", "2Gi"), Requested: both("2", "2Gi"), Used: both("0", "0")},
+			Savings:     &workloadresizerv1.Savings{Namespace: "shop", Workload: of("Rollout", "cart"), Pods: 2, UnknownPods: new(int64(2)), Authored: both("2", "2Gi"), Requested: both("2", "2Gi"), Used: both("0", "0")},
 			Recommended: both("0", "0"),
 			Pods:        []*workloadresizerv1.PodCount{count(skip, "UnknownNodeType", 2)},
 		},
 		{
-			Savings:     &workloadresizerv1.Savings{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: 1, Authored: both("1500m", "24Gi"), Requested: both("2500m", "32Gi"), Used: both("1600m", "20Gi"), Reverts: 2, OomKills: 1},
+			Savings:     &workloadresizerv1.Savings{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: new(int64(1)), Authored: both("1500m", "24Gi"), Requested: both("2500m", "32Gi"), Used: both("1600m", "20Gi"), Reverts: new(int64(2)), OomKills: new(int64(1))},
 			Recommended: both("2", "24Gi"),
 			Pods:        []*workloadresizerv1.PodCount{count(aligned, "AlreadyAligned", 2), count(skip, "Reverted\x1b[31m", 1)},
 		},
 		{
-			Savings: &workloadresizerv1.Savings{Namespace: "shop", Pods: 1, UnknownPods: 1, Authored: both("100m", "128Mi"), Requested: both("100m", "128Mi")},
+			Savings: &workloadresizerv1.Savings{Namespace: "shop", Pods: 1, UnknownPods: new(int64(1)), Authored: both("100m", "128Mi"), Requested: both("100m", "128Mi")},
 			Pods:    []*workloadresizerv1.PodCount{count(skip, "NotOwned", 1)},
 		},
 		// A Job whose pods have finished.

@@ -1986,8 +1986,8 @@ type Savings struct {
 	// The number of pods.
 	Pods int64 `protobuf:"varint,3,opt,name=pods,proto3" json:"pods,omitempty"`
 	// The number of pods whose usage is not known: that of a container, or the performance of their
-	// node.
-	UnknownPods int64 `protobuf:"varint,4,opt,name=unknown_pods,json=unknownPods,proto3" json:"unknown_pods,omitempty"`
+	// node. Absent over time, in which it is not counted.
+	UnknownPods *int64 `protobuf:"varint,4,opt,name=unknown_pods,json=unknownPods,proto3,oneof" json:"unknown_pods,omitempty"`
 	// What the pods would request as their authors wrote them, unscaled. A request whose original is
 	// not known counts as it is now.
 	Authored *ResourceAmounts `protobuf:"bytes,5,opt,name=authored,proto3" json:"authored,omitempty"`
@@ -2009,12 +2009,13 @@ type Savings struct {
 	// What used costs an hour; absent without prices in the configuration, and over time.
 	UsedCost *float64 `protobuf:"fixed64,12,opt,name=used_cost,json=usedCost,proto3,oneof" json:"used_cost,omitempty"`
 	// The number of reverts that existing pods record, of each resource of each container.
-	Reverts int64 `protobuf:"varint,13,opt,name=reverts,proto3" json:"reverts,omitempty"`
+	// Absent over time.
+	Reverts *int64 `protobuf:"varint,13,opt,name=reverts,proto3,oneof" json:"reverts,omitempty"`
 	// The number of OOM kills that existing pods show and that a resize may have caused: of
 	// containers that had less memory than their authors wrote, since the last resize or with a revert.
-	OomKills int64 `protobuf:"varint,14,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
+	// Absent over time.
+	OomKills *int64 `protobuf:"varint,14,opt,name=oom_kills,json=oomKills,proto3,oneof" json:"oom_kills,omitempty"`
 	// When the time begins that the amounts are means over, at the beginning of an hour or a day; absent in the savings of now.
-	// Over time, unknown_pods, reverts and oom_kills are not known.
 	SinceTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=since_time,json=sinceTime,proto3" json:"since_time,omitempty"`
 	// When it ends.
 	UntilTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=until_time,json=untilTime,proto3" json:"until_time,omitempty"`
@@ -2080,8 +2081,8 @@ func (x *Savings) GetPods() int64 {
 }
 
 func (x *Savings) GetUnknownPods() int64 {
-	if x != nil {
-		return x.UnknownPods
+	if x != nil && x.UnknownPods != nil {
+		return *x.UnknownPods
 	}
 	return 0
 }
@@ -2143,15 +2144,15 @@ func (x *Savings) GetUsedCost() float64 {
 }
 
 func (x *Savings) GetReverts() int64 {
-	if x != nil {
-		return x.Reverts
+	if x != nil && x.Reverts != nil {
+		return *x.Reverts
 	}
 	return 0
 }
 
 func (x *Savings) GetOomKills() int64 {
-	if x != nil {
-		return x.OomKills
+	if x != nil && x.OomKills != nil {
+		return *x.OomKills
 	}
 	return 0
 }
@@ -3178,34 +3179,39 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x13ListSavingsResponse\x125\n" +
 	"\asavings\x18\x01 \x03(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xd7\a\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\x91\b\n" +
 	"\aSavings\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x12\n" +
-	"\x04pods\x18\x03 \x01(\x03R\x04pods\x12!\n" +
-	"\funknown_pods\x18\x04 \x01(\x03R\vunknownPods\x12?\n" +
+	"\x04pods\x18\x03 \x01(\x03R\x04pods\x12&\n" +
+	"\funknown_pods\x18\x04 \x01(\x03H\x00R\vunknownPods\x88\x01\x01\x12?\n" +
 	"\bauthored\x18\x05 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\bauthored\x12A\n" +
 	"\trequested\x18\x06 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\trequested\x129\n" +
 	"\x05saved\x18\a \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x05saved\x12?\n" +
 	"\bmeasured\x18\b \x01(\v2#.workloadresizer.v1.ResourceAmountsR\bmeasured\x127\n" +
 	"\x04used\x18\t \x01(\v2#.workloadresizer.v1.ResourceAmountsR\x04used\x12(\n" +
 	"\rauthored_cost\x18\n" +
-	" \x01(\x01H\x00R\fauthoredCost\x88\x01\x01\x12*\n" +
-	"\x0erequested_cost\x18\v \x01(\x01H\x01R\rrequestedCost\x88\x01\x01\x12 \n" +
-	"\tused_cost\x18\f \x01(\x01H\x02R\busedCost\x88\x01\x01\x12\x18\n" +
-	"\areverts\x18\r \x01(\x03R\areverts\x12\x1b\n" +
-	"\toom_kills\x18\x0e \x01(\x03R\boomKills\x129\n" +
+	" \x01(\x01H\x01R\fauthoredCost\x88\x01\x01\x12*\n" +
+	"\x0erequested_cost\x18\v \x01(\x01H\x02R\rrequestedCost\x88\x01\x01\x12 \n" +
+	"\tused_cost\x18\f \x01(\x01H\x03R\busedCost\x88\x01\x01\x12\x1d\n" +
+	"\areverts\x18\r \x01(\x03H\x04R\areverts\x88\x01\x01\x12 \n" +
+	"\toom_kills\x18\x0e \x01(\x03H\x05R\boomKills\x88\x01\x01\x129\n" +
 	"\n" +
 	"since_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tsinceTime\x129\n" +
 	"\n" +
 	"until_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\tuntilTime\x12@\n" +
 	"\x0eknown_duration\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rknownDuration\x12\x19\n" +
-	"\x05nodes\x18\x12 \x01(\x01H\x03R\x05nodes\x88\x01\x01\x12E\n" +
-	"\vallocatable\x18\x13 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vallocatableB\x10\n" +
+	"\x05nodes\x18\x12 \x01(\x01H\x06R\x05nodes\x88\x01\x01\x12E\n" +
+	"\vallocatable\x18\x13 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vallocatableB\x0f\n" +
+	"\r_unknown_podsB\x10\n" +
 	"\x0e_authored_costB\x11\n" +
 	"\x0f_requested_costB\f\n" +
 	"\n" +
-	"_used_costB\b\n" +
+	"_used_costB\n" +
+	"\n" +
+	"\b_revertsB\f\n" +
+	"\n" +
+	"_oom_killsB\b\n" +
 	"\x06_nodes\"\x17\n" +
 	"\x15GetUsageStatusRequest\"\xf9\x01\n" +
 	"\x16GetUsageStatusResponse\x129\n" +

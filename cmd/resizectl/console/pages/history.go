@@ -168,14 +168,35 @@ type entryView struct {
 	Gap, Bad               bool
 }
 
+// byItself is the author of what nobody asked for. Pages say only what others did.
+const byItself = "workload-resizer"
+
+// obvious are the reasons that say no more than the kind of an entry.
+var obvious = map[workloadresizerv1.JournalEntryKind]string{
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE:   "Resized",
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT:   "Reverted",
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION: "Evicted",
+}
+
+// whyOf returns why something happened; empty if its kind says it.
+func whyOf(e *workloadresizerv1.JournalEntry) string {
+	if e.GetReason() != "" && e.GetReason() == obvious[e.GetKind()] {
+		return e.GetMessage()
+	}
+	return journal.Reason(e)
+}
+
 func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 	views, keys := make([]entryView, 0, len(all)), map[string]int{}
 	for _, e := range all {
 		v := entryView{
 			Key:  print.Timestamp(e.GetStartTime()) + "/" + e.GetKind().String() + "/" + e.GetNamespace() + "/" + e.GetWorkload().String() + "/" + e.GetPod(),
 			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Node: print.OneLine(e.GetNode()),
-			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()), Author: print.OneLine(e.GetAuthor()),
-			Message: segments(print.OneLine(journal.Reason(e))), Gap: journal.IsGap(e),
+			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()),
+			Message: segments(print.OneLine(whyOf(e))), Gap: journal.IsGap(e),
+		}
+		if author := e.GetAuthor(); author != byItself {
+			v.Author = print.OneLine(author)
 		}
 		v.Bad = !v.Gap && journal.StyleOf(e) != print.Plain
 		if subject := journal.Subject(e); subject != print.Absent {

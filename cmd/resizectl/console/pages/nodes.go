@@ -23,8 +23,9 @@ type nodeList struct {
 var nodesPage = page{
 	pattern: "/nodes", nav: "Nodes", template: "nodes",
 	title: func(*http.Request) string { return "Nodes and ratios" },
-	key:   func(*http.Request) string { return "" },
-	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+	// Pages of all types share what is read.
+	key: func(r *http.Request) string { return map[bool]string{true: "of a type"}[typeIn(r) != ""] },
+	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var all nodeList
 		var err error
 		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
@@ -33,14 +34,20 @@ var nodesPage = page{
 		if all.ratios, err = partOf(c.ListRatios(ctx)); err != nil {
 			return nil, err
 		}
+		if typeIn(r) == "" { // Only the page of a type shows suggestions.
+			return &all, nil
+		}
 		resp, err := c.ListSuggestions(ctx)
 		all.suggestions, err = partOf(resp.GetSuggestions(), err)
 		return &all, err
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
-		return nodesView(o, value.(*nodeList), r.URL.Query().Get("type"))
+		return nodesView(o, value.(*nodeList), typeIn(r))
 	},
 }
+
+// typeIn returns the type whose nodes a page is about; empty for all.
+func typeIn(r *http.Request) string { return r.URL.Query().Get("type") }
 
 func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.NodeSummary, err error) {
 	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: mostOnPage}) {

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -47,6 +48,21 @@ func assumed(values url.Values) plans.WhatIf {
 	}
 }
 
+// fields are the fields of the page, by the flags of the command that they stand for.
+var fields = map[string]string{
+	"what-if-ratio": "Ratios", "what-if-mode": "Mode of usage",
+	"what-if-min-cpu": "Least CPU per container", "what-if-max-cpu": "Most CPU per container",
+	"what-if-min-memory": "Least memory per container", "what-if-max-memory": "Most memory per container",
+}
+
+// wrongIn says what is wrong with which field.
+func wrongIn(err error) string {
+	if of, ok := errors.AsType[*plans.InvalidAssumption](err); ok && fields[of.Flag] != "" {
+		return fields[of.Flag] + ": " + of.Problem
+	}
+	return err.Error()
+}
+
 func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 	values := r.URL.Query()
 	if values.Get("plan") == "" {
@@ -55,7 +71,7 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 	what := assumed(values)
 	message, err := what.Message()
 	if err != nil {
-		return &planned{problem: err.Error()}, nil
+		return &planned{problem: wrongIn(err)}, nil
 	}
 	all, err := partOf(inTurn(ctx, func() (*planned, error) { return plan(ctx, c, values.Get("namespace"), message) }))
 	if err != nil {
@@ -100,7 +116,7 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 		Table    table
 		More     bool
 		Most     int
-		Commands []string
+		Commands []toCopy
 	}{Values: values, Problem: all.problem, Most: mostPlanned}
 	for _, mode := range plans.Modes {
 		v.Modes = append(v.Modes, choice{Name: mode, Value: mode, Chosen: mode == values.Get("mode")})

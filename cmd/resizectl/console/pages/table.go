@@ -112,7 +112,7 @@ type note struct {
 	Bad      bool
 	// More is a page that says more; nil if there is none.
 	More     *link
-	Commands []string
+	Commands []toCopy
 }
 
 // writing are the commands that change something.
@@ -132,16 +132,20 @@ func present(all ...print.Command) []print.Command {
 	return slices.DeleteFunc(all, func(c print.Command) bool { return c == nil })
 }
 
+// toCopy is a command that a page shows. Label tells a command that changes something from its dry run, from which it hardly differs; it is
+// empty for commands that only read.
+type toCopy struct{ Text, Label string }
+
 // actions returns a command as users must write it, after its dry run if it changes something. There is none of kubectl for a server that
 // is called by its address: nothing says to which cluster that belongs, and kubectl would use the current one.
-func actions(o *print.Output, c print.Command) []string {
+func actions(o *print.Output, c print.Command) []toCopy {
 	if c[0] == "kubectl" && o.Commands("kubectl ") == "kubectl " {
 		return nil
 	}
 	if !writing.MatchString(strings.Join(c, " ")) {
-		return []string{o.Command(c)}
+		return []toCopy{{Text: o.Command(c)}}
 	}
-	return []string{o.Command(append(slices.Clone(c), "--dry-run=server")), o.Command(c)}
+	return []toCopy{{o.Command(append(slices.Clone(c), "--dry-run=server")), "Try"}, {o.Command(c), "Do"}}
 }
 
 // steps returns the steps of an explanation.

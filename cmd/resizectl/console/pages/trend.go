@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/workload-resizer/workload-resizer/client"
@@ -100,13 +99,15 @@ func trendOf(read part[trend]) trendView {
 	currency := print.OneLine(read.Value.GetCurrency())
 	resources := func(of func(*workloadresizerv1.ResourceAmounts) string, in float64) []curve {
 		return []curve{
-			{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return amountIn(of(s.GetAuthored()), in), true }},
-			{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return amountIn(of(s.GetRequested()), in), true }},
+			{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return print.Number(of(s.GetAuthored()), in), true }},
+			{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return print.Number(of(s.GetRequested()), in), true
+			}},
 			{"Used", false, func(s *workloadresizerv1.Savings) (float64, bool) {
-				return amountIn(of(s.GetUsed()), in), amountIn(of(s.GetMeasured()), in) > 0
+				return print.Number(of(s.GetUsed()), in), print.Number(of(s.GetMeasured()), in) > 0
 			}},
 			{"Allocatable", true, func(s *workloadresizerv1.Savings) (float64, bool) {
-				return amountIn(of(s.GetAllocatable()), in), s.GetAllocatable() != nil
+				return print.Number(of(s.GetAllocatable()), in), s.GetAllocatable() != nil
 			}},
 		}
 	}
@@ -181,12 +182,3 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 
 // unmeasured says why the usage of pods is not known.
 const unmeasured = "nothing was measured of them, or their node type has no ratio"
-
-// amountIn returns an amount of the API in a unit; 0 if it is none.
-func amountIn(text string, unit float64) float64 {
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return 0
-	}
-	return q.AsApproximateFloat64() / unit
-}

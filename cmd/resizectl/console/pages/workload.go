@@ -156,5 +156,5 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 // action is what a person can do, and the commands for it.
 type action struct {
 	Title    string
-	Commands []string
+	Commands []toCopy
 }

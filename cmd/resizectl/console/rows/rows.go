@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -25,19 +23,10 @@ var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_mem
 var amounts = map[string]func(*workloadresizerv1.Savings) float64{
 	"pods":             func(s *workloadresizerv1.Savings) float64 { return float64(s.GetPods()) },
 	"reverts":          func(s *workloadresizerv1.Savings) float64 { return float64(s.GetReverts()) },
-	"requested_cpu":    func(s *workloadresizerv1.Savings) float64 { return amount(s.GetRequested().GetCpu()) },
-	"requested_memory": func(s *workloadresizerv1.Savings) float64 { return amount(s.GetRequested().GetMemory()) },
-	"saved_cpu":        func(s *workloadresizerv1.Savings) float64 { return amount(s.GetSaved().GetCpu()) },
-	"saved_memory":     func(s *workloadresizerv1.Savings) float64 { return amount(s.GetSaved().GetMemory()) },
-}
-
-// amount returns an amount for a comparison.
-func amount(text string) float64 {
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return 0
-	}
-	return q.AsApproximateFloat64()
+	"requested_cpu":    func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetRequested().GetCpu(), 1) },
+	"requested_memory": func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetRequested().GetMemory(), 1) },
+	"saved_cpu":        func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetSaved().GetCpu(), 1) },
+	"saved_memory":     func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetSaved().GetMemory(), 1) },
 }
 
 // row is a workload, with what it is found and sorted by.

@@ -79,15 +79,19 @@ function becomeAll(parent, nodes) {
   }
 }
 
+/** timeText returns a time in the zone of the browser, with its day. */
+function timeText(at) {
+  return at.toDateString() === new Date().toDateString()
+    ? `today ${at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })}`
+    : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
 /** localize shows times in the zone of the browser; the title has UTC. */
 function localize() {
-  const today = new Date().toDateString();
   for (const element of main.querySelectorAll("time")) {
     const at = new Date(element.dateTime);
     if (Number.isNaN(at.getTime())) continue;
-    const text = at.toDateString() === today
-      ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" })
-      : at.toLocaleString([], { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+    const text = timeText(at);
     if (element.textContent !== text) element.textContent = text;
   }
 }
@@ -119,14 +123,23 @@ function heard() {
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
   document.body.classList.remove("lost");
-  alive.textContent = main.dataset.fixed === undefined ? "Live." : "";
+  const text = freshness();
+  if (alive.textContent !== text) alive.textContent = text; // What changes is read aloud.
+}
+
+/** freshness says whether what is shown is what the server has said last: the console answers also while the server does not. */
+function freshness() {
+  if (main.dataset.fixed !== undefined) return "";
+  if (!main.querySelector("#view.stale")) return "Live.";
+  const since = main.querySelector("#view.stale > [data-key=problem] time");
+  return since ? `Stale since ${since.textContent}. The top of this page says why.` : "Not known yet. The top of this page says why.";
 }
 
 function lost() {
   sure = false;
   if (document.body.classList.contains("lost")) return;
   document.body.classList.add("lost");
-  alive.textContent = `Stale since ${new Date().toLocaleTimeString()}: the console does not answer. If it has ended, run its command again.`;
+  alive.textContent = `Stale since ${timeText(new Date())}: the console does not answer. If it has ended, run its command again.`;
 }
 
 /** leave ends the live page for good. */
@@ -149,8 +162,8 @@ function receive(event) {
   } else if (event.type === "ended") {
     leave("The console ended");
   } else {
-    heard();
     if (data.tree) show(data.tree);
+    heard();
   }
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -160,13 +161,23 @@ func TestDistributions(t *testing.T) {
 // measured.
 func TestUnknownAmounts(t *testing.T) {
 	day := &workloadresizerv1.Savings{
-		Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Measured: both("0", "0"), Used: both("0", "0"), AuthoredCost: new(0.0), RequestedCost: new(0.0),
+		Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Measured: both("0", "0"), Used: both("0", "0"),
 		SinceTime: timestamppb.New(cmdtest.Since), UntilTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, 1)), KnownDuration: durationpb.New(time.Hour),
 	}
-	r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day}})).Serve(t))
+	server := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day}}))
+	r := start(t, server.Serve(t))
 	_, body := r.get("/")
-	if strings.Contains(body, "Cost at the prices") || strings.Contains(body, "used 0") || !strings.Contains(body, "applied 20 on 2026-11-21") {
+	if strings.Contains(body, "Cost at the prices") || strings.Contains(body, "worth") || strings.Contains(body, "used 0") || !strings.Contains(body, "applied 20 on 2026-11-21") {
 		t.Errorf("the page draws what is not known:\n%s", body)
+	}
+	next := proto.CloneOf(day)
+	next.SinceTime, next.KnownDuration, next.Saved, next.AuthoredCost, next.RequestedCost = day.GetUntilTime(), durationpb.New(2*time.Hour), both("10", "10Gi"), new(3.0), new(2.0)
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
+	_, body = r.get("/workloads/shop/Deployment/web")
+	for _, want := range []string{"worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 120m of that, so the worth is that of these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
+		if !strings.Contains(html.UnescapeString(body), want) {
+			t.Errorf("with prices since the second day, there is no %q:\n%s", want, body)
+		}
 	}
 }
 

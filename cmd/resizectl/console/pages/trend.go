@@ -114,18 +114,15 @@ func trendOf(read part[trend]) trendView {
 		curves(&read.Value, "CPU", "cores", resources((*workloadresizerv1.ResourceAmounts).GetCpu, 1)...),
 		curves(&read.Value, "Memory", "GiB", resources((*workloadresizerv1.ResourceAmounts).GetMemory, 1<<30)...),
 		curves(&read.Value, "Cost at the prices of the nodes", currency+" an hour",
-			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), priced(s) }},
-			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetRequestedCost(), priced(s) }},
+			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), s.AuthoredCost != nil }},
+			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return s.GetRequestedCost(), s.RequestedCost != nil
+			}},
 		),
 		curves(&read.Value, "Nodes", "", curve{"Nodes", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetNodes(), s.Nodes != nil }}),
 	)
 	v.Saved = savedText(times, known, currency)
 	return v
-}
-
-// priced reports whether there were prices. Without them, all cost nothing.
-func priced(s *workloadresizerv1.Savings) bool {
-	return s.GetAuthoredCost() != 0 || s.GetRequestedCost() != 0
 }
 
 // curves returns a chart of those curves that have an amount; none without.
@@ -176,7 +173,11 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	return text + ", in the " + duration.HumanDuration(known) + " in which the leader counted. Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
+	text += ", in the " + duration.HumanDuration(known) + " in which the leader counted."
+	if sum.Value != nil && sum.Priced < known {
+		text += " Prices were known for only " + duration.HumanDuration(sum.Priced) + " of that, so the worth is that of these."
+	}
+	return text + " Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
 }
 
 // unmeasured says why the usage of pods is not known.

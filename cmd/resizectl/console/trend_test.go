@@ -58,7 +58,7 @@ type drawn struct {
 
 // TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was saved.
 func TestTrend(t *testing.T) {
-	server := cmdtest.Answering(scripted(), days())
+	begun, server := time.Now(), cmdtest.Answering(scripted(), days())
 	r := start(t, server.Serve(t))
 	for _, path := range []string{"/", "/workloads/shop/Deployment/web"} {
 		_, body := r.get(path)
@@ -90,6 +90,20 @@ func TestTrend(t *testing.T) {
 	for _, want := range []string{"Memory (GiB, mean of each hour): authored 60 at 2026-11-21 01:02 UTC, applied 50 at 2026-11-21 01:02 UTC, used 9 at 2026-11-21 01:02 UTC, allocatable 96 at 2026-11-21 01:02 UTC", "Nodes (mean of each hour): nodes 12 at 2026-11-21 01:02 UTC", `"hours":true`} {
 		if !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("of a week, there is no %q:\n%s", want, body)
+		}
+	}
+	for _, req := range server.Requests() {
+		of, ok := req.(*workloadresizerv1.ListSavingsRequest)
+		if !ok || of.GetSinceTime() == nil {
+			continue
+		}
+		days, period := 30*24*time.Hour, 24*time.Hour
+		if of.GetPeriod() == workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR {
+			days, period = 7*24*time.Hour, time.Hour
+		}
+		// They were asked for before now.
+		if since := of.GetSinceTime().AsTime(); !since.Equal(since.Truncate(period)) || since.Before(begun.Add(-days)) || since.After(time.Now().Add(period-days)) {
+			t.Errorf("the last %v in whole periods of %v begin at %v", days, period, since)
 		}
 	}
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{}))

@@ -62,11 +62,14 @@ func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.List
 	if err != nil {
 		return trend{}, err
 	}
-	hourly := n <= hourlyDays && of.GetWorkload() == nil
-	of.SinceTime, of.Period = timestamppb.New(time.Now().AddDate(0, 0, -n)), workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY
+	const day = 24 * time.Hour
+	hourly, period := n <= hourlyDays && of.GetWorkload() == nil, day
+	of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY
 	if hourly {
-		of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
+		period, of.Period = time.Hour, workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
 	}
+	// Savings begin at whole periods. One that had begun before would make the time longer than the page says.
+	of.SinceTime = timestamppb.New(time.Now().Add(period - 1 - time.Duration(n)*day).Truncate(period))
 	resp, err := c.ListSavings(ctx, of)
 	return trend{resp, hourly}, err
 }

@@ -48,19 +48,26 @@ func searchText(r *http.Request) string { return strings.TrimSpace(r.URL.Query()
 // sought is what people look for, in the forms that commands print and take: NAME, NAMESPACE/NAME, TYPE/NAME, NAMESPACE/TYPE/NAME.
 type sought struct{ namespace, kind, name string }
 
-// soughtIn parses the words of a search, in any case.
+// soughtIn parses the words of a search. What it returns is in lower case, except kinds that are known. Of two words, the first one may be a
+// type or a namespace: a type that is not known is a kind if it is written like one, such as Rollout.
 func soughtIn(text string) (w sought) {
-	parts := strings.Split(strings.ToLower(text), "/")
-	w.name = parts[len(parts)-1]
-	for _, part := range parts[:len(parts)-1] {
-		typ, _, _ := strings.Cut(part, ".")
-		if kind := command.KindNamed(typ); kind != "" {
-			w.kind = kind
-		} else if strings.TrimSuffix(typ, "s") == "node" {
-			w.kind = "Node"
-		} else {
-			w.namespace = part
-		}
+	parts := strings.Split(text, "/")
+	w.name = strings.ToLower(parts[len(parts)-1])
+	of := parts[:len(parts)-1]
+	if len(of) > 1 {
+		w.namespace, w.kind = strings.ToLower(of[0]), strings.ToLower(of[1])
+	}
+	if len(of) == 0 {
+		return w
+	}
+	typ, _, _ := strings.Cut(of[len(of)-1], ".")
+	switch kind := command.KindNamed(typ); {
+	case strings.TrimSuffix(strings.ToLower(typ), "s") == "node":
+		w.kind = "Node"
+	case kind != "":
+		w.kind = kind
+	case len(of) == 1:
+		w.namespace = strings.ToLower(of[0])
 	}
 	return w
 }

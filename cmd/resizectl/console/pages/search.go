@@ -79,7 +79,7 @@ func (w sought) may(kind string) bool { return w.kind == "" || w.kind == kind }
 type foundView struct {
 	Text                                       string
 	Workloads, Pods, Nodes, Namespaces         []match
-	MoreWorkloads, MoreNodes                   bool
+	MoreWorkloads, MorePods, MoreNodes         bool
 	WorkloadProblem, NodeProblem, AllWorkloads string
 }
 
@@ -139,16 +139,15 @@ func (v *foundView) findWorkloads(t *rows.Table, w sought) {
 	}
 }
 
-// findPods finds the pods that may have this name: names of pods begin with those of their workloads.
+// findPods finds the pods that may have this name: names of most pods begin with those of their workloads.
 func (v *foundView) findPods(t *rows.Table, w sought) {
 	if !w.may("Pod") {
 		return
 	}
-	for _, of := range t.Owners(w.name) {
+	owners := t.Owners(w.namespace, w.name)
+	v.MorePods = len(owners) > mostFound
+	for _, of := range owners[:min(len(owners), mostFound)] {
 		namespace := of.GetSavings().GetNamespace()
-		if len(v.Pods) == mostFound || w.namespace != "" && namespace != w.namespace {
-			continue
-		}
 		v.Pods = append(v.Pods, match{namespace + "/" + w.name, podPath(namespace, w.name), new(matchOf(of))})
 	}
 }

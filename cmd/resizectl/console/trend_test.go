@@ -231,6 +231,13 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s: %d previews were asked for, want %d", tc.path, got, tc.plans)
 		}
 	}
+	server.Follow(cmdtest.Fails("PreviewPlans", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the pods are not read yet")))
+	_, body := r.get("/plans?plan=1&ratios=n4%3D1.1")
+	for _, want := range []string{`data-key="filter"`, `value="n4=1.1"`, "the pods are not read yet", `role="alert"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("while the server is away, there is no %q:\n%s", want, body)
+		}
+	}
 	if resp, _ := r.get("/live/plans"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("plans are live: %s", resp.Status)
 	}

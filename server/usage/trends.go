@@ -170,7 +170,8 @@ func totals(all iter.Seq2[*demand.Trend, error], none []*demand.Trend) iter.Seq2
 	}
 }
 
-// overTimeMessage returns a message. priced means that it has costs.
+// overTimeMessage returns a message. priced means that there are prices. It has costs only if there were prices in its time, too: what costs
+// nothing although something was requested had none.
 func overTimeMessage(of *demand.Trend, priced bool) *workloadresizerv1.Savings {
 	whole := func(amount float64) int64 { return int64(math.Round(min(max(amount, -most), most))) }
 	as := func(r trend.Resources) *workloadresizerv1.ResourceAmounts {
@@ -184,7 +185,7 @@ func overTimeMessage(of *demand.Trend, priced bool) *workloadresizerv1.Savings {
 	if of.Workload.Kind != "" {
 		m.Workload = &workloadresizerv1.Workload{Kind: of.Workload.Kind, Name: of.Workload.Name}
 	}
-	if priced {
+	if priced && (of.AuthoredCost != 0 || of.SavedCost != 0 || of.Authored == (trend.Resources{}) && of.Saved == (trend.Resources{})) {
 		m.AuthoredCost, m.RequestedCost = &of.AuthoredCost, new(of.AuthoredCost-of.SavedCost)
 	}
 	if of.Nodes > 0 {

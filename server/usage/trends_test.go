@@ -175,6 +175,28 @@ func TestOldTimes(t *testing.T) {
 	}
 }
 
+// TestCostsOverTime checks that time before there were prices has no costs, rather than those of nothing. Where nothing was requested, nothing
+// is what it cost.
+func TestCostsOverTime(t *testing.T) {
+	requested := trend.Resources{CPU: 3000, Memory: 1 << 30}
+	for name, tc := range map[string]struct {
+		of     trend.Amounts
+		priced bool
+		want   bool
+	}{
+		"with prices":                      {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5}, true, true},
+		"without prices now":               {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5}, false, false},
+		"before there were prices":         {trend.Amounts{Authored: requested}, true, false},
+		"of what only the server requests": {trend.Amounts{Saved: trend.Resources{CPU: -100}}, true, false},
+		"of nothing":                       {trend.Amounts{}, true, true},
+	} {
+		m := overTimeMessage(&demand.Trend{Sum: trend.Sum{Amounts: tc.of}}, tc.priced)
+		if (m.AuthoredCost != nil) != tc.want || (m.RequestedCost != nil) != tc.want || m.GetAuthoredCost()-m.GetRequestedCost() != map[bool]float64{true: tc.of.SavedCost}[tc.want] {
+			t.Errorf("%s: %v", name, m)
+		}
+	}
+}
+
 // TestHugeAmounts checks that sums of amounts that nobody has stay within what a message has.
 func TestHugeAmounts(t *testing.T) {
 	sum, one := &demand.Trend{}, trend.Amounts{Authored: trend.Resources{CPU: 1000, Memory: math.MaxInt64}, Saved: trend.Resources{Memory: -math.MaxInt64}}

@@ -54,8 +54,14 @@ func scripted() cmdtest.Script {
 	list := &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{
 		workloadNamed("shop", "web", 3, "NotOwned"), workloadNamed("default", hostile, 7, hostile), workloadNamed("shop", "cart", 5, "Reverted"),
 	}}
+	canary := workloadNamed("beta", "canary", 1, "NotOwned")
+	canary.Savings.Workload.Kind = "Rollout"
+	list.Workloads = append(list.Workloads, canary)
 	for i := range 150 {
 		list.Workloads = append(list.Workloads, workloadNamed("many", fmt.Sprintf("d%03d", i), 1, "NotOwned"))
+	}
+	for i := range 60 {
+		list.Workloads = append(list.Workloads, workloadNamed(fmt.Sprintf("n%02d", i), "agent", 1, "NotOwned"))
 	}
 	return cmdtest.Scripts(
 		cmdtest.EachDecision(),
@@ -256,12 +262,12 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", "load [31m test"}},
-		{"/workloads", []string{"1 to 100 of 153", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
-		{"/workloads?from=100", []string{"101 to 153 of 153", `<a href="/workloads" rel="prev">`, "shop"}},
-		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 153", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
-		{"/workloads?q=none+of+them", []string{"None of the 153 workloads match"}},
-		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl pause deployment/web -n shop --dry-run=server", "it was throttled", "too little is known"}},
+		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "load [31m test"}},
+		{"/workloads", []string{"1 to 100 of 214", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
+		{"/workloads?from=100", []string{"101 to 200 of 214", `<a href="/workloads" rel="prev">`, "shop"}},
+		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 214", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
+		{"/workloads?q=none+of+them", []string{"None of the 214 workloads match"}},
+		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl pause deployment/web -n shop --dry-run=server", "it was throttled", "too little is known", `href="/history?namespace=shop&workload=deployment%2Fweb"`}},
 		{"/nodes?type=c3", []string{"1 of 2 nodes", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
 		{"/history?kind=revert", []string{"cpu 1 → cpu 2", "no replica recorded", `class="entry gap"`, `href="/history?kind=revert&page=older" rel="next"`, `href="/pods/shop/web-0"`, `<option value="revert" selected>`}},
 		{"/nodes/node-2", []string{"Node node-2", "<b>Type</b>", "c3", `href="/pods/`}},
@@ -269,8 +275,14 @@ func TestPages(t *testing.T) {
 		{"/search?q=shop/web-5c9-x7k", []string{`href="/pods/shop/web-5c9-x7k"`, `href="/workloads/shop/Deployment/web"`}},
 		{"/search?q=Shop/deploy/WEB", []string{`href="/workloads/shop/Deployment/web"`}},
 		{"/search?q=deployment.apps/web", []string{`href="/workloads/shop/Deployment/web"`}},
+		{"/search?q=beta/Rollout/canary", []string{`href="/workloads/beta/Rollout/canary"`}},
+		{"/search?q=Rollout/canary", []string{`href="/workloads/beta/Rollout/canary"`}},
+		{"/search?q=Beta/rollout/CANARY", []string{`href="/workloads/beta/Rollout/canary"`}},
+		{"/search?q=shop/Rollout/web", []string{"Nothing that you can see"}},
 		{"/search?q=node/node-2", []string{`href="/nodes/node-2"`}},
 		{"/search?q=other/web", []string{"Nothing that you can see"}},
+		{"/search?q=agent-x7k", []string{`href="/pods/n49/agent-x7k"`, "More workloads may have such a pod."}},
+		{"/search?q=n59/agent-x7k", []string{`href="/pods/n59/agent-x7k"`}},
 		{"/search?q=pod/web-0", []string{`<a href="/pods/shop/web-0">shop/web-0</a>, of <a href="/workloads/shop/Deployment/web">`}},
 		{"/?namespace=shop&days=7", []string{"In the last 7 days in shop", `<option value="7" selected>`}},
 		{"/?days=8", []string{"In the last 30 days"}},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -56,7 +57,7 @@ type drawn struct {
 
 // TestTrend checks the charts of savings over time: a day that was not counted has no amounts, and no part of what was saved.
 func TestTrend(t *testing.T) {
-	server := cmdtest.Answering(scripted(), days())
+	begun, server := time.Now(), cmdtest.Answering(scripted(), days())
 	r := start(t, server.Serve(t))
 	for _, path := range []string{"/", "/workloads/shop/Deployment/web"} {
 		_, body := r.get(path)
@@ -88,6 +89,20 @@ func TestTrend(t *testing.T) {
 	for _, want := range []string{"Memory (GiB, mean of each hour): authored 60 at 2026-11-21 01:02 UTC, applied 50 at 2026-11-21 01:02 UTC, used 9 at 2026-11-21 01:02 UTC, allocatable 96 at 2026-11-21 01:02 UTC", "Nodes (mean of each hour): nodes 12 at 2026-11-21 01:02 UTC", `"hours":true`} {
 		if !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("of a week, there is no %q:\n%s", want, body)
+		}
+	}
+	for _, req := range server.Requests() {
+		of, ok := req.(*workloadresizerv1.ListSavingsRequest)
+		if !ok || of.GetSinceTime() == nil {
+			continue
+		}
+		days, period := 30*24*time.Hour, 24*time.Hour
+		if of.GetPeriod() == workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR {
+			days, period = 7*24*time.Hour, time.Hour
+		}
+		// They were asked for before now.
+		if since := of.GetSinceTime().AsTime(); !since.Equal(since.Truncate(period)) || since.Before(begun.Add(-days)) || since.After(time.Now().Add(period-days)) {
+			t.Errorf("the last %v in whole periods of %v begin at %v", days, period, since)
 		}
 	}
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{}))
@@ -159,13 +174,23 @@ func TestDistributions(t *testing.T) {
 // measured.
 func TestUnknownAmounts(t *testing.T) {
 	day := &workloadresizerv1.Savings{
-		Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Measured: both("0", "0"), Used: both("0", "0"), AuthoredCost: new(0.0), RequestedCost: new(0.0),
+		Authored: both("30", "60Gi"), Requested: both("20", "50Gi"), Measured: both("0", "0"), Used: both("0", "0"),
 		SinceTime: timestamppb.New(cmdtest.Since), UntilTime: timestamppb.New(cmdtest.Since.AddDate(0, 0, 1)), KnownDuration: durationpb.New(time.Hour),
 	}
-	r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day}})).Serve(t))
+	server := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day}}))
+	r := start(t, server.Serve(t))
 	_, body := r.get("/")
-	if strings.Contains(body, "Cost at the prices") || strings.Contains(body, "used 0") || !strings.Contains(body, "applied 20 on 2026-11-21") {
+	if strings.Contains(body, "Cost at the prices") || strings.Contains(body, "worth") || strings.Contains(body, "used 0") || !strings.Contains(body, "applied 20 on 2026-11-21") {
 		t.Errorf("the page draws what is not known:\n%s", body)
+	}
+	next := proto.CloneOf(day)
+	next.SinceTime, next.KnownDuration, next.Saved, next.AuthoredCost, next.RequestedCost = day.GetUntilTime(), durationpb.New(2*time.Hour), both("10", "10Gi"), new(3.0), new(2.0)
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
+	_, body = r.get("/workloads/shop/Deployment/web")
+	for _, want := range []string{"worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 120m of that, so the worth is that of these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
+		if !strings.Contains(html.UnescapeString(body), want) {
+			t.Errorf("with prices since the second day, there is no %q:\n%s", want, body)
+		}
 	}
 }
 
@@ -210,5 +235,12 @@ func TestPlans(t *testing.T) {
 	}
 	if heard := r.first("/live/plans?plan=1"); !strings.HasPrefix(heard, "event: beat") || strings.Contains(heard, "tree") || asked() != 2 {
 		t.Errorf("plans are live: %q, %d previews", heard, asked())
+	}
+	server.Follow(cmdtest.Fails("PreviewPlans", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the pods are not read yet")))
+	_, body := r.get("/plans?plan=1&ratios=n4%3D1.1")
+	for _, want := range []string{`data-key="filter"`, `value="n4=1.1"`, "the pods are not read yet", `role="alert"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("while the server is away, there is no %q:\n%s", want, body)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -111,7 +112,7 @@ func fetchRatios(ctx context.Context, c *client.Client, o *print.Output, withRul
 			}
 			return printRules(o, rules)
 		},
-		Remarks: append(unusedWarnings(table.GetRatios(), rules...), SourceWarnings(table.GetSources())...),
+		Remarks: append(UnusedWarnings(table.GetRatios(), rules...), SourceWarnings(table.GetSources())...),
 	}, err
 }
 
@@ -146,7 +147,7 @@ apply when the first source no longer has a ratio.`,
 	}, func(ctx context.Context, c *client.Client, _ *print.Output) (*ratioAnswer, error) {
 		resp, err := c.Ratios().GetRatio(ctx, &workloadresizerv1.GetRatioRequest{NodeType: nodeType})
 		of := []*workloadresizerv1.Ratio{resp.GetRatio()}
-		return &ratioAnswer{Objects: of, Document: []proto.Message{resp}, Remarks: unusedWarnings(of)}, err
+		return &ratioAnswer{Objects: of, Document: []proto.Message{resp}, Remarks: UnusedWarnings(of)}, err
 	})
 	l.One = true
 	return l.Command(out, server)
@@ -201,12 +202,17 @@ var ruleColumns = []objects.Column[named]{
 	}).Wide(),
 }
 
-// printRules prints below the ratios what rules set, in the order in which they are tried: a row per rule and
-// node type, and one for a rule that names no node type.
+// printRules prints below the ratios what rules set.
 func printRules(o *print.Output, rules []*workloadresizerv1.RatioRule) error {
 	if len(rules) == 0 {
 		return print.Texts(o.ErrOut, "there are no rules: the same ratios apply to every pod")
 	}
+	return o.TableBelow(RuleTable(rules))
+}
+
+// RuleTable returns what rules set, in the order in which they are tried: a row per rule and node type, and one for a rule that names no
+// node type.
+func RuleTable(rules []*workloadresizerv1.RatioRule) *metav1.Table {
 	var rows []named
 	for _, rule := range rules {
 		if len(rule.GetRatios()) == 0 {
@@ -216,7 +222,7 @@ func printRules(o *print.Output, rules []*workloadresizerv1.RatioRule) error {
 			rows = append(rows, named{rule, ratio})
 		}
 	}
-	return o.TableBelow(objects.Table(ruleColumns, rows...))
+	return objects.Table(ruleColumns, rows...)
 }
 
 // ruleRange returns the ends of a range that a rule replaces or, with "0", removes.

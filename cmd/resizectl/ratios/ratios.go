@@ -129,9 +129,9 @@ func findFallbacks(ctx context.Context, c *client.Client, errOut io.Writer, of .
 	return fallbacks, nil
 }
 
-// unusedWarnings warn of node types that are not used. Rules that do not use a node type for the same
+// UnusedWarnings warn of node types that are not used. Rules that do not use a node type for the same
 // reason are named once, by the first of them.
-func unusedWarnings(globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) (texts []string) {
+func UnusedWarnings(globals []*workloadresizerv1.Ratio, rules ...*workloadresizerv1.RatioRule) (texts []string) {
 	warned := map[string]bool{"": true}
 	warn := func(nodeType, by, why string) {
 		if !warned[why] {

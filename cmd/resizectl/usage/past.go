@@ -183,10 +183,10 @@ func (r *pastRow) counted() time.Duration { return r.GetKnownDuration().AsDurati
 type Hours struct {
 	AuthoredCPU, RequestedCPU, UsedCPU, MeasuredCPU, SavedCPU                float64
 	AuthoredMemory, RequestedMemory, UsedMemory, MeasuredMemory, SavedMemory float64
-	// Value is what the saved requests cost; nil if that is not known.
+	// Value is what the saved requests cost; nil if that is not known. It is about Priced.
 	Value *float64
-	// counted means that something is known.
-	counted bool
+	// Priced is for how much of the time prices were known.
+	Priced time.Duration
 }
 
 // HoursOf returns the hours of savings over time. An amount that is no quantity counts as none.
@@ -205,26 +205,21 @@ func HoursOf(of *workloadresizerv1.Savings) (h Hours) {
 	} {
 		*to.cpu, *to.memory = in(to.from.GetCpu(), 1), in(to.from.GetMemory(), 1<<30)
 	}
-	if h.counted = true; of.AuthoredCost != nil && of.RequestedCost != nil {
-		h.Value = new((of.GetAuthoredCost() - of.GetRequestedCost()) * hours)
+	if of.AuthoredCost != nil && of.RequestedCost != nil {
+		h.Value, h.Priced = new((of.GetAuthoredCost()-of.GetRequestedCost())*hours), of.GetKnownDuration().AsDuration()
 	}
 	return h
 }
 
-// Add adds what was saved in another time. The value is known only if both are.
+// Add adds what was saved in another time.
 func (h *Hours) Add(o *Hours) {
-	if !o.counted {
-		return
-	}
 	switch {
-	case !h.counted:
+	case h.Value == nil:
 		h.Value = o.Value
-	case h.Value != nil && o.Value != nil:
+	case o.Value != nil:
 		h.Value = new(*h.Value + *o.Value)
-	default:
-		h.Value = nil
 	}
-	h.counted, h.SavedCPU, h.SavedMemory = true, h.SavedCPU+o.SavedCPU, h.SavedMemory+o.SavedMemory
+	h.Priced, h.SavedCPU, h.SavedMemory = h.Priced+o.Priced, h.SavedCPU+o.SavedCPU, h.SavedMemory+o.SavedMemory
 }
 
 // pastColumns returns the columns of usage savings --since.

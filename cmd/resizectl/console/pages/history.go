@@ -94,10 +94,17 @@ func about(filter *journal.Filter, text string) error {
 	return nil
 }
 
-// entries returns the first entries of a request, as many as its page has.
-func entries(ctx context.Context, c *client.Client, request *workloadresizerv1.ListEntriesRequest) ([]*workloadresizerv1.JournalEntry, error) {
+// latest are the latest entries of those that somebody looks for.
+type latest struct {
+	entries []*workloadresizerv1.JournalEntry
+	// more means that there are older ones.
+	more bool
+}
+
+// latestOf returns the latest entries of a request, as many as its page has.
+func latestOf(ctx context.Context, c *client.Client, request *workloadresizerv1.ListEntriesRequest) (latest, error) {
 	list, err := c.Journal().ListEntries(ctx, request)
-	return list.GetEntries(), err
+	return latest{list.GetEntries(), list.GetNextPageToken() != ""}, err
 }
 
 // choice is a value to choose from.

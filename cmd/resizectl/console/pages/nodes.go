@@ -16,8 +16,14 @@ import (
 // nodeList is what the page of the nodes reads.
 type nodeList struct {
 	nodes       part[[]*workloadresizerv1.NodeSummary]
-	ratios      part[*workloadresizerv1.ListRatiosResponse]
+	ratios      part[ratioTable]
 	suggestions part[[]*workloadresizerv1.Suggestion]
+}
+
+// ratioTable is the ratios of most pods, and the rules that others have.
+type ratioTable struct {
+	*workloadresizerv1.ListRatiosResponse
+	rules []*workloadresizerv1.RatioRule
 }
 
 var nodesPage = page{
@@ -31,7 +37,8 @@ var nodesPage = page{
 		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
 			return nil, err
 		}
-		if all.ratios, err = partOf(c.ListRatios(ctx)); err != nil {
+		known, rules, err := c.ListRatiosAndRules(ctx)
+		if all.ratios, err = partOf(ratioTable{known, rules.GetRules()}, err); err != nil {
 			return nil, err
 		}
 		if typeIn(r) == "" { // Only the page of a type shows suggestions.
@@ -70,9 +77,9 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 	if ofType != "" {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(n *workloadresizerv1.NodeSummary) bool { return n.GetNodeType() != ofType })
 	}
-	known := all.ratios.Value.GetRatios()
+	known, rules := all.ratios.Value.GetRatios(), all.ratios.Value.rules
 	return struct {
-		Nodes, Ratios             table
+		Nodes, Ratios, Rules      table
 		NodeProblem, RatioProblem string
 		Types                     []string
 		Type                      string
@@ -96,11 +103,12 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 			}
 			return ""
 		}),
+		Rules:       sheet("Rules", ratios.RuleTable(rules)),
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
 		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
 		Actions:  ratioActions(o, known, all.suggestions.Value, ofType),
-		Ratio:    ratioOf(o, ofType, known, all.suggestions),
-		Warnings: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), func(text string) note { return noteOf(o, "", text) }),
+		Ratio:    ratioOf(o, ofType, &all.ratios.Value, all.suggestions),
+		Warnings: eachNote(append(ratios.UnusedWarnings(known, rules...), ratios.SourceWarnings(all.ratios.Value.GetSources())...), func(text string) note { return noteOf(o, "", text) }),
 	}
 }
 

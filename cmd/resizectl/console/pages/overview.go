@@ -30,7 +30,7 @@ type overview struct {
 	status  part[*workloadresizerv1.GetStatusResponse]
 	savings part[*workloadresizerv1.ListSavingsResponse]
 	holds   part[*workloadresizerv1.ListHoldsResponse]
-	reverts part[[]*workloadresizerv1.JournalEntry]
+	reverts part[latest]
 	trend   part[trend]
 }
 
@@ -47,9 +47,7 @@ var overviewPage = page{
 }
 
 func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
-	reverts, err := journal.Filter{
-		Kinds: []string{print.EntryKind(workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT)}, Since: lately,
-	}.Request(time.Now())
+	reverts, err := journal.Filter{Kinds: []string{reverted}, Since: lately}.Request(time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +59,13 @@ func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, 
 	read(ctx, &parts, &all.status, func() (*workloadresizerv1.GetStatusResponse, error) { return c.Status(ctx) })
 	read(ctx, &parts, &all.savings, func() (*workloadresizerv1.ListSavingsResponse, error) { return c.ListSavings(ctx, total()) })
 	read(ctx, &parts, &all.holds, func() (*workloadresizerv1.ListHoldsResponse, error) { return c.ListHolds(ctx, "") })
-	read(ctx, &parts, &all.reverts, func() ([]*workloadresizerv1.JournalEntry, error) { return entries(ctx, c, reverts) })
+	read(ctx, &parts, &all.reverts, func() (latest, error) { return latestOf(ctx, c, reverts) })
 	read(ctx, &parts, &all.trend, func() (trend, error) { return listTrend(ctx, c, past, of.Days) })
 	return &all, parts.Wait()
 }
+
+// reverted is the kind of a revert in the history.
+var reverted = print.EntryKind(workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT)
 
 func total() *workloadresizerv1.ListSavingsRequest {
 	return &workloadresizerv1.ListSavingsRequest{Group: workloadresizerv1.SavingsGroup_SAVINGS_GROUP_TOTAL}
@@ -90,6 +91,8 @@ type overviewView struct {
 	Waits         string
 	Reverts       []entryView
 	RevertProblem string
+	// OlderReverts leads to all reverts of that time if there are more of them.
+	OlderReverts string
 	// Incomplete reports whether the history has gaps, in which more may have been reverted.
 	Incomplete  bool
 	Holds       table
@@ -117,7 +120,7 @@ func statusNote(o *print.Output, line *status.Line) note {
 func overviewOf(o *print.Output, all *overview) *overviewView {
 	v := &overviewView{
 		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
-		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value),
+		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value.entries),
 	}
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)
@@ -134,8 +137,11 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 			v.Actions = []action{{"Stop all resizes in an emergency", actions(o, print.Command{"resizectl", "freeze"})}}
 		}
 	}
+	if all.reverts.Value.more {
+		v.OlderReverts = path("/history", url.Values{"kind": {reverted}, "since": {lately}})
+	}
 	held := all.holds.Value.GetHolds()
-	v.Incomplete = slices.ContainsFunc(all.reverts.Value, journal.IsGap)
+	v.Incomplete = slices.ContainsFunc(all.reverts.Value.entries, journal.IsGap)
 	v.HoldsUnread = print.OneLine(all.holds.Value.GetProblem())
 	v.Holds = tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, nil)
 	return v

@@ -52,6 +52,9 @@ type page struct {
 	view func(*print.Output, any, *http.Request) any
 	// once means that it is read for each request, until the browser gives up, and does not change then.
 	once bool
+	// refused returns what there is to view if it could not be read, and why: what people have filled in must stay. Without it, the page
+	// says only why.
+	refused func(problem string) any
 }
 
 // subjects are the pages, those of the navigation in its order.
@@ -242,6 +245,8 @@ func (p *Pages) region(r *http.Request, s page, state feed.State) region {
 	}
 	if state.Value != nil {
 		one.View = s.view(p.out, state.Value, r)
+	} else if state.Err != nil && s.refused != nil {
+		one.View, one.Problem = s.view(p.out, s.refused(one.Problem), r), ""
 	}
 	return one
 }

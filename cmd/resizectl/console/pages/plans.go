@@ -37,6 +37,7 @@ var plansPage = page{
 	view: func(o *print.Output, value any, r *http.Request) any {
 		return plansView(o, value.(*planned), r.URL.Query())
 	},
+	refused: func(problem string) any { return &planned{problem: problem} },
 }
 
 // assumed returns the assumptions in an address.
@@ -73,14 +74,7 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 	if err != nil {
 		return &planned{problem: wrongIn(err)}, nil
 	}
-	all, err := partOf(inTurn(ctx, func() (*planned, error) { return plan(ctx, c, values.Get("namespace"), message) }))
-	if err != nil {
-		return nil, err
-	}
-	if all.Problem != "" {
-		return &planned{problem: all.Problem}, nil
-	}
-	return all.Value, nil
+	return plan(ctx, c, values.Get("namespace"), message)
 }
 
 // plan plans all pods in a namespace, or in all of them.

@@ -21,6 +21,8 @@ type ratioView struct {
 	// Speeds are on one scale, on which the baseline is at One.
 	Speeds []speed
 	One    float64
+	// Ruled means that pods of a rule have another ratio.
+	Ruled bool
 	// Says is why nothing is suggested, if that is so.
 	Says       string
 	Problem    string
@@ -50,18 +52,21 @@ const speedWidth = 200
 func (speed) Width() int { return speedWidth }
 
 // ratioOf returns the view of a node type; nil without a node type.
-func ratioOf(o *print.Output, nodeType string, known []*workloadresizerv1.Ratio, read part[[]*workloadresizerv1.Suggestion]) *ratioView {
+func ratioOf(o *print.Output, nodeType string, all *ratioTable, read part[[]*workloadresizerv1.Suggestion]) *ratioView {
 	if nodeType == "" {
 		return nil
 	}
 	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "No benchmark suggests a ratio of it."}
+	v.Ruled = slices.ContainsFunc(all.rules, func(rule *workloadresizerv1.RatioRule) bool {
+		return slices.ContainsFunc(rule.GetRatios(), func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
+	})
 	baseline := 0.0
-	for _, r := range known {
+	for _, r := range all.GetRatios() {
 		if r.GetBaseline() {
 			baseline, v.Baseline = r.GetCpuPerf(), print.OneLine(r.GetNodeType())
 		}
 	}
-	for _, r := range known {
+	for _, r := range all.GetRatios() {
 		if r.GetNodeType() != nodeType || baseline <= 0 {
 			continue
 		}

@@ -48,19 +48,26 @@ func searchText(r *http.Request) string { return strings.TrimSpace(r.URL.Query()
 // sought is what people look for, in the forms that commands print and take: NAME, NAMESPACE/NAME, TYPE/NAME, NAMESPACE/TYPE/NAME.
 type sought struct{ namespace, kind, name string }
 
-// soughtIn parses the words of a search, in any case.
+// soughtIn parses the words of a search. What it returns is in lower case, except kinds that are known. Of two words, the first one may be a
+// type or a namespace: a type that is not known is a kind if it is written like one, such as Rollout.
 func soughtIn(text string) (w sought) {
-	parts := strings.Split(strings.ToLower(text), "/")
-	w.name = parts[len(parts)-1]
-	for _, part := range parts[:len(parts)-1] {
-		typ, _, _ := strings.Cut(part, ".")
-		if kind := command.KindNamed(typ); kind != "" {
-			w.kind = kind
-		} else if strings.TrimSuffix(typ, "s") == "node" {
-			w.kind = "Node"
-		} else {
-			w.namespace = part
-		}
+	parts := strings.Split(text, "/")
+	w.name = strings.ToLower(parts[len(parts)-1])
+	of := parts[:len(parts)-1]
+	if len(of) > 1 {
+		w.namespace, w.kind = strings.ToLower(of[0]), strings.ToLower(of[1])
+	}
+	if len(of) == 0 {
+		return w
+	}
+	typ, _, _ := strings.Cut(of[len(of)-1], ".")
+	switch kind := command.KindNamed(typ); {
+	case strings.TrimSuffix(strings.ToLower(typ), "s") == "node":
+		w.kind = "Node"
+	case kind != "":
+		w.kind = kind
+	case len(of) == 1:
+		w.namespace = strings.ToLower(of[0])
 	}
 	return w
 }
@@ -72,7 +79,7 @@ func (w sought) may(kind string) bool { return w.kind == "" || w.kind == kind }
 type foundView struct {
 	Text                                       string
 	Workloads, Pods, Nodes, Namespaces         []match
-	MoreWorkloads, MoreNodes                   bool
+	MoreWorkloads, MorePods, MoreNodes         bool
 	WorkloadProblem, NodeProblem, AllWorkloads string
 }
 
@@ -132,16 +139,15 @@ func (v *foundView) findWorkloads(t *rows.Table, w sought) {
 	}
 }
 
-// findPods finds the pods that may have this name: names of pods begin with those of their workloads.
+// findPods finds the pods that may have this name: names of most pods begin with those of their workloads.
 func (v *foundView) findPods(t *rows.Table, w sought) {
 	if !w.may("Pod") {
 		return
 	}
-	for _, of := range t.Owners(w.name) {
+	owners := t.Owners(w.namespace, w.name)
+	v.MorePods = len(owners) > mostFound
+	for _, of := range owners[:min(len(owners), mostFound)] {
 		namespace := of.GetSavings().GetNamespace()
-		if len(v.Pods) == mostFound || w.namespace != "" && namespace != w.namespace {
-			continue
-		}
 		v.Pods = append(v.Pods, match{namespace + "/" + w.name, podPath(namespace, w.name), new(matchOf(of))})
 	}
 }

@@ -61,11 +61,14 @@ func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.List
 	if err != nil {
 		return trend{}, err
 	}
-	hourly := n <= hourlyDays && of.GetWorkload() == nil
-	of.SinceTime, of.Period = timestamppb.New(time.Now().AddDate(0, 0, -n)), workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY
+	const day = 24 * time.Hour
+	hourly, period := n <= hourlyDays && of.GetWorkload() == nil, day
+	of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_DAY
 	if hourly {
-		of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
+		period, of.Period = time.Hour, workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
 	}
+	// Savings begin at whole periods. One that had begun before would make the time longer than the page says.
+	of.SinceTime = timestamppb.New(time.Now().Add(period - 1 - time.Duration(n)*day).Truncate(period))
 	resp, err := c.ListSavings(ctx, of)
 	return trend{resp, hourly}, err
 }
@@ -115,18 +118,15 @@ func trendOf(read part[trend]) trendView {
 		curves(&read.Value, "CPU", "cores", resources((*workloadresizerv1.ResourceAmounts).GetCpu, 1)...),
 		curves(&read.Value, "Memory", "GiB", resources((*workloadresizerv1.ResourceAmounts).GetMemory, 1<<30)...),
 		curves(&read.Value, "Cost at the prices of the nodes", currency+" an hour",
-			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), priced(s) }},
-			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetRequestedCost(), priced(s) }},
+			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), s.AuthoredCost != nil }},
+			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
+				return s.GetRequestedCost(), s.RequestedCost != nil
+			}},
 		),
 		curves(&read.Value, "Nodes", "", curve{"Nodes", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetNodes(), s.Nodes != nil }}),
 	)
 	v.Saved = savedText(times, known, currency)
 	return v
-}
-
-// priced reports whether there were prices. Without them, all cost nothing.
-func priced(s *workloadresizerv1.Savings) bool {
-	return s.GetAuthoredCost() != 0 || s.GetRequestedCost() != 0
 }
 
 // curves returns a chart of those curves that have an amount; none without.
@@ -177,7 +177,11 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	return text + ", in the " + duration.HumanDuration(known) + " in which the leader counted. Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
+	text += ", in the " + duration.HumanDuration(known) + " in which the leader counted."
+	if sum.Value != nil && sum.Priced < known {
+		text += " Prices were known for only " + duration.HumanDuration(sum.Priced) + " of that, so the worth is that of these."
+	}
+	return text + " Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
 }
 
 // unmeasured says why the usage of pods is not known.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 
 	"golang.org/x/sync/errgroup"
 
@@ -30,7 +31,7 @@ type oneWorkload struct {
 	// more reports whether it has more pods than were read.
 	more    bool
 	needs   part[needs]
-	entries part[[]*workloadresizerv1.JournalEntry]
+	entries part[latest]
 	trend   part[trend]
 }
 
@@ -61,8 +62,8 @@ func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, 
 		return all, err
 	})
 	read(ctx, &parts, &one.needs, func() (needs, error) { return readNeeds(ctx, c, namespace, of) })
-	read(ctx, &parts, &one.entries, func() ([]*workloadresizerv1.JournalEntry, error) {
-		return entries(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
+	read(ctx, &parts, &one.entries, func() (latest, error) {
+		return latestOf(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
 	})
 	read(ctx, &parts, &one.trend, func() (trend, error) {
 		return listTrend(ctx, c, &workloadresizerv1.ListSavingsRequest{Namespace: namespace, Workload: of}, trendDays)
@@ -119,11 +120,15 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Most                                                  int
 		Needs                                                 []containerNeed
 		Events                                                []entryView
+		OlderEvents                                           string
 		Actions                                               []action
 		Trend                                                 trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
-		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value), Trend: trendOf(one.trend),
+		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
+	}
+	if one.entries.Value.more {
+		v.OlderEvents = path("/history", url.Values{"namespace": {namespace}, "workload": {print.WorkloadName(named(r))}})
 	}
 	of := one.list.Value.GetWorkloads()
 	v.Summary = tableOf(workloads.Kind(false).Table(of...), true, func(row int) string { return workloadKey(of[row].GetSavings()) }, nil)

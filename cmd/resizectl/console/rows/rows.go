@@ -76,14 +76,30 @@ func (t *Table) Namespaces() []string { return t.namespaces }
 // Reasons returns the first reasons of the decisions on their pods.
 func (t *Table) Reasons() []string { return t.reasons }
 
-// Owners returns the workloads whose pods may have a name: it begins with theirs.
-func (t *Table) Owners(pod string) (all []Workload) {
+// Owners returns the workloads whose pods may have a name, in a namespace or, if it is empty, in any: the name begins with theirs.
+func (t *Table) Owners(namespace, pod string) (all []Workload) {
+	pod = strings.ToLower(pod)
 	for _, r := range t.rows {
-		if name := r.GetSavings().GetWorkload().GetName(); name != "" && strings.HasPrefix(strings.ToLower(pod), strings.ToLower(name)+"-") {
+		if namespace != "" && r.GetSavings().GetNamespace() != namespace {
+			continue
+		}
+		if name := r.GetSavings().GetWorkload().GetName(); name != "" && strings.HasPrefix(pod, beginning(strings.ToLower(name))) {
 			all = append(all, r.Workload)
 		}
 	}
 	return all
+}
+
+// whole is how long the name of a workload is at most that the names of its pods have as a whole. Kubernetes cuts what comes before the five
+// letters that it generates at 58, and an indexed Job cuts its name so that an index of up to six digits has room, between hyphens.
+const whole = 58 - len("-123456-")
+
+// beginning returns how the names of the pods of a workload begin.
+func beginning(name string) string {
+	if len(name) > whole {
+		return name[:whole]
+	}
+	return name + "-"
 }
 
 // Window is a part of the rows that a query selects.

@@ -119,6 +119,32 @@ func TestFacets(t *testing.T) {
 	}
 }
 
+// TestOwners checks that workloads are found by the names of their pods, which have long names of workloads only in part.
+func TestOwners(t *testing.T) {
+	long := strings.Repeat("a", 60)
+	table := New([]Workload{workload("shop/Deployment/web", 1, "1", "0"), workload("bank/Deployment/web", 1, "1", "0"), workload("shop/Deployment/web-db", 1, "1", "0"), workload("shop/Deployment/"+long, 1, "1", "0")})
+	for _, tc := range []struct {
+		namespace, pod string
+		want           []string
+	}{
+		{"", "web-5c9-x7k2p", []string{"bank/web", "shop/web"}},
+		{"shop", "web-5c9-x7k2p", []string{"shop/web"}},
+		{"shop", "Web-db-0", []string{"shop/web", "shop/web-db"}},
+		{"", "webx", nil},
+		{"", long[:58] + "x7k2p", []string{"shop/" + long}},
+		{"", long[:50] + "-100000-x7k2p", []string{"shop/" + long}},
+		{"", long[:40] + "-x7k2p", nil},
+	} {
+		var got []string
+		for _, of := range table.Owners(tc.namespace, tc.pod) {
+			got = append(got, of.GetSavings().GetNamespace()+"/"+of.GetSavings().GetWorkload().GetName())
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s/%s: %v, want %v", tc.namespace, tc.pod, got, tc.want)
+		}
+	}
+}
+
 func TestQuery(t *testing.T) {
 	for _, text := range []string{"", "namespace=shop&order=pods+desc&q=a%26b", "decision=skip&from=100&order=name+desc&reason=NotOwned", "order=saved_cpu"} {
 		values, err := url.ParseQuery(text)

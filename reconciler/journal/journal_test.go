@@ -460,3 +460,19 @@ func TestSorted(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestSizesText(t *testing.T) {
+	for _, tc := range []struct {
+		cpu, memory Range
+		want        string
+	}{
+		{Range{500, 1000}, Range{1 << 30, 1 << 30}, "cpu 500m to 1, memory 1Gi"},
+		{Range{}, Range{548861636, 548861636}, "memory 523Mi"},
+		{Range{}, Range{548861636, 3125315559}, "memory 523Mi to 2981Mi"},
+		{Range{}, Range{1000, 1000}, "memory 1k"},
+	} {
+		if got := sizesText(tc.cpu, tc.memory); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}

@@ -33,6 +33,15 @@ func (s Sizes) with(other Sizes) Sizes {
 	return Sizes{s.FromCPU.with(other.FromCPU), s.FromMemory.with(other.FromMemory), s.ToCPU.with(other.ToCPU), s.ToMemory.with(other.ToMemory)}
 }
 
+// memoryText returns an amount of memory to the MiB: sizes from usage have any number of bytes, which nobody reads.
+func memoryText(bytes int64) string {
+	const mib = 1 << 20
+	if bytes > mib {
+		bytes = (bytes + mib/2) / mib * mib
+	}
+	return sizing.MemoryText(bytes)
+}
+
 // sizesText returns e.g. "cpu 500m to 1, memory 1Gi".
 func sizesText(cpu, memory Range) string {
 	var parts []string
@@ -40,7 +49,7 @@ func sizesText(cpu, memory Range) string {
 		parts = append(parts, "cpu "+cpu.text(sizing.CPUText))
 	}
 	if memory != (Range{}) {
-		parts = append(parts, "memory "+memory.text(sizing.MemoryText))
+		parts = append(parts, "memory "+memory.text(memoryText))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -81,3 +81,16 @@ func TestRatioRefused(t *testing.T) {
 		t.Errorf("without suggestions:\n%s", body)
 	}
 }
+
+// TestOverriddenRatio checks that the page of a type says how an override is removed, where there is one.
+func TestOverriddenRatio(t *testing.T) {
+	for _, tc := range []struct {
+		ratios *workloadresizerv1.ListRatiosResponse
+		want   bool
+	}{{cmdtest.Overridden(), true}, {cmdtest.Ratios(), false}} {
+		_, body := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(tc.ratios)).Serve(t)).get("/nodes?type=n4")
+		if got := strings.Contains(body, "resizectl ratios delete n4"); got != tc.want {
+			t.Errorf("it says how to remove an override: %t, want %t:\n%s", got, tc.want, body)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/benchmarks"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -140,6 +141,11 @@ func ratioActions(o *print.Output, known []*workloadresizerv1.Ratio, suggested [
 			of["RATIO"] = print.Argument(ratioArgument(nodeType, r.GetCpuPerf(), r.GetMemoryPerf()))
 			choices = append(choices, choice{"See where its ratio comes from", "resizectl ratios get TYPE"})
 			set = choice{"Set its ratio: change these numbers", "resizectl ratios set RATIO"}
+			if slices.ContainsFunc(r.GetCandidates(), func(c *workloadresizerv1.RatioCandidate) bool {
+				return c.GetProvenance().GetSource() == ratios.OverrideSource
+			}) {
+				choices = append(choices, choice{"Remove its override, so that the next source is in effect again", "resizectl ratios delete TYPE"})
+			}
 		}
 	}
 	if s := suggestionOf(suggested, nodeType); s != nil {

@@ -96,6 +96,12 @@ function localize() {
   }
 }
 
+/** zone says in which time zone times are: they have no room for it. */
+function zone() {
+  const name = new Intl.DateTimeFormat([], { timeZoneName: "short" }).formatToParts(new Date()).find((part) => part.type === "timeZoneName")?.value;
+  document.getElementById("zone").textContent = name ? ` Times are in ${name}, and in UTC where you point at them.` : "";
+}
+
 /** show makes a tree the part that is shown. */
 function show(tree) {
   const focused = document.activeElement;
@@ -265,6 +271,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("visibilitychange", attend);
 addEventListener("pageshow", attend);
 addEventListener("pagehide", rest);
+zone();
 localize();
 draw(main);
 attend();

@@ -37,19 +37,24 @@ function lone(plot, i, shown) {
   return found.length > 0 ? found : null;
 }
 
+/** latest writes the last amount, for a chart that nobody points at. */
+function latest(amounts, data) {
+  return data.along ? "" : amountOf(amounts.findLast((amount) => amount != null), data.unit);
+}
+
 /** make draws a chart into a figure. */
 function make(figure, data) {
   const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 }, font: "12px system-ui" };
   const series = data.lines.map((line, i) => ({
     label: line.name, stroke: style(colors[i % colors.length]), width: 2, spanGaps: false, dash: line.dashed ? [6, 4] : dashes[Math.floor(i / colors.length) % dashes.length],
-    points: { fill: style("--raised"), filter: lone }, value: (_, value, __, at) => (at == null ? "" : amountOf(value, data.unit)),
+    points: { fill: style("--raised"), filter: lone }, value: (plot, value, i, at) => (at == null ? latest(plot.data[i], data) : amountOf(value, data.unit)),
   }));
   const options = {
     // Days and hours are in UTC.
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
     width: widthOf(figure), height, scales: { x: { time: !data.along }, y: { range: (_, low, high) => [Math.min(low ?? 0, 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
     axes: [data.along ? { ...axis, values: (_, all) => all.map((at) => amountOf(at, "")) } : axis, { ...axis, size: 70, values: (_, all) => all.map((value) => amountOf(value, data.unit === "%" ? "%" : "")) }],
-    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (at == null ? "" : data.along ? amountOf(at, data.along) : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: data.hours ? "short" : undefined, timeZone: "UTC" })) }, ...series],
+    series: [{ label: data.along ? "At most" : "Time", value: (_, at) => (at == null ? (data.along ? "" : "latest") : data.along ? amountOf(at, data.along) : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: data.hours ? "short" : undefined, timeZone: "UTC" })) }, ...series],
     cursor: { drag: { x: false, y: false } },
   };
   return new uPlot(options, [data.at, ...data.lines.map((line) => line.amounts)], figure);

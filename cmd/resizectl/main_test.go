@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSignals checks that a signal ends a command, and not at once the process, which must remove what it has left.
+// TestSignals checks that a signal ends a command, but not the process, which must remove what it has left.
 func TestSignals(t *testing.T) {
 	us, err := os.FindProcess(os.Getpid())
 	if err != nil {

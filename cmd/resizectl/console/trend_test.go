@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"html"
 	"net/http"
@@ -216,10 +217,11 @@ func TestPlans(t *testing.T) {
 		{"/plans?plan=1", []string{"resizectl plan -A", `href="/pods/`, "1 to resize"}, 1},
 		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&maxcpu=4&resumed=1", []string{
 			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `value="n4=1.08"`, "checked",
-		}, 2},
-		{"/plans?plan=1&ratios=n4", []string{`what-if-ratio "n4"`}, 2},
-		{"/plans?plan=1&mode=guess", []string{`what-if-mode "guess" must be one of observe, initial, apply`}, 2},
-		{"/plans?plan=1&maxcpu=much", []string{`what-if-max-cpu "much" is not a quantity`}, 2},
+			"Without the changes", "Nothing: the plans of all pods have the same outcome.",
+		}, 3},
+		{"/plans?plan=1&ratios=n4", []string{`what-if-ratio "n4"`}, 3},
+		{"/plans?plan=1&mode=guess", []string{`what-if-mode "guess" must be one of observe, initial, apply`}, 3},
+		{"/plans?plan=1&maxcpu=much", []string{`what-if-max-cpu "much" is not a quantity`}, 3},
 	} {
 		_, body := r.get(tc.path)
 		for _, want := range tc.want {
@@ -229,6 +231,34 @@ func TestPlans(t *testing.T) {
 		}
 		if got := asked(); got != tc.plans {
 			t.Errorf("%s: %d previews were asked for, want %d", tc.path, got, tc.plans)
+		}
+	}
+	server.Follow(cmdtest.OnStream(func(_ context.Context, req *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+		with, unsteady, late := cmdtest.Web(), cmdtest.Unsteady(), cmdtest.Web()
+		if late.Pod = "late"; req.GetWhatIf() != nil {
+			with.Containers[0].Desired = cmdtest.Resources("700m", "1Gi", "1600m", "")
+			unsteady.Decision = workloadresizerv1.Decision_DECISION_RESIZE
+		}
+		all := []*workloadresizerv1.Plan{cmdtest.Aligned(), with, unsteady, late}
+		if req.GetWhatIf() == nil {
+			all = all[:3] // The last one is created meanwhile.
+		}
+		for _, plan := range all {
+			if err := send(cmdtest.PlanMessage(plan)); err != nil {
+				return err
+			}
+		}
+		return send(cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(all)), Resize: 1}))
+	}))
+	_, diff := r.get("/plans?plan=1&ratios=n4%3D1.1")
+	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">800m → 700m<", ">1 → 800m<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
+		if !strings.Contains(diff, want) {
+			t.Errorf("the diff has no %q:\n%s", want, diff)
+		}
+	}
+	for _, no := range []string{"api-0", "/pods/default/late", "→ 50m"} {
+		if strings.Contains(diff, no) {
+			t.Errorf("the diff has %q, which is the same, or not known:\n%s", no, diff)
 		}
 	}
 	server.Follow(cmdtest.Fails("PreviewPlans", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the pods are not read yet")))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"html"
 	"regexp"
@@ -215,13 +216,14 @@ func TestPlans(t *testing.T) {
 		{"/plans?plan=1", []string{"resizectl plan -A", `href="/pods/`, "1 to resize"}, 1},
 		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&maxcpu=4&resumed=1", []string{
 			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `value="n4=1.08"`, "checked",
-		}, 2},
-		{"/plans?plan=1&ratios=n4", []string{`>Ratios: "n4": must be`, ">Ratios <input"}, 2},
-		{"/plans?plan=1&mode=guess", []string{`>Mode of usage: "guess" must be one of observe, initial, apply`, ">Mode of usage <select"}, 2},
-		{"/plans?plan=1&maxcpu=much", []string{`>Most CPU per container: "much" is not a quantity`, ">Most CPU per container <input"}, 2},
-		{"/plans?plan=1&mincpu=much", []string{`>Least CPU per container: "much"`, ">Least CPU per container <input"}, 2},
-		{"/plans?plan=1&minmemory=much", []string{`>Least memory per container: "much"`, ">Least memory per container <input"}, 2},
-		{"/plans?plan=1&maxmemory=-1", []string{`>Most memory per container: "-1" is negative`, ">Most memory per container <input"}, 2},
+			"Without the changes", "Nothing: the plans of all pods have the same outcome.",
+		}, 3},
+		{"/plans?plan=1&ratios=n4", []string{`>Ratios: "n4": must be`, ">Ratios <input"}, 3},
+		{"/plans?plan=1&mode=guess", []string{`>Mode of usage: "guess" must be one of observe, initial, apply`, ">Mode of usage <select"}, 3},
+		{"/plans?plan=1&maxcpu=much", []string{`>Most CPU per container: "much" is not a quantity`, ">Most CPU per container <input"}, 3},
+		{"/plans?plan=1&mincpu=much", []string{`>Least CPU per container: "much"`, ">Least CPU per container <input"}, 3},
+		{"/plans?plan=1&minmemory=much", []string{`>Least memory per container: "much"`, ">Least memory per container <input"}, 3},
+		{"/plans?plan=1&maxmemory=-1", []string{`>Most memory per container: "-1" is negative`, ">Most memory per container <input"}, 3},
 	} {
 		_, body := r.get(tc.path)
 		for _, want := range tc.want {
@@ -233,8 +235,36 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s: %d previews were asked for, want %d", tc.path, got, tc.plans)
 		}
 	}
-	if heard := r.first("/live/plans?plan=1"); !strings.HasPrefix(heard, "event: beat") || strings.Contains(heard, "tree") || asked() != 2 {
+	if heard := r.first("/live/plans?plan=1"); !strings.HasPrefix(heard, "event: beat") || strings.Contains(heard, "tree") || asked() != 3 {
 		t.Errorf("plans are live: %q, %d previews", heard, asked())
+	}
+	server.Follow(cmdtest.OnStream(func(_ context.Context, req *workloadresizerv1.PreviewPlansRequest, send func(*workloadresizerv1.PreviewPlansResponse) error) error {
+		with, unsteady, late := cmdtest.Web(), cmdtest.Unsteady(), cmdtest.Web()
+		if late.Pod = "late"; req.GetWhatIf() != nil {
+			with.Containers[0].Desired = cmdtest.Resources("700m", "1Gi", "1600m", "")
+			unsteady.Decision = workloadresizerv1.Decision_DECISION_RESIZE
+		}
+		all := []*workloadresizerv1.Plan{cmdtest.Aligned(), with, unsteady, late}
+		if req.GetWhatIf() == nil {
+			all = all[:3] // The last one is created meanwhile.
+		}
+		for _, plan := range all {
+			if err := send(cmdtest.PlanMessage(plan)); err != nil {
+				return err
+			}
+		}
+		return send(cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(all)), Resize: 1}))
+	}))
+	_, diff := r.get("/plans?plan=1&ratios=n4%3D1.1")
+	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">800m → 700m<", ">1 → 800m<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
+		if !strings.Contains(diff, want) {
+			t.Errorf("the diff has no %q:\n%s", want, diff)
+		}
+	}
+	for _, no := range []string{"api-0", "/pods/default/late", "→ 50m"} {
+		if strings.Contains(diff, no) {
+			t.Errorf("the diff has %q, which is the same, or not known:\n%s", no, diff)
+		}
 	}
 	server.Follow(cmdtest.Fails("PreviewPlans", cmdtest.WithReason(codes.Unavailable, "CACHE_NOT_READY", "the pods are not read yet")))
 	_, body := r.get("/plans?plan=1&ratios=n4%3D1.1")

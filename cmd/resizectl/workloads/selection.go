@@ -31,26 +31,26 @@ type selection struct {
 	limit           objects.Limit
 }
 
-// decisions are the values of --decision.
-var decisions = []workloadresizerv1.Decision{
+// Decisions are the decisions to choose from.
+var Decisions = []workloadresizerv1.Decision{
 	workloadresizerv1.Decision_DECISION_RESIZE, workloadresizerv1.Decision_DECISION_ALIGNED, workloadresizerv1.Decision_DECISION_SKIP,
 }
 
-// orders are what the server can order workloads by.
-var orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}
+// Orders are what the server can order workloads by. The first one is the default.
+var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}
 
 func (s *selection) addFlags(cmd *cobra.Command) {
-	flags, words := cmd.Flags(), print.Each(decisions, print.Decision)
+	flags, words := cmd.Flags(), print.Each(Decisions, print.Decision)
 	connect.AddNamespaceFlag(cmd, &s.namespace, "namespace of the workloads")
 	flags.BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "list the workloads in every namespace, regardless of --namespace")
 	flags.StringVarP(&s.labels, "selector", "l", "", "only pods with these labels, such as app=web,tier!=cache")
 	flags.Var(command.OneOf(&s.decision, "decision", words), "decision", "only workloads with a pod with this decision, one of "+strings.Join(words, ", "))
 	flags.StringVar(&s.reason, "reason", "", "only workloads with a pod whose decision has this first reason, such as UnknownNodeType")
-	flags.StringVar(&s.orderBy, "order-by", "", "order of the server, one of "+strings.Join(orders, ", ")+`; with " desc", the largest come first (default: name)`)
+	flags.StringVar(&s.orderBy, "order-by", "", "order of the server, one of "+strings.Join(Orders, ", ")+`; with " desc", the largest come first (default: name)`)
 	s.limit.AddFlag(cmd, 0, "workloads", "all")
 	command.CompleteFlag(cmd, "decision", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteFlag(cmd, "reason", cobra.FixedCompletions(print.Each(contract.Reasons(), func(i contract.Info) string { return string(i.Reason) }), cobra.ShellCompDirectiveNoFileComp))
-	command.CompleteFlag(cmd, "order-by", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, "order-by", cobra.FixedCompletions(Orders, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // complete parses the arguments. An empty namespace would be the whole cluster to the server.
@@ -94,8 +94,8 @@ func (s *selection) fetch(ctx context.Context, c *client.Client) (*workloadresiz
 	if s.allNamespaces {
 		request.Namespace = ""
 	}
-	if i := slices.Index(print.Each(decisions, print.Decision), s.decision); i >= 0 {
-		request.Decision = decisions[i]
+	if i := slices.Index(print.Each(Decisions, print.Decision), s.decision); i >= 0 {
+		request.Decision = Decisions[i]
 	}
 	all := &workloadresizerv1.ListWorkloadsResponse{}
 	err := s.limit.Read(mostOnPage, func(size int32) (int, bool, error) {

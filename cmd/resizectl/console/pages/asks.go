@@ -13,39 +13,23 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Methods are the methods that the pages may call: those of the API that only read.
+// Methods are the methods that the pages call, and may call. All of them only read.
 var Methods = []string{
-	workloadresizerv1.BenchmarkService_GetSuggestion_FullMethodName,
-	workloadresizerv1.BenchmarkService_ListBenchmarks_FullMethodName,
 	workloadresizerv1.BenchmarkService_ListFeeds_FullMethodName,
 	workloadresizerv1.BenchmarkService_ListSuggestions_FullMethodName,
 	workloadresizerv1.ClusterService_ListNodes_FullMethodName,
 	workloadresizerv1.ClusterService_ListWorkloads_FullMethodName,
 	workloadresizerv1.ExplainService_ExplainPod_FullMethodName,
-	workloadresizerv1.HoldService_GetFreeze_FullMethodName,
-	workloadresizerv1.HoldService_GetHold_FullMethodName,
 	workloadresizerv1.HoldService_ListHolds_FullMethodName,
 	workloadresizerv1.JournalService_ListEntries_FullMethodName,
-	workloadresizerv1.JournalService_WatchEntries_FullMethodName,
-	workloadresizerv1.OverrideService_GetOverride_FullMethodName,
-	workloadresizerv1.OverrideService_ListOverrideChanges_FullMethodName,
-	workloadresizerv1.OverrideService_ListOverrides_FullMethodName,
 	workloadresizerv1.PlanService_PreviewPlans_FullMethodName,
-	workloadresizerv1.PlanService_PreviewPod_FullMethodName,
-	workloadresizerv1.RatioService_GetRatio_FullMethodName,
 	workloadresizerv1.RatioService_ListRatioRules_FullMethodName,
 	workloadresizerv1.RatioService_ListRatios_FullMethodName,
-	workloadresizerv1.RatioService_WatchRatios_FullMethodName,
-	workloadresizerv1.ResizeService_GetResize_FullMethodName,
-	workloadresizerv1.ResizeService_ListResizes_FullMethodName,
-	workloadresizerv1.ResizeService_WatchResizes_FullMethodName,
 	workloadresizerv1.StatusService_GetStatus_FullMethodName,
 	workloadresizerv1.UsageService_GetRecommendation_FullMethodName,
 	workloadresizerv1.UsageService_GetUsageHistory_FullMethodName,
 	workloadresizerv1.UsageService_GetUsageStatus_FullMethodName,
-	workloadresizerv1.UsageService_ListRecommendations_FullMethodName,
 	workloadresizerv1.UsageService_ListSavings_FullMethodName,
-	workloadresizerv1.UsageService_WatchRecommendations_FullMethodName,
 }
 
 // partOf returns what the server answered for a part of a page, or why it did not. An error that all parts would have is one of the page.

@@ -15,14 +15,18 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// mostPlanned is how many pods that would be resized are listed.
+// mostPlanned is how many pods that would be resized, or have other plans with assumptions, are listed.
 const mostPlanned = 500
 
 // planned is what the page of plans reads, on request: it looks at many pods.
 type planned struct {
+	// resizes are the plans of pods that would be resized. With assumptions, there are none: diffs are those that differ.
 	resizes []*workloadresizerv1.Plan
-	// summary counts all plans; nil if none were asked for.
-	summary *workloadresizerv1.PlanSummary
+	diffs   []plans.Diff
+	// differing is how many differ.
+	differing int
+	// summary counts all plans; nil if none were asked for. without counts those without the assumptions; nil if there are none.
+	summary, without *workloadresizerv1.PlanSummary
 	// at is when they were planned.
 	at time.Time
 	// problem is what is wrong with the address, or refused; empty if nothing is.
@@ -77,13 +81,33 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 	return plan(ctx, c, values.Get("namespace"), message)
 }
 
-// plan plans all pods in a namespace, or in all of them.
+// plan plans all pods in a namespace, or in all of them. With assumptions, it plans without them first.
 func plan(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
 	all := &planned{at: time.Now()}
+	without := map[string]plans.Outcome{}
+	if what != nil {
+		stream := c.PreviewPlans(ctx, namespace)
+		for plan, err := range stream.All() {
+			if err != nil {
+				return nil, err
+			}
+			without[podKey(plan)] = plans.OutcomeOf(plan)
+		}
+		all.without = stream.Summary()
+	}
 	stream := c.PreviewPlans(ctx, namespace, client.Assuming(what))
 	for plan, err := range stream.All() {
 		if err != nil {
 			return nil, err
+		}
+		if what != nil {
+			// Of a pod that has come meanwhile, nothing is known without the assumptions.
+			if o, ok := without[podKey(plan)]; ok && !o.Is(plans.OutcomeOf(plan)) {
+				if all.differing++; len(all.diffs) < mostPlanned {
+					all.diffs = append(all.diffs, plans.Diff{Without: o, With: plan})
+				}
+			}
+			continue
 		}
 		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && len(all.resizes) < mostPlanned {
 			all.resizes = append(all.resizes, plan)
@@ -91,6 +115,11 @@ func plan(ctx context.Context, c *client.Client, namespace string, what *workloa
 	}
 	all.summary = stream.Summary()
 	return all, nil
+}
+
+// podKey identifies the pod of a plan.
+func podKey(plan *workloadresizerv1.Plan) string {
+	return plan.GetNamespace() + "/" + plan.GetPod() + "/" + plan.GetUid()
 }
 
 func plansView(o *print.Output, all *planned, values url.Values) any {
@@ -102,11 +131,13 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 		command = append(command, "-n", namespace)
 	}
 	v := struct {
-		Values   url.Values
-		Modes    []choice
-		Problem  string
-		Planned  string
-		Totals   []string
+		Values  url.Values
+		Modes   []choice
+		Problem string
+		Planned string
+		Totals  []string
+		// Without are the totals without the assumptions; none if there are none.
+		Without  []string
 		Table    table
 		More     bool
 		Most     int
@@ -120,6 +151,12 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 	}
 	v.Planned = all.at.UTC().Format(time.RFC3339)
 	v.Totals = plans.Totals(o.Painter(), all.summary)
-	v.Table, v.More, v.Commands = planTable(all.resizes), all.summary.GetResize() > int64(len(all.resizes)), actions(o, slices.Clip(command))
+	v.Commands = actions(o, slices.Clip(command))
+	if all.without != nil {
+		v.Without = plans.Totals(o.Painter(), all.without)
+		v.Table, v.More = podTable(plans.DiffTable(all.diffs...)), all.differing > len(all.diffs)
+	} else {
+		v.Table, v.More = planTable(all.resizes), all.summary.GetResize() > int64(len(all.resizes))
+	}
 	return v
 }

@@ -128,36 +128,36 @@ func ratioArgument(nodeType string, cpu, memory float64) string {
 }
 
 // ratioActions are what a person can do about the ratio of a node type.
-func ratioActions(o *print.Output, known []*workloadresizerv1.Ratio, suggested []*workloadresizerv1.Suggestion, nodeType string) (all []action) {
+func ratioActions(o *print.Output, listed []*workloadresizerv1.Ratio, suggested []*workloadresizerv1.Suggestion, nodeType string) (all []action) {
 	if nodeType == "" {
 		return nil
 	}
-	type choice struct{ title, format string }
-	var choices []choice
 	of := map[string]print.Command{"TYPE": print.Argument(nodeType), "RATIO": print.Argument(ratioArgument(nodeType, 1, 1))}
-	set := choice{"Set a ratio: change these numbers", "resizectl ratios set RATIO --create"}
-	for _, r := range known {
-		if r.GetNodeType() == nodeType {
-			of["RATIO"] = print.Argument(ratioArgument(nodeType, r.GetCpuPerf(), r.GetMemoryPerf()))
-			choices = append(choices, choice{"See where its ratio comes from", "resizectl ratios get TYPE"})
-			set = choice{"Set its ratio: change these numbers", "resizectl ratios set RATIO"}
-			if slices.ContainsFunc(r.GetCandidates(), func(c *workloadresizerv1.RatioCandidate) bool {
-				return c.GetProvenance().GetSource() == ratios.OverrideSource
-			}) {
-				choices = append(choices, choice{"Remove its override, so that the next source is in effect again", "resizectl ratios delete TYPE"})
-			}
+	add := func(title, format string) {
+		if c := print.CommandOf(format, of); c != nil {
+			all = append(all, action{title, actions(o, c)})
+		}
+	}
+	known := slices.IndexFunc(listed, func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
+	if known >= 0 {
+		of["RATIO"] = print.Argument(ratioArgument(nodeType, listed[known].GetCpuPerf(), listed[known].GetMemoryPerf()))
+		add("See where its ratio comes from", "resizectl ratios get TYPE")
+		if slices.ContainsFunc(listed[known].GetCandidates(), func(c *workloadresizerv1.RatioCandidate) bool {
+			return c.GetProvenance().GetSource() == ratios.OverrideSource
+		}) {
+			add("Remove its override, so that the next source is in effect again", "resizectl ratios delete TYPE")
 		}
 	}
 	if s := suggestionOf(suggested, nodeType); s != nil {
-		choices = append(choices, choice{"See what benchmarks suggest, and what that would change", "resizectl benchmark suggest TYPE"})
+		add("See what benchmarks suggest, and what that would change", "resizectl benchmark suggest TYPE")
 		if s.CpuPerf != nil {
-			choices = append(choices, choice{"Accept the suggestion", "resizectl benchmark accept TYPE"})
+			add("Accept the suggestion", "resizectl benchmark accept TYPE")
 		}
 	}
-	for _, a := range append(choices, set) {
-		if c := print.CommandOf(a.format, of); c != nil {
-			all = append(all, action{a.title, actions(o, c)})
-		}
+	if known >= 0 {
+		add("Set its ratio: change these numbers", "resizectl ratios set RATIO")
+	} else {
+		add("Set a ratio: change these numbers", "resizectl ratios set RATIO --create")
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
@@ -86,8 +87,10 @@ func firstPlans(preview *client.PlanStream) (all []*workloadresizerv1.Plan, more
 }
 
 // planTable returns plans of pods in several namespaces, each of which leads to its page.
-func planTable(all []*workloadresizerv1.Plan) table {
-	shown := plans.Table(true, all...)
+func planTable(all []*workloadresizerv1.Plan) table { return podTable(plans.Table(true, all...)) }
+
+// podTable returns a table of which each row begins with a namespace, a pod and a container.
+func podTable(shown *metav1.Table) table {
 	key := func(row, columns int) (text string) {
 		for i := range columns {
 			text += print.CellText(shown, row, i) + "/"

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -42,34 +43,31 @@ type workloadList struct {
 	rows.Window
 	Table                          table
 	Namespaces, Decisions, Reasons []string
-	Orders                         []order
+	Orders                         []choice
 	// Before and After are the addresses of the windows before and after this one; empty if there are none.
 	Before, After string
 }
 
-// order is an order to choose from.
-type order struct {
-	Name, Value string
-	Chosen      bool
+// orderNames are the words for the orders to choose from: by name, or the largest amount first.
+var orderNames = map[string]string{
+	"name": "by name", "pods": "most pods first", "reverts": "most reverts first", "requested_cpu": "largest CPU first", "requested_memory": "largest memory first",
+	"saved_cpu": "most CPU saved first", "saved_memory": "most memory saved first",
 }
 
-// decisions are the decisions to choose from.
-var decisions = print.Each([]workloadresizerv1.Decision{
-	workloadresizerv1.Decision_DECISION_RESIZE, workloadresizerv1.Decision_DECISION_ALIGNED, workloadresizerv1.Decision_DECISION_SKIP,
-}, print.Decision)
-
-// orders are the orders to choose from: the words for people, and those of an address.
-var orders = [][2]string{
-	{"by name", ""}, {"most pods first", "pods desc"}, {"most reverts first", "reverts desc"},
-	{"largest CPU first", "requested_cpu desc"}, {"largest memory first", "requested_memory desc"},
-	{"most CPU saved first", "saved_cpu desc"}, {"most memory saved first", "saved_memory desc"},
+// orders are the orders to choose from. None leads to the default order.
+func orders(chosen rows.Query) (all []choice) {
+	for _, word := range workloads.Orders {
+		value := (rows.Query{}).By(word).Values().Get("order")
+		all = append(all, choice{Name: cmp.Or(orderNames[word], word), Value: value, Chosen: value == chosen.Values().Get("order")})
+	}
+	return all
 }
 
 // sortable are the orders of columns.
 var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory"}
 
 func workloadsView(all *rows.Table, q rows.Query) any {
-	l := workloadList{Query: q, Window: all.Window(q), Namespaces: all.Namespaces(), Decisions: decisions, Reasons: all.Reasons()}
+	l := workloadList{Query: q, Window: all.Window(q), Namespaces: all.Namespaces(), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: all.Reasons(), Orders: orders(q)}
 	l.Query.From = l.Window.From
 	l.Table = tableOf(workloads.Kind(true).Table(l.Rows...), true,
 		func(row int) string { return workloadKey(l.Rows[row].GetSavings()) },
@@ -88,10 +86,6 @@ func workloadsView(all *rows.Table, q rows.Query) any {
 		if q.Order == by {
 			l.Table.Columns[i].Sorted = map[bool]string{false: "ascending", true: "descending"}[q.Descending]
 		}
-	}
-	chosen := q.Values().Get("order")
-	for _, o := range orders {
-		l.Orders = append(l.Orders, order{Name: o[0], Value: o[1], Chosen: o[1] == chosen})
 	}
 	if l.Window.From > 0 {
 		l.Before = l.at(max(0, l.Window.From-rows.Most))

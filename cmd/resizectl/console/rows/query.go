@@ -2,7 +2,6 @@ package rows
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +12,7 @@ type Query struct {
 	Namespace, Decision, Reason string
 	// Text is a part of the namespace, the type or the name, in any case.
 	Text string
-	// Order is one of Orders, and Descending reverses it.
+	// Order is a word of the API, and Descending reverses it.
 	Order      string
 	Descending bool
 	// From is how many rows come before the window.
@@ -36,8 +35,8 @@ const descending = " desc"
 // Parse returns the query in the parameters of an address. It ignores what it cannot read: an address may be of another version.
 func Parse(values url.Values) Query {
 	order, reversed := strings.CutSuffix(values.Get(orderKey), descending)
-	if !slices.Contains(Orders, order) {
-		order, reversed = Orders[0], false
+	if _, ok := amounts[order]; !ok && order != byName {
+		order, reversed = byName, false
 	}
 	from, err := strconv.Atoi(values.Get(fromKey))
 	if err != nil || from < 0 {
@@ -53,7 +52,7 @@ func Parse(values url.Values) Query {
 func (q Query) Values() url.Values {
 	values := url.Values{}
 	order := q.Order
-	if order == Orders[0] {
+	if order == byName {
 		order = ""
 	}
 	if q.Descending {
@@ -81,7 +80,7 @@ func (q Query) Filtered() bool {
 // By returns the query in an order, from the first row. In the order that it has already, it is reversed. Amounts begin with the
 // largest, which are those that people look for.
 func (q Query) By(order string) Query {
-	reversed := order != Orders[0]
+	reversed := order != byName
 	if q.Order == order {
 		reversed = !q.Descending
 	}

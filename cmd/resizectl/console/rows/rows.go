@@ -16,10 +16,10 @@ const Most = 100
 // Workload is what a row is about.
 type Workload = *workloadresizerv1.WorkloadSummary
 
-// Orders are the orders of rows, in the words of the API. The first one is the default.
-var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}
+// byName is the default order.
+const byName = "name"
 
-// amounts are what orders other than that by name compare.
+// amounts are what the other orders compare. Orders have the words of the API.
 var amounts = map[string]func(*workloadresizerv1.Savings) float64{
 	"pods":             func(s *workloadresizerv1.Savings) float64 { return float64(s.GetPods()) },
 	"reverts":          func(s *workloadresizerv1.Savings) float64 { return float64(s.GetReverts()) },

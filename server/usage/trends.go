@@ -170,7 +170,7 @@ func totals(all iter.Seq2[*demand.Trend, error], none []*demand.Trend) iter.Seq2
 	}
 }
 
-// overTimeMessage returns a message. priced means that there are prices. It has costs only if there were prices in its time, too: what costs
+// overTimeMessage returns a message. priced means that prices are configured. It has costs only if there were prices in its time, too: what costs
 // nothing although something was requested had none.
 func overTimeMessage(of *demand.Trend, priced bool) *workloadresizerv1.Savings {
 	whole := func(amount float64) int64 { return int64(math.Round(min(max(amount, -most), most))) }

@@ -130,10 +130,15 @@ func TestDistributions(t *testing.T) {
 	}))
 	r := start(t, server.Serve(t))
 	// A container under two rules has two recommendations.
-	server.Follow(cmdtest.Returns(&workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{web, web}}))
+	var reads atomic.Int64
+	server.Follow(cmdtest.On(func(*workloadresizerv1.GetRecommendationRequest) (*workloadresizerv1.GetRecommendationResponse, error) {
+		reads.Add(1)
+		return &workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{web, web}}, nil
+	}))
 	_, body := r.get("/workloads/shop/Deployment/web")
-	if n := asked.Load(); n != 1 {
-		t.Errorf("the usage of one container was asked for %d times", n)
+	// The page reads again soon.
+	if n, most := asked.Load(), reads.Load(); n < 1 || n > most {
+		t.Errorf("the usage of one container was asked for %d times in %d reads", n, most)
 	}
 	var data drawn
 	var says string
@@ -188,7 +193,7 @@ func TestUnknownAmounts(t *testing.T) {
 	next.SinceTime, next.KnownDuration, next.Saved, next.AuthoredCost, next.RequestedCost = day.GetUntilTime(), durationpb.New(2*time.Hour), both("10", "10Gi"), new(3.0), new(2.0)
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
 	_, body = r.get("/workloads/shop/Deployment/web")
-	for _, want := range []string{"worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 120m of that, so the worth is that of these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
+	for _, want := range []string{"worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 120m of that, and the worth is of these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
 		if !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("with prices since the second day, there is no %q:\n%s", want, body)
 		}

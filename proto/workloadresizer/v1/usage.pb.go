@@ -2005,7 +2005,7 @@ type Savings struct {
 	// What authored costs an hour; absent without prices in the configuration. Over time, it is also absent if there were no prices in
 	// that time. If there were for a part of it, the rest costs nothing.
 	AuthoredCost *float64 `protobuf:"fixed64,10,opt,name=authored_cost,json=authoredCost,proto3,oneof" json:"authored_cost,omitempty"`
-	// What requested costs an hour; absent as authored_cost is.
+	// The cost of requested for an hour; absent whenever authored_cost is.
 	RequestedCost *float64 `protobuf:"fixed64,11,opt,name=requested_cost,json=requestedCost,proto3,oneof" json:"requested_cost,omitempty"`
 	// What used costs an hour; absent without prices in the configuration, and over time.
 	UsedCost *float64 `protobuf:"fixed64,12,opt,name=used_cost,json=usedCost,proto3,oneof" json:"used_cost,omitempty"`

@@ -97,7 +97,7 @@ func about(filter *journal.Filter, text string) error {
 // latest are the latest entries of those that somebody looks for.
 type latest struct {
 	entries []*workloadresizerv1.JournalEntry
-	// more means that there are older ones.
+	// more means that older ones exist.
 	more bool
 }
 

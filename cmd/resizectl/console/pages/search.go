@@ -48,7 +48,7 @@ func searchText(r *http.Request) string { return strings.TrimSpace(r.URL.Query()
 // sought is what people look for, in the forms that commands print and take: NAME, NAMESPACE/NAME, TYPE/NAME, NAMESPACE/TYPE/NAME.
 type sought struct{ namespace, kind, name string }
 
-// soughtIn parses the words of a search. What it returns is in lower case, except kinds that are known. Of two words, the first one may be a
+// soughtIn parses the words of a search, and returns them in lower case, except kinds that are known. Of two words, the first one may be a
 // type or a namespace: a type that is not known is a kind if it is written like one, such as Rollout.
 func soughtIn(text string) (w sought) {
 	parts := strings.Split(text, "/")

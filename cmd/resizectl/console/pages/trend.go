@@ -179,7 +179,7 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	}
 	text += ", in the " + duration.HumanDuration(known) + " in which the leader counted."
 	if sum.Value != nil && sum.Priced < known {
-		text += " Prices were known for only " + duration.HumanDuration(sum.Priced) + " of that, so the worth is that of these."
+		text += " Prices were known for only " + duration.HumanDuration(sum.Priced) + " of that, and the worth is of these."
 	}
 	return text + " Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
 }

@@ -115,7 +115,7 @@ func TestEndlessLists(t *testing.T) {
 			if status.Code(err) != tc.code || server.pages != tc.pages {
 				t.Errorf("after %d pages: %v", server.pages, err)
 			}
-			// The limit is that of a context.
+			// Each context has its own limit.
 			if _, err := c.Cluster().ListWorkloads(t.Context(), &workloadresizerv1.ListWorkloadsRequest{}); err != nil {
 				t.Error(err)
 			}

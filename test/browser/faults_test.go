@@ -121,6 +121,9 @@ func (w *world) gone(t *testing.T) {
 			once.visit(c.base + "/plans?namespace=" + namespace)
 			missing := (&chromium{chrome.Context}).open(t)
 			missing.visit(c.base + "/missing")
+			for _, b := range []*tab{once, missing} {
+				b.until("the console to be heard", `document.getElementById("alive").textContent === "This page does not change by itself."`)
+			}
 			c.signal(signal)
 			<-c.ended
 			says := "The console ended at "

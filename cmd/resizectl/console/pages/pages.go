@@ -132,7 +132,7 @@ func (s *page) path() string { return strings.TrimSuffix(s.pattern, "{$}") }
 type layout struct {
 	connect.Identity
 	Title string
-	// Live is the address of the changes, and Proof what each of them must have. Once means that there are none: the stream says only
+	// Live is the address of the changes, and Proof what each of them must have. With Once, nothing changes: the stream says only
 	// that the process runs.
 	Live, Proof string
 	Once        bool

@@ -99,7 +99,7 @@ function localize() {
 /** zone says in which time zone times are: they have no room for it. */
 function zone() {
   const name = new Intl.DateTimeFormat([], { timeZoneName: "short" }).formatToParts(new Date()).find((part) => part.type === "timeZoneName")?.value;
-  document.getElementById("zone").textContent = name ? ` Times are in ${name}, and in UTC where you point at them.` : "";
+  document.getElementById("zone").textContent = ` Times are in ${name === "UTC" ? "UTC." : `${name}. Point at one to see it in UTC.`}`;
 }
 
 /** show makes a tree the part that is shown. */
@@ -135,7 +135,7 @@ function heard() {
 
 /** freshness says whether what is shown is what the server has said last: the console answers also while the server does not. */
 function freshness() {
-  if (main.dataset.fixed !== undefined) return "";
+  if (main.dataset.fixed !== undefined) return "This page does not change by itself.";
   if (!main.querySelector("#view.stale")) return "Live.";
   const since = main.querySelector("#view.stale > [data-key=problem] time");
   return since ? `Stale since ${since.textContent}. The top of this page says why.` : "Not known yet. The top of this page says why.";

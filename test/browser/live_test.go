@@ -92,6 +92,7 @@ func (w *world) filters(t *testing.T) {
 		t.Helper()
 		b.until(want, "location.pathname + location.search === "+quote(want)+` && document.readyState === "complete"`)
 	}
+	loads := b.documents()
 	b.slash("[data-search]")
 	b.press(w.pod(t) + "\r")
 	b.says("deployment/web")
@@ -100,6 +101,8 @@ func (w *world) filters(t *testing.T) {
 	b.says("Why, step by step")
 
 	b.visit(c.base + "/workloads")
+	b.until("a live page", `document.getElementById("alive").textContent === "Live."`)
+	before := loads()
 	js[bool](b, `document.querySelector("main [name=q]").focus(); true`)
 	b.press("DB\r")
 	at("/workloads?q=DB")
@@ -109,8 +112,13 @@ func (w *world) filters(t *testing.T) {
 	if got := js[string](b, `document.querySelector("main [name=q]").value + document.querySelector("[name=decision]").value`); got != "DBaligned" {
 		t.Errorf("the form has %s", got)
 	}
+	b.until("the links of the rows that match", `[...document.querySelectorAll("th a")].every((a) => a.search.includes("decision=aligned"))`)
 	js[bool](b, `[...document.querySelectorAll("th a")].find((a) => a.textContent === "Pods").click(); true`)
 	at("/workloads?decision=aligned&order=pods+desc&q=DB")
+	b.until("the other order", `document.querySelector("th[aria-sort=descending]")?.textContent === "Pods"`)
+	if got := js[string](b, `document.querySelector("[name=order]").value`); got != "pods desc" {
+		t.Errorf("the form has the order %q", got)
+	}
 
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
 		call(b, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{Permission: &cdpbrowser.PermissionDescriptor{Name: name}, Setting: cdpbrowser.PermissionSettingGranted})
@@ -122,6 +130,16 @@ func (w *world) filters(t *testing.T) {
 		t.Errorf("the button has copied %s", copied)
 	}
 	b.until("the button as before", `document.querySelector("h1 ~ button").textContent === "Copy link"`)
+
+	js[bool](b, "history.back(); true")
+	at("/workloads?q=DB&decision=aligned")
+	b.until("the order before", `document.querySelector("th[aria-sort]")?.textContent === "Workload" && document.querySelector("[name=order]").value === ""`)
+	js[bool](b, "history.go(-2); true")
+	at("/workloads")
+	b.until("all workloads", `document.querySelectorAll("tbody tr").length === 6 && document.querySelector("main [name=q]").value === ""`)
+	if n := loads() - before; n != 0 {
+		t.Errorf("other views of the page loaded it %d times", n)
+	}
 	b.clean("the pages")
 }
 

@@ -65,7 +65,7 @@ func writtenByOthers() cmdtest.Script {
 func TestCommands(t *testing.T) {
 	r := start(t, cmdtest.Answering(scripted(), writtenByOthers()).Serve(t))
 	_, body := r.get("/workloads/shop/Deployment/web")
-	for _, want := range []string{"<b>Try</b> <code>resizectl pause deployment/web -n shop --dry-run=server</code>", "<b>Do</b> <code>resizectl pause deployment/web -n shop</code>"} {
+	for _, want := range []string{"<b>Try</b> <code>resizectl restore deployment/web -n shop --dry-run=server</code>", "<b>Do</b> <code>resizectl restore deployment/web -n shop</code>"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("a command does not say what it is for: there is no %s", want)
 		}
@@ -78,11 +78,11 @@ func TestCommands(t *testing.T) {
 		"/nodes": nil, "/history": nil,
 		"/pods/shop/web-0": {"resizectl resume -n shop --dry-run=server", "resizectl resume -n shop", "resizectl holds"},
 		"/workloads/shop/Deployment/web": {
-			"resizectl pause deployment/web -n shop --dry-run=server", "resizectl pause deployment/web -n shop", "resizectl restore deployment/web -n shop --dry-run=server",
-			"resizectl restore deployment/web -n shop", "resizectl resume deployment/web -n shop --dry-run=server", "resizectl resume deployment/web -n shop",
+			"resizectl resume -n shop --kind pause --dry-run=server", "resizectl resume -n shop --kind pause",
+			"resizectl restore deployment/web -n shop --dry-run=server", "resizectl restore deployment/web -n shop",
 		},
-		"/workloads/shop/--server=evil/web":  nil,
-		"/workloads/shop/Deployment/a%20b;c": {"resizectl pause 'deployment/a b;c' -n shop --dry-run=server"},
+		"/workloads/bank/--server=evil/web":  nil,
+		"/workloads/bank/Deployment/a%20b;c": {"resizectl pause 'deployment/a b;c' -n bank --dry-run=server"},
 	} {
 		got := slices.DeleteFunc(r.copied(path), func(c string) bool { return strings.HasPrefix(c, "resizectl console ") })
 		if len(got) > 1 && len(want) == 1 {

@@ -263,12 +263,12 @@ func TestPages(t *testing.T) {
 		want []string
 	}{
 		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "load [31m test"}},
-		{"/workloads", []string{"1 to 100 of 214", `<a href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
-		{"/workloads?from=100", []string{"101 to 200 of 214", `<a href="/workloads" rel="prev">`, "shop"}},
+		{"/workloads", []string{"1 to 100 of 214", `<a data-key="after" href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
+		{"/workloads?from=100", []string{"101 to 200 of 214", `<a data-key="before" href="/workloads" rel="prev">`, "shop"}},
 		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 that match, of 214", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
 		{"/workloads?q=none+of+them", []string{"None of the 214 workloads match"}},
-		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl pause deployment/web -n shop --dry-run=server", "it was throttled", "too little is known", `href="/history?namespace=shop&workload=deployment%2Fweb"`}},
-		{"/nodes?type=c3", []string{"1 of 2 nodes", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
+		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl resume -n shop --kind pause --dry-run=server", "it was throttled", "too little is known", `href="/history?namespace=shop&workload=deployment%2Fweb"`}},
+		{"/nodes?type=c3", []string{"1 to 1 of 1 nodes of this type, of 2.", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
 		{"/history?kind=revert", []string{"cpu 1 → cpu 2", "no replica recorded", `class="entry gap"`, `href="/history?kind=revert&page=older" rel="next"`, `href="/pods/shop/web-0"`, `<option value="revert" selected>`}},
 		{"/nodes/node-2", []string{"Node node-2", "<b>Type</b>", "c3", `href="/pods/`}},
 		{"/nodes/gone", []string{"There is no such node now."}},

@@ -27,7 +27,7 @@ func entryOf(kind workloadresizerv1.JournalEntryKind, message string) *workloadr
 	return &workloadresizerv1.JournalEntry{Kind: kind, StartTime: timestamppb.New(cmdtest.Since), Message: message}
 }
 
-var olderPage = regexp.MustCompile(`<a href="([^"]*)" rel="next">Older</a>`)
+var olderPage = regexp.MustCompile(`<a data-key="older" href="([^"]*)" rel="next">Older</a>`)
 
 // TestOlder checks that the history of a time that is relative can be paged. A server accepts the token of a page only in a request for
 // the same entries.
@@ -109,7 +109,7 @@ func TestHistoryFilters(t *testing.T) {
 			}
 		}
 	}
-	if _, body := r.get("/workloads/shop/deployment/web"); !strings.Contains(body, `data-copy="resizectl pause deployment/web -n shop"`) {
+	if _, body := r.get("/workloads/shop/deployment/web"); !strings.Contains(body, `data-copy="resizectl restore deployment/web -n shop"`) {
 		t.Errorf("a workload that is named as on its page: %s", body)
 	}
 	for got := <-seen; got.GetPageSize() != 30 || !proto.Equal(got.GetWorkload(), web); got = <-seen {

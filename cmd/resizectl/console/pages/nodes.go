@@ -49,7 +49,7 @@ var nodesPage = page{
 		return &all, err
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
-		return nodesView(o, value.(*nodeList), typeIn(r))
+		return nodesView(o, value.(*nodeList), r)
 	},
 }
 
@@ -66,8 +66,8 @@ func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.N
 	return all, nil
 }
 
-func nodesView(o *print.Output, all *nodeList, ofType string) any {
-	shown, types := all.nodes.Value, []string{}
+func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
+	ofType, shown, types := typeIn(r), all.nodes.Value, []string{}
 	for _, n := range shown {
 		if t := n.GetNodeType(); t != "" && !slices.Contains(types, t) {
 			types = append(types, t)
@@ -77,13 +77,15 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 	if ofType != "" {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(n *workloadresizerv1.NodeSummary) bool { return n.GetNodeType() != ofType })
 	}
+	shown, in := windowIn(r, shown)
 	known, rules := all.ratios.Value.GetRatios(), all.ratios.Value.rules
 	return struct {
 		Nodes, Ratios, Rules      table
 		NodeProblem, RatioProblem string
 		Types                     []string
 		Type                      string
-		Count, All                int
+		Shown                     window
+		All                       int
 		Warnings                  []note
 		Actions                   []action
 		Ratio                     *ratioView
@@ -105,7 +107,7 @@ func nodesView(o *print.Output, all *nodeList, ofType string) any {
 		}),
 		Rules:       sheet("Rules", ratios.RuleTable(rules)),
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
-		Types: types, Type: ofType, Count: len(shown), All: len(all.nodes.Value),
+		Types: types, Type: ofType, Shown: in, All: len(all.nodes.Value),
 		Actions:  ratioActions(o, known, all.suggestions.Value, ofType),
 		Ratio:    ratioOf(o, ofType, &all.ratios.Value, all.suggestions),
 		Warnings: eachNote(append(ratios.UnusedWarnings(known, rules...), ratios.SourceWarnings(all.ratios.Value.GetSources())...), func(text string) note { return noteOf(o, "", text) }),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/holds"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/status"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/usage"
@@ -143,7 +142,7 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 	held := all.holds.Value.GetHolds()
 	v.Incomplete = slices.ContainsFunc(all.reverts.Value.entries, journal.IsGap)
 	v.HoldsUnread = print.OneLine(all.holds.Value.GetProblem())
-	v.Holds = tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, nil)
+	v.Holds = holdTable(o, held)
 	return v
 }
 

@@ -34,6 +34,7 @@ type oneWorkload struct {
 	needs   part[needs]
 	entries part[latest]
 	trend   part[trend]
+	holds   part[*workloadresizerv1.ListHoldsResponse]
 }
 
 var workloadPage = page{
@@ -62,6 +63,7 @@ func readWorkload(ctx context.Context, c *client.Client, r *http.Request) (any, 
 		all, one.more, err = firstPlans(c.PreviewPlans(ctx, namespace, client.OfWorkload(of)))
 		return all, err
 	})
+	read(ctx, &parts, &one.holds, func() (*workloadresizerv1.ListHoldsResponse, error) { return c.ListHolds(ctx, namespace) })
 	read(ctx, &parts, &one.needs, func() (needs, error) { return readNeeds(ctx, c, namespace, of) })
 	read(ctx, &parts, &one.entries, func() (latest, error) {
 		return latestOf(ctx, c, &workloadresizerv1.ListEntriesRequest{Namespace: namespace, Workload: of, PageSize: mostEvents})
@@ -124,6 +126,7 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Needs                                                 []containerNeed
 		Events                                                []entryView
 		OlderEvents                                           string
+		Holds                                                 table
 		Actions                                               []action
 		Trend                                                 trendView
 	}{
@@ -150,14 +153,9 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		used := one.needs.Value.used[nameOf(e.GetRecommendation())]
 		v.Needs = append(v.Needs, containerNeed{print.OneLine(e.GetRecommendation().GetContainer()), steps(o, lines), used.Problem, distributionsOf(used.Value)})
 	}
-	scope := print.ScopeArguments(&workloadresizerv1.HoldScope{Scope: &workloadresizerv1.HoldScope_Workload{
-		Workload: &workloadresizerv1.NamespacedWorkload{Namespace: namespace, Kind: named(r).GetKind(), Name: named(r).GetName()},
-	}})
-	for _, a := range []struct{ title, verb string }{{"Keep its pods from being resized", "pause"}, {"Give its pods what their authors wrote", "restore"}, {"End a pause, a restore or an open breaker", "resume"}} {
-		if c := print.CommandOf("resizectl "+a.verb+" SCOPE", map[string]print.Command{"SCOPE": scope}); c != nil {
-			v.Actions = append(v.Actions, action{a.title, actions(o, c)})
-		}
-	}
+	scope := scopeOf(namespace, named(r))
+	held := covering(one.holds.Value.GetHolds(), scope)
+	v.Holds, v.Actions = holdTable(o, held), holdActions(o, held, scope)
 	return v
 }
 

@@ -44,8 +44,7 @@ type workloadList struct {
 	Table                          table
 	Namespaces, Decisions, Reasons []string
 	Orders                         []choice
-	// Before and After are the addresses of the windows before and after this one; empty if there are none.
-	Before, After string
+	Shown                          window
 }
 
 // orderNames are the words for the orders to choose from: by name, or the largest amount first.
@@ -87,12 +86,7 @@ func workloadsView(all *rows.Table, q rows.Query) any {
 			l.Table.Columns[i].Sorted = map[bool]string{false: "ascending", true: "descending"}[q.Descending]
 		}
 	}
-	if l.Window.From > 0 {
-		l.Before = l.at(max(0, l.Window.From-rows.Most))
-	}
-	if next := l.Window.From + len(l.Rows); next < l.Matching {
-		l.After = l.at(next)
-	}
+	l.Shown = windowOf(l.Window.From, len(l.Rows), l.Matching, l.at)
 	return l
 }
 
@@ -102,12 +96,6 @@ func (l workloadList) at(from int) string {
 	q.From = from
 	return path("/workloads", q.Values())
 }
-
-// First and Last are the numbers of the rows in the window, as people count.
-func (l workloadList) First() int { return l.Window.From + min(1, len(l.Rows)) }
-
-// Last is the number of the last row.
-func (l workloadList) Last() int { return l.Window.From + len(l.Rows) }
 
 // workloadKey identifies a workload.
 func workloadKey(s *workloadresizerv1.Savings) string {

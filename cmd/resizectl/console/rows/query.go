@@ -26,8 +26,10 @@ const (
 	reasonKey    = "reason"
 	textKey      = "q"
 	orderKey     = "order"
-	fromKey      = "from"
 )
+
+// FromKey is the parameter of an address that says how many rows come before the window.
+const FromKey = "from"
 
 // descending follows an order that begins with the largest, as in the API.
 const descending = " desc"
@@ -38,7 +40,7 @@ func Parse(values url.Values) Query {
 	if _, ok := amounts[order]; !ok && order != byName {
 		order, reversed = byName, false
 	}
-	from, err := strconv.Atoi(values.Get(fromKey))
+	from, err := strconv.Atoi(values.Get(FromKey))
 	if err != nil || from < 0 {
 		from = 0
 	}
@@ -63,7 +65,7 @@ func (q Query) Values() url.Values {
 		from = strconv.Itoa(q.From)
 	}
 	for key, value := range map[string]string{
-		namespaceKey: q.Namespace, decisionKey: q.Decision, reasonKey: q.Reason, textKey: q.Text, orderKey: order, fromKey: from,
+		namespaceKey: q.Namespace, decisionKey: q.Decision, reasonKey: q.Reason, textKey: q.Text, orderKey: order, FromKey: from,
 	} {
 		if value != "" {
 			values.Set(key, value)

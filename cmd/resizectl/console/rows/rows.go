@@ -127,14 +127,21 @@ func (t *Table) Window(q Query) Window {
 	} else if q.Descending {
 		slices.Reverse(matching)
 	}
-	w := Window{From: q.From, Matching: len(matching), All: len(t.rows)}
-	if w.From >= w.Matching {
-		w.From = max(0, (w.Matching-1)/Most*Most)
-	}
-	for _, r := range matching[w.From:min(w.From+Most, w.Matching)] {
+	begin, end := Bounds(q.From, len(matching))
+	w := Window{From: begin, Matching: len(matching), All: len(t.rows)}
+	for _, r := range matching[begin:end] {
 		w.Rows = append(w.Rows, r.Workload)
 	}
 	return w
+}
+
+// Bounds returns where the window begins and ends that leaves out so many of all rows. If there are fewer, it is the last window.
+func Bounds(from, all int) (begin, end int) {
+	begin = max(0, from)
+	if begin >= all {
+		begin = max(0, (all-1)/Most*Most)
+	}
+	return begin, min(begin+Most, all)
 }
 
 // matches reports whether a query selects a row. A decision and a reason must be those of the same pod.

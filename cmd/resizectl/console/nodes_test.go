@@ -1,0 +1,43 @@
+package console
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+)
+
+// TestManyNodes checks that a page shows a part of the nodes of a large cluster, and leads to the others.
+func TestManyNodes(t *testing.T) {
+	list := &workloadresizerv1.ListNodesResponse{}
+	for i := range 250 {
+		list.Nodes = append(list.Nodes, &workloadresizerv1.NodeSummary{Name: fmt.Sprintf("node-%03d", i), NodeType: []string{"n4", "c3"}[i%2]})
+	}
+	r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(list)).Serve(t))
+	for _, tc := range []struct {
+		path       string
+		has, lacks []string
+	}{
+		{"/nodes", []string{"1 to 100 of 250 nodes.", ">node-000<", ">node-099<", `href="/nodes?from=100" rel="next"`}, []string{">node-100<", `rel="prev"`}},
+		{"/nodes?from=200", []string{"201 to 250 of 250 nodes.", ">node-249<", `href="/nodes?from=100" rel="prev"`}, []string{">node-199<", `rel="next"`}},
+		{"/nodes?from=900", []string{"201 to 250 of 250 nodes."}, nil},
+		{"/nodes?type=c3", []string{"1 to 100 of 125 nodes of this type, of 250.", ">node-199<", `href="/nodes?from=100&type=c3" rel="next"`}, []string{">node-000<"}},
+		{"/nodes?type=c3&from=100", []string{"101 to 125 of 125 nodes of this type, of 250.", `href="/nodes?type=c3" rel="prev"`}, nil},
+	} {
+		_, body := r.get(tc.path)
+		body = html.UnescapeString(body)
+		for _, want := range tc.has {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s has no %q", tc.path, want)
+			}
+		}
+		for _, no := range tc.lacks {
+			if strings.Contains(body, no) {
+				t.Errorf("%s has %q", tc.path, no)
+			}
+		}
+	}
+}

@@ -109,28 +109,34 @@ type Window struct {
 	From, Matching, All int
 }
 
+// match is a row that a query selects, by its number, and the amount that it is sorted by.
+type match struct {
+	amount float64
+	row    int
+}
+
 // Window returns the window of a query. If there are fewer rows than the query leaves out, it is the last window.
 func (t *Table) Window(q Query) Window {
-	var matching []row
-	for _, r := range t.rows {
+	var matching []match
+	for i, r := range t.rows {
 		if q.matches(r) {
-			matching = append(matching, r)
+			matching = append(matching, match{r.by[q.Order], i})
 		}
 	}
 	if _, ok := amounts[q.Order]; ok {
-		slices.SortStableFunc(matching, func(a, b row) int {
+		slices.SortFunc(matching, func(a, b match) int {
 			if q.Descending {
-				a, b = b, a
+				return cmp.Or(cmp.Compare(b.amount, a.amount), a.row-b.row)
 			}
-			return cmp.Compare(a.by[q.Order], b.by[q.Order])
+			return cmp.Or(cmp.Compare(a.amount, b.amount), a.row-b.row)
 		})
 	} else if q.Descending {
 		slices.Reverse(matching)
 	}
 	begin, end := Bounds(q.From, len(matching))
 	w := Window{From: begin, Matching: len(matching), All: len(t.rows)}
-	for _, r := range matching[begin:end] {
-		w.Rows = append(w.Rows, r.Workload)
+	for _, m := range matching[begin:end] {
+		w.Rows = append(w.Rows, t.rows[m.row].Workload)
 	}
 	return w
 }

@@ -27,7 +27,7 @@ func ofDeployment(namespace, name string) *workloadresizerv1.HoldScope {
 // TestBreaker makes so many resizes hurt that sizing stops, kills the leader, and resets the breakers.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1.25, fmt.Sprintf("guard: {window: 2m, unready: %v, maxUnproven: 100%%}", unready)))
+	s := newSuite(t, localcluster.Options{Nodes: "n4=2"}, configOf(1.25, fmt.Sprintf("guard: {window: 15m, unready: %v, maxUnproven: 100%%}", unready)))
 	leader := s.serve(t, nil)
 	s.apply(t, (&workload{name: "web", replicas: 3, work: calm}).manifest("breaker"))
 	s.hurtAll(t, "breaker", "web", 3)

@@ -141,6 +141,7 @@ func TestGrowth(t *testing.T) {
 		if got := len(c.stored()); got < 4 {
 			t.Fatalf("%d shards", got)
 		}
+		c.caught()
 		c.pass(b, 2*period)
 		c.same(b.store, a.store)
 	})

@@ -168,6 +168,24 @@ func (c *cluster) stored() map[string]*corev1.ConfigMap {
 	return all
 }
 
+// caught waits until the API server has what was written in memory, where those that do not lead read it.
+func (c *cluster) caught() {
+	c.Helper()
+	written := c.stored()
+	localcluster.Eventually(c, "what was written in the memory of the API server", func() error {
+		for name, want := range written {
+			got, err := c.api().Get(c.Context(), name, metav1.GetOptions{ResourceVersion: cached})
+			if err != nil {
+				return err
+			}
+			if got.ResourceVersion != want.ResourceVersion {
+				return fmt.Errorf("%s has the version %s, want %s", name, got.ResourceVersion, want.ResourceVersion)
+			}
+		}
+		return nil
+	})
+}
+
 // stores checks the names of the ConfigMaps.
 func (c *cluster) stores(want ...string) {
 	c.Helper()
@@ -308,6 +326,7 @@ func TestKeeper(t *testing.T) {
 		for len(read) > 0 {
 			<-read
 		}
+		c.caught()
 		c.pass(b, Interval/writes+period)
 		c.equal(b.store, a.store)
 		if len(read) == 0 {

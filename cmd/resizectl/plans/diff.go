@@ -1,8 +1,7 @@
 package plans
 
 import (
-	"maps"
-
+	"google.golang.org/protobuf/proto"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
@@ -10,28 +9,38 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Outcome is what comes of a plan: the decision, and the sizes of the containers by name.
-type Outcome struct {
-	decision workloadresizerv1.Decision
-	sizes    map[string]*workloadresizerv1.Resources
-}
+// Outcome is what comes of a plan: the decision, and the sizes of the containers. Two outcomes are the same if they are equal. It takes few
+// bytes, since a preview with assumptions keeps those of all pods.
+type Outcome string
 
 // OutcomeOf returns the outcome of a plan.
 func OutcomeOf(plan *workloadresizerv1.Plan) Outcome {
-	o := Outcome{plan.GetDecision(), map[string]*workloadresizerv1.Resources{}}
+	o := &workloadresizerv1.Plan{Decision: plan.GetDecision()}
 	for _, c := range plan.GetContainers() {
-		if o.sizes[c.GetName()] = c.GetCurrent(); o.decision == workloadresizerv1.Decision_DECISION_RESIZE {
-			o.sizes[c.GetName()] = c.GetDesired()
+		size := c.GetCurrent()
+		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE {
+			size = c.GetDesired()
 		}
+		o.Containers = append(o.Containers, &workloadresizerv1.ContainerPlan{Name: c.GetName(), Current: size})
 	}
-	return o
+	packed, err := proto.MarshalOptions{Deterministic: true}.Marshal(o)
+	if err != nil {
+		panic(err) // These are parts of a message that was read.
+	}
+	return Outcome(packed)
 }
 
-// Is reports whether another outcome is the same.
-func (o Outcome) Is(other Outcome) bool {
-	return o.decision == other.decision && maps.EqualFunc(o.sizes, other.sizes, func(a, b *workloadresizerv1.Resources) bool {
-		return maps.Equal(a.GetRequests(), b.GetRequests()) && maps.Equal(a.GetLimits(), b.GetLimits())
-	})
+// read returns the decision, and the sizes of the containers by name.
+func (o Outcome) read() (workloadresizerv1.Decision, map[string]*workloadresizerv1.Resources) {
+	var plan workloadresizerv1.Plan
+	if err := proto.Unmarshal([]byte(o), &plan); err != nil {
+		panic(err) // OutcomeOf wrote it.
+	}
+	sizes := map[string]*workloadresizerv1.Resources{}
+	for _, c := range plan.GetContainers() {
+		sizes[c.GetName()] = c.GetCurrent()
+	}
+	return plan.GetDecision(), sizes
 }
 
 // Diff is the plan of a pod with assumptions, and the outcome of the one without.
@@ -43,11 +52,14 @@ type Diff struct {
 // diffRow is a container in a diff.
 type diffRow struct {
 	row
-	without, with Outcome
+	// decided is the decision without the assumptions.
+	decided workloadresizerv1.Decision
+	// without and with are the sizes of the container.
+	without, with *workloadresizerv1.Resources
 }
 
 func (r diffRow) change(of func(*workloadresizerv1.Resources) map[string]string, name string) any {
-	return print.Change(of(r.without.sizes[r.GetName()])[name], of(r.with.sizes[r.GetName()])[name])
+	return print.Change(of(r.without)[name], of(r.with)[name])
 }
 
 // diffColumn is a column of plans in a diff.
@@ -62,10 +74,10 @@ var diffColumns = []objects.Column[diffRow]{
 	diffColumn("Node", row.GetNode),
 	diffColumn("Type", row.GetNodeType),
 	objects.Text("Decision", func(r diffRow) string {
-		if without := print.Decision(r.without.decision); r.without.decision != r.with.decision {
-			return without + " → " + print.Decision(r.with.decision)
+		if r.decided != r.GetDecision() {
+			return print.Decision(r.decided) + " → " + print.Decision(r.GetDecision())
 		}
-		return print.Decision(r.with.decision)
+		return print.Decision(r.GetDecision())
 	}),
 	objects.Cell("CPU", func(r diffRow) any { return r.change(requests, "cpu") }),
 	objects.Cell("Memory", func(r diffRow) any { return r.change(requests, "memory") }),
@@ -79,9 +91,10 @@ var diffColumns = []objects.Column[diffRow]{
 func DiffTable(diffs ...Diff) *metav1.Table {
 	var all []diffRow
 	for _, d := range diffs {
-		with := OutcomeOf(d.With)
+		decided, without := d.Without.read()
+		_, with := OutcomeOf(d.With).read()
 		for _, r := range rowsOf(nil, d.With) {
-			all = append(all, diffRow{r, d.Without, with})
+			all = append(all, diffRow{r, decided, without[r.GetName()], with[r.GetName()]})
 		}
 	}
 	return objects.Table(diffColumns, all...)

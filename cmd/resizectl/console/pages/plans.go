@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"net/http"
 	"net/url"
 	"slices"
@@ -84,14 +85,14 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 // plan plans all pods in a namespace, or in all of them. With assumptions, it plans without them first.
 func plan(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
 	all := &planned{at: time.Now()}
-	without := map[string]plans.Outcome{}
+	without, seed := map[uint64]plans.Outcome{}, maphash.MakeSeed()
 	if what != nil {
 		stream := c.PreviewPlans(ctx, namespace)
 		for plan, err := range stream.All() {
 			if err != nil {
 				return nil, err
 			}
-			without[podKey(plan)] = plans.OutcomeOf(plan)
+			without[podKey(seed, plan)] = plans.OutcomeOf(plan)
 		}
 		all.without = stream.Summary()
 	}
@@ -102,7 +103,7 @@ func plan(ctx context.Context, c *client.Client, namespace string, what *workloa
 		}
 		if what != nil {
 			// Of a pod that has come meanwhile, nothing is known without the assumptions.
-			if o, ok := without[podKey(plan)]; ok && !o.Is(plans.OutcomeOf(plan)) {
+			if o, ok := without[podKey(seed, plan)]; ok && o != plans.OutcomeOf(plan) {
 				if all.differing++; len(all.diffs) < mostPlanned {
 					all.diffs = append(all.diffs, plans.Diff{Without: o, With: plan})
 				}
@@ -117,9 +118,9 @@ func plan(ctx context.Context, c *client.Client, namespace string, what *workloa
 	return all, nil
 }
 
-// podKey identifies the pod of a plan.
-func podKey(plan *workloadresizerv1.Plan) string {
-	return plan.GetNamespace() + "/" + plan.GetPod() + "/" + plan.GetUid()
+// podKey identifies the pod of a plan in few bytes. The seed is random, so that nobody can choose names with the same key.
+func podKey(seed maphash.Seed, plan *workloadresizerv1.Plan) uint64 {
+	return maphash.String(seed, plan.GetNamespace()+"/"+plan.GetPod()+"/"+plan.GetUid())
 }
 
 func plansView(o *print.Output, all *planned, values url.Values) any {

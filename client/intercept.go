@@ -122,8 +122,8 @@ func filled(request proto.Message, name protoreflect.Name, value func() string) 
 // answers is the key of how many bytes the answers in a context may still have.
 type answers struct{}
 
-// LimitAnswers returns a context in which all answers of unary calls together may have so many bytes. After that, calls fail with
-// RESOURCE_EXHAUSTED. It is for programs that keep whole lists of a server that they do not trust.
+// LimitAnswers returns a context in which all answers of unary calls together may take so many bytes of memory, roughly. After that, calls
+// fail with RESOURCE_EXHAUSTED. It is for programs that keep whole lists of a server that they do not trust.
 func LimitAnswers(ctx context.Context, bytes int64) context.Context {
 	left := &atomic.Int64{}
 	left.Store(bytes)
@@ -136,8 +136,42 @@ func limitUnary(ctx context.Context, method string, req, reply any, cc *grpc.Cli
 	}
 	left, limited := ctx.Value(answers{}).(*atomic.Int64)
 	answer, known := reply.(proto.Message)
-	if limited && known && left.Add(-int64(proto.Size(answer))) < 0 {
+	if limited && known && left.Add(-weight(answer)) < 0 {
 		return status.Error(codes.ResourceExhausted, "the server's answers are larger than this program keeps")
 	}
 	return nil
+}
+
+// messageBytes is how many bytes of memory a message takes next to those of its fields, roughly: one without fields has two bytes on the wire.
+const messageBytes = 128
+
+// weight returns how many bytes of memory a message takes, roughly.
+func weight(m proto.Message) int64 {
+	return int64(proto.Size(m)) + messageBytes*messages(m.ProtoReflect())
+}
+
+// messages returns how many messages there are in a message, with itself.
+func messages(m protoreflect.Message) int64 {
+	count := int64(1)
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.IsMap():
+			count += int64(value.Map().Len()) // An entry is a message, too.
+			if field.MapValue().Message() != nil {
+				value.Map().Range(func(_ protoreflect.MapKey, one protoreflect.Value) bool {
+					count += messages(one.Message())
+					return true
+				})
+			}
+		case field.Message() == nil:
+		case field.IsList():
+			for i := range value.List().Len() {
+				count += messages(value.List().Get(i).Message())
+			}
+		default:
+			count += messages(value.Message())
+		}
+		return true
+	})
+	return count
 }

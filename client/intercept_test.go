@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -106,7 +107,7 @@ func TestEndlessLists(t *testing.T) {
 		pages   int
 	}{
 		{"a page that follows itself", func(string) string { return "again" }, codes.DataLoss, 2},
-		{"more than the caller keeps", func(token string) string { return token + "x" }, codes.ResourceExhausted, 10},
+		{"more than the caller keeps", func(token string) string { return token + "x" }, codes.ResourceExhausted, 8},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			server := &endless{follows: tc.follows}
@@ -120,5 +121,34 @@ func TestEndlessLists(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestWeight checks that messages count that take memory although they have hardly any bytes.
+func TestWeight(t *testing.T) {
+	empty := make([]*workloadresizerv1.WorkloadSummary, 1000)
+	for i := range empty {
+		empty[i] = &workloadresizerv1.WorkloadSummary{Savings: &workloadresizerv1.Savings{}}
+	}
+	answer := &workloadresizerv1.ListNodesResponse{Nodes: []*workloadresizerv1.NodeSummary{{Name: "n", Resources: map[string]*workloadresizerv1.NodeShare{"cpu": {Allocatable: "4"}}}}}
+	if got, want := weight(answer), int64(proto.Size(answer)+4*messageBytes); got != want { // The answer, the node, the entry and its value.
+		t.Errorf("%d, want %d", got, want)
+	}
+	if got := weight(&workloadresizerv1.ListWorkloadsResponse{Workloads: empty}); got < 2000*messageBytes {
+		t.Errorf("1000 empty workloads take %d bytes", got)
+	}
+}
+
+func BenchmarkWeight(b *testing.B) {
+	answer := &workloadresizerv1.ListWorkloadsResponse{}
+	for range 10_000 {
+		both := &workloadresizerv1.ResourceAmounts{Cpu: "1", Memory: "1Gi"}
+		answer.Workloads = append(answer.Workloads, &workloadresizerv1.WorkloadSummary{
+			Savings: &workloadresizerv1.Savings{Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, Authored: both, Requested: both, Saved: both, Used: both},
+			Pods:    []*workloadresizerv1.PodCount{{Code: "AlreadyAligned", Pods: 3}},
+		})
+	}
+	for b.Loop() {
+		weight(answer)
 	}
 }

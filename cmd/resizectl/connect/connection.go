@@ -90,7 +90,7 @@ func (c *Connection) Open(ctx context.Context, methods ...string) (*Opened, erro
 	return &Opened{c, server, id}, nil
 }
 
-// mostAnswers is how many bytes the answers to one question may have: many times those of a cluster with 10,000 workloads.
+// mostAnswers is how many bytes of memory the answers to one question may take: many times those of a cluster with 10,000 workloads.
 const mostAnswers = 128 << 20
 
 // Ask runs ask like Call. It fails if the answers of the server have no end.

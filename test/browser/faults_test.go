@@ -107,6 +107,16 @@ func (w *world) hidden(t *testing.T) {
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
 	c.signal(syscall.SIGCONT)
 	b.fresh()
+
+	// It goes where somebody has clicked as soon as it is heard.
+	hide("true")
+	c.signal(syscall.SIGSTOP)
+	hide("false")
+	b.leads("/workloads")
+	js[bool](b, `document.querySelector("nav a[href='/nodes']").click(); true`)
+	c.signal(syscall.SIGCONT)
+	b.until("the page that was clicked", `location.pathname === "/nodes"`)
+	b.clean("the page")
 }
 
 // gone ends the console in each way in which people end it while pages are open. Another process may have its port after that.
@@ -142,9 +152,13 @@ func (w *world) gone(t *testing.T) {
 // leads checks that the links and forms of a page at a path lead nowhere.
 func (b *tab) leads(path string) {
 	b.Helper()
-	js[bool](b, `document.querySelector("nav a").click(); document.querySelector("form.search").requestSubmit(); true`)
-	time.Sleep(time.Second) // Nothing shows that a browser does not begin to load a page.
-	if got := js[string](b, "location.pathname"); got != path {
-		b.Errorf("a link of %s leads to %s of the process that has the port now", path, got)
+	if !js[bool](b, `{
+	  const stopped = [];
+	  for (const name of ["click", "submit"]) addEventListener(name, (event) => stopped.push(event.defaultPrevented), {once: true});
+	  document.querySelector("nav a").click();
+	  document.querySelector("form.search").requestSubmit();
+	  stopped.length === 2 && stopped.every((one) => one);
+	}`) {
+		b.Errorf("a link or form of %s leads to the process that has the port now", path)
 	}
 }

@@ -82,7 +82,7 @@ func TestRatioRefused(t *testing.T) {
 	}
 }
 
-// TestOverriddenRatio checks that the page of a type says how an override is removed, where there is one.
+// TestOverriddenRatio checks that the page of a type says how an override is removed, where there is one, and what that would change.
 func TestOverriddenRatio(t *testing.T) {
 	for _, tc := range []struct {
 		ratios *workloadresizerv1.ListRatiosResponse
@@ -91,6 +91,9 @@ func TestOverriddenRatio(t *testing.T) {
 		_, body := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(tc.ratios)).Serve(t)).get("/nodes?type=n4")
 		if got := strings.Contains(body, "resizectl ratios delete n4"); got != tc.want {
 			t.Errorf("it says how to remove an override: %t, want %t:\n%s", got, tc.want, body)
+		}
+		if got := strings.Contains(html.UnescapeString(body), `<a href="/plans?plan=1&ratios=n4%3D1.25%2F1">What would change without the override</a>`); got != tc.want {
+			t.Errorf("it leads to the plans without the override: %t, want %t:\n%s", got, tc.want, body)
 		}
 	}
 }

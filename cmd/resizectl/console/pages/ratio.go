@@ -29,8 +29,8 @@ type ratioView struct {
 	Problem    string
 	Suggestion []note
 	Samples    []table
-	// Impact leads to what accepting the suggestion would change; nil if there is none.
-	Impact *link
+	// Impact leads to what accepting the suggestion would change, and Without to what removing the override would; nil if there is none.
+	Impact, Without *link
 }
 
 // speed is how many times as fast as the baseline somebody says that a node type is.
@@ -74,6 +74,7 @@ func ratioOf(o *print.Output, nodeType string, all *ratioTable, read part[[]*wor
 		if r.GetBaseline() {
 			v.Says = "It is the baseline, with which benchmarks compare all other node types."
 		}
+		v.Without = withoutOverride(r)
 		for i, candidate := range r.GetCandidates() {
 			v.Speeds = append(v.Speeds, speed{
 				Name: segments(print.Provenance(candidate.GetProvenance())), Used: i == 0 && r.GetImplausible() == "", value: candidate.GetCpuPerf() / baseline,
@@ -120,6 +121,16 @@ func impactOf(s *workloadresizerv1.Suggestion) *link {
 		return nil
 	}
 	return &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())}})}
+}
+
+// withoutOverride leads to the plans that would be made if the override of a ratio were removed. It is nil if there is none, or no other source
+// has the ratio.
+func withoutOverride(r *workloadresizerv1.Ratio) *link {
+	all := r.GetCandidates()
+	if len(all) < 2 || all[0].GetProvenance().GetSource() != ratios.OverrideSource {
+		return nil
+	}
+	return &link{Name: "What would change without the override", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(r.GetNodeType(), all[1].GetCpuPerf(), all[1].GetMemoryPerf())}})}
 }
 
 // ratioArgument returns the performances of a node type as commands take them.

@@ -329,14 +329,12 @@ test-vpa: bin/gotestsum ## Compare recommendations with those of the VPA's own c
 test-vpas:
 	@export TRACE='$(abspath $(TRACE))'; $(call go_test,./...,,test/bench/vpa)
 
-# Where "make test-console" writes pictures of the pages; nowhere without it.
-SHOTS ?=
-# For how long it stops a console.
-STOP ?= 0
+# Where "make test-console" writes pictures of the pages, for how long it stops a console, or both: flags of the tests.
+TEST_CONSOLE ?=
 
 .PHONY: test-console
-test-console: build browsers bin/axe.js bin/gotestsum bin/kubectl bin/metrics-server ## Look at the pages of "resizectl console" with Chromium and Firefox (SHOTS=DIR STOP=10m). Takes 10 minutes.
-	@$(call go_test,./...,-count=1 -timeout=60m -args -stop $(STOP)$(if $(SHOTS), -shots '$(abspath $(SHOTS))'),test/browser,testname)
+test-console: build browsers bin/axe.js bin/gotestsum bin/kubectl bin/metrics-server ## Look at the pages of "resizectl console" with Chromium and Firefox (TEST_CONSOLE='-stop 10m -shots DIR'). Takes 10 minutes.
+	@$(call go_test,./...,-count=1 -timeout=60m -args $(TEST_CONSOLE),test/browser,testname)
 
 # How long "make bench-console" looks at a page.
 BENCH_CONSOLE ?= -hold 1h

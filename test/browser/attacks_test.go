@@ -81,10 +81,10 @@ func (w *world) others(t *testing.T) {
 	for _, host := range []string{"evil.example", "localhost", "other.localhost", "127.0.0.1"} {
 		t.Run("a page of "+host, func(t *testing.T) {
 			b := chrome.open(t)
-			answers := map[string]int64{}
+			asked := false
 			listen(b, func(e *network.EventResponseReceived) {
 				if strings.HasPrefix(e.Response.URL, c.base) {
-					answers[e.Response.URL] = max(answers[e.Response.URL], 1)
+					asked = true
 					if e.Response.Status < 400 {
 						t.Errorf("%s is answered with %d", e.Response.URL, e.Response.Status)
 					}
@@ -97,7 +97,7 @@ func (w *world) others(t *testing.T) {
 				t.Errorf("it has read %q", got)
 			}
 			b.mu.Lock()
-			if len(answers) == 0 {
+			if !asked {
 				t.Error("the console was not asked, so that this proves nothing")
 			}
 			b.mu.Unlock()

@@ -135,7 +135,7 @@ func (b *tab) clean(what string) {
 // call sends a command to the browser.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, localcluster.Patience)
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
 	defer cancel()
 	result, err := chromedp.Call(ctx, command, params)
 	if err != nil {
@@ -159,7 +159,7 @@ func (b *tab) scheme(name string) {
 // visit opens an address, and waits until it is loaded.
 func (b *tab) visit(address string) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, localcluster.Patience)
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 		b.Fatalf("visit %s: %v", address, err)
@@ -168,7 +168,7 @@ func (b *tab) visit(address string) {
 
 // eval returns what a script returns, once its promise is fulfilled.
 func eval[T any](b *tab, script string) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, localcluster.Patience)
+	ctx, cancel := context.WithTimeout(b.ctx, *patience)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise, func(p *runtime.EvaluateParams) { p.UserGesture = new(true) }))
 }

@@ -103,7 +103,7 @@ func (w *world) hidden(t *testing.T) {
 	hide("true")
 	c.signal(syscall.SIGSTOP)
 	hide("false")
-	b.leads("/workloads")
+	b.leadsNowhere("/workloads")
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
 	c.signal(syscall.SIGCONT)
 	b.fresh()
@@ -112,7 +112,7 @@ func (w *world) hidden(t *testing.T) {
 	hide("true")
 	c.signal(syscall.SIGSTOP)
 	hide("false")
-	b.leads("/workloads")
+	b.leadsNowhere("/workloads")
 	js[bool](b, `document.querySelector("nav a[href='/nodes']").click(); true`)
 	c.signal(syscall.SIGCONT)
 	b.until("the page that was clicked", `location.pathname === "/nodes"`)
@@ -142,15 +142,15 @@ func (w *world) gone(t *testing.T) {
 			}
 			for path, b := range map[string]*tab{"/workloads": live, "/plans": once, "/missing": missing} {
 				b.until(path+" to say so", `document.getElementById("alive").textContent.startsWith(`+quote(says)+`)`)
-				b.leads(path)
+				b.leadsNowhere(path)
 			}
 			live.picture("ended by " + name)
 		})
 	}
 }
 
-// leads checks that the links and forms of a page at a path lead nowhere.
-func (b *tab) leads(path string) {
+// leadsNowhere checks that the links and forms of a page at a path lead nowhere.
+func (b *tab) leadsNowhere(path string) {
 	b.Helper()
 	if !js[bool](b, `{
 	  const stopped = [];

@@ -106,7 +106,7 @@ func (w *world) filters(t *testing.T) {
 	js[bool](b, `document.querySelector("main [name=q]").focus(); true`)
 	b.press("DB\r")
 	at("/workloads?q=DB")
-	b.says("1 of 1 that match")
+	b.says("1 of 1 workloads that match")
 	js[bool](b, `{ const s = document.querySelector("[name=decision]"); s.value = "aligned"; s.dispatchEvent(new Event("change", {bubbles: true})); } true`)
 	at("/workloads?q=DB&decision=aligned")
 	if got := js[string](b, `document.querySelector("main [name=q]").value + document.querySelector("[name=decision]").value`); got != "DBaligned" {

@@ -16,7 +16,7 @@ func subjects(w *world, t *testing.T) []struct{ path, says string } {
 		{"/", "Authored"},
 		{"/workloads", "deployment/web"},
 		{"/workloads?namespace=" + namespace + "&order=pods+desc", "deployment/web"},
-		{"/workloads/" + namespace + "/Deployment/web", "In the last 30 days"},
+		{"/workloads/" + namespace + "/Deployment/web", "Requests and savings in the last 30 days"},
 		{"/pods/" + namespace + "/" + w.pod(t), "Why, step by step"},
 		{"/nodes", "n2d (baseline)"},
 		{"/nodes?type=n4", "How fast n4 is"},

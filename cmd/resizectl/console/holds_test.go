@@ -42,10 +42,19 @@ func TestHolds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("old", func(t *testing.T) {
+		r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Problem: "the API server is away"})).Serve(t))
+		if _, body := r.get("/workloads/shop/Deployment/web"); !strings.Contains(body, "that could be read: the API server is away") {
+			t.Errorf("the page does not say that holds are old: %s", body)
+		}
+	})
 	t.Run("unknown", func(t *testing.T) {
 		r := start(t, cmdtest.Answering(scripted(), cmdtest.Fails("ListHolds", status.Error(codes.PermissionDenied, "no"))).Serve(t))
-		if got := r.copied("/workloads/shop/Deployment/web"); !slices.Contains(got, "resizectl pause deployment/web -n shop") {
+		if got := r.copied("/workloads/shop/Deployment/web"); !slices.Contains(got, "resizectl resume deployment/web -n shop") {
 			t.Errorf("the commands are %q", got)
+		}
+		if _, body := r.get("/workloads/shop/Deployment/web"); !strings.Contains(body, "Whether it is paused or restored is not known: ") {
+			t.Errorf("the page does not say that holds are unknown: %s", body)
 		}
 	})
 }

@@ -24,8 +24,8 @@ func TestManyNodes(t *testing.T) {
 		{"/nodes", []string{"1 to 100 of 250 nodes.", ">node-000<", ">node-099<", `href="/nodes?from=100" rel="next"`}, []string{">node-100<", `rel="prev"`}},
 		{"/nodes?from=200", []string{"201 to 250 of 250 nodes.", ">node-249<", `href="/nodes?from=100" rel="prev"`}, []string{">node-199<", `rel="next"`}},
 		{"/nodes?from=900", []string{"201 to 250 of 250 nodes."}, nil},
-		{"/nodes?type=c3", []string{"1 to 100 of 125 nodes of this type, of 250.", ">node-199<", `href="/nodes?from=100&type=c3" rel="next"`}, []string{">node-000<"}},
-		{"/nodes?type=c3&from=100", []string{"101 to 125 of 125 nodes of this type, of 250.", `href="/nodes?type=c3" rel="prev"`}, nil},
+		{"/nodes?type=c3", []string{"1 to 100 of 125 (this type; 250 nodes in all).", ">node-199<", `href="/nodes?from=100&type=c3" rel="next"`}, []string{">node-000<"}},
+		{"/nodes?type=c3&from=100", []string{"101 to 125 of 125 (this type; 250 nodes in all).", `href="/nodes?type=c3" rel="prev"`}, nil},
 	} {
 		_, body := r.get(tc.path)
 		body = html.UnescapeString(body)

@@ -82,7 +82,7 @@ func TestTrend(t *testing.T) {
 		if want := "Cost at the prices of the nodes (USD an hour, mean of each day): authored 2 on 2026-11-23, applied 1.5 on 2026-11-23"; found[2][2] != want {
 			t.Errorf("%s says %q, want %q", path, found[2][2], want)
 		}
-		if want := "Saved, authored minus applied: 300 core-hours and 300 GiB-hours of requests, worth 15.00 USD at the prices of the nodes, in the 30h in which the leader counted."; !strings.Contains(body, want) {
+		if want := "Saved: 300 core-hours and 300 GiB-hours of requests (authored minus applied), worth 15.00 USD at the prices of the nodes. Counted for 30 hours."; !strings.Contains(body, want) {
 			t.Errorf("%s does not say %q:\n%s", path, want, body)
 		}
 	}
@@ -193,7 +193,7 @@ func TestUnknownAmounts(t *testing.T) {
 	next.SinceTime, next.KnownDuration, next.Saved, next.AuthoredCost, next.RequestedCost = day.GetUntilTime(), durationpb.New(2*time.Hour), both("10", "10Gi"), new(3.0), new(2.0)
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
 	_, body = r.get("/workloads/shop/Deployment/web")
-	for _, want := range []string{"worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 120m of that, and the worth is of these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
+	for _, want := range []string{"worth 2.00 USD at the prices of the nodes. Counted for 3 hours. Prices were known for only 2 hours of that, and the amount of money is for these.", `"name":"Authored","dashed":true,"amounts":[null,3]`} {
 		if !strings.Contains(html.UnescapeString(body), want) {
 			t.Errorf("with prices since the second day, there is no %q:\n%s", want, body)
 		}

@@ -28,6 +28,7 @@ type Column[R any] struct {
 	cell    func(R) any
 	wide    bool
 	ifAny   bool
+	count   bool
 	roomFor string
 }
 
@@ -41,7 +42,9 @@ func Text[R any](header string, of func(R) string) Column[R] {
 
 // Count returns a column of numbers.
 func Count[R any](header string, of func(R) int64) Column[R] {
-	return Cell(header, func(r R) any { return strconv.FormatInt(of(r), 10) })
+	c := Cell(header, func(r R) any { return strconv.FormatInt(of(r), 10) })
+	c.count = true
+	return c
 }
 
 // Wide makes it a column of -o wide.
@@ -107,6 +110,9 @@ func (k Kind[M, R]) definitions(header func(Column[R]) string) []metav1.TableCol
 	all := make([]metav1.TableColumnDefinition, len(k.Columns))
 	for i, c := range k.Columns {
 		all[i] = metav1.TableColumnDefinition{Name: header(c), Type: "string"}
+		if c.count {
+			all[i].Type = "integer"
+		}
 		if c.wide {
 			all[i].Priority = 1
 		}

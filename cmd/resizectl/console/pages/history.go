@@ -15,6 +15,7 @@ import (
 	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // mostEntries is how many entries the page has at most.
@@ -63,7 +64,7 @@ var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {N
 // change with the minute, so that the addresses of older pages do not change each time the page is read.
 func entriesRequest(values url.Values, now time.Time) (*workloadresizerv1.ListEntriesRequest, error) {
 	filter := journal.Filter{
-		Namespace: values.Get("namespace"), ActedBy: values.Get("actor"), Since: values.Get("since"),
+		Namespace: values.Get("namespace"), ActedBy: values.Get("actor"), Since: values.Get("since"), Until: values.Get("until"),
 		Kinds: slices.DeleteFunc(slices.Clone(values["kind"]), func(word string) bool { return word == "" }),
 	}
 	if err := about(&filter, values.Get("workload")); err != nil {
@@ -118,11 +119,12 @@ func historyView(all *history, values url.Values) any {
 		Entries                    []entryView
 		Kinds, Spans               []choice
 		Namespace, Workload, Actor string
+		Until                      string
 		Newest, Older              string
 		Filtered                   bool
 		Problem                    string
 	}{
-		Entries: entryViews(all.entries), Namespace: values.Get("namespace"), Workload: values.Get("workload"), Actor: values.Get("actor"),
+		Entries: entryViews(all.entries), Namespace: values.Get("namespace"), Workload: values.Get("workload"), Actor: values.Get("actor"), Until: values.Get("until"),
 		Spans: chosen(spans, values.Get("since")), Problem: all.problem,
 	}
 	for _, word := range print.Each(journal.Kinds, print.EntryKind) {
@@ -159,6 +161,14 @@ func chosen(all []choice, value string) []choice {
 	return all
 }
 
+// withChosen returns values to choose from, with the chosen one: what has it may be gone meanwhile.
+func withChosen(all []string, value string) []string {
+	if value == "" || slices.Contains(all, value) {
+		return all
+	}
+	return append(slices.Clip(all), value)
+}
+
 // entryView is an entry of the journal.
 type entryView struct {
 	Key, Kind  string
@@ -175,19 +185,16 @@ type entryView struct {
 	Gap, Bad               bool
 }
 
-// byItself is the author of what nobody asked for. Pages say only what others did.
-const byItself = "workload-resizer"
-
 // obvious are the reasons that say no more than the kind of an entry.
-var obvious = map[workloadresizerv1.JournalEntryKind]string{
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE:   "Resized",
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT:   "Reverted",
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION: "Evicted",
+var obvious = map[workloadresizerv1.JournalEntryKind]contract.Reason{
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE:   contract.Resized,
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT:   contract.Reverted,
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION: contract.Evicted,
 }
 
 // whyOf returns why something happened; empty if its kind says it.
 func whyOf(e *workloadresizerv1.JournalEntry) string {
-	if e.GetReason() != "" && e.GetReason() == obvious[e.GetKind()] {
+	if e.GetReason() != "" && contract.Reason(e.GetReason()) == obvious[e.GetKind()] {
 		return e.GetMessage()
 	}
 	return journal.Reason(e)
@@ -202,7 +209,7 @@ func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()),
 			Message: segments(print.OneLine(whyOf(e))), Gap: journal.IsGap(e),
 		}
-		if author := e.GetAuthor(); author != byItself {
+		if author := e.GetAuthor(); author != contract.FieldManager { // Otherwise, nobody asked for it.
 			v.Author = print.OneLine(author)
 		}
 		v.Bad = !v.Gap && journal.StyleOf(e) != print.Plain
@@ -235,6 +242,3 @@ func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 	}
 	return views
 }
-
-// number returns a number.
-func number(n int64) string { return strconv.FormatInt(n, 10) }

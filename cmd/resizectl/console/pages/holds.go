@@ -8,9 +8,18 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// holdTable returns holds as a table.
+// holdTable returns holds as a table, which leads to the pages of what they cover.
 func holdTable(o *print.Output, held []*workloadresizerv1.Hold) table {
-	return tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, nil)
+	return tableOf(holds.Kind(o).Table(held...), false, func(row int) string { return held[row].GetKind().String() + held[row].GetScope().String() }, func(row int, column, _ string) string {
+		switch s := held[row].GetScope(); column {
+		case "Workload":
+			of := s.GetWorkload()
+			return workloadPath(of.GetNamespace(), &workloadresizerv1.Workload{Kind: of.GetKind(), Name: of.GetName()})
+		case "Pod":
+			return podPath(s.GetPod().GetNamespace(), s.GetPod().GetName())
+		}
+		return ""
+	})
 }
 
 // scopeOf returns the scope of a workload.
@@ -47,8 +56,8 @@ var ends = map[workloadresizerv1.HoldKind]struct{ title, command string }{
 }
 
 // holdActions returns what a person can do with a workload that holds cover: end them, or make one that does not exist yet. A restore
-// takes precedence over a pause.
-func holdActions(o *print.Output, held []*workloadresizerv1.Hold, scope *workloadresizerv1.HoldScope) (all []action) {
+// takes precedence over a pause. If it is not known which cover it, any may.
+func holdActions(o *print.Output, held []*workloadresizerv1.Hold, scope *workloadresizerv1.HoldScope, known bool) (all []action) {
 	add := func(title, command string, scope *workloadresizerv1.HoldScope) {
 		if c := print.CommandOf(command, map[string]print.Command{"SCOPE": print.ScopeArguments(scope)}); c != nil {
 			all = append(all, action{title, actions(o, c)})
@@ -72,6 +81,9 @@ func holdActions(o *print.Output, held []*workloadresizerv1.Hold, scope *workloa
 	}
 	if !restored {
 		add("Give its pods what their authors wrote", "resizectl restore SCOPE", scope)
+	}
+	if !known {
+		add("End a pause, a restore or an open breaker", "resizectl resume SCOPE", scope)
 	}
 	return all
 }

@@ -74,6 +74,7 @@ func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
 		}
 	}
 	slices.Sort(types)
+	types = withChosen(types, ofType)
 	if ofType != "" {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(n *workloadresizerv1.NodeSummary) bool { return n.GetNodeType() != ofType })
 	}
@@ -108,9 +109,9 @@ func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
 		Rules:       sheet("Rules", ratios.RuleTable(rules)),
 		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
 		Types: types, Type: ofType, Shown: in, All: len(all.nodes.Value),
-		Actions:  ratioActions(o, known, all.suggestions.Value, ofType),
-		Ratio:    ratioOf(o, ofType, &all.ratios.Value, all.suggestions),
-		Warnings: eachNote(append(ratios.UnusedWarnings(known, rules...), ratios.SourceWarnings(all.ratios.Value.GetSources())...), func(text string) note { return noteOf(o, "", text) }),
+		Actions:  ratioActions(o, &all.ratios, all.suggestions.Value, ofType),
+		Ratio:    ratioOf(o, ofType, &all.ratios, all.suggestions),
+		Warnings: eachNote(append(ratios.UnusedWarnings(known, rules...), ratios.SourceWarnings(all.ratios.Value.GetSources())...), func(text string) note { return warningNote(o, text) }),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -158,7 +159,7 @@ func podCounts(counts []*workloadresizerv1.PodCount) table {
 			Key: n.GetDecision().String() + "/" + n.GetCode(),
 			Cells: []cell{
 				{Text: print.Decision(n.GetDecision()), Href: path("/workloads", filter)},
-				{Text: print.OrAbsent(print.OneLine(n.GetCode()))}, {Text: number(n.GetPods()), Class: "number"},
+				{Text: print.OrAbsent(print.OneLine(n.GetCode()))}, {Text: strconv.FormatInt(n.GetPods(), 10), Class: "number"},
 			},
 		})
 	}
@@ -203,7 +204,7 @@ func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
 		v.Rows = append(v.Rows, sumRow{row.name, row.means, print.CPU.Amount(row.of.GetCpu()), print.Memory.Amount(row.of.GetMemory()), cost})
 	}
 	if n := s.GetUnknownPods(); n > 0 {
-		v.Unknown = "Used leaves out " + number(n) + " of " + print.CountOf(s.GetPods(), "pod") + ": " + unmeasured + "."
+		v.Unknown = "Used leaves out " + strconv.FormatInt(n, 10) + " of " + print.CountOf(s.GetPods(), "pod") + ": " + unmeasured + "."
 	}
 	return v
 }

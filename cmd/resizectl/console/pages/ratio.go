@@ -24,6 +24,8 @@ type ratioView struct {
 	One    float64
 	// Ruled means that pods of a rule have another ratio.
 	Ruled bool
+	// Empty is why there are no speeds, if that is so.
+	Empty string
 	// Says is why nothing is suggested, if that is so.
 	Says       string
 	Problem    string
@@ -53,11 +55,12 @@ const speedWidth = 200
 func (speed) Width() int { return speedWidth }
 
 // ratioOf returns the view of a node type; nil without a node type.
-func ratioOf(o *print.Output, nodeType string, all *ratioTable, read part[[]*workloadresizerv1.Suggestion]) *ratioView {
-	if nodeType == "" {
+func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read part[[]*workloadresizerv1.Suggestion]) *ratioView {
+	if nodeType == "" || known.Problem != "" {
 		return nil
 	}
-	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "No benchmark suggests a ratio of it."}
+	all := &known.Value
+	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "No benchmark suggests a ratio of it.", Empty: "No source has a ratio of it."}
 	v.Ruled = slices.ContainsFunc(all.rules, func(rule *workloadresizerv1.RatioRule) bool {
 		return slices.ContainsFunc(rule.GetRatios(), func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
 	})
@@ -68,7 +71,11 @@ func ratioOf(o *print.Output, nodeType string, all *ratioTable, read part[[]*wor
 		}
 	}
 	for _, r := range all.GetRatios() {
-		if r.GetNodeType() != nodeType || baseline <= 0 {
+		if r.GetNodeType() != nodeType {
+			continue
+		}
+		if baseline <= 0 {
+			v.Empty = "Its speed cannot be compared: the baseline has no ratio. Its own ratio is in the table above."
 			continue
 		}
 		if r.GetBaseline() {
@@ -114,10 +121,13 @@ func suggestionOf(all []*workloadresizerv1.Suggestion, nodeType string) *workloa
 	return nil
 }
 
+// acceptable reports whether there is something in a suggestion to accept.
+func acceptable(s *workloadresizerv1.Suggestion) bool { return s.CpuPerf != nil && s.MemoryPerf != nil }
+
 // impactOf leads to the plans that would be made with a suggestion, which somebody has to ask for: they are about all pods. It is nil if
 // there is nothing to accept.
 func impactOf(s *workloadresizerv1.Suggestion) *link {
-	if s.CpuPerf == nil || s.MemoryPerf == nil {
+	if !acceptable(s) {
 		return nil
 	}
 	return &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())}})}
@@ -139,10 +149,11 @@ func ratioArgument(nodeType string, cpu, memory float64) string {
 }
 
 // ratioActions are what a person can do about the ratio of a node type.
-func ratioActions(o *print.Output, listed []*workloadresizerv1.Ratio, suggested []*workloadresizerv1.Suggestion, nodeType string) (all []action) {
-	if nodeType == "" {
+func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workloadresizerv1.Suggestion, nodeType string) (all []action) {
+	if nodeType == "" || read.Problem != "" {
 		return nil
 	}
+	listed := read.Value.GetRatios()
 	of := map[string]print.Command{"TYPE": print.Argument(nodeType), "RATIO": print.Argument(ratioArgument(nodeType, 1, 1))}
 	add := func(title, format string) {
 		if c := print.CommandOf(format, of); c != nil {
@@ -161,7 +172,7 @@ func ratioActions(o *print.Output, listed []*workloadresizerv1.Ratio, suggested 
 	}
 	if s := suggestionOf(suggested, nodeType); s != nil {
 		add("See what benchmarks suggest, and what that would change", "resizectl benchmark suggest TYPE")
-		if s.CpuPerf != nil {
+		if acceptable(s) {
 			add("Accept the suggestion", "resizectl benchmark accept TYPE")
 		}
 	}

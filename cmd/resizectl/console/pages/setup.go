@@ -69,7 +69,7 @@ func setupView(o *print.Output, all *setup) any {
 			v.Server = append(v.Server, statusNote(o, &line))
 		}
 	}
-	warning := func(text string) note { return noteOf(o, "", text) }
+	warning := func(text string) note { return warningNote(o, text) }
 	sources := setupPart{Title: "Sources of ratios", Problem: all.ratios.Problem, Empty: "No source of ratios has a problem.", Notes: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), warning)}
 	usages, feeds, suggestions := all.usage.Value, all.feeds.Value, all.suggestions.Value.GetSuggestions()
 	v.Parts = []setupPart{
@@ -88,9 +88,12 @@ func setupView(o *print.Output, all *setup) any {
 			Title: "Suggested ratios", Problem: all.suggestions.Problem, Empty: "Nothing is suggested.",
 			Table: tableOf(benchmarks.SuggestionKind(o).Table(suggestions...), true, func(row int) string { return suggestions[row].GetNodeType() }, nil),
 			Notes: eachNote(suggestions, func(s *workloadresizerv1.Suggestion) note {
-				title := print.OneLine(s.GetNodeType()) + ": look at the suggestion, then accept it"
+				title, accept := ": nothing to accept yet; look at what was measured", print.Command(nil)
 				of := map[string]print.Command{"TYPE": print.Argument(s.GetNodeType())}
-				n := noteOf(o, "", title, present(print.CommandOf("resizectl benchmark suggest TYPE", of), print.CommandOf("resizectl benchmark accept TYPE", of))...)
+				if acceptable(s) {
+					title, accept = ": look at the suggestion, then accept it", print.CommandOf("resizectl benchmark accept TYPE", of)
+				}
+				n := noteOf(o, "", print.OneLine(s.GetNodeType())+title, present(print.CommandOf("resizectl benchmark suggest TYPE", of), accept)...)
 				n.More = impactOf(s)
 				return n
 			}),

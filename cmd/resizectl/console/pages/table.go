@@ -28,8 +28,8 @@ type column struct {
 
 type tableRow struct {
 	// Key identifies the row among those of the table.
-	Key, Class string
-	Cells      []cell
+	Key   string
+	Cells []cell
 }
 
 type cell struct {
@@ -46,7 +46,7 @@ func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf fun
 	shown := map[int]bool{}
 	for i, c := range of.ColumnDefinitions {
 		if shown[i] = wide || c.Priority == 0; shown[i] {
-			t.Columns = append(t.Columns, column{Name: c.Name, Class: classOf(c.Name)})
+			t.Columns = append(t.Columns, column{Name: c.Name, Class: classOf(c)})
 		}
 	}
 	for i, r := range of.Rows {
@@ -55,13 +55,12 @@ func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf fun
 			if !shown[j] {
 				continue
 			}
-			name := of.ColumnDefinitions[j].Name
-			one := cell{Text: fmt.Sprint(value), Class: classOf(name)}
+			one := cell{Text: fmt.Sprint(value), Class: classOf(of.ColumnDefinitions[j])}
 			if styled, ok := value.(print.Cell); ok && styled.Style != print.Plain {
 				one.Class = strings.TrimSpace(one.Class + " " + classes[styled.Style])
 			}
 			if hrefOf != nil && one.Text != print.Absent {
-				one.Href = hrefOf(i, name, one.Text)
+				one.Href = hrefOf(i, of.ColumnDefinitions[j].Name, one.Text)
 			}
 			row.Cells = append(row.Cells, one)
 		}
@@ -70,11 +69,12 @@ func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf fun
 	return t
 }
 
-// numbers are the headers of columns of numbers that do not begin with the name of a resource.
-var numbers = []string{"Pods", "Unknown", "Reverts", "OOM Kills", "Factor", "Resizes"}
+// words are the ends of the headers of columns that begin with the name of a resource, and have no amounts of it.
+var words = regexp.MustCompile(` (Model|Bounds)$`)
 
-func classOf(header string) string {
-	if slices.Contains(numbers, header) || strings.HasPrefix(header, print.CPU.Title) || strings.HasPrefix(header, print.Memory.Title) {
+func classOf(c metav1.TableColumnDefinition) string {
+	amounts := strings.HasPrefix(c.Name, print.CPU.Title) || strings.HasPrefix(c.Name, print.Memory.Title)
+	if c.Type == "integer" || c.Name == "Factor" || amounts && !words.MatchString(c.Name) {
 		return "number"
 	}
 	return ""
@@ -124,6 +124,14 @@ func noteOf(o *print.Output, title, text string, commands ...print.Command) note
 	for _, c := range commands {
 		n.Commands = append(n.Commands, actions(o, c)...)
 	}
+	return n
+}
+
+// warningNote returns a warning of a command as a note that needs attention.
+func warningNote(o *print.Output, text string) note {
+	text, bad := strings.CutPrefix(text, "warning: ")
+	n := noteOf(o, "", text)
+	n.Bad = bad
 	return n
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -77,8 +76,8 @@ func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.List
 type trendView struct {
 	Problem string
 	Charts  []chart
-	// Saved says how much was saved in all.
-	Saved string
+	// Saved says how much was saved in all, and Notes what one must know of the charts.
+	Saved, Notes string
 }
 
 // curve is a line of a chart: the amount of a time, and whether there is one.
@@ -126,6 +125,7 @@ func trendOf(read part[trend]) trendView {
 		curves(&read.Value, "Nodes", "", curve{"Nodes", false, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetNodes(), s.Nodes != nil }}),
 	)
 	v.Saved = savedText(times, known, currency)
+	v.Notes = "Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
 	return v
 }
 
@@ -169,7 +169,7 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 		of := usage.HoursOf(day)
 		sum.Add(&of)
 	}
-	text := fmt.Sprintf("Saved, authored minus applied: %s core-hours and %s GiB-hours of requests", short(sum.SavedCPU), short(sum.SavedMemory))
+	text := fmt.Sprintf("Saved: %s core-hours and %s GiB-hours of requests (authored minus applied)", short(sum.SavedCPU), short(sum.SavedMemory))
 	switch {
 	case sum.Value == nil:
 	case *sum.Value > 0 && *sum.Value < 0.005:
@@ -177,11 +177,22 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	text += ", in the " + duration.HumanDuration(known) + " in which the leader counted."
+	text += ". Counted for " + timeText(known) + "."
 	if sum.Value != nil && sum.Priced < known {
-		text += " Prices were known for only " + duration.HumanDuration(sum.Priced) + " of that, and the worth is of these."
+		text += " Prices were known for only " + timeText(sum.Priced) + " of that, and the amount of money is for these."
 	}
-	return text + " Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
+	return text
+}
+
+// timeText writes a time for people, such as 3 days.
+func timeText(d time.Duration) string {
+	switch days, hours := int64(d.Round(time.Hour).Hours())/24, int64(d.Round(time.Hour).Hours()); {
+	case days > 1: // Days of hours that are missing are not whole.
+		return print.CountOf(days, "day")
+	case hours > 0:
+		return print.CountOf(hours, "hour")
+	}
+	return print.CountOf(int64(d.Round(time.Minute).Minutes()), "minute")
 }
 
 // unmeasured says why the usage of pods is not known.

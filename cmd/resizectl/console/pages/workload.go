@@ -127,8 +127,10 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Events                                                []entryView
 		OlderEvents                                           string
 		Holds                                                 table
-		Actions                                               []action
-		Trend                                                 trendView
+		// HoldProblem is why holds are not known, and HoldsUnread why these are the last ones that could be read.
+		HoldProblem, HoldsUnread string
+		Actions                  []action
+		Trend                    trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
 		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
@@ -155,7 +157,8 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 	}
 	scope := scopeOf(namespace, named(r))
 	held := covering(one.holds.Value.GetHolds(), scope)
-	v.Holds, v.Actions = holdTable(o, held), holdActions(o, held, scope)
+	v.HoldProblem, v.HoldsUnread = one.holds.Problem, print.OneLine(one.holds.Value.GetProblem())
+	v.Holds, v.Actions = holdTable(o, held), holdActions(o, held, scope, v.HoldProblem == "")
 	return v
 }
 

@@ -14,7 +14,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// mostOnPage is how many workloads the server returns at most in an answer.
+// mostOnPage is how many objects the server returns at most in an answer.
 const mostOnPage = 5000
 
 var workloadsPage = page{
@@ -66,7 +66,7 @@ func orders(chosen rows.Query) (all []choice) {
 var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory"}
 
 func workloadsView(all *rows.Table, q rows.Query) any {
-	l := workloadList{Query: q, Window: all.Window(q), Namespaces: all.Namespaces(), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: all.Reasons(), Orders: orders(q)}
+	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q)}
 	l.Query.From = l.Window.From
 	l.Table = tableOf(workloads.Kind(true).Table(l.Rows...), true,
 		func(row int) string { return workloadKey(l.Rows[row].GetSavings()) },

@@ -42,7 +42,7 @@ let kept;
 let events;
 let timer;
 
-/** trusted tells whether links and forms lead to the process that has served this page. */
+/** trusted reports whether links and forms lead to the process that has served this page. */
 export function trusted() { return state === "served" || state === "heard"; }
 
 /** keep does something as soon as the process is heard, if that is soon. */
@@ -81,6 +81,7 @@ function heard() {
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
   if (!quiet) say(freshness());
+  localize(main); // It may be another day.
   const act = kept;
   kept = undefined;
   act?.();
@@ -162,7 +163,7 @@ export function rest() {
   current = false;
 }
 
-/** turns tells whether an address is another view of this page: the process can send it without a new page. */
+/** turns reports whether an address is another view of this page: the process can send it without a new page. */
 export function turns(url) {
   return main.dataset.live && main.dataset.fixed === undefined && url.origin === location.origin && url.pathname === location.pathname && url.hash === "";
 }

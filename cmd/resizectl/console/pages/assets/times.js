@@ -20,5 +20,5 @@ export function localize(part) {
 /** zone says in which time zone times are: they have no room for it. */
 export function zone() {
   const name = new Intl.DateTimeFormat([], { timeZoneName: "short" }).formatToParts(new Date()).find((part) => part.type === "timeZoneName")?.value;
-  document.getElementById("zone").textContent = ` Times are in ${name === "UTC" ? "UTC." : `${name}. Point at one to see it in UTC.`}`;
+  document.getElementById("zone").textContent = ` Times are in ${name === "UTC" ? "UTC." : `${name}; charts are in UTC. Point at a time to see it in UTC.`}`;
 }

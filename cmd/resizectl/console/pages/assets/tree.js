@@ -11,7 +11,7 @@ function build(node, parent) {
   return element;
 }
 
-/** fits tells whether something that is shown can become a node. */
+/** fits reports whether something that is shown can become a node. */
 function fits(shown, node) {
   if (typeof node === "string") return shown.nodeType === Node.TEXT_NODE;
   return shown.nodeType === Node.ELEMENT_NODE && shown.localName === node[0] && shown.dataset.key === node[1]["data-key"];

@@ -163,6 +163,8 @@ func messages(m protoreflect.Message) int64 {
 					return true
 				})
 			}
+		case field.Message() == nil && field.IsList():
+			count += int64(value.List().Len()) / 8 // A string has 16 bytes next to its text.
 		case field.Message() == nil:
 		case field.IsList():
 			for i := range value.List().Len() {

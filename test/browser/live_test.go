@@ -137,6 +137,13 @@ func (w *world) filters(t *testing.T) {
 	js[bool](b, "history.go(-2); true")
 	at("/workloads")
 	b.until("all workloads", `document.querySelectorAll("tbody tr").length === 6 && document.querySelector("main [name=q]").value === ""`)
+	b.size(1280, 420) // The page is longer.
+	js[bool](b, `{ scrollTo(0, 40); const f = document.querySelector("main [name=q]"); f.value = "DB"; f.form.requestSubmit(); } true`)
+	b.until("the rows that match, read aloud", `document.getElementById("news").textContent.startsWith("1 to 1 of 1 workloads that match")`)
+	js[bool](b, `{ const a = document.querySelector("main form a"); a.focus(); a.click(); } true`)
+	b.until("all workloads, from the top, with the focus in them", `document.querySelectorAll("tbody tr").length === 6 && scrollY === 0 && document.activeElement.id === "main"`)
+	js[bool](b, "history.go(-2); true")
+	b.until("all workloads, where they were", `location.search === "" && document.querySelectorAll("tbody tr").length === 6 && scrollY === 40`)
 	if n := loads() - before; n != 0 {
 		t.Errorf("other views of the page loaded it %d times", n)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -42,6 +43,17 @@ func TestHolds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("frozen", func(t *testing.T) {
+		r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{
+			Freeze: &workloadresizerv1.Freeze{CreateTime: timestamppb.New(cmdtest.Since)}, Holds: []*workloadresizerv1.Hold{cmdtest.Stored(pause, web, "", nil)},
+		})).Serve(t))
+		if _, body := r.get("/workloads/shop/Deployment/web"); !strings.Contains(body, "The cluster is frozen since ") {
+			t.Errorf("the page does not say so: %s", body)
+		}
+		if got := r.copied("/workloads/shop/Deployment/web"); !slices.Contains(got, "resizectl unfreeze --dry-run=server") || slices.Contains(got, "resizectl restore deployment/web -n shop") {
+			t.Errorf("the commands are %q", got)
+		}
+	})
 	t.Run("old", func(t *testing.T) {
 		r := start(t, cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListHoldsResponse{Problem: "the API server is away"})).Serve(t))
 		if _, body := r.get("/workloads/shop/Deployment/web"); !strings.Contains(body, "that could be read: the API server is away") {

@@ -85,8 +85,8 @@ func TestRatioRefused(t *testing.T) {
 	if !strings.Contains(body, "you may not see it") || strings.Contains(body, "No source has a ratio") || strings.Contains(body, "ratios set") {
 		t.Errorf("without ratios:\n%s", body)
 	}
-	server = cmdtest.Answering(scripted(), cmdtest.Table(&workloadresizerv1.ListRatiosResponse{Ratios: []*workloadresizerv1.Ratio{{NodeType: "n4", CpuPerf: 1.2, MemoryPerf: 1}}}))
-	_, body = start(t, server.Serve(t)).get("/nodes?type=n4")
+	server = cmdtest.Answering(scripted(), cmdtest.Table(&workloadresizerv1.ListRatiosResponse{Ratios: []*workloadresizerv1.Ratio{{NodeType: "c9", CpuPerf: 1.2, MemoryPerf: 1}}}))
+	_, body = start(t, server.Serve(t)).get("/nodes?type=c9")
 	if !strings.Contains(body, "Its speed cannot be compared: the baseline has no ratio.") || strings.Contains(body, "No source has a ratio") {
 		t.Errorf("without a baseline:\n%s", body)
 	}

@@ -55,6 +55,7 @@ var historyPage = page{
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return historyView(value.(*history), r.URL.Query())
 	},
+	refused: func(problem string) any { return &history{problem: problem} },
 }
 
 // spans are the times to choose from, the default first.

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/plans"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
@@ -18,6 +21,13 @@ import (
 
 // mostPlanned is how many pods that would be resized, or have other plans with assumptions, are listed.
 const mostPlanned = 500
+
+const (
+	// mostKept is how many bytes the outcomes of plans may take, several times those of 150,000 pods.
+	mostKept = 64 << 20
+	// perOutcome is how many bytes each takes next to what it says.
+	perOutcome = 48
+)
 
 // planned is what the page of plans reads, on request: it looks at many pods.
 type planned struct {
@@ -85,14 +95,18 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 // plan plans all pods in a namespace, or in all of them. With assumptions, it plans without them first.
 func plan(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
 	all := &planned{at: time.Now()}
-	without, seed := map[uint64]plans.Outcome{}, maphash.MakeSeed()
+	without, seed, kept := map[uint64]plans.Outcome{}, maphash.MakeSeed(), 0
 	if what != nil {
 		stream := c.PreviewPlans(ctx, namespace)
 		for plan, err := range stream.All() {
 			if err != nil {
 				return nil, err
 			}
-			without[podKey(seed, plan)] = plans.OutcomeOf(plan)
+			outcome := plans.OutcomeOf(plan)
+			if kept += len(outcome) + perOutcome; kept > mostKept {
+				return nil, status.Error(codes.ResourceExhausted, "there are more plans than this program keeps: choose a namespace")
+			}
+			without[podKey(seed, plan)] = outcome
 		}
 		all.without = stream.Summary()
 	}

@@ -129,8 +129,10 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Holds                                                 table
 		// HoldProblem is why holds are not known, and HoldsUnread why these are the last ones that could be read.
 		HoldProblem, HoldsUnread string
-		Actions                  []action
-		Trend                    trendView
+		// Frozen says since when the cluster is frozen; empty if it is not.
+		Frozen  []segment
+		Actions []action
+		Trend   trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
 		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
@@ -159,6 +161,10 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 	held := covering(one.holds.Value.GetHolds(), scope)
 	v.HoldProblem, v.HoldsUnread = one.holds.Problem, print.OneLine(one.holds.Value.GetProblem())
 	v.Holds, v.Actions = holdTable(o, held), holdActions(o, held, scope, v.HoldProblem == "")
+	if freeze := one.holds.Value.GetFreeze(); freeze != nil {
+		v.Frozen = segments("The cluster is frozen since " + print.Timestamp(freeze.GetCreateTime()) + ": nothing is written to its pods.")
+		v.Actions = []action{{"End the freeze", actions(o, print.Command{"resizectl", "unfreeze"})}} // Until then, nothing else does anything.
+	}
 	return v
 }
 

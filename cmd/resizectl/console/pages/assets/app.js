@@ -44,10 +44,13 @@ document.addEventListener("copy", (event) => {
   event.preventDefault();
 });
 
-/** go leads to an address: to another view of this page without a new page. */
-function go(url, fromTop) {
-  if (url.href !== location.href) history.pushState(null, "", url);
-  turn(fromTop);
+/** go leads to another view of this page without a new page. It is scrolled to top, unless that is undefined; Back leads to where it was. */
+function go(url, top) {
+  if (url.href !== location.href) {
+    history.replaceState({ top: scrollY }, "");
+    history.pushState(null, "", url);
+  }
+  turn(top);
 }
 
 for (const name of ["click", "auxclick"]) {
@@ -60,7 +63,7 @@ for (const name of ["click", "auxclick"]) {
       if (plain) keep(() => link.click());
     } else if (plain && main.contains(link) && turns(new URL(link.href))) {
       event.preventDefault();
-      go(new URL(link.href), link.rel !== "");
+      go(new URL(link.href), link.closest("th") ? undefined : 0); // A table that is sorted stays where it is.
     }
   });
 }
@@ -73,7 +76,7 @@ document.addEventListener("submit", (event) => {
   } else if (main.contains(form) && turns(url)) {
     event.preventDefault();
     url.search = new URLSearchParams(new FormData(form, event.submitter)).toString();
-    go(url, false);
+    go(url);
   } else {
     const slow = form.querySelector("[data-slow]");
     if (slow) slow.textContent = form.dataset.says;

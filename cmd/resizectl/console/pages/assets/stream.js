@@ -6,6 +6,7 @@ import { becomeAll } from "./tree.js";
 
 const main = document.getElementById("main");
 const alive = document.getElementById("alive");
+const news = document.getElementById("news");
 
 /** silence is how long the process may say nothing before the page says that it is stale, in milliseconds. */
 const silence = 30_000;
@@ -13,15 +14,18 @@ const silence = 30_000;
 /** again is how long a page waits before it opens its stream again if the browser has given up, in milliseconds. */
 const again = 5_000;
 
-/** patience is how long another view may take before the page says that it is read, in milliseconds. */
+/** patience is how long another view may take before the page says that it is read, in milliseconds. The style sheet has it, too. */
 const patience = 300;
+
+/** soon is how long a click is kept, in milliseconds. After that, somebody does something else. */
+const soon = 2_000;
 
 /**
  * state is what is known of the process:
  *   served   it has served the page, and nothing else was heard of it yet
  *   heard    it was heard on the stream that is open
  *   hidden   nobody sees the page, which has no stream then: browsers keep few connections to one server
- *   waiting  the page is seen again, and nothing was heard yet
+ *   waiting  its stream was opened again, and nothing was heard yet
  *   lost     it is silent
  *   over     it has ended, so that another process, of another user, may have its port
  */
@@ -36,7 +40,10 @@ let since;
 /** turning is set while another view of the page was asked for and is not shown yet. */
 let turning;
 
-/** kept is what somebody asked for while the page waits. */
+/** edited has the forms that somebody has changed since then. */
+const edited = new Set();
+
+/** kept is what somebody asked for while the page waits, and when. */
 let kept;
 
 let events;
@@ -46,12 +53,18 @@ let timer;
 export function trusted() { return state === "served" || state === "heard"; }
 
 /** keep does something as soon as the process is heard, if that is soon. */
-export function keep(act) { if (state === "waiting") kept = act; }
+export function keep(act) { if (state === "waiting") kept = { act, at: performance.now() }; }
 
 /** say says how fresh the page is. What changes is read aloud. */
 function say(text) {
-  document.body.classList.toggle("lost", since !== undefined);
+  mark();
   if (alive.textContent !== text) alive.textContent = text;
+}
+
+/** mark makes what may not be true now grey. */
+function mark() {
+  document.body.classList.toggle("lost", since !== undefined);
+  document.body.classList.toggle("old", !current && main.dataset.fixed === undefined);
 }
 
 /** show makes a tree the part that is shown. */
@@ -60,8 +73,8 @@ function show(tree) {
   becomeAll(main, [tree]);
   localize(main);
   draw(main);
-  // An element that moves loses the focus.
-  if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+  // An element that moves or goes loses the focus.
+  if (focused !== document.activeElement) (focused?.isConnected ? focused : main).focus({ preventScroll: true });
 }
 
 /** freshness says whether what is shown is what the server has said last: the console answers also while the server does not. */
@@ -80,11 +93,11 @@ function heard() {
   since = undefined;
   clearTimeout(timer);
   timer = setTimeout(lost, silence);
-  if (!quiet) say(freshness());
+  if (quiet) mark(); else say(freshness());
   localize(main); // It may be another day.
-  const act = kept;
+  const asked = kept;
   kept = undefined;
-  act?.();
+  if (asked && performance.now() - asked.at < soon) asked.act();
 }
 
 function lost() {
@@ -99,13 +112,14 @@ function lost() {
 function leave(why) {
   close();
   state = "over";
+  current = false;
   since ??= new Date();
   say(`${why} at ${new Date().toLocaleTimeString()}. Close this page, and run the command again.`);
 }
 
-/** receive takes an event, which must have what only the process that served this page can know. */
-function receive(event) {
-  if (state === "over") return;
+/** receive takes an event of a stream, which must have what only the process that served this page can know. */
+function receive(stream, event) {
+  if (stream !== events) return;
   let data;
   try { data = JSON.parse(event.data); } catch { data = undefined; }
   if (!main.dataset.proof || data?.proof !== main.dataset.proof) {
@@ -125,13 +139,16 @@ function receive(event) {
 function open() {
   if (events || !main.dataset.live) return;
   timer = setTimeout(lost, silence);
-  events = new EventSource(main.dataset.live);
-  for (const name of ["message", "beat", "ended"]) events.addEventListener(name, receive);
-  events.onerror = () => {
-    if (!events) return;
+  const stream = new EventSource(main.dataset.live);
+  events = stream;
+  for (const name of ["message", "beat", "ended"]) stream.addEventListener(name, (event) => receive(stream, event));
+  stream.onerror = () => {
+    if (stream !== events) return;
+    const closed = stream.readyState === EventSource.CLOSED;
+    // The browser gives up if the console answers with an error. The page of a view that it refuses says why.
+    if (closed && turning && since === undefined) { location.reload(); return; }
     lost();
-    // The browser gives up if the console answers with an error, such as after it was started again.
-    if (events.readyState === EventSource.CLOSED) {
+    if (closed) {
       close();
       timer = setTimeout(open, again);
     }
@@ -168,20 +185,22 @@ export function turns(url) {
   return main.dataset.live && main.dataset.fixed === undefined && url.origin === location.origin && url.pathname === location.pathname && url.hash === "";
 }
 
-/** turn asks for the view that the address of this page names now. It begins at its top if somebody turns over to other rows. */
-export function turn(fromTop) {
+/** turn asks for the view that the address of this page names now. It is scrolled to top, in pixels, unless that is undefined. */
+export function turn(top) {
   clearTimeout(turning?.timer);
-  turning = { fromTop, quiet: true, timer: setTimeout(slow, patience) };
+  turning = { top, quiet: true, timer: setTimeout(slow, patience) };
+  edited.clear();
   main.dataset.live = `/live${location.pathname}${location.search}`;
   current = false;
+  if (trusted()) state = "waiting";
   close();
+  mark();
   open();
 }
 
 /** slow says that another view is read. */
 function slow() {
   turning.quiet = false;
-  document.body.classList.add("turning");
   if (since === undefined) say(freshness());
 }
 
@@ -189,13 +208,17 @@ function slow() {
 function turned() {
   if (!turning) return;
   clearTimeout(turning.timer);
-  document.body.classList.remove("turning");
-  for (const form of main.querySelectorAll("form")) form.reset();
-  if (turning.fromTop) scrollTo(0, 0);
+  for (const form of main.querySelectorAll("form")) if (!edited.has(form)) form.reset();
+  if (turning.top !== undefined) scrollTo(0, turning.top);
   turning = undefined;
+  // A new page would be read aloud.
+  news.textContent = main.querySelector("#view .problem, #view .count, #view .empty")?.textContent ?? "";
 }
 
 // Back and forward lead to other views, too. Links within a page change only what comes after the "#".
-addEventListener("popstate", () => {
-  if (state !== "over" && main.dataset.live !== `/live${location.pathname}${location.search}`) turn(false);
+addEventListener("popstate", (event) => {
+  const url = new URL(`${location.pathname}${location.search}`, location.href);
+  if (state !== "over" && turns(url) && main.dataset.live !== `/live${url.pathname}${url.search}`) turn(event.state?.top);
 });
+document.addEventListener("input", (event) => { if (event.target.form) edited.add(event.target.form); });
+for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, () => { kept = undefined; }, true);

@@ -290,7 +290,7 @@ func TestPages(t *testing.T) {
 		{"/search?q=shop", []string{`href="/workloads?namespace=shop"`}},
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
 		{"/search", []string{"Type or paste"}},
-		{"/setup", []string{"the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "--server=evil: nothing to accept yet; look at what was measured", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
+		{"/setup", []string{"<td>configmap</td><td>good</td>", "the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "--server=evil: nothing to accept yet; look at what was measured", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
 		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
 	} {
 		resp, body := r.get(tc.path)

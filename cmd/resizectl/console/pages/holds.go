@@ -55,43 +55,66 @@ var ends = map[workloadresizerv1.HoldKind]struct{ title, command string }{
 	workloadresizerv1.HoldKind_HOLD_KIND_BREAKER: {"Reset the breaker", "resizectl resume SCOPE --kind breaker"},
 }
 
+// endOf returns what ends a hold; nil if its scope cannot be written as arguments. about is a scope that needs no words.
+func endOf(o *print.Output, h *workloadresizerv1.Hold, about *workloadresizerv1.HoldScope) []action {
+	end, known := ends[h.GetKind()]
+	c := print.CommandOf(end.command, map[string]print.Command{"SCOPE": print.ScopeArguments(h.GetScope())})
+	if !known || c == nil {
+		return nil
+	}
+	if !proto.Equal(h.GetScope(), about) {
+		end.title += " " + scopeText(h.GetScope())
+	}
+	return []action{{end.title, actions(o, c)}}
+}
+
+// mostEnds is how many holds the overview ends. Others are on the pages of their workloads.
+const mostEnds = 5
+
+// endsOf returns what ends the first holds.
+func endsOf(o *print.Output, held []*workloadresizerv1.Hold) (all []action) {
+	for _, h := range held[:min(mostEnds, len(held))] {
+		all = append(all, endOf(o, h, nil)...)
+	}
+	return all
+}
+
 // holdActions returns what a person can do with a workload that holds cover: end them, or make one that does not exist yet. A restore
 // takes precedence over a pause. If it is not known which cover it, any may.
 func holdActions(o *print.Output, held []*workloadresizerv1.Hold, scope *workloadresizerv1.HoldScope, known bool) (all []action) {
-	add := func(title, command string, scope *workloadresizerv1.HoldScope) {
+	add := func(title, command string) {
 		if c := print.CommandOf(command, map[string]print.Command{"SCOPE": print.ScopeArguments(scope)}); c != nil {
 			all = append(all, action{title, actions(o, c)})
 		}
 	}
 	paused, restored := false, false
 	for _, h := range held {
-		end, known := ends[h.GetKind()]
-		if !known {
-			continue
-		}
-		if !proto.Equal(h.GetScope(), scope) {
-			end.title += " " + scopeText(h.GetScope())
-		}
-		add(end.title, end.command, h.GetScope())
+		all = append(all, endOf(o, h, scope)...)
 		restored = restored || h.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_RESTORE
 		paused = paused || h.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
 	}
 	if !paused && !restored {
-		add("Keep its pods from being resized", "resizectl pause SCOPE", scope)
+		add("Keep its pods from being resized", "resizectl pause SCOPE")
 	}
 	if !restored {
-		add("Give its pods what their authors wrote", "resizectl restore SCOPE", scope)
+		add("Give its pods what their authors wrote", "resizectl restore SCOPE")
 	}
 	if !known {
-		add("End a pause, a restore or an open breaker", "resizectl resume SCOPE", scope)
+		add("End a pause, a restore or an open breaker", "resizectl resume SCOPE")
 	}
 	return all
 }
 
-// scopeText says which pods a hold covers that covers more than a workload.
+// scopeText says which pods a hold covers.
 func scopeText(s *workloadresizerv1.HoldScope) string {
-	if namespace := print.ScopeNamespace(s); namespace != "" {
-		return "of the namespace " + print.OneLine(namespace)
+	namespace := print.OneLine(print.ScopeNamespace(s))
+	switch of := s.GetScope().(type) {
+	case *workloadresizerv1.HoldScope_Namespace:
+		return "of the namespace " + namespace
+	case *workloadresizerv1.HoldScope_Workload:
+		return "of " + namespace + "/" + print.WorkloadName(&workloadresizerv1.Workload{Kind: of.Workload.GetKind(), Name: of.Workload.GetName()})
+	case *workloadresizerv1.HoldScope_Pod:
+		return "of " + namespace + "/" + print.PodName(of.Pod.GetName())
 	}
 	return "of the cluster"
 }

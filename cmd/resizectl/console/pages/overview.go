@@ -144,6 +144,7 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 	v.Incomplete = slices.ContainsFunc(all.reverts.Value.entries, journal.IsGap)
 	v.HoldsUnread = print.OneLine(all.holds.Value.GetProblem())
 	v.Holds = holdTable(o, held)
+	v.Actions = append(v.Actions, endsOf(o, held)...)
 	return v
 }
 

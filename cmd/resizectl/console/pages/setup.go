@@ -70,7 +70,10 @@ func setupView(o *print.Output, all *setup) any {
 		}
 	}
 	warning := func(text string) note { return warningNote(o, text) }
-	sources := setupPart{Title: "Sources of ratios", Problem: all.ratios.Problem, Empty: "No source of ratios has a problem.", Notes: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), warning)}
+	sources := setupPart{
+		Title: "Sources of ratios", Problem: all.ratios.Problem, Empty: "The server has no source of ratios: its flag --ratio-sources names them.",
+		Table: sourceTable(all.ratios.Value.GetSources()), Notes: eachNote(ratios.SourceWarnings(all.ratios.Value.GetSources()), warning),
+	}
 	usages, feeds, suggestions := all.usage.Value, all.feeds.Value, all.suggestions.Value.GetSuggestions()
 	v.Parts = []setupPart{
 		sources,
@@ -103,4 +106,17 @@ func setupView(o *print.Output, all *setup) any {
 		v.Parts[i].Table.Label = v.Parts[i].Title
 	}
 	return v
+}
+
+// sourceTable is a table of where ratios come from, in the order in which they are tried.
+func sourceTable(sources []*workloadresizerv1.RatioSource) table {
+	t := table{Columns: []column{{Name: "Source"}, {Name: "State"}, {Name: "In Effect Since"}}}
+	for _, s := range sources {
+		state := cell{Text: "good"}
+		if !s.GetHealthy() {
+			state = cell{Text: print.OneLine(s.GetMessage()), Class: "bad"}
+		}
+		t.Rows = append(t.Rows, tableRow{Key: s.GetName(), Cells: []cell{{Text: print.OneLine(s.GetName())}, state, {Text: print.Timestamp(s.GetLastGoodTime())}}})
+	}
+	return t
 }

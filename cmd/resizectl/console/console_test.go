@@ -91,6 +91,7 @@ func scripted() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.ExplainPodResponse{Explanation: &workloadresizerv1.Explanation{
 			Plan:     &workloadresizerv1.Plan{Namespace: "shop", Pod: "web-0", Node: "node-2", NodeType: hostile, Decision: workloadresizerv1.Decision_DECISION_SKIP},
 			Holds:    []*workloadresizerv1.Hold{cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.Shop, "", nil)},
+			Workload: web,
 			Remedies: []*workloadresizerv1.Remedy{{Code: "Paused", Message: "nothing, or end the pause: `resizectl resume -n shop`; `resizectl holds` shows its scope"}},
 		}}),
 	)
@@ -292,7 +293,8 @@ func TestPages(t *testing.T) {
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
 		{"/search", []string{"Type or paste"}},
 		{"/setup", []string{"the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
-		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
+		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server",
+			`<a href="/workloads/shop/Deployment/web">deployment/web</a>`, `<a href="/history?namespace=shop&workload=deployment%2Fweb">What happened to deployment/web</a>`}},
 	} {
 		resp, body := r.get(tc.path)
 		if resp.StatusCode != http.StatusOK {

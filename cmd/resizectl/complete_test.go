@@ -46,7 +46,7 @@ func comeFromTheServer(t *testing.T) {
 		{[]string{"workloads", "list", ""}, []string{"deployment/web", "statefulset/cart", "statefulset/db"}},
 		{[]string{"history", "watch", "--kind", ""}, []string{"resize", "revert", "eviction", "breaker", "hold", "freeze", "override", "gap"}},
 		{[]string{"workloads", "list", "--decision", ""}, []string{"resize", "aligned", "skip"}},
-		{[]string{"workloads", "list", "--order-by", ""}, []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}},
+		{[]string{"workloads", "list", "--order-by", ""}, []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory", "throttled"}},
 	} {
 		if got := completions(t, "resizectl", append([]string{tc.args[0], tc.args[1], "--server", address}, tc.args[2:]...)...); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: got %q, want %q", tc.args, got, tc.want)

@@ -61,6 +61,8 @@ type Saver struct {
 	Workload usage.Workload
 	// Members are all selected pods of the workload, also those that take nothing.
 	Members []*pod.Pod
+	// Throttled is how many of its running pods have a container that is throttled.
+	Throttled int
 	Savings
 }
 
@@ -195,6 +197,9 @@ func (d *Demands) savers(namespace string, selected *Selection, chosen *chosen, 
 			by[w] = to
 		}
 		to.Members = append(to.Members, p)
+		if one.Pods > 0 && d.throttled(p, w, table, need) {
+			to.Throttled++
+		}
 		to.Add(&one)
 	}
 	all := make([]*Saver, 0, len(by))
@@ -263,6 +268,26 @@ func (d *Demands) recommendedOf(p *pod.Pod, w usage.Workload, owners []workload.
 		}
 		return as
 	}))
+}
+
+// throttled reports whether the limit of a container of a pod throttles it, by what its workload used of late.
+func (d *Demands) throttled(p *pod.Pod, w usage.Workload, table *ratios.Table, need lookup) bool {
+	s, rule := d.survey.Load(), table.Profile(p).Name
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		if c.Init() && !c.Sidecar() {
+			continue
+		}
+		key := usage.Key{Container: containerOf(w, c.Name()), Ratios: rule}
+		r, known := need(key)
+		if !known || r.Throttled == 0 { // This is cheaper to find out than the options.
+			continue
+		}
+		if o := s.options(key.Container); o.Recommend.Throttles(&r) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Savings) price(of policy.Price) {

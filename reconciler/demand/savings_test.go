@@ -26,6 +26,7 @@ func TestSavings(t *testing.T) {
 	t.Run("a pod saves what it requests less than its author wrote", aPodSavesWhatItRequestsLess)
 	t.Run("usage is in units of the node where a pod runs", usageIsInUnitsOfTheNode)
 	t.Run("what is not known is neither used nor measured", whatIsNotKnownIsNeitherUsedNorMeasured)
+	t.Run("pods are throttled of which a running container is", podsAreThrottledOfWhichARunningContainerIs)
 	t.Run("sums are by workload, and pods without one come last", sumsAreByWorkload)
 	t.Run("growth counts against what others save", growthCountsAgainstWhatOthersSave)
 	t.Run("each node type has its price", eachNodeTypeHasItsPrice)
@@ -63,11 +64,14 @@ func saversOf(t *testing.T, layer *ratios.Layer, of Selection, pods ...*corev1.P
 	d := New(Config{Cluster: in, Ratios: clustertest.Store(t, layer), Planner: in.Planner, Leads: func() bool { return true }, Clock: clustertest.Clock(in)})
 	for _, namespace := range in.Pods("").Namespaces() {
 		all = append(all, d.saving(namespace, &of, of.chosen(), d.Ratios.Table(), func(key usage.Key) (recommend.Recommendation, bool) {
-			known := recommend.Known{Age: time.Hour, Coverage: 1}
+			known, throttled := recommend.Known{Age: time.Hour, Coverage: 1}, 0.09
+			if key.Name == "throttled" {
+				throttled = 0.11
+			}
 			if key.Name == "cpuOnly" {
 				known = recommend.Known{}
 			}
-			return recommend.Recommendation{Used: recommend.Amounts{CPU: 500, Memory: 256 << 20}, MemoryKnown: known},
+			return recommend.Recommendation{Used: recommend.Amounts{CPU: 500, Memory: 256 << 20}, MemoryKnown: known, Throttled: throttled},
 				key.Kind == "Deployment" && key.Name != "unknown"
 		})...)
 	}
@@ -176,6 +180,18 @@ func whatIsNotKnownIsNeitherUsedNorMeasured(t *testing.T) {
 		podtest.Pod(one, ofWeb("a container of unknown usage", "a"), podtest.WithSecond(one), named("unknown")),
 		podtest.Pod(one, ofWeb("unknown memory", "a"), named("cpuOnly")))
 	if len(all) != 1 || all[0].Pods != 4 || all[0].Unknown != 3 || all[0].Requested != mebibytes(5000, 5*1024) || all[0].Measured != mebibytes(1000, 1024) || all[0].Used != mebibytes(500, 256) {
+		t.Errorf("%+v", all[0])
+	}
+}
+
+func podsAreThrottledOfWhichARunningContainerIs(t *testing.T) {
+	one := podtest.Amounts{"1", "", "1Gi", ""}
+	named := func(p *corev1.Pod) { p.Spec.Containers[len(p.Spec.Containers)-1].Name = "throttled" }
+	all := saversOf(t, clustertest.Published(), Selection{},
+		podtest.Pod(one, ofWeb("less often than the target allows", "a")), podtest.Pod(one, ofWeb("its only one", "a"), named), podtest.Pod(one, ofWeb("its second one", "b"), podtest.WithSecond(one), named),
+		podtest.Pod(one, ofWeb("a sidecar", "a"), initial("throttled", true, one)), podtest.Pod(one, ofWeb("an init container that has ended", "a"), initial("throttled", false, one)),
+		podtest.Pod(one, ofWeb("not scheduled", ""), named), podtest.Pod(one, ofWeb("finished", "a"), named, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }))
+	if len(all) != 1 || all[0].Pods != 5 || all[0].Throttled != 3 {
 		t.Errorf("%+v", all[0])
 	}
 }

@@ -84,9 +84,9 @@ func (f *fixture) reportDB() {
 	if err != nil {
 		f.Fatal(err)
 	}
-	cores, bytes := 0.2, int64(100<<20)
+	cores, bytes, throttled := 0.2, int64(100<<20), 0.3
 	if err := stream.Send(&workloadresizerv1.ReportUsageRequest{Usages: []*workloadresizerv1.ContainerUsage{{
-		PodUid: "bankdb", Container: "app", EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute), CpuCores: &cores, MemoryPeakBytes: &bytes,
+		PodUid: "bankdb", Container: "app", EndTime: timestamppb.Now(), MeasureDuration: durationpb.New(time.Minute), CpuCores: &cores, MemoryPeakBytes: &bytes, Throttled: &throttled,
 	}}}); err != nil {
 		f.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestListWorkloads(t *testing.T) {
 		_, err := f.ListWorkloads(t.Context(), &workloadresizerv1.ListWorkloadsRequest{PageToken: "other"})
 		servertest.CheckError(t, err, codes.InvalidArgument, "INVALID_ARGUMENT", "page_token")
 	})
-	t.Run("has what pods would request by usage that is known", func(t *testing.T) {
+	t.Run("has what pods would request by usage that is known, and which are throttled", func(t *testing.T) {
 		f := newFixture(t, servertest.All, nil)
 		f.reportDB()
 		localcluster.Eventually(t, "the recommendation", func() error {
@@ -171,6 +171,17 @@ func TestListWorkloads(t *testing.T) {
 			}
 			return nil
 		})
+		for order, want := range map[string][]string{"throttled desc": {db, web, bare}, "throttled": {web, bare, db}} {
+			all := f.workloads(&workloadresizerv1.ListWorkloadsRequest{OrderBy: order})
+			if got := say(all); got != strings.Join(want, "; ") {
+				t.Errorf("%s: %s", order, got)
+			}
+			for _, w := range all {
+				if throttled := w.GetSavings().GetNamespace() == "bank"; throttled != (w.GetThrottled() == 1) {
+					t.Errorf("%d pods of %v are throttled", w.GetThrottled(), w.GetSavings().GetWorkload())
+				}
+			}
+		}
 	})
 	t.Run("has costs with prices", func(t *testing.T) {
 		layer := servertest.Layer()

@@ -21,6 +21,7 @@ var amounts = map[string]func(*demand.Saver) int64{
 	"requested_memory": func(s *demand.Saver) int64 { return s.Requested.Memory },
 	"saved_cpu":        func(s *demand.Saver) int64 { return s.Saved.CPU },
 	"saved_memory":     func(s *demand.Saver) int64 { return s.Saved.Memory },
+	"throttled":        func(s *demand.Saver) int64 { return int64(s.Throttled) },
 }
 
 // byName is the order by namespace, kind and name.

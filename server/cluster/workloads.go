@@ -61,7 +61,7 @@ func (s *Service) ListWorkloads(ctx context.Context, request *workloadresizerv1.
 		if !selects(request, pods) {
 			return "", nil
 		}
-		return at.text(), &workloadresizerv1.WorkloadSummary{Savings: usage.Savings(saver, table.Prices != nil), Recommended: usage.Amounts(saver.Recommended), Pods: pods}
+		return at.text(), &workloadresizerv1.WorkloadSummary{Savings: usage.Savings(saver, table.Prices != nil), Recommended: usage.Amounts(saver.Recommended), Pods: pods, Throttled: int64(saver.Throttled)}
 	})
 	if err != nil {
 		return nil, err

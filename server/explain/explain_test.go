@@ -90,6 +90,15 @@ func TestExplainPod(t *testing.T) {
 			t.Errorf("got %v", e)
 		}
 	})
+	t.Run("names the top owner, if there is one", func(t *testing.T) {
+		client := explains(t, servertest.All, may{})
+		if w := explain(t, client, webY).GetWorkload(); w.GetKind() != "Deployment" || w.GetName() != "web" {
+			t.Errorf("got the workload %v", w)
+		}
+		if e := explain(t, client, &workloadresizerv1.ExplainPodRequest{Namespace: "shop", Pod: "bare"}); e.GetPlan().GetPod() != "bare" || e.Workload != nil {
+			t.Errorf("got the workload %v of a pod without owners", e.GetWorkload())
+		}
+	})
 	t.Run("explains the first pod of a workload, or with labels", func(t *testing.T) {
 		client := explains(t, servertest.All, may{})
 		for _, request := range []*workloadresizerv1.ExplainPodRequest{

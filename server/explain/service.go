@@ -109,6 +109,10 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 	out := &workloadresizerv1.Explanation{
 		Pods: int64(e.Pods), Plan: manifests.Message(e.Plan), Steps: steps(e.Plan), ReplanTime: values.Timestamp(e.Plan.ReplanAt), Eviction: e.Plan.Eviction, Overload: s.config.Reconciler.OverloadOf(e.Plan.Node), Unknown: map[string]string{},
 	}
+	if owners := e.Plan.Workloads; len(owners) > 0 {
+		top := owners[len(owners)-1]
+		out.Workload = &workloadresizerv1.Workload{Kind: top.Kind, Name: top.Name}
+	}
 	if e.WithoutHolds != nil {
 		out.PlanWithoutHolds = manifests.Message(e.WithoutHolds)
 	}

@@ -261,7 +261,7 @@ var numbers = map[string]string{
 		PlanProgress.done PlanProgress.total PlanSummary.aligned PlanSummary.pods PlanSummary.resize PlanSummary.skip PodCount.pods ReportUsageResponse.accepted ReportUsageResponse.rejected ResumeResponse.nested Savings.pods
 		SampleError.index SizeOnNodeType.pods Suggestion.machines Suggestion.samples SuggestionModel.machines SuggestionPart.baseline_machines SuggestionPart.baseline_samples
 		SuggestionPart.machines SuggestionPart.samples SuggestionProgress.confirmed_windows SuggestionProgress.needed_windows
-		UsageError.index UsageShard.bytes UsageShard.containers UsageSource.counted UsageSource.rejected UsageSource.waiting UsageStorage.bytes UsageSums.pods UsageSums.unknown_pods`,
+		UsageError.index UsageShard.bytes UsageShard.containers UsageSource.counted UsageSource.rejected UsageSource.waiting UsageStorage.bytes UsageSums.pods UsageSums.unknown_pods WorkloadSummary.throttled`,
 	"it is always known, because its message is absent otherwise": `Benchmark.median Benchmark.spread FeedFault.line ListRatiosResponse.max_speed_ratio OverrideValue.cpu_perf
 		MeasuredNodeType.throttled OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
 		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target

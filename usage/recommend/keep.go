@@ -18,12 +18,15 @@ func (o *Options) KeepsCPU(r *Recommendation) string {
 	if why := o.untried(r); why != "" {
 		return why
 	}
-	// Where more samples are throttled than may exceed the target, the target is one of them.
-	if r.Throttled > 1-o.CPU.Target {
+	if o.Throttles(r) {
 		return fmt.Sprintf("%.0f%% of the samples were throttled, so what the container would use is unknown", 100*r.Throttled)
 	}
 	return ""
 }
+
+// Throttles reports whether a limit throttles a container so often that nobody knows how much CPU it would use: where more samples
+// are throttled than may exceed the target, the target is one of them. Of a container that is silent, nobody knows that.
+func (o *Options) Throttles(r *Recommendation) bool { return !r.Silent && r.Throttled > 1-o.CPU.Target }
 
 // neverLower is why neither the memory request nor its limit is lowered if the options say so.
 const neverLower = "memory is never lowered (neverLower)"

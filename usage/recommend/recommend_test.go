@@ -221,6 +221,20 @@ func TestRecommendation(t *testing.T) {
 			t.Error("CPU is kept although the silence of a source does not count")
 		}
 	})
+	t.Run("is not known where more samples are throttled than may exceed the target", func(t *testing.T) {
+		o := DefaultOptions()
+		o.CPU = o.CPU.At(0.75)
+		for _, tc := range []struct {
+			of   Recommendation
+			want bool
+		}{
+			{Recommendation{}, false}, {Recommendation{Throttled: 0.25}, false}, {Recommendation{Throttled: 0.2501}, true}, {Recommendation{Throttled: 1, Silent: true}, false},
+		} {
+			if got := o.Throttles(&tc.of); got != tc.want {
+				t.Errorf("%+v: %v", tc.of, got)
+			}
+		}
+	})
 	t.Run("never follows from numbers that are none", func(t *testing.T) {
 		for x, want := range map[float64]int64{math.Inf(1): most, math.Inf(-1): 0, -1: 0, 1.9: 1, 2 * most: most} {
 			if got := whole(x); got != want {

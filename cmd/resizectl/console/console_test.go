@@ -55,7 +55,7 @@ func scripted() cmdtest.Script {
 		workloadNamed("shop", "web", 3, "NotOwned"), workloadNamed("default", hostile, 7, hostile), workloadNamed("shop", "cart", 5, "Reverted"),
 	}}
 	canary := workloadNamed("beta", "canary", 1, "NotOwned")
-	canary.Savings.Workload.Kind = "Rollout"
+	canary.Savings.Workload.Kind, canary.Throttled = "Rollout", 1
 	list.Workloads = append(list.Workloads, canary)
 	for i := range 150 {
 		list.Workloads = append(list.Workloads, workloadNamed("many", fmt.Sprintf("d%03d", i), 1, "NotOwned"))
@@ -91,6 +91,7 @@ func scripted() cmdtest.Script {
 		cmdtest.Returns(&workloadresizerv1.ExplainPodResponse{Explanation: &workloadresizerv1.Explanation{
 			Plan:     &workloadresizerv1.Plan{Namespace: "shop", Pod: "web-0", Node: "node-2", NodeType: hostile, Decision: workloadresizerv1.Decision_DECISION_SKIP},
 			Holds:    []*workloadresizerv1.Hold{cmdtest.Stored(workloadresizerv1.HoldKind_HOLD_KIND_PAUSE, cmdtest.Shop, "", nil)},
+			Workload: web,
 			Remedies: []*workloadresizerv1.Remedy{{Code: "Paused", Message: "nothing, or end the pause: `resizectl resume -n shop`; `resizectl holds` shows its scope"}},
 		}}),
 	)
@@ -262,10 +263,11 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "load [31m test"}},
+		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "CPU limits throttle pods of 1 workload so often", `href="/workloads?order=throttled+desc"`, "load [31m test"}},
 		{"/workloads", []string{"1 to 100 of 214", `<a data-key="after" href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
 		{"/workloads?from=100", []string{"101 to 200 of 214", `<a data-key="before" href="/workloads" rel="prev">`, "shop"}},
 		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 workloads that match, of 214", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
+		{"/workloads?order=throttled+desc", []string{`<option value="throttled desc" selected>`, `aria-sort="descending"><a href="/workloads?order=throttled">Throttled</a>`}},
 		{"/workloads?q=none+of+them", []string{"None of the 214 workloads match"}},
 		{"/workloads/shop/Deployment/web", []string{"shop/deployment/web", "resizectl resume -n shop --kind pause --dry-run=server", "it was throttled", "too little is known", `href="/history?namespace=shop&workload=deployment%2Fweb"`}},
 		{"/nodes?type=c3", []string{"1 to 1 of 1 (this type; 2 nodes in all).", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
@@ -291,7 +293,8 @@ func TestPages(t *testing.T) {
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
 		{"/search", []string{"Type or paste"}},
 		{"/setup", []string{"<td>configmap</td><td>good</td>", "the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "--server=evil: nothing to accept yet; look at what was measured", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
-		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server"}},
+		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server",
+			`<a href="/workloads/shop/Deployment/web">deployment/web</a>`, `<a href="/history?namespace=shop&workload=deployment%2Fweb">What happened to deployment/web</a>`}},
 	} {
 		resp, body := r.get(tc.path)
 		if resp.StatusCode != http.StatusOK {

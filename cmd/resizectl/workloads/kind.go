@@ -15,7 +15,7 @@ func Kind(withNamespace bool) objects.Kind[workload, workload] {
 	columns := []objects.Column[workload]{
 		objects.Cell("Workload", func(w workload) any { return workloadText(w) }),
 		objects.Count("Pods", func(w workload) int64 { return w.GetSavings().GetPods() }),
-		notable("Unknown", (*workloadresizerv1.Savings).GetUnknownPods),
+		notable("Unknown", func(w workload) int64 { return w.GetSavings().GetUnknownPods() }),
 		objects.Cell("Decision", func(w workload) any {
 			return shared(w, func(c *workloadresizerv1.PodCount) string { return print.Decision(c.GetDecision()) })
 		}),
@@ -30,8 +30,9 @@ func Kind(withNamespace bool) objects.Kind[workload, workload] {
 	}
 	columns = append(columns,
 		objects.Cell("Reason", func(w workload) any { return shared(w, (*workloadresizerv1.PodCount).GetCode) }),
-		notable("Reverts", (*workloadresizerv1.Savings).GetReverts).Wide(),
-		notable("OOM Kills", (*workloadresizerv1.Savings).GetOomKills).Wide())
+		notable("Throttled", workload.GetThrottled).Wide(),
+		notable("Reverts", func(w workload) int64 { return w.GetSavings().GetReverts() }).Wide(),
+		notable("OOM Kills", func(w workload) int64 { return w.GetSavings().GetOomKills() }).Wide())
 	if withNamespace {
 		columns = slices.Insert(columns, 0, objects.Text("Namespace", func(w workload) string { return w.GetSavings().GetNamespace() }))
 	}
@@ -54,9 +55,9 @@ func workloadText(w workload) string {
 }
 
 // notable is a column of lists in which any number is not 0.
-func notable(header string, of func(*workloadresizerv1.Savings) int64) objects.Column[workload] {
+func notable(header string, of func(workload) int64) objects.Column[workload] {
 	return objects.Cell(header, func(w workload) any {
-		if n := of(w.GetSavings()); n != 0 {
+		if n := of(w); n != 0 {
 			return print.Cell{Text: fmt.Sprint(n), Style: print.Notable}
 		}
 		return print.Absent

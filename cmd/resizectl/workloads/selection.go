@@ -37,7 +37,7 @@ var Decisions = []workloadresizerv1.Decision{
 }
 
 // Orders are what the server can order workloads by. The first one is the default.
-var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory"}
+var Orders = []string{"name", "pods", "reverts", "requested_cpu", "requested_memory", "saved_cpu", "saved_memory", "throttled"}
 
 func (s *selection) addFlags(cmd *cobra.Command) {
 	flags, words := cmd.Flags(), print.Each(Decisions, print.Decision)

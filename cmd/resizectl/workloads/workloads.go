@@ -52,6 +52,10 @@ in resizectl plan; each has a number if it is not the same for all pods. Pods th
 created a moment ago may be missing there. A workload "-" has the pods in a namespace
 that count for no workload, such as a pod without a controller.
 
+With -o wide, THROTTLED is the number of running pods with a container that its CPU limit
+throttles so often that its usage does not show how much it would use. The column is there
+if any pod has one.
+
 The server lists workloads by name. --order-by and --limit select, for example, those
 that request most; --sort-by sorts only what was listed.`,
 			Example: `  # List the workloads in a namespace
@@ -59,6 +63,9 @@ that request most; --sort-by sorts only what was listed.`,
 
   # List the ten workloads in the cluster that request most memory
   resizectl workloads list -A --order-by "requested_memory desc" --limit 10
+
+  # List the workloads with pods that their CPU limits throttle, most pods first
+  resizectl workloads list -A --order-by "throttled desc" -o wide --limit 10
 
   # List the workloads with pods on nodes of an unknown type
   resizectl workloads list -A --reason UnknownNodeType

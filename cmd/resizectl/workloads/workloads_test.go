@@ -49,6 +49,7 @@ func all() *workloadresizerv1.ListWorkloadsResponse {
 			Savings:     &workloadresizerv1.Savings{Namespace: "shop", Workload: of("StatefulSet", "db"), Pods: 3, UnknownPods: new(int64(1)), Authored: both("1500m", "24Gi"), Requested: both("2500m", "32Gi"), Used: both("1600m", "20Gi"), Reverts: new(int64(2)), OomKills: new(int64(1))},
 			Recommended: both("2", "24Gi"),
 			Pods:        []*workloadresizerv1.PodCount{count(aligned, "AlreadyAligned", 2), count(skip, "Reverted\x1b[31m", 1)},
+			Throttled:   2,
 		},
 		{
 			Savings: &workloadresizerv1.Savings{Namespace: "shop", Pods: 1, UnknownPods: new(int64(1)), Authored: both("100m", "128Mi"), Requested: both("100m", "128Mi")},

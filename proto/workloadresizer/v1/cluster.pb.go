@@ -39,8 +39,8 @@ type ListWorkloadsRequest struct {
 	// "UnknownNodeType"; empty for all.
 	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
 	// The order: "name" for namespace, kind and name, which is the default, or "pods", "reverts",
-	// "requested_cpu", "requested_memory", "saved_cpu" or "saved_memory". With " desc", the
-	// largest come first. Amounts change between two pages, so that a list that is ordered by one
+	// "requested_cpu", "requested_memory", "saved_cpu", "saved_memory" or "throttled". With " desc",
+	// the largest come first. Amounts change between two pages, so that a list that is ordered by one
 	// may repeat or miss a workload, unless it is one page.
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
 	// The maximum number of workloads to return. 0 means 500; values above 5000 mean 5000.
@@ -212,7 +212,12 @@ type WorkloadSummary struct {
 	Recommended *ResourceAmounts `protobuf:"bytes,2,opt,name=recommended,proto3" json:"recommended,omitempty"`
 	// Its pods by their last decision and its first reason, in descending order. Pods that were
 	// created a moment ago may be missing.
-	Pods          []*PodCount `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
+	Pods []*PodCount `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
+	// The number of its running pods that are known to have a container that its CPU limit
+	// throttles so often that its usage does not show how much it would use: in a larger share of
+	// the samples of its workload than may exceed the target, which is 0.1 by default. Newer
+	// samples weigh more.
+	Throttled     int64 `protobuf:"varint,4,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -266,6 +271,13 @@ func (x *WorkloadSummary) GetPods() []*PodCount {
 		return x.Pods
 	}
 	return nil
+}
+
+func (x *WorkloadSummary) GetThrottled() int64 {
+	if x != nil {
+		return x.Throttled
+	}
+	return 0
 }
 
 // Request message for ClusterService.ListNodes.
@@ -559,11 +571,12 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"\x15ListWorkloadsResponse\x12A\n" +
 	"\tworkloads\x18\x01 \x03(\v2#.workloadresizer.v1.WorkloadSummaryR\tworkloads\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xc1\x01\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xdf\x01\n" +
 	"\x0fWorkloadSummary\x125\n" +
 	"\asavings\x18\x01 \x01(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12E\n" +
 	"\vrecommended\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vrecommended\x120\n" +
-	"\x04pods\x18\x03 \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\"\x90\x01\n" +
+	"\x04pods\x18\x03 \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x12\x1c\n" +
+	"\tthrottled\x18\x04 \x01(\x03R\tthrottled\"\x90\x01\n" +
 	"\x10ListNodesRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12'\n" +

@@ -265,7 +265,10 @@ type Explanation struct {
 	Eviction string `protobuf:"bytes,16,opt,name=eviction,proto3" json:"eviction,omitempty"`
 	// The taint that keeps new pods off the node because it is overloaded, or that it would get if
 	// the server did not run with --dry-run, in human-readable form; empty if there is none.
-	Overload      string `protobuf:"bytes,17,opt,name=overload,proto3" json:"overload,omitempty"`
+	Overload string `protobuf:"bytes,17,opt,name=overload,proto3" json:"overload,omitempty"`
+	// The workload that owns the pod: its controller or, if that has owners, the top one, for
+	// example a Deployment; absent if it has none.
+	Workload      *Workload `protobuf:"bytes,18,opt,name=workload,proto3" json:"workload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -417,6 +420,13 @@ func (x *Explanation) GetOverload() string {
 		return x.Overload
 	}
 	return ""
+}
+
+func (x *Explanation) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
 }
 
 // How the pods on a node share one resource, in Kubernetes quantities.
@@ -715,7 +725,7 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\bworkload\x18\x03 \x01(\v2\x1c.workloadresizer.v1.WorkloadB\x03\xe0A\x01R\bworkload\x122\n" +
 	"\x0elabel_selector\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\rlabelSelector\"W\n" +
 	"\x12ExplainPodResponse\x12A\n" +
-	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\x8a\b\n" +
+	"\vexplanation\x18\x01 \x01(\v2\x1f.workloadresizer.v1.ExplanationR\vexplanation\"\xc4\b\n" +
 	"\vExplanation\x12\x12\n" +
 	"\x04pods\x18\x01 \x01(\x03R\x04pods\x12,\n" +
 	"\x04plan\x18\x02 \x01(\v2\x18.workloadresizer.v1.PlanR\x04plan\x122\n" +
@@ -735,7 +745,8 @@ const file_workloadresizer_v1_explain_proto_rawDesc = "" +
 	"\aunknown\x18\x0e \x03(\v2,.workloadresizer.v1.Explanation.UnknownEntryR\aunknown\x12C\n" +
 	"\x06shares\x18\x0f \x03(\v2+.workloadresizer.v1.Explanation.SharesEntryR\x06shares\x12\x1a\n" +
 	"\beviction\x18\x10 \x01(\tR\beviction\x12\x1a\n" +
-	"\boverload\x18\x11 \x01(\tR\boverload\x1a:\n" +
+	"\boverload\x18\x11 \x01(\tR\boverload\x128\n" +
+	"\bworkload\x18\x12 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x1a:\n" +
 	"\fUnknownEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +
@@ -829,15 +840,16 @@ var file_workloadresizer_v1_explain_proto_depIdxs = []int32{
 	6,  // 13: workloadresizer.v1.Explanation.remedies:type_name -> workloadresizer.v1.Remedy
 	7,  // 14: workloadresizer.v1.Explanation.unknown:type_name -> workloadresizer.v1.Explanation.UnknownEntry
 	8,  // 15: workloadresizer.v1.Explanation.shares:type_name -> workloadresizer.v1.Explanation.SharesEntry
-	0,  // 16: workloadresizer.v1.SizeStep.cause:type_name -> workloadresizer.v1.SizeCause
-	4,  // 17: workloadresizer.v1.Explanation.SharesEntry.value:type_name -> workloadresizer.v1.NodeShare
-	1,  // 18: workloadresizer.v1.ExplainService.ExplainPod:input_type -> workloadresizer.v1.ExplainPodRequest
-	2,  // 19: workloadresizer.v1.ExplainService.ExplainPod:output_type -> workloadresizer.v1.ExplainPodResponse
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	9,  // 16: workloadresizer.v1.Explanation.workload:type_name -> workloadresizer.v1.Workload
+	0,  // 17: workloadresizer.v1.SizeStep.cause:type_name -> workloadresizer.v1.SizeCause
+	4,  // 18: workloadresizer.v1.Explanation.SharesEntry.value:type_name -> workloadresizer.v1.NodeShare
+	1,  // 19: workloadresizer.v1.ExplainService.ExplainPod:input_type -> workloadresizer.v1.ExplainPodRequest
+	2,  // 20: workloadresizer.v1.ExplainService.ExplainPod:output_type -> workloadresizer.v1.ExplainPodResponse
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_explain_proto_init() }

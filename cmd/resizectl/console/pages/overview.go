@@ -23,6 +23,8 @@ const (
 	lately = "24h"
 	// mostReverts is how many reverts the overview lists.
 	mostReverts = 10
+	// mostThrottled is up to how many throttled workloads the overview counts.
+	mostThrottled = 10
 )
 
 // overview is what the overview reads.
@@ -32,6 +34,8 @@ type overview struct {
 	holds   part[*workloadresizerv1.ListHoldsResponse]
 	reverts part[latest]
 	trend   part[trend]
+	// throttled are the workloads with most throttled pods, or others if fewer have any.
+	throttled part[*workloadresizerv1.ListWorkloadsResponse]
 }
 
 var overviewPage = page{
@@ -61,7 +65,30 @@ func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, 
 	read(ctx, &parts, &all.holds, func() (*workloadresizerv1.ListHoldsResponse, error) { return c.ListHolds(ctx, "") })
 	read(ctx, &parts, &all.reverts, func() (latest, error) { return latestOf(ctx, c, reverts) })
 	read(ctx, &parts, &all.trend, func() (trend, error) { return listTrend(ctx, c, past, of.Days) })
+	read(ctx, &parts, &all.throttled, func() (*workloadresizerv1.ListWorkloadsResponse, error) {
+		return c.Cluster().ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{OrderBy: mostThrottledFirst, PageSize: mostThrottled})
+	})
 	return &all, parts.Wait()
+}
+
+// mostThrottledFirst is the order of the API that begins with the workloads that have most throttled pods.
+const mostThrottledFirst = "throttled desc"
+
+// throttledNote returns what to know of workloads that their CPU limits throttle, and whether there are any.
+func throttledNote(o *print.Output, first []*workloadresizerv1.WorkloadSummary) (n note, some bool) {
+	count := 0
+	for _, w := range first {
+		if w.GetThrottled() > 0 {
+			count++
+		}
+	}
+	workloads := print.CountOf(int64(count), "workload")
+	if count >= mostThrottled {
+		workloads = "at least " + workloads
+	}
+	n = noteOf(o, "throttled", "CPU limits throttle pods of "+workloads+" so often that their usage does not show how much CPU they need: ")
+	n.Bad, n.More = true, &link{Name: "these workloads, most throttled pods first", Path: path(workloadsPage.path(), url.Values{"order": {mostThrottledFirst}})}
+	return n, count > 0
 }
 
 // reverted is the kind of a revert in the history.
@@ -121,6 +148,9 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 	v := &overviewView{
 		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
 		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value.entries),
+	}
+	if n, some := throttledNote(o, all.throttled.Value.GetWorkloads()); some {
+		v.Attention = append(v.Attention, n)
 	}
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)

@@ -50,7 +50,7 @@ type workloadList struct {
 // orderNames are the words for the orders to choose from: by name, or the largest amount first.
 var orderNames = map[string]string{
 	"name": "by name", "pods": "most pods first", "reverts": "most reverts first", "requested_cpu": "largest CPU first", "requested_memory": "largest memory first",
-	"saved_cpu": "most CPU saved first", "saved_memory": "most memory saved first",
+	"saved_cpu": "most CPU saved first", "saved_memory": "most memory saved first", "throttled": "most throttled pods first",
 }
 
 // orders are the orders to choose from. None leads to the default order.
@@ -63,7 +63,7 @@ func orders(chosen rows.Query) (all []choice) {
 }
 
 // sortable are the orders of columns.
-var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory"}
+var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory", "Throttled": "throttled"}
 
 func workloadsView(all *rows.Table, q rows.Query) any {
 	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q)}

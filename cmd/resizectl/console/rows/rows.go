@@ -20,13 +20,14 @@ type Workload = *workloadresizerv1.WorkloadSummary
 const byName = "name"
 
 // amounts are what the other orders compare. Orders have the words of the API.
-var amounts = map[string]func(*workloadresizerv1.Savings) float64{
-	"pods":             func(s *workloadresizerv1.Savings) float64 { return float64(s.GetPods()) },
-	"reverts":          func(s *workloadresizerv1.Savings) float64 { return float64(s.GetReverts()) },
-	"requested_cpu":    func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetRequested().GetCpu(), 1) },
-	"requested_memory": func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetRequested().GetMemory(), 1) },
-	"saved_cpu":        func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetSaved().GetCpu(), 1) },
-	"saved_memory":     func(s *workloadresizerv1.Savings) float64 { return print.Number(s.GetSaved().GetMemory(), 1) },
+var amounts = map[string]func(Workload) float64{
+	"pods":             func(w Workload) float64 { return float64(w.GetSavings().GetPods()) },
+	"reverts":          func(w Workload) float64 { return float64(w.GetSavings().GetReverts()) },
+	"requested_cpu":    func(w Workload) float64 { return print.Number(w.GetSavings().GetRequested().GetCpu(), 1) },
+	"requested_memory": func(w Workload) float64 { return print.Number(w.GetSavings().GetRequested().GetMemory(), 1) },
+	"saved_cpu":        func(w Workload) float64 { return print.Number(w.GetSavings().GetSaved().GetCpu(), 1) },
+	"saved_memory":     func(w Workload) float64 { return print.Number(w.GetSavings().GetSaved().GetMemory(), 1) },
+	"throttled":        func(w Workload) float64 { return float64(w.GetThrottled()) },
 }
 
 // row is a workload, with what it is found and sorted by.
@@ -55,7 +56,7 @@ func New(all []Workload) *Table {
 			r.text += "/" + strings.ToLower(of.GetKind()+"/"+of.GetName())
 		}
 		for order, of := range amounts {
-			r.by[order] = of(s)
+			r.by[order] = of(w)
 		}
 		t.rows = append(t.rows, r)
 		namespaces[s.GetNamespace()] = true

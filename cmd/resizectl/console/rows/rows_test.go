@@ -33,8 +33,10 @@ const (
 )
 
 func some() *Table {
+	throttled := workload("shop/Deployment/web", 10, "900m", "-2", count(aligned, "AlreadyAligned"), count(skip, "NotOwned"))
+	throttled.Throttled = 3
 	return New([]Workload{
-		workload("shop/Deployment/web", 10, "900m", "-2", count(aligned, "AlreadyAligned"), count(skip, "NotOwned")),
+		throttled,
 		workload("shop/Deployment/cart", 2, "10", "1500m", count(skip, "Reverted")),
 		workload("default/StatefulSet/Web-db", 9, "1500m", "0", count(aligned, "AlreadyAligned")),
 		workload("shop", 1, "", "", count(skip, "NotOwned")),
@@ -62,6 +64,7 @@ func TestWindow(t *testing.T) {
 		{"order=requested_cpu+desc", "cart Web-db web -"},
 		{"order=saved_cpu", "web Web-db - cart"},
 		{"order=requested_memory", "Web-db - cart web"},
+		{"order=throttled+desc", "web Web-db - cart"},
 		{"order=nonsense+desc", "Web-db - cart web"},
 		{"namespace=shop", "- cart web"},
 		{"namespace=sho", ""},

@@ -470,6 +470,9 @@ func TestSizesText(t *testing.T) {
 		{Range{}, Range{548861636, 548861636}, "memory 523Mi"},
 		{Range{}, Range{548861636, 3125315559}, "memory 523Mi to 2981Mi"},
 		{Range{}, Range{1000, 1000}, "memory 1k"},
+		{Range{}, Range{1e9, 1.5e9}, "memory 1G to 1500M"},
+		{Range{}, Range{1e9 + 1000, 1 << 30}, "memory 954Mi to 1Gi"},
+		{Range{}, Range{15625 << 20, 15625 << 20}, "memory 15625Mi"},
 	} {
 		if got := sizesText(tc.cpu, tc.memory); got != tc.want {
 			t.Errorf("%q, want %q", got, tc.want)

@@ -3,6 +3,8 @@ package journal
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
@@ -33,13 +35,17 @@ func (s Sizes) with(other Sizes) Sizes {
 	return Sizes{s.FromCPU.with(other.FromCPU), s.FromMemory.with(other.FromMemory), s.ToCPU.with(other.ToCPU), s.ToMemory.with(other.ToMemory)}
 }
 
-// memoryText returns an amount of memory to the MiB: sizes from usage have any number of bytes, which nobody reads.
+// memoryText returns an amount of memory as its author wrote it, if that is in whole megabytes, or else to the MiB: sizes from usage
+// have any number of bytes, which nobody reads.
 func memoryText(bytes int64) string {
-	const mib = 1 << 20
-	if bytes > mib {
-		bytes = (bytes + mib/2) / mib * mib
+	const mib, megabyte = 1 << 20, 1_000_000
+	if bytes <= mib || bytes%mib == 0 {
+		return sizing.MemoryText(bytes)
 	}
-	return sizing.MemoryText(bytes)
+	if bytes%megabyte == 0 {
+		return resource.NewQuantity(bytes, resource.DecimalSI).String()
+	}
+	return sizing.MemoryText((bytes + mib/2) / mib * mib)
 }
 
 // sizesText returns e.g. "cpu 500m to 1, memory 1Gi".

@@ -101,20 +101,30 @@ func TestSettlePartly(t *testing.T) {
 		t.Run("says when a decrease is no longer too soon", func(t *testing.T) {
 			s := state(separate)
 			s.Resized[0] = now.Add(-time.Hour)
-			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(23*time.Hour)) {
-				t.Errorf("%+v, again at %v", to.Size, to.Again)
+			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(23*time.Hour)) || !to.Recent[0] {
+				t.Errorf("%+v, again at %v; recent: %v", to.Size, to.Again, to.Recent)
 			}
 		})
 		t.Run("says when a size within the bounds is corrected", func(t *testing.T) {
 			s := state(separate)
 			s.Needs[0].Recommended = &need.Recommendation{Target: 1200, Lower: 400, Upper: 2000, Rules: rules(separate)}
 			s.Resized[0] = now.Add(-time.Hour)
-			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(11*time.Hour)) {
-				t.Errorf("%+v, again at %v", to.Size, to.Again)
+			if to := s.Settle(); to.Size != size || !to.Again.Equal(now.Add(11*time.Hour)) || !to.Recent[0] {
+				t.Errorf("%+v, again at %v; recent: %v", to.Size, to.Again, to.Recent)
 			}
 			s.Now = time.Time{}
-			if to := s.Settle(); to.Size.CPU.Request != 1200 || !to.Again.IsZero() {
-				t.Errorf("long after: %+v, again at %v", to.Size, to.Again)
+			if to := s.Settle(); to.Size.CPU.Request != 1200 || !to.Again.IsZero() || to.Recent != [2]bool{} {
+				t.Errorf("long after: %+v, again at %v; recent: %v", to.Size, to.Again, to.Recent)
+			}
+		})
+		t.Run("a size that is near enough does not stay because it is recent", func(t *testing.T) {
+			for _, target := range []int64{950, 1050} {
+				s := state(separate)
+				s.Needs[0].Recommended = &need.Recommendation{Target: target, Lower: 400, Upper: 2000, Rules: rules(separate)}
+				s.Resized[0] = now.Add(-time.Hour)
+				if to := s.Settle(); to.Size != size || to.Recent != [2]bool{} {
+					t.Errorf("for %d: %+v, recent: %v", target, to.Size, to.Recent)
+				}
 			}
 		})
 	}

@@ -38,10 +38,11 @@ type State struct {
 // Settled is the size that a container gets.
 type Settled struct {
 	Size sizing.Container
-	// Clamped means that a bound determined the request, and Why is why a request is not lowered, by
-	// sizing.Measure.Index.
+	// Clamped means that a bound determined the request, Why is why a request is not lowered, and Recent means that a request
+	// stays because it was set a short time ago, by sizing.Measure.Index.
 	Clamped [2]bool
 	Why     [2]string
+	Recent  [2]bool
 	// Again is when the size may change although nothing but the time does; zero if it does not.
 	Again time.Time
 }
@@ -68,6 +69,7 @@ func (s *State) Settle() Settled {
 	cpu.bound()
 	memory.bound()
 	to.Clamped, to.Why = [2]bool{cpu.clamped, memory.clamped}, [2]string{cpu.why, memory.why}
+	to.Recent = [2]bool{cpu.recent, memory.recent}
 	to.Again = Sooner(cpu.again, memory.again)
 
 	limits := [2]int64{s.limit(&cpu), s.limit(&memory)}
@@ -116,6 +118,7 @@ func (s *State) requests(u *Updates, cpu, memory *change) {
 	}
 	if differ {
 		cpu.again = Sooner(cpu.again, s.Now.Add(u.After-min(cpu.since, memory.since)))
+		cpu.recent, memory.recent = true, true
 	}
 	cpu.to, memory.to = cpu.from, memory.from
 }
@@ -229,6 +232,8 @@ type change struct {
 	clamped bool
 	why     string
 	again   time.Time
+	// recent means that the request stays because it was set a short time ago.
+	recent bool
 }
 
 // change returns the change to what a resource needs.
@@ -281,6 +286,7 @@ func (c *change) hold(decrease time.Duration, follows string) {
 	}
 	if c.why == "" && c.since < decrease {
 		c.again = c.now.Add(decrease - c.since)
+		c.recent = c.outside() || c.difference() >= c.need.Recommended.Rules.Updates.Band
 	}
 	if c.why != "" || c.since < decrease {
 		c.to = c.kept
@@ -294,7 +300,7 @@ func (c *change) unlessDue(u *Updates, killed bool) {
 		return
 	}
 	if differs {
-		c.again = Sooner(c.again, c.now.Add(u.After-c.since))
+		c.again, c.recent = Sooner(c.again, c.now.Add(u.After-c.since)), true
 	}
 	c.to = c.from
 }

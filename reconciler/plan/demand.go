@@ -136,9 +136,13 @@ func (p *Planner) settle(d *draft, s *Snapshot) *verdict {
 			if derived.To = settle(d.parts[i].standings[m.Index], m, has, *m.Of(&found.Size)); derived.To == *m.Of(&c.Desired) {
 				continue
 			}
-			if derived.To != has {
+			switch {
+			case derived.To != has:
 				derived.Cause = ByDemand
-			} else if derived.Why == "" {
+			case derived.Why != "":
+			case found.Recent[m.Index]:
+				derived.Why = setLately
+			default:
 				derived.Why = nearEnough
 			}
 			v.sets = append(v.sets, derived)
@@ -213,8 +217,12 @@ func (d *draft) keepsDemand() bool {
 	return !d.FollowsUsage && d.Kind != Restore && d.rule.profile.Usage() == policy.Initial && d.of.HasAppliedDemand()
 }
 
-// nearEnough is why a size stays that may change soon, or need not change.
-const nearEnough = "the size is near enough to the demand, or has changed a short time ago"
+const (
+	// nearEnough is why a size stays that need not change.
+	nearEnough = "the size is near enough to the demand"
+	// setLately is why a size stays that may change soon. It is also that of a pod that started a short time ago.
+	setLately = "the size was set a short time ago, and may change later"
+)
 
 // Ignores returns why the size of a resource does not follow what usage shows, as far as the reasons of the plan do not say
 // so; empty if it follows.

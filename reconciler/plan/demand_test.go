@@ -385,6 +385,7 @@ func TestDemand(t *testing.T) {
 			cpu, memory string
 		}{
 			"follows, and near enough": {planned(t, podtest.Burstable, "n4", nil), "", nearEnough},
+			"set a short time ago":     {planned(t, podtest.Burstable, "n4", agoCPU(23*time.Hour)), setLately, nearEnough},
 			"no decrease":              {planned(t, podtest.Burstable, "n4", unknown), "too little is known", nearEnough},
 			"not measured":             {planned(t, podtest.Burstable, "n4", func(_ *Snapshot, d *shown, _ *Planner) { d.needs["app"] = nil }), unknownNeed, unknownNeed},
 			"a rule without usage":     {planned(t, podtest.Burstable, "n4", func(s *Snapshot, _ *shown, _ *Planner) { s.Demand = nil }), "", ""},

@@ -12,6 +12,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/journal"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -30,6 +31,8 @@ func (r *Recorder) Wrote(p *plan.Plan, said []plan.Reason) {
 		e.Ref = string(p.UID) + " " + strconv.FormatInt(e.At.UnixNano(), 36)
 	case p.Kind == plan.Sizes:
 		e.Reason, e.Message = string(contract.Resized), because(p)
+	case p.Kind == plan.Restore:
+		e.Message = strings.Join(origins(p), ", ")
 	}
 	r.add(e, string(p.UID))
 }
@@ -40,15 +43,52 @@ func because(p *plan.Plan) string {
 	if p.CPUFactor.Den != 0 {
 		why = append(why, fmt.Sprintf("for node type %s (cpu × %.4g, memory × %.4g)", p.NodeType, p.CPUFactor.Float64(), p.MemoryFactor.Float64()))
 	}
-	from := func(cause plan.Cause, text string) {
-		if slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool { return slices.Contains(c.Causes[:], cause) }) {
-			why = append(why, text)
+	return strings.Join(append(why, origins(p)...), ", ")
+}
+
+// origin is what a size follows from.
+type origin struct {
+	cause plan.Cause
+	text  string
+}
+
+// sizedBy are the origins that both resources can have.
+var sizedBy = []origin{
+	{plan.ByDemand, "from usage"},
+	{plan.ByRatio, "from what the author wrote"},
+	{plan.ByRestore, "to what the author wrote"},
+}
+
+// origins says what the sizes that a plan changes follow from: for each resource, if they differ in that.
+func origins(p *plan.Plan) (all []string) {
+	var of [2][]string
+	for _, from := range sizedBy {
+		for _, m := range sizing.Measures {
+			if causes(p, m, from.cause) {
+				of[m.Index] = append(of[m.Index], from.text)
+			}
 		}
 	}
-	from(plan.ByDemand, "from usage")
-	from(plan.ByRatio, "from what the author wrote")
-	from(plan.ByBoost, "when a CPU boost began or ended")
-	return strings.Join(why, ", ")
+	cpu, memory, boosts := of[sizing.CPU.Index], of[sizing.Memory.Index], causes(p, sizing.CPU, plan.ByBoost)
+	switch {
+	case len(memory) == 0 || slices.Equal(cpu, memory):
+		all = cpu
+	case len(cpu) > 0:
+		all = []string{"cpu " + strings.Join(cpu, " and "), "memory " + strings.Join(memory, " and ")}
+	case boosts:
+		all = []string{"memory " + strings.Join(memory, " and ")}
+	default:
+		all = memory
+	}
+	if boosts {
+		all = append(all, "when a CPU boost began or ended")
+	}
+	return all
+}
+
+// causes reports whether a resource of any container changes by a cause.
+func causes(p *plan.Plan, m *sizing.Measure, cause plan.Cause) bool {
+	return slices.ContainsFunc(p.Containers, func(c plan.ContainerPlan) bool { return c.Causes[m.Index] == cause })
 }
 
 // Evicted records that a pod was evicted.

@@ -55,7 +55,7 @@ func whatWasReadIsWrittenAlike(t *testing.T) {
 }
 
 func keepsWhatEstimatesNeed(t *testing.T) {
-	e := full(20, 3, 2, 60)
+	e := full(20, 3, 2, 150)
 	got, err := Read(Write(e))
 	if err != nil {
 		t.Fatal(err)
@@ -80,18 +80,27 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 			if a.A != b.A || a.B != b.B {
 				t.Errorf("%+v, want %+v", a, b)
 			}
-			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}} {
+			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}, {a.Change.Mean, b.Change.Mean}} {
 				if math.Abs(pair[0]-pair[1]) > 0.5/steps+1e-9 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
 			}
 			for _, pair := range [][2]float64{
-				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Like.Squares, b.Like.Squares},
-				{a.Slope.Weight, b.Slope.Weight}, {a.Slope.Squares, b.Slope.Squares},
+				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Slope.Weight, b.Slope.Weight}, {a.Change.Hours, b.Change.Hours},
 			} {
 				if math.Abs(pair[0]-pair[1]) > pair[1]/256 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
+			}
+			for _, pair := range [][2]float64{
+				{a.Like.Squares + a.Unlike.Squares, b.Like.Squares + b.Unlike.Squares}, {a.Slope.Squares, b.Slope.Squares},
+			} {
+				if math.Abs(pair[0]-pair[1]) > pair[1]*0.08+1e-5 {
+					t.Errorf("squares %v, want %v", pair[0], pair[1])
+				}
+			}
+			if b.Change.Hours == 0 || b.Seen-a.Seen > agoHours {
+				t.Errorf("%+v, want %+v", a, b)
 			}
 			for side := range 2 {
 				if math.Abs(math.Log2(a.Spread[side]/b.Spread[side])) > 0.5/spreadSteps || math.Abs(a.Unlike.Busy[side]-b.Unlike.Busy[side]) > 0.5/busySteps || math.Abs(a.Like.Busy[side]-b.Like.Busy[side]) > 0.5/busySteps {
@@ -123,7 +132,7 @@ func rejectsWhatIsNotEvidence(t *testing.T) {
 		want  string
 	}{
 		"nothing":            {nil, "it ends too early"},
-		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 1"},
+		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 2"},
 		"half of it":         {good[:len(good)/2], "it ends too early"},
 		"more than evidence": {append(bytes.Clone(good), 0), "1 bytes are left"},
 	} {

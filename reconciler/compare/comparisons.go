@@ -38,17 +38,15 @@ func New() *Comparisons {
 
 // KeyOf returns the key of a workload.
 func KeyOf(namespace, kind, name string) evidence.Key {
-	return evidence.KeyOf(namespace + "/" + kind + "/" + name)
+	return evidence.KeyOf(namespace, kind, name)
 }
 
 // Evidence returns a copy of the evidence, and its revision.
 func (c *Comparisons) Evidence() (e *evidence.Evidence, revision uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.evidence.Part(everything), c.revision
+	return c.evidence.Clone(), c.revision
 }
-
-func everything(evidence.Key) bool { return true }
 
 // Revision returns the revision of the evidence in this process. It grows with each hour that is added, and each time that stored evidence is
 // read; 0 if there was neither.

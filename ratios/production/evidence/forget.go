@@ -22,12 +22,12 @@ func (e *Evidence) Forget(now int64) {
 	}
 	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return now-p.Last > forgotten })
 	e.follow(now)
-	e.renumber()
+	e.renumber(make([]bool, len(e.Types)))
 }
 
-// renumber removes names that nothing refers to, so that new ones have room.
-func (e *Evidence) renumber() {
-	types, models, zones := make([]bool, len(e.Types)), make([]bool, len(e.Models)), make([]bool, len(e.Zones))
+// renumber removes names that nothing refers to, so that new ones have room, except of some types.
+func (e *Evidence) renumber(types []bool) {
+	models, zones := make([]bool, len(e.Models)), make([]bool, len(e.Zones))
 	e.numbers(func(t *int) { types[*t] = true }, func(m *int) { models[*m] = true }, func(z *int) { zones[*z] = true })
 	if !slices.Contains(types, false) && !slices.Contains(models, false) && !slices.Contains(zones, false) {
 		return

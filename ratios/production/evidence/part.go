@@ -1,146 +1,125 @@
 package evidence
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// Part returns a copy of the workloads, the nodes and the slowdowns of the types that has selects, types by the keys of their names. The copy has
-// nothing in common with the evidence, and its types are in the same order.
+// Part returns a copy of the workloads, nodes, places and slowdowns that has selects, and of the names that these refer to. Slowdowns and places have
+// the keys of the names of their types, and of their zone. Parts that were selected by different functions together make the whole.
 func (e *Evidence) Part(has func(Key) bool) *Evidence {
-	p := New()
-	types, models := make([]bool, len(e.Types)), make([]bool, len(e.Models))
-	for i, name := range e.Types {
-		types[i] = has(KeyOf(name)) && i < len(e.Slowdown) && e.Slowdown[i] != Slowdown{}
-	}
+	p := *e
+	p.Workloads, p.Nodes, p.Slowdown = make(map[Key]*Workload), make(map[Key]*Node), make([]Slowdown, len(e.Slowdown))
 	for key, w := range e.Workloads {
-		if !has(key) {
-			continue
-		}
-		p.Workloads[key] = w
-		for i := range w.Cells {
-			types[w.Cells[i].A], types[w.Cells[i].B] = true, true
+		if has(key) {
+			p.Workloads[key] = w
 		}
 	}
 	for key, n := range e.Nodes {
-		if !has(key) {
-			continue
-		}
-		p.Nodes[key] = n
-		types[n.Type] = true
-		if n.Model >= 0 {
-			models[n.Model] = true
+		if has(key) {
+			p.Nodes[key] = n
 		}
 	}
-	kinds := named{e.Types, types, &p.Types}
-	cpus := named{e.Models, models, &p.Models}
-	kinds.addAll()
-	cpus.addAll()
-	p.Slowdown = make([]Slowdown, len(p.Types))
-	p.adopt(p.Workloads, p.Nodes, kinds, cpus)
-	p.adoptSlowdowns(e, kinds, has)
-	p.last = e.last
-	return p
+	p.Places = slices.DeleteFunc(slices.Clone(e.Places), func(x Place) bool { return !has(e.keyOf(&x)) })
+	types := make([]bool, len(e.Types))
+	for t, s := range e.Slowdown {
+		if s != (Slowdown{}) && has(KeyOf(e.Types[t])) {
+			p.Slowdown[t], types[t] = s, true
+		}
+	}
+	own := p.Clone()
+	own.renumber(types)
+	return own
 }
+
+// keyOf returns the key of a place.
+func (e *Evidence) keyOf(p *Place) Key { return KeyOf(e.Types[p.A], e.Types[p.B], e.Zones[p.Zone]) }
 
 // Replace replaces what has selects with what a part has of it. The part must not be used after that.
 func (e *Evidence) Replace(part *Evidence, has func(Key) bool) {
+	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return has(e.keyOf(&p)) })
+	part.Places = slices.DeleteFunc(part.Places, func(p Place) bool { return !has(part.keyOf(&p)) })
 	maps.DeleteFunc(e.Workloads, func(key Key, _ *Workload) bool { return has(key) })
 	maps.DeleteFunc(e.Nodes, func(key Key, _ *Node) bool { return has(key) })
 	maps.DeleteFunc(part.Workloads, func(key Key, _ *Workload) bool { return !has(key) })
 	maps.DeleteFunc(part.Nodes, func(key Key, _ *Node) bool { return !has(key) })
-	kinds := named{part.Types, nil, &e.Types}
-	kinds.addAll()
-	for len(e.Slowdown) < len(e.Types) {
-		e.Slowdown = append(e.Slowdown, Slowdown{})
-	}
-	for i, name := range e.Types {
-		if has(KeyOf(name)) {
-			e.Slowdown[i] = Slowdown{}
+	for t, name := range part.Types {
+		if to := e.kind(name); to >= 0 && has(KeyOf(name)) {
+			e.Slowdown[to] = part.Slowdown[t]
 		}
 	}
-	e.adopt(part.Workloads, part.Nodes, kinds, named{part.Models, nil, &e.Models})
-	e.adoptSlowdowns(part, kinds, has)
+	for t, name := range e.Types {
+		if has(KeyOf(name)) && !slices.Contains(part.Types, name) {
+			e.Slowdown[t] = Slowdown{}
+		}
+	}
+	part.rename(e)
+	maps.Copy(e.Workloads, part.Workloads)
+	maps.Copy(e.Nodes, part.Nodes)
+	e.Places = append(e.Places, part.Places[:min(len(part.Places), MostPlaces-len(e.Places))]...)
 	e.last = max(e.last, part.last)
 }
 
-// named are numbers of names, and the names whose numbers take their place. Those that are not needed get no number; all are if needed is nil.
-type named struct {
-	from   []string
-	needed []bool
-	to     *[]string
-}
-
-// number returns the new number of a name; −1 if there are too many, or for −1.
-func (n named) number(i int) int {
-	if i < 0 || n.needed != nil && !n.needed[i] {
-		return -1
+// rename changes all numbers to those that their names have elsewhere. What has a name without a number there is deleted, or not known.
+func (e *Evidence) rename(to *Evidence) {
+	numbers := func(names []string, of *[]string) func(*int) {
+		is := make([]int, len(names))
+		for i, name := range names {
+			is[i] = index(of, name)
+		}
+		return func(i *int) { *i = is[*i] }
 	}
-	return index(n.to, n.from[i])
-}
-
-func (n named) addAll() {
-	for i := range n.from {
-		n.number(i)
-	}
-}
-
-// adopt adds copies of workloads and nodes whose numbers mean other names.
-func (e *Evidence) adopt(workloads map[Key]*Workload, nodes map[Key]*Node, types, models named) {
-	for key, w := range workloads {
-		own := *w
-		own.Cells = make([]Cell, 0, len(w.Cells))
+	e.numbers(numbers(e.Types, &to.Types), numbers(e.Models, &to.Models), numbers(e.Zones, &to.Zones))
+	for _, w := range e.Workloads {
+		w.Cells = slices.DeleteFunc(w.Cells, func(c Cell) bool { return min(c.A, c.B) < 0 })
 		for i := range w.Cells {
-			c := w.Cells[i]
-			if c.A, c.B = types.number(c.A), types.number(c.B); c.A < 0 || c.B < 0 {
-				continue
+			if c := &w.Cells[i]; c.A > c.B {
+				c.turn()
 			}
-			if c.A > c.B {
-				c = c.turned()
-			}
-			own.Cells = append(own.Cells, c)
 		}
-		e.Workloads[key] = &own
+		unknown := func(c Cost) bool { return c.Type < 0 }
+		w.Costs, w.open = slices.DeleteFunc(w.Costs, unknown), slices.DeleteFunc(w.open, unknown)
 	}
-	for key, n := range nodes {
-		own := *n
-		if own.Type, own.Model = types.number(n.Type), models.number(n.Model); own.Type >= 0 {
-			e.Nodes[key] = &own
+	maps.DeleteFunc(e.Nodes, func(_ Key, n *Node) bool { return n.Type < 0 })
+	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return min(p.A, p.B, p.Zone) < 0 })
+	for i := range e.Places {
+		if p := &e.Places[i]; p.A > p.B {
+			p.A, p.B, p.Sum = p.B, p.A, -p.Sum
 		}
 	}
 }
 
-// adoptSlowdowns adopts the slowdowns of the types that has selects.
-func (e *Evidence) adoptSlowdowns(from *Evidence, types named, has func(Key) bool) {
-	for i, s := range from.Slowdown {
-		if to := types.number(i); to >= 0 && has(KeyOf(types.from[i])) {
-			e.Slowdown[to] = s
-		}
-	}
-}
-
-// turned returns the cell as a comparison of B with A.
-func (c Cell) turned() Cell {
+// turn makes the comparison of A with B one of B with A.
+func (c *Cell) turn() {
 	c.A, c.B = c.B, c.A
-	c.Like, c.Unlike, c.Sizes = c.Like.turned(), c.Unlike.turned(), -c.Sizes
+	for _, x := range [2]*Compared{&c.Like, &c.Unlike} {
+		x.Mean, x.Busy = -x.Mean, [2]float64{x.Busy[1], x.Busy[0]}
+	}
+	c.Sizes, c.Apart.Mean = -c.Sizes, -c.Apart.Mean
+	c.Change.Mean, c.Change.Sizes = -c.Change.Mean, -c.Change.Sizes
 	c.Spread = [2]float64{c.Spread[1], c.Spread[0]}
 	c.Replicas = [2]float64{c.Replicas[1], c.Replicas[0]}
 	c.Slope.Mean, c.Slope.open.diff, c.Slope.open.cross = -c.Slope.Mean, -c.Slope.open.diff, -c.Slope.open.cross
-	return c
-}
-
-func (c Compared) turned() Compared {
-	c.Mean, c.Busy = -c.Mean, [2]float64{c.Busy[1], c.Busy[0]}
-	return c
 }
 
 // NotAfter corrects the times of evidence that a clock dated later than an hour, so that hours after it count.
 func (e *Evidence) NotAfter(hour int64) {
 	for _, w := range e.Workloads {
-		w.Last = min(w.Last, hour)
+		w.Last, w.worked = min(w.Last, hour), min(w.worked, hour)
 		for i := range w.Cells {
-			w.Cells[i].seen = min(w.Cells[i].seen, hour)
+			w.Cells[i].Seen = min(w.Cells[i].Seen, hour)
+		}
+		for _, costs := range [2][]Cost{w.Costs, w.open} {
+			for i := range costs {
+				costs[i].Day = min(costs[i].Day, hour/hoursPerDay)
+			}
 		}
 	}
 	for _, n := range e.Nodes {
 		n.Last = min(n.Last, hour)
+	}
+	for i := range e.Places {
+		e.Places[i].Last = min(e.Places[i].Last, hour)
 	}
 	e.last = min(e.last, hour)
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -22,6 +23,13 @@ func busyWorkloads(workloads int, hours int64) *Evidence {
 		for w := range workloads {
 			h := hour(at, []float64{1, 1.2, 1.1}, []float64{0.8, 0.9, 0.7 + float64(at%3)/10})
 			h.Workload = Key(w)
+			if w%2 == 1 {
+				h.Replicas = append(h.Replicas, h.Replicas...)
+				for i := range h.Replicas[6:] {
+					h.Replicas[6+i].Zone = "b"
+					h.Replicas[6+i].CPU *= 1 + float64(i)/10
+				}
+			}
 			for i := range h.Replicas {
 				r := &h.Replicas[i]
 				r.Node, r.CPUModel, r.Busy = KeyOf(fmt.Sprint(w, i)), "milan", float64(i)/10
@@ -55,6 +63,17 @@ func same(t *testing.T, got, want *Evidence) {
 		x := got.Nodes[key]
 		if got.Types[x.Type] != want.Types[n.Type] || got.Models[x.Model] != want.Models[n.Model] || x.Halves != n.Halves || x.Busy != n.Busy {
 			t.Errorf("%+v, want %+v", x, n)
+		}
+	}
+	if len(got.Places) != len(want.Places) || len(want.Places) < 2 {
+		t.Errorf("%d places, want %d", len(got.Places), len(want.Places))
+	}
+	for i := range want.Places {
+		w := &want.Places[i]
+		if !slices.ContainsFunc(got.Places, func(p Place) bool {
+			return got.keyOf(&p) == want.keyOf(w) && p.Deviation == w.Deviation && p.Last == w.Last
+		}) {
+			t.Errorf("%+v is not one of %+v", w, got.Places)
 		}
 	}
 	for i, name := range want.Types {
@@ -92,6 +111,11 @@ func turnsPairsWhoseTypesAreInAnotherOrder(t *testing.T) {
 	if a.Like.Mean >= 0 || b.Like.Mean != -a.Like.Mean || b.Like.Squares != a.Like.Squares || b.Spread != [2]float64{a.Spread[1], a.Spread[0]} || a.Spread[0] == a.Spread[1] || b.Sizes != -a.Sizes || a.Sizes == 0 {
 		t.Errorf("%+v, want the opposite of %+v", b, a)
 	}
+	for i := range e.Places {
+		if p, x := &e.Places[i], &other.Places[i]; p.Sum != -x.Sum || p.Sum == 0 || x.A != 0 || x.B != 1 {
+			t.Errorf("%+v, want the opposite of %+v", x, p)
+		}
+	}
 	// The same hours show the same from either side.
 	for at := int64(20); at < 60; at++ {
 		load := 1 + float64(at%24)/12
@@ -113,6 +137,9 @@ func replacesWhatWasSelected(t *testing.T) {
 	e, now := busyWorkloads(9, 20), busyWorkloads(9, 5)
 	delete(now.Workloads, 3)
 	e.Replace(now.Part(all), third(0))
+	if len(e.Places) != 2 {
+		t.Errorf("%+v", e.Places)
+	}
 	if e.Workloads[3] != nil || e.Workloads[6].Last != began+4 || e.Workloads[4].Last != began+19 || len(e.Workloads) != 8 {
 		t.Errorf("%+v", e.Workloads)
 	}
@@ -121,12 +148,8 @@ func replacesWhatWasSelected(t *testing.T) {
 func typesThatNothingNamesAreLeftOut(t *testing.T) {
 	e := busyWorkloads(2, 5)
 	e.Types, e.Slowdown = append([]string{"gone"}, e.Types...), append([]Slowdown{{}}, e.Slowdown...)
-	for _, w := range e.Workloads {
-		w.Cells[0].A, w.Cells[0].B = w.Cells[0].A+1, w.Cells[0].B+1
-	}
-	for _, n := range e.Nodes {
-		n.Type++
-	}
+	nothing := func(*int) {}
+	e.numbers(func(t *int) { *t++ }, nothing, nothing)
 	if p := e.Part(all); len(p.Types) != 2 || p.Types[0] != "n2d" || len(p.Slowdown) != 2 || p.Slowdown[1] != e.Slowdown[2] {
 		t.Errorf("%v, %v", p.Types, p.Slowdown)
 	}

@@ -6,11 +6,13 @@ type Settings struct {
 	Confidence float64
 	// Tolerance is the maximum half-width of the interval for this cluster, as a fraction of the ratio.
 	Tolerance float64
-	// MinNodes is the minimum number of nodes of the type and of the baseline, and MinWorkloads of workloads
+	// MinNodes is the minimum number of nodes of the type and of the baseline that were compared, and MinWorkloads of workloads
 	// that count and run on the type.
 	MinNodes, MinWorkloads int
 	// MinHours is the minimum weight of the hours of a workload that count.
 	MinHours float64
+	// MinMoves is the minimum weight of moves of a workload from one type to another, if it never runs on both in the same hours.
+	MinMoves float64
 	// MinDays is the minimum weight of days whose load varied.
 	MinDays float64
 	// MaxThrottled is the maximum share of hours in which replicas of a workload are throttled.
@@ -18,14 +20,14 @@ type Settings struct {
 	// Between is how much workloads differ, and Nodes how much the nodes of a type differ, as fractions, where too few
 	// were measured to tell. They count as much as BetweenWeight and NodesWeight degrees of freedom.
 	Between, BetweenWeight, Nodes, NodesWeight float64
-	// MaxModelSpread is the maximum factor between CPU models of a type.
+	// MaxModelSpread is the maximum factor between CPU models of a type in a zone, and between the ratios of zones.
 	MaxModelSpread float64
 }
 
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinMoves: 3, MinDays: 3, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

@@ -70,3 +70,13 @@ func (m matrix) invertInto(inverse matrix, column []float64) {
 		}
 	}
 }
+
+// times fills a vector with the product of the matrix and another vector.
+func (m matrix) times(x, product []float64) {
+	for i := range m.n {
+		product[i] = 0
+		for j := range m.n {
+			product[i] += m.at(i, j) * x[j]
+		}
+	}
+}

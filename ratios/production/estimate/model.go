@@ -320,24 +320,30 @@ func (m *model) information() (matrix, []float64) {
 	return information, right
 }
 
-// spread estimates how much workloads differ: as much as makes their residuals as large as expected.
+// spread estimates how much workloads differ: it is the most likely variance. Workloads whose differences are uncertain by
+// themselves tell little of it.
 func (m *model) spread(s *Settings) {
-	sum, count := 0.0, -float64(m.unknowns())
+	sum, count, pairs := 0.0, 0.0, 0.0
 	for i := range m.workloads {
 		o := &m.workloads[i]
-		c, _, r, x := m.scratch(len(o.w.pairs))
+		c, inverse, r, x := m.scratch(len(o.w.pairs))
 		o.covariance(c, m.between)
 		c.factor()
+		c.invertInto(inverse, x)
 		for j := range o.w.pairs {
 			p := &o.w.pairs[j]
-			r[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
+			x[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
 		}
-		copy(x, r)
-		c.solve(x)
-		sum += o.class[0] * dot(r, x)
-		count += o.class[0] * float64(len(o.w.pairs))
+		inverse.times(x, r)
+		for a := range r {
+			for b := range r {
+				sum += o.class[0] * m.between * r[a] * o.shares.at(a, b) * r[b]
+				count += o.class[0] * m.between * inverse.at(a, b) * o.shares.at(b, a)
+			}
+		}
+		pairs += o.class[0] * float64(len(r))
 	}
-	count = max(count, 0)
+	count *= max(1-float64(m.unknowns())/max(pairs, 1e-9), 0)
 	m.freedom = count + s.BetweenWeight
 	prior := s.Between * s.Between
 	m.between *= (sum + s.BetweenWeight*prior/m.between) / m.freedom

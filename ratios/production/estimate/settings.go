@@ -9,10 +9,8 @@ type Settings struct {
 	// MinNodes is the minimum number of nodes of the type and of the baseline that were compared, and MinWorkloads of workloads
 	// that count and run on the type.
 	MinNodes, MinWorkloads int
-	// MinHours is the minimum weight of the hours of a workload that count.
+	// MinHours is the minimum weight of the hours of a workload that count. A move to another type counts as half a day.
 	MinHours float64
-	// MinMoves is the minimum weight of moves of a workload from one type to another, if it never runs on both in the same hours.
-	MinMoves float64
 	// MinDays is the minimum weight of days whose load varied.
 	MinDays float64
 	// MaxThrottled is the maximum share of hours in which replicas of a workload are throttled.
@@ -27,7 +25,7 @@ type Settings struct {
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinMoves: 3, MinDays: 3, MaxThrottled: 0.1,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

@@ -137,7 +137,7 @@ const lasting = 12.0
 func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade float64, s *Settings) {
 	for i := range cells {
 		c := &cells[i]
-		if x.known && c.Like.N*fade < s.MinHours && c.Apart.N*fade >= s.MinMoves {
+		if c.Apart.N > 0 && c.Like.N*fade < s.MinHours {
 			x.pairs = append(x.pairs, apart(c, b.correct(c, &c.Apart, slow), fade))
 			continue
 		}

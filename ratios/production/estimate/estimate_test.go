@@ -22,7 +22,7 @@ func chain(workloads int) *evidence.Evidence {
 	}
 	for i := range 60 {
 		h := evidence.Deviation{Weight: 100}
-		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Halves: [2]evidence.Deviation{h, h}}
+		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Compared: 200, Halves: [2]evidence.Deviation{h, h}}
 	}
 	return e
 }
@@ -106,7 +106,7 @@ func saysWhatIsMissing(t *testing.T) {
 			}
 		}, TooFewWorkloads},
 		{"CPU models that differ", func(e *evidence.Evidence) {
-			e.Models = []string{"milan", "rome"}
+			e.Models, e.Zones = []string{"milan", "rome"}, []string{"a"}
 			for i := 2; i < 60; i += 3 {
 				n := e.Nodes[evidence.Key(i)]
 				n.Model = i % 2
@@ -198,6 +198,7 @@ func holdsBackHoursWithUnlikeSizesIfSizesMatter(t *testing.T) {
 			c.Sizes = 1.5 * c.Like.Mean
 			c.Unlike = c.Like
 			c.Unlike.Mean += power * c.Sizes
+			c.Change = evidence.Change{Hours: 48, Mean: power * c.Sizes, Sizes: c.Sizes}
 			c.Spread = [2]float64{0.005, 0.005}
 		}
 		x := of(t, Estimate(e, "e2", Defaults()), "n4")

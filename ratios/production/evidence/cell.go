@@ -16,7 +16,7 @@ type Cell struct {
 	Change Change
 	// Apart is the difference of the cost of a unit of work between days on which the workload ran on one of the types; a move
 	// between types counts 1.
-	Apart Moments
+	Apart Compared
 	// Spread are the variances between replicas of A, and of B, in the same hour, and Replicas the mean numbers of them.
 	Spread, Replicas [2]float64
 	// Slope is how the difference grows with load.
@@ -113,7 +113,7 @@ func (c *Cell) add(d *difference, load float64, upper, known bool, at int64) {
 		c.Sizes += (sizes - c.Sizes) / (c.Unlike.N + 1)
 		c.change(d.mean, sizes)
 	}
-	compared.add(d)
+	compared.add(d.mean, [2]float64{d.sides[0].meanBusy(), d.sides[1].meanBusy()})
 	part := 1 / c.Hours()
 	for i := range d.sides {
 		s := &d.sides[i]
@@ -133,22 +133,29 @@ func (c *Cell) change(difference, sizes float64) {
 	x.Sizes += (sizes - x.Sizes) / x.Hours
 }
 
-// add adds an hour.
-func (c *Compared) add(d *difference) {
+// add adds an hour or a move.
+func (c *Compared) add(difference float64, busy [2]float64) {
 	if c.N == 0 {
 		c.Busy = [2]float64{unknownBusy, unknownBusy}
 	}
-	c.Moments.add(d.mean)
-	for i := range d.sides {
-		s := &d.sides[i]
+	c.Moments.add(difference)
+	for i, b := range busy {
 		switch {
-		case s.busyCount == 0:
+		case b < 0:
 		case c.Busy[i] < 0:
-			c.Busy[i] = s.busy / s.busyCount
+			c.Busy[i] = b
 		default:
-			c.Busy[i] += (s.busy/s.busyCount - c.Busy[i]) / c.N
+			c.Busy[i] += (b - c.Busy[i]) / c.N
 		}
 	}
+}
+
+// meanBusy returns how busy the nodes were; below 0 if that is not known.
+func (s *side) meanBusy() float64 {
+	if s.busyCount == 0 {
+		return unknownBusy
+	}
+	return s.busy / s.busyCount
 }
 
 // sizes returns the difference between the logarithms of the requests; 0 if they are not known.

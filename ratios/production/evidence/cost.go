@@ -14,6 +14,8 @@ type Cost struct {
 	Day int64
 	// Mean is the mean logarithm of cores per unit of work in the hours of the upper half of load.
 	Mean float64
+	// Busy is the mean share of the nodes that others kept busy; below 0 if that is not known.
+	Busy float64
 	// Replicas is the mean number of replicas, and Spread the variance between them.
 	Replicas, Spread float64
 	// Revision is the version of the workload: versions do unlike work. It is the lower half of the key.
@@ -53,6 +55,11 @@ func (e *Evidence) spend(w *Workload, replicas []Replica, upper bool, at int64) 
 		}
 		c := w.today(kind, day, uint32(byType[i].Revision))
 		c.hours++
+		if s := sideOf(kind, byType[i:j], make([]float64, j-i)); s.busyCount > 0 && c.Busy >= 0 {
+			c.Busy += (s.meanBusy() - c.Busy) / c.hours
+		} else {
+			c.Busy = unknownBusy
+		}
 		c.Mean += (mean - c.Mean) / c.hours
 		c.Replicas += (float64(j-i) - c.Replicas) / c.hours
 		c.Spread += (squares/float64(j-i-1) - c.Spread) / c.hours
@@ -105,6 +112,11 @@ func (w *Workload) closeDay() {
 	w.open = nil
 }
 
+// moves reports whether days on a type were compared with days on others.
+func (w *Workload) moves(kind int) bool {
+	return slices.ContainsFunc(w.Cells, func(c Cell) bool { return c.Apart.N > 0 && (c.A == kind || c.B == kind) })
+}
+
 func costOf(costs []Cost, kind int) *Cost {
 	if i := slices.IndexFunc(costs, func(c Cost) bool { return c.Type == kind }); i >= 0 {
 		return &costs[i]
@@ -127,7 +139,7 @@ func (w *Workload) move(past, now *Cost) {
 		return
 	}
 	c.Seen = at
-	c.Apart.add(b.Mean - a.Mean)
+	c.Apart.add(b.Mean-a.Mean, [2]float64{a.Busy, b.Busy})
 	if c.Hours() == 0 {
 		part := 1 / c.Apart.N
 		for i, x := range [2]*Cost{a, b} {

@@ -124,9 +124,10 @@ func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key K
 	if spread == 0 {
 		spread = squares / max(free, 1)
 	}
+	compared := len(sides) > 1 && (known || !w.Pulls)
 	for i := range sides {
 		s := &sides[i]
-		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), len(sides) > 1 && (known || !w.Pulls), key, at)
+		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), compared || known && w.moves(s.kind), key, at)
 	}
 	if len(sides) < 2 {
 		return zones

@@ -28,15 +28,15 @@ func (e *Evidence) place(all []zonal, precision float64, at int64) {
 				weight += y.weight
 			}
 		}
-		// The deviation from a mean of which it is a part is smaller by that part, and so it counts less.
+		// It is part of the mean, so that its deviation from that varies less, and counts more.
 		rest := weight - x.weight
 		if rest <= 0 {
 			continue
 		}
 		if p := e.placeOf(x, at); p != nil {
-			w := precision * x.weight * rest / weight
+			w := precision * x.weight * weight / rest
 			p.Weight += w
-			p.Sum += w * (x.mean - (sum-x.mean*x.weight)/rest)
+			p.Sum += w * (x.mean - sum/weight)
 		}
 	}
 }

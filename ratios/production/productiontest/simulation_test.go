@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
@@ -141,6 +142,7 @@ func check(t *testing.T, what string, got, low, high, wider float64) {
 func TestSimulation(t *testing.T) {
 	t.Run("is right without biases", isRightWithoutBiases)
 	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
+	t.Run("counts work that is known", countsWorkThatIsKnown)
 	t.Run("applies what is right in clusters of any size", appliesWhatIsRightInClustersOfAnySize)
 	t.Run("what is applied hardly changes what is estimated", whatIsAppliedHardlyChangesWhatIsEstimated)
 	t.Run("what is applied converges", whatIsAppliedConverges)
@@ -180,6 +182,39 @@ func isHardlyMovedByBiases(t *testing.T) {
 			}
 		}
 	}
+}
+
+// countsWorkThatIsKnown checks workloads whose work is known: a third of them move from type to type, and all that is due to how work
+// is shared misleads nobody.
+func countsWorkThatIsKnown(t *testing.T) {
+	s := settings()
+	s.Known, s.Moving = 1, 1.0/3
+	honest := simulate(s)
+	honest.log(t, "known")
+	check(t, "the median error of the cluster", honest.cluster[len(honest.cluster)/2], 0, 0.01, 0.01)
+	check(t, "the coverage of the cluster", honest.coverage(honest.covers), 0.93, 0.98, 0.25)
+	check(t, "the coverage of the population", honest.coverage(honest.coversPopulation), 0.93, 0.98, 0.25)
+	s.Biased, s.Biases = 1, []Bias{Balanced, Pulling}
+	biased := simulate(s)
+	biased.log(t, "known and balanced, or pulling")
+	t.Logf("moved %.2f%%", 100*biased.moved(honest))
+	check(t, "the coverage with balanced work", biased.coverage(biased.covers), 0.93, 0.98, 0.25)
+	check(t, "how far ratios are moved by balanced work", biased.moved(honest), 0, 0.005, 0.01)
+	for _, key := range slices.Sorted(maps.Keys(honest.reasons)) {
+		t.Log("   ", key, honest.reasons[key])
+	}
+	for key, count := range biased.reasons {
+		if strings.HasSuffix(key, string(":"+estimate.Pulls)) || strings.HasSuffix(key, string(":"+estimate.SameUsage)) || strings.HasSuffix(key, string(":"+estimate.SlopeFalls)) {
+			t.Errorf("%d are held back although their work is known: %s", count, key)
+		}
+	}
+
+	s = settings()
+	s.Known, s.Moving = 1, 1
+	moving := simulate(s)
+	moving.log(t, "moving")
+	check(t, "the median error of what moves", moving.cluster[len(moving.cluster)/2], 0, 0.02, 0.02)
+	check(t, "the coverage of what moves", moving.coverage(moving.covers), 0.9, 0.99, 0.25)
 }
 
 // anySettings returns settings of clusters of any size, whose workloads, replicas and nodes differ by half or twice as much

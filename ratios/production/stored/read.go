@@ -145,6 +145,7 @@ func (in *input) cell(e *evidence.Evidence, last int64) evidence.Cell {
 	if parts&hasApart != 0 {
 		c.Apart.N, c.Apart.Mean = in.weight(), in.rounded()
 		c.Apart.Squares = in.spread() * c.Apart.N
+		c.Apart.Busy = [2]float64{in.busy(), in.busy()}
 	}
 	if s := &c.Slope; parts&hasSlope != 0 {
 		s.Weight, s.Mean = in.weight(), in.rounded()
@@ -181,7 +182,7 @@ func (in *input) replicas() float64 { return math.Exp2(in.byte() / replicaSteps)
 func (in *input) cost(e *evidence.Evidence, last int64) evidence.Cost {
 	c := evidence.Cost{Type: in.index(len(e.Types))}
 	c.Day = max(last/24-int64(in.take(1)[0]), 0)
-	c.Mean, c.Replicas, c.Spread = in.single(), in.replicas(), in.spread()
+	c.Mean, c.Busy, c.Replicas, c.Spread = in.single(), in.busy(), in.replicas(), in.spread()
 	c.Revision = binary.LittleEndian.Uint32(in.take(4))
 	return c
 }

@@ -117,7 +117,7 @@ func appendCell(b []byte, c *evidence.Cell, last int64) []byte {
 		b = append(appendRounded(append(b, toByte(x.Hours)), x.Mean), sizeByte(x.Sizes))
 	}
 	if x := &c.Apart; parts&hasApart != 0 {
-		b = append(appendRounded(appendShort(b, x.N), x.Mean), spreadByte(x.Squares/x.N))
+		b = append(appendRounded(appendShort(b, x.N), x.Mean), spreadByte(x.Squares/x.N), busyByte(x.Busy[0]), busyByte(x.Busy[1]))
 	}
 	if s := &c.Slope; parts&hasSlope != 0 {
 		b = append(appendRounded(appendShort(b, s.Weight), s.Mean), spreadByte(s.Squares/max(s.Days, 1/daySteps)), toByte(daySteps*s.Days))
@@ -132,7 +132,7 @@ func replicasByte(x float64) byte { return toByte(replicaSteps * math.Log2(max(x
 
 func appendCost(b []byte, c *evidence.Cost, last int64) []byte {
 	b = append(b, byte(c.Type), byte(min(max(last/24-c.Day, 0), math.MaxUint8)))
-	b = append(appendFloat(b, c.Mean), replicasByte(c.Replicas), spreadByte(c.Spread))
+	b = append(appendFloat(b, c.Mean), busyByte(c.Busy), replicasByte(c.Replicas), spreadByte(c.Spread))
 	return binary.LittleEndian.AppendUint32(b, c.Revision)
 }
 

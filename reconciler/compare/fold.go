@@ -32,7 +32,7 @@ type Place struct {
 const (
 	// late is how long after an hour its samples may arrive.
 	late = 10 * time.Minute
-	// warm is the age from which caches and compilers of a pod are warm.
+	// warm is for how long a pod must have been ready so that its caches and compilers are warm.
 	warm = time.Hour
 	// enough is in how many slots of an hour there must be samples of a container.
 	enough = slots - 1
@@ -54,9 +54,7 @@ func (c *Comparisons) Fold(now time.Time, read func() Cluster) {
 		if now.Before(startOf(c.open + 1).Add(late)) {
 			break
 		}
-		if folded = c.fold(read()) || folded; len(c.usages) == 0 {
-			break
-		}
+		folded = c.fold(read()) || folded
 	}
 	if !now.Before(startOf(c.open + 1).Add(late)) { // Nothing was folded for hours.
 		c.drop()
@@ -83,16 +81,16 @@ type member struct {
 }
 
 // fold adds the open hour to the evidence, and opens the next one. It reports whether there were samples.
-func (c *Comparisons) fold(in Cluster) (any bool) {
+func (c *Comparisons) fold(in Cluster) (measured bool) {
 	hour := c.open
 	nodes := c.nodesIn(in, hour)
-	if any = len(nodes) > 0; any {
+	if measured = len(nodes) > 0; measured {
 		c.evidence.NotAfter(hour) // A clock may have been ahead.
 		c.each(in, nodes, hour, c.evidence.Add)
 		c.evidence.Forget(hour)
 	}
 	c.close(hour)
-	return any
+	return measured
 }
 
 // each calls a function with what the pods of each workload did in an hour. The replicas must not be kept.
@@ -143,8 +141,7 @@ func (c *Comparisons) replica(of *pod.Pod, nodes map[evidence.Key]*load, hour in
 // wasWarm reports whether a pod was warm when an hour began, and was ready and not resized by us in that hour, as far as the pod says so.
 func wasWarm(of *pod.Pod, begin time.Time) bool {
 	ready, since := of.Ready()
-	warmed := begin.Add(-warm)
-	if !ready || of.Terminating() || since.After(warmed) || of.StartedAt().After(warmed) {
+	if !ready || of.Terminating() || since.After(begin.Add(-warm)) {
 		return false
 	}
 	at := of.ResizedAt()
@@ -197,7 +194,7 @@ func (c *Comparisons) nodesIn(in Cluster, hour int64) map[evidence.Key]*load {
 			}
 		}
 		// The agent of a node knows static pods by other UIDs than the API server.
-		if n != nil && !n.unknown && !p.Finished() && !p.Static() {
+		if n != nil && !n.unknown && !p.Static() {
 			n.unknown = !c.measured(p, hour)
 		}
 	}

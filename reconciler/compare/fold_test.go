@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ func TestFold(t *testing.T) {
 	t.Run("knows how busy others keep a node", knowsHowBusyOthersKeepANode)
 	t.Run("reads the cluster once per hour", readsTheClusterOncePerHour)
 	t.Run("forgets pods that are gone", forgetsPodsThatAreGone)
+	t.Run("pods that have ended or begun say nothing of an hour", podsThatHaveEndedOrBegunSayNothingOfAnHour)
+	t.Run("goes on after weeks without samples", goesOnAfterWeeksWithoutSamples)
 }
 
 func anHourShowsHowTypesDiffer(t *testing.T) {
@@ -251,7 +254,8 @@ func knowsHowBusyOthersKeepANode(t *testing.T) {
 	}
 	w.unmeasured["other/app"] = true
 	w.run("static", "node-2", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "a"} })
-	w.unmeasured["static/app"] = true
+	w.run("broken", "node-2", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = false })
+	w.unmeasured["static/app"], w.unmeasured["broken/app"] = true, true
 	w.places["node-3"] = Place{NodeType: "n4", Zone: "a"}
 	w.pass(60)
 	for node, known := range map[string]bool{"node-0": false, "node-1": true, "node-2": true, "node-3": false} {
@@ -283,5 +287,39 @@ func forgetsPodsThatAreGone(t *testing.T) {
 	w.Drop()
 	if n := w.Len(); n != 0 {
 		t.Errorf("%d containers after all were dropped", n)
+	}
+}
+
+func podsThatHaveEndedOrBegunSayNothingOfAnHour(t *testing.T) {
+	w := newWorld(t)
+	w.run("web-9", "node-0", func(p *corev1.Pod) { p.Status.Phase, p.Labels["pod-template-hash"] = corev1.PodFailed, "2" })
+	w.unmeasured["web-9/app"] = true
+	w.pass(65)
+	w.change("web-3", podtest.Annotated("original-memory.app", "2Gi", "applied-instance-type", "n4"), podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(second(w.now), "app")))
+	if r := w.on("node-3"); !r.Whole {
+		t.Errorf("resized after the hour: %+v", r)
+	}
+	w.pass(5)
+	if n, _ := w.hours(); n != 1 {
+		t.Errorf("%v hours count next to a pod of the version before that has failed", n)
+	}
+}
+
+func goesOnAfterWeeksWithoutSamples(t *testing.T) {
+	w := newWorld(t)
+	w.pass(75)
+	if n, _ := w.hours(); n != 1 {
+		t.Fatalf("%v hours count", n)
+	}
+	w.now = w.now.Add(70 * 24 * time.Hour)
+	for i := range 4 {
+		name := fmt.Sprint("web-", i)
+		delete(w.pods, name)
+		w.run("other-"+name, fmt.Sprint("node-", i))
+		w.cores["other-"+name] = 1
+	}
+	w.pass(180)
+	if e, _ := w.Evidence(); e.Workloads[web] != nil || w.Revision() < 2 {
+		t.Errorf("%+v, revision %d", e.Workloads[web], w.Revision())
 	}
 }

@@ -33,7 +33,7 @@ type world struct {
 	pods   map[string]*pod.Pod
 	specs  map[string]*corev1.Pod
 	places map[string]Place
-	// cores is how much each container of a pod uses, and throttled how much it is throttled.
+	// cores is how much each container of a pod uses, and throttled how much its first one is throttled.
 	cores, throttled map[string]float64
 	// unmeasured are the pods and containers without samples.
 	unmeasured map[string]bool
@@ -109,7 +109,7 @@ func (w *world) measure(at time.Time) {
 		of := w.pods[name]
 		for i := range of.Containers {
 			if container := of.Containers[i].Name(); !w.unmeasured[name+"/"+container] {
-				w.Take(of, container, &Sample{At: at, Length: time.Minute, Millicores: int64(math.Round(1000 * w.cores[name] * grown)), Throttled: w.throttled[name]}, w.now)
+				w.Take(of, container, &Sample{At: at, Length: time.Minute, Millicores: int64(math.Round(1000 * w.cores[name] * grown)), Throttled: w.throttled[name] * float64(1-min(i, 1))}, w.now)
 			}
 		}
 	}

@@ -26,6 +26,8 @@ type Comparisons struct {
 	evidence *evidence.Evidence
 	revision uint64
 	missing  error
+	// most is mostContainers, except in tests.
+	most int
 }
 
 // errUnread means that what is stored has not been read yet.
@@ -33,7 +35,7 @@ var errUnread = errors.New("the stored evidence of ratios has not been read yet"
 
 // New returns comparisons without evidence. Until Read, evidence is missing.
 func New() *Comparisons {
-	return &Comparisons{seed: maphash.MakeSeed(), usages: map[uint64]usage{}, evidence: evidence.New(), missing: errUnread}
+	return &Comparisons{seed: maphash.MakeSeed(), usages: map[uint64]usage{}, evidence: evidence.New(), missing: errUnread, most: mostContainers}
 }
 
 // KeyOf returns the key of a workload.

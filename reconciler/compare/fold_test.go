@@ -67,6 +67,11 @@ func podsThatChangedInTheHourAreNotWhole(t *testing.T) {
 		do    func(w *world, at time.Time)
 		whole bool
 	}{
+		"another limit": {func(w *world, _ time.Time) {
+			w.change("web-3", func(p *corev1.Pod) {
+				p.Spec.Containers[0].Resources = podtest.Amounts{"1", "2", "1Gi", ""}.Requirements()
+			})
+		}, false},
 		"nothing": {func(*world, time.Time) {}, true},
 		"resized": {func(w *world, _ time.Time) { w.change("web-3", cpu("800m")) }, false},
 		"resized, and back": {func(w *world, _ time.Time) {
@@ -153,6 +158,10 @@ func aPodIsOneReplica(t *testing.T) {
 	}
 	if r := w.on("node-3"); !r.Whole || !near(r.CPU, 1.6, 1e-6) || r.Request != 1.5 {
 		t.Errorf("%+v", r)
+	}
+	w.change("web-2", func(p *corev1.Pod) { p.Spec.Containers[1].Resources = podtest.Amounts{}.Requirements() })
+	if r := w.on("node-2"); r.Request != 0 {
+		t.Errorf("one of them requests nothing: %+v", r)
 	}
 	w.unmeasured["web-3/second"] = true
 	w.pass(60)

@@ -96,7 +96,7 @@ func (c *Comparisons) Take(of *pod.Pod, container string, s *Sample, now time.Ti
 		return // Even its end is in another hour.
 	}
 	u, known := c.usages[key]
-	if !known && len(c.usages) >= mostContainers {
+	if !known && len(c.usages) >= c.most {
 		return
 	}
 	size := sizeOf(is)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 func TestUsage(t *testing.T) {
@@ -15,6 +17,7 @@ func TestUsage(t *testing.T) {
 	t.Run("short samples of each slot are enough", shortSamplesOfEachSlotAreEnough)
 	t.Run("samples that mislead do not count", samplesThatMisleadDoNotCount)
 	t.Run("samples that arrive late count", samplesThatArriveLateCount)
+	t.Run("is bounded", isBounded)
 	t.Run("a clock that leaps loses hours only", aClockThatLeapsLosesHoursOnly)
 	t.Run("evidence from the future does not stop the present", evidenceFromTheFutureDoesNotStopThePresent)
 }
@@ -64,6 +67,12 @@ func aSampleCountsInTheHoursInWhichItWasMeasured(t *testing.T) {
 	if now, next := w.sums(); now.covered != 1<<11 || next.covered != 0 || next.cores != 0 {
 		t.Errorf("a sample that ends with the hour: %+v and %+v", now, next)
 	}
+	w = newWorld(t)
+	w.now, w.open = began.Add(6*time.Minute), first
+	w.take(65*time.Minute, 10*time.Minute, 1000)
+	if later, now := w.sums(); later != (sums{}) || now.cores != 300 {
+		t.Errorf("a sample that began in an hour that is folded: %+v, and %+v in the hour after", now, later)
+	}
 }
 
 func shortSamplesOfEachSlotAreEnough(t *testing.T) {
@@ -81,12 +90,15 @@ func shortSamplesOfEachSlotAreEnough(t *testing.T) {
 
 func samplesThatMisleadDoNotCount(t *testing.T) {
 	for name, take := range map[string]func(w *world){
-		"without length":        func(w *world) { w.take(30*time.Minute, 0, 1) },
-		"too long":              func(w *world) { w.take(30*time.Minute, 16*time.Minute, 1) },
-		"negative":              func(w *world) { w.take(30*time.Minute, time.Minute, -1) },
-		"from the future":       func(w *world) { w.take(32*time.Minute, time.Minute, 1) },
-		"of an hour before":     func(w *world) { w.take(0, time.Minute, 1) },
-		"of an init container":  func(w *world) { w.Take(w.pods["web-0"], "init", &Sample{At: w.now, Length: time.Minute}, w.now) },
+		"without length":    func(w *world) { w.take(30*time.Minute, 0, 1) },
+		"too long":          func(w *world) { w.take(30*time.Minute, 16*time.Minute, 1) },
+		"negative":          func(w *world) { w.take(30*time.Minute, time.Minute, -1) },
+		"from the future":   func(w *world) { w.take(32*time.Minute, time.Minute, 1) },
+		"of an hour before": func(w *world) { w.take(0, time.Minute, 1) },
+		"of an init container": func(w *world) {
+			w.change("web-0", func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{{Name: "init"}} })
+			w.Take(w.pods["web-0"], "init", &Sample{At: w.now, Length: time.Minute}, w.now)
+		},
 		"of no container of it": func(w *world) { w.Take(w.pods["web-0"], "debug", &Sample{At: w.now, Length: time.Minute}, w.now) },
 	} {
 		w := newWorld(t)
@@ -94,6 +106,21 @@ func samplesThatMisleadDoNotCount(t *testing.T) {
 		if take(w); w.Len() != 0 {
 			t.Errorf("%s: %+v", name, w.usages)
 		}
+	}
+}
+
+func isBounded(t *testing.T) {
+	w := newWorld(t)
+	w.most = 3
+	w.pass(3)
+	if n := w.Len(); n != 3 {
+		t.Errorf("%d containers", n)
+	}
+	if r := w.on("node-0"); !near(r.CPU, 1, 1e-6) {
+		t.Errorf("one that was known: %+v", r)
+	}
+	if r := w.on("node-3"); r.CPU != 0 || r.Whole {
+		t.Errorf("one without room: %+v", r)
 	}
 }
 

@@ -120,8 +120,8 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 
 func hasAtMost200BytesPerWorkload(t *testing.T) {
 	for _, tc := range []struct{ kinds, zones int }{{2, 1}, {3, 3}, {7, 1}, {9, 2}} {
-		small, large := full(4, tc.kinds, tc.zones, 100), full(12, tc.kinds, tc.zones, 100)
-		each := float64(len(Write(large))-len(Write(small))) / 8
+		small, large := full(10, tc.kinds, tc.zones, 100), full(20, tc.kinds, tc.zones, 100)
+		each := float64(len(Write(large))-len(Write(small))) / 10
 		t.Logf("%d types in %d zones: %.0f bytes per workload", tc.kinds, tc.zones, each)
 		if each > 200 {
 			t.Errorf("%d types in %d zones: %.0f bytes per workload", tc.kinds, tc.zones, each)

@@ -63,11 +63,11 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	}
 	busy := busyOf(e, latest)
 	all := workloads(e, slow, &busy, latest, &s)
-	m := fit(all, len(e.Types), base, nodes.variance, &s)
+	m := fit(all, len(e.Types), base, &s)
 	m.teach()
 	if merge(all) {
 		recheck(all, &s)
-		m = fit(all, len(e.Types), base, nodes.variance, &s)
+		m = fit(all, len(e.Types), base, &s)
 	}
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {

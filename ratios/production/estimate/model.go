@@ -28,10 +28,8 @@ type model struct {
 	covariance matrix
 	// between is the variance of a workload's difference between two types, and freedom its degrees of freedom.
 	between, freedom float64
-	// nodes is the variance between nodes.
-	nodes     float64
-	share     []float64
-	workloads []observed
+	share            []float64
+	workloads        []observed
 	// lasts is which part of the variance between replicas remains in means.
 	lasts float64
 	// numbers is where the matrices and vectors of one workload are kept while they are needed.
@@ -39,9 +37,9 @@ type model struct {
 }
 
 // fit fits the model to the workloads that are not held back.
-func fit(all []workload, types, base int, nodes float64, s *Settings) *model {
+func fit(all []workload, types, base int, s *Settings) *model {
 	m := &model{
-		types: types, base: base, speed: make([]float64, types), between: s.Between * s.Between, freedom: s.BetweenWeight, nodes: nodes,
+		types: types, base: base, speed: make([]float64, types), between: s.Between * s.Between, freedom: s.BetweenWeight,
 		share: make([]float64, len(classes)),
 	}
 	m.lasts = lasts(all)
@@ -191,9 +189,9 @@ func (m *model) observe(w *workload, daily float64) observed {
 		floor := 1 / (1 + p.hours/(lasting/2))
 		for side, kind := range [2]int{p.a, p.b} {
 			at := slices.Index(o.types, kind)
-			noise := m.nodes / p.replicas[side]
+			noise := 0.0
 			if p.apart == 0 {
-				noise += w.spread * min(max(part, floor), 1) / p.replicas[side]
+				noise = w.spread * min(max(part, floor), 1) / p.replicas[side]
 			}
 			if at < 0 {
 				o.types, o.noise = append(o.types, kind), append(o.noise, noise)

@@ -57,7 +57,9 @@ type side struct {
 	// mean is the mean of the replicas, and middle the one that is compared: see center.
 	mean, middle, squares, free float64
 	busy, busyCount             float64
-	request                     float64
+	// request is the mean request, and requested means that all are known.
+	request   float64
+	requested bool
 }
 
 // difference is how two types differ in an hour, in all zones.
@@ -88,6 +90,7 @@ func (all *differences) add(a, b *side) float64 {
 	d.mean += (b.middle - a.middle - d.mean) * weight / d.weight
 	for i, s := range [2]*side{a, b} {
 		x := &d.sides[i]
+		x.requested = s.requested && (x.requested || x.count == 0)
 		x.count += s.count
 		x.request += (s.request - x.request) * s.count / x.count
 		x.squares += s.squares
@@ -160,10 +163,10 @@ func (s *side) meanBusy() float64 {
 
 // sizes returns the difference between the logarithms of the requests; 0 if they are not known.
 func (d *difference) sizes() float64 {
-	if a, b := d.sides[0].request, d.sides[1].request; positive(a) && positive(b) {
-		return math.Log(b / a)
+	if !d.sides[0].requested || !d.sides[1].requested {
+		return 0
 	}
-	return 0
+	return math.Log(d.sides[1].request / d.sides[0].request)
 }
 
 // Hours returns the weight of all hours that count.

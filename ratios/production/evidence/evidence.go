@@ -13,7 +13,7 @@ const (
 	// MostCells is how many pairs of types are kept per workload.
 	MostCells = 5
 	// MostCosts is how many types are kept per workload whose work per replica is known.
-	MostCosts = 4
+	MostCosts = 3
 	// MostPlaces is how many pairs of types are compared between zones.
 	MostPlaces = 1000
 	// mostNodes, mostWorkloads and mostNames limit what is kept if names are made up.

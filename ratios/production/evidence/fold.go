@@ -152,10 +152,11 @@ func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key K
 
 // sideOf summarizes the replicas of one type.
 func sideOf(kind int, replicas []Replica, usage []float64) side {
-	s := side{kind: kind, count: float64(len(replicas))}
+	s := side{kind: kind, count: float64(len(replicas)), requested: true}
 	for i := range replicas {
 		s.mean += usage[i] / s.count
 		s.request += replicas[i].Request / s.count
+		s.requested = s.requested && positive(replicas[i].Request)
 		if replicas[i].busyKnown() {
 			s.busy += replicas[i].Busy
 			s.busyCount++

@@ -1,12 +1,17 @@
 package evidence
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
 // forgotten is after how many hours evidence that was not added to ends: after two half-lives.
 const forgotten = 2 * HalfLife
 
 // Forget deletes what was not seen for two half-lives before an hour, in hours since 1970: workloads, nodes, pairs of types
-// and of zones, and names that nothing refers to. Types whose hardware changed lose most of their past. Call it every hour.
+// and of zones, and names that nothing refers to. If there is little room left, what was not seen for longest makes room. Types
+// whose hardware changed lose most of their past. Call it every hour.
 func (e *Evidence) Forget(now int64) {
 	for key, w := range e.Workloads {
 		w.Cells = slices.DeleteFunc(w.Cells, func(c Cell) bool { return now-c.Seen > forgotten })
@@ -20,9 +25,25 @@ func (e *Evidence) Forget(now int64) {
 			delete(e.Nodes, key)
 		}
 	}
+	trim(e.Workloads, mostWorkloads, func(w *Workload) int64 { return w.Last })
+	trim(e.Nodes, mostNodes, func(n *Node) int64 { return n.Last })
 	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return now-p.Last > forgotten })
 	e.follow(now)
 	e.renumber(make([]bool, len(e.Types)))
+}
+
+// trim makes room for a fifth of what there may be at most, if there is room for less than half of that: what was not seen for
+// longest is deleted.
+func trim[V any](all map[Key]*V, most int, last func(*V) int64) {
+	if len(all) <= most-most/10 {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b Key) int {
+		return cmp.Or(cmp.Compare(last(all[a]), last(all[b])), cmp.Compare(a, b))
+	})
+	for _, key := range keys[:len(all)-(most-most/5)] {
+		delete(all, key)
+	}
 }
 
 // renumber removes names that nothing refers to, so that new ones have room, except of some types.

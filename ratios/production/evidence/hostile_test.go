@@ -91,6 +91,7 @@ func TestNumbers(t *testing.T) {
 	for name, change := range map[string]func(h *Hour){
 		"an endless request":       func(h *Hour) { h.Replicas[0].Request = math.Inf(1) },
 		"a negative request":       func(h *Hour) { h.Replicas[2].Request = -1 },
+		"an unknown request":       func(h *Hour) { h.Replicas[2].Request = 0 },
 		"endless work":             func(h *Hour) { h.Replicas[0].Work = math.Inf(1) },
 		"nodes that are too busy":  func(h *Hour) { h.Replicas[0].Busy, h.Replicas[1].Busy = 1e300, -5 },
 		"an hour before all hours": func(h *Hour) { h.At = -1 },
@@ -102,6 +103,9 @@ func TestNumbers(t *testing.T) {
 		change(&h)
 		e.Add(h)
 		w := e.Workloads[1]
+		if only(t, e).Unlike.N > 0 {
+			t.Errorf("%s: sizes are unlike", name)
+		}
 		if w.Last > lastHour || w.Last < began {
 			t.Errorf("%s: the last hour is %d", name, w.Last)
 		}
@@ -110,5 +114,26 @@ func TestNumbers(t *testing.T) {
 				t.Errorf("%s: %v in %+v", name, x, only(t, e))
 			}
 		}
+	}
+}
+
+func TestChurn(t *testing.T) {
+	e := New()
+	for i := range mostWorkloads + 1000 {
+		h := hour(int64(i/100), []float64{1, 1}, []float64{1, 1})
+		h.Workload = Key(i)
+		for j := range h.Replicas {
+			h.Replicas[j].Node = KeyOf(fmt.Sprint(i, j/2))
+		}
+		e.Add(h)
+		if i%1000 == 0 {
+			e.Forget(h.At)
+		}
+	}
+	if e.Workloads[mostWorkloads+999] == nil || e.Workloads[0] != nil || len(e.Workloads) > mostWorkloads {
+		t.Errorf("%d workloads, with the first: %v, with the last: %v", len(e.Workloads), e.Workloads[0] != nil, e.Workloads[mostWorkloads+999] != nil)
+	}
+	if last := e.Nodes[KeyOf(fmt.Sprint(mostWorkloads+999, 0))]; last == nil || len(e.Nodes) > mostNodes {
+		t.Errorf("%d nodes, with the last: %v", len(e.Nodes), last != nil)
 	}
 }

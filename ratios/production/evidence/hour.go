@@ -17,7 +17,7 @@ type Replica struct {
 	// Work is how many units of work it did, such as requests, in any unit that all pods of the workload have in common,
 	// per second or in total; 0 if it is not known.
 	Work float64
-	// Busy is the share of the node's CPUs that other pods kept busy, from 0 to 1; NaN if it is not known.
+	// Busy is the share of the node's CPUs that other pods kept busy, from 0 to 1; NaN, or below 0, if it is not known.
 	Busy float64
 	// Whole means that its containers ran through the whole hour, were at least an hour old when
 	// it began, were not resized in it, and were measured: caches and compilers were warm.
@@ -29,7 +29,7 @@ type Replica struct {
 }
 
 // busyKnown reports whether it is known how busy the node was.
-func (r *Replica) busyKnown() bool { return r.Busy >= 0 && r.Busy <= 1 }
+func (r *Replica) busyKnown() bool { return r.Busy >= 0 }
 
 // Hour is what the pods of a workload used in one hour.
 type Hour struct {
@@ -69,6 +69,7 @@ func (h *Hour) usable() (replicas []Replica, known bool) {
 			worked++
 		}
 		replicas = append(replicas, *r)
+		replicas[len(replicas)-1].Busy = min(r.Busy, 1) // It is measured at other times than the CPUs are counted. NaN stays.
 	}
 	if worked == 0 || 2*worked < len(replicas) {
 		return replicas, false

@@ -92,11 +92,10 @@ func (e *Evidence) rename(to *Evidence) {
 // turn makes the comparison of A with B one of B with A.
 func (c *Cell) turn() {
 	c.A, c.B = c.B, c.A
-	for _, x := range [2]*Compared{&c.Like, &c.Unlike} {
+	for _, x := range [3]*Compared{&c.Like, &c.Unlike, &c.Apart} {
 		x.Mean, x.Busy = -x.Mean, [2]float64{x.Busy[1], x.Busy[0]}
 	}
-	c.Sizes, c.Apart.Mean = -c.Sizes, -c.Apart.Mean
-	c.Change.Mean, c.Change.Sizes = -c.Change.Mean, -c.Change.Sizes
+	c.Sizes, c.Change.Mean, c.Change.Sizes = -c.Sizes, -c.Change.Mean, -c.Change.Sizes
 	c.Spread = [2]float64{c.Spread[1], c.Spread[0]}
 	c.Replicas = [2]float64{c.Replicas[1], c.Replicas[0]}
 	c.Slope.Mean, c.Slope.open.diff, c.Slope.open.cross = -c.Slope.Mean, -c.Slope.open.diff, -c.Slope.open.cross

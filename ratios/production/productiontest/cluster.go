@@ -97,12 +97,12 @@ type Workload struct {
 	swing, phase float64
 	wander       float64
 	// Known means that its work is known, and stays for how many hours it stays on a type; 0 if it runs on all.
-	Known bool
-	stays int64
-	kinds []int
-	drift float64
-	replicas     []*replica
-	random       *rand.Rand
+	Known    bool
+	stays    int64
+	kinds    []int
+	drift    float64
+	replicas []*replica
+	random   *rand.Rand
 }
 
 type replica struct {

@@ -56,7 +56,7 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 			r.request = 1 / c.Applied[r.kind]
 		}
 	}
-	w.shares(swing, w.Bias == Resized && half)
+	w.shares(swing, w.Bias == Resized && (half || c.Applied != nil && !c.Alike))
 	h := evidence.Hour{Workload: w.Key, At: c.hour, Replicas: make([]evidence.Replica, 0, len(w.replicas))}
 	rollout := w.Bias == Scaled && c.hour%36 < 2
 	for i, r := range w.replicas {

@@ -17,7 +17,7 @@ import (
 type Cluster struct {
 	// Pods are all pods.
 	Pods []*pod.Pod
-	// WorkloadOf returns the key of the workload of a pod; false for a pod without one.
+	// WorkloadOf returns the key of the workload of a pod; false if its pods share no load, or if it has none.
 	WorkloadOf func(*pod.Pod) (evidence.Key, bool)
 	// PlaceOf returns what a node is; false if it is not known.
 	PlaceOf func(node string) (Place, bool)

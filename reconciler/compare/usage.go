@@ -110,7 +110,7 @@ func (c *Comparisons) Take(of *pod.Pod, container string, s *Sample, now time.Ti
 	c.usages[key] = u
 }
 
-// collects reports whether an hour is not folded, and neither in the future.
+// collects reports whether an hour is neither folded nor in the future.
 func (c *Comparisons) collects(hour int64) bool { return hour == c.open || hour == c.open+1 }
 
 // notice notes what has changed about a container since its last sample arrived.

@@ -220,8 +220,8 @@ func isReadAgainInParts(t *testing.T) {
 	if got, gotMean := other.hours(); !near(got, n, n/100) || !near(gotMean, mean, 0.01) || n == 0 {
 		t.Errorf("%v hours, %v, want %v and %v", got, gotMean, n, mean)
 	}
-	if e, _ := other.Evidence(); len(e.Nodes) != 4 {
-		t.Errorf("%d nodes", len(e.Nodes))
+	if e, revision := other.Evidence(); len(e.Nodes) != 4 || revision == 0 {
+		t.Errorf("%d nodes, revision %d", len(e.Nodes), revision)
 	}
 	select {
 	case <-changed:

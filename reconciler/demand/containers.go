@@ -117,10 +117,11 @@ func (d *Demands) fold(table *ratios.Table) {
 	}
 }
 
-// keyOf returns the key of the workload of a pod in the evidence; false for a pod without one.
+// keyOf returns the key of the workload of a pod in the evidence; false if its pods are not compared. Those of a DaemonSet do what their
+// nodes need, and those of a Job as much as they can: they share no load.
 func (d *Demands) keyOf(p *pod.Pod) (evidence.Key, bool) {
 	w, ok := d.workloadOf(p)
-	return compare.KeyOf(w.Namespace, w.Kind, w.Name), ok
+	return compare.KeyOf(w.Namespace, w.Kind, w.Name), ok && w.Kind != "DaemonSet" && !w.ByRuns()
 }
 
 // placeOf returns what a node is, whose type is that of the globals; false if it is not known.

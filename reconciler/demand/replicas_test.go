@@ -206,3 +206,20 @@ func showsWhatItReads(t *testing.T, namespace *localcluster.Namespace, want *usa
 		return nil
 	})
 }
+
+// TestCompared checks which pods are compared with others of their workload.
+func TestCompared(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	for kind, want := range map[string]bool{"ReplicaSet": true, "StatefulSet": true, "DaemonSet": false, "Job": false} {
+		p := podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) {
+			p.Labels = map[string]string{DefaultJobLabel: "import"}
+			p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = kind, "import"
+		})
+		if key, compared := f.keyOf(pod.From(p)); compared != want || want && key != compare.KeyOf("default", kind, "import") {
+			t.Errorf("%s: %t, key %v", kind, compared, key)
+		}
+	}
+	if _, compared := f.keyOf(pod.From(podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }))); compared {
+		t.Error("a pod without a workload is compared")
+	}
+}

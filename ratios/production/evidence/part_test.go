@@ -136,7 +136,15 @@ func turnsPairsWhoseTypesAreInAnotherOrder(t *testing.T) {
 func replacesWhatWasSelected(t *testing.T) {
 	e, now := busyWorkloads(9, 20), busyWorkloads(9, 5)
 	delete(now.Workloads, 3)
+	for _, name := range []string{"c3", "e2", "n1", "m7"} {
+		e.Slowdown[e.kind(name)] = Slowdown{Squares: 1}
+	}
 	e.Replace(now.Part(all), third(0))
+	for t0, name := range e.Types[2:] {
+		if forgotten := e.Slowdown[2+t0] == (Slowdown{}); forgotten != third(0)(KeyOf(name)) {
+			t.Errorf("%s: forgotten %t", name, forgotten)
+		}
+	}
 	if len(e.Places) != 2 {
 		t.Errorf("%+v", e.Places)
 	}

@@ -51,6 +51,9 @@ func third(i Key) func(Key) bool { return func(key Key) bool { return key%3 == i
 // same fails unless two evidences say the same.
 func same(t *testing.T, got, want *Evidence) {
 	t.Helper()
+	if got.last != want.last {
+		t.Errorf("the last hour is %d, want %d", got.last, want.last)
+	}
 	if len(got.Workloads) != len(want.Workloads) || len(got.Nodes) != len(want.Nodes) || len(want.Nodes) == 0 {
 		t.Fatalf("%d workloads and %d nodes, want %d and %d", len(got.Workloads), len(got.Nodes), len(want.Workloads), len(want.Nodes))
 	}
@@ -160,6 +163,9 @@ func typesThatNothingNamesAreLeftOut(t *testing.T) {
 	e.numbers(func(t *int) { *t++ }, nothing, nothing)
 	if p := e.Part(all); len(p.Types) != 2 || p.Types[0] != "n2d" || len(p.Slowdown) != 2 || p.Slowdown[1] != e.Slowdown[2] {
 		t.Errorf("%v, %v", p.Types, p.Slowdown)
+	}
+	if p := e.Part(func(key Key) bool { return key == KeyOf("n4") }); len(p.Types) != 1 || p.Types[0] != "n4" || p.Slowdown[0] != e.Slowdown[2] || len(p.Slowdown) != 1 {
+		t.Errorf("the slowdown of a type alone: %v, %v", p.Types, p.Slowdown)
 	}
 	if p := e.Part(func(Key) bool { return false }); len(p.Types)+len(p.Models)+len(p.Workloads)+len(p.Nodes) != 0 {
 		t.Errorf("%+v", p)

@@ -6,6 +6,9 @@ import (
 	"math"
 )
 
+// errNoWeight means that a part without weight is there.
+var errNoWeight = errors.New("a part has no weight")
+
 // errEnd means that the bytes end too early.
 var errEnd = errors.New("it ends too early")
 
@@ -29,12 +32,18 @@ func appendRounded(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint16(b, uint16(int16(math.Round(min(max(x*steps, math.MinInt16), math.MaxInt16)))))
 }
 
-// Single bytes count sixteenths of doublings of replicas and of variances, percents of how busy nodes are, quarters of days,
-// and 64ths of the logarithms of load and of sizes.
-const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 16.0, 100.0, 4.0, 64.0, 64.0
+// Single bytes count sixteenths of doublings of replicas, twelfths of doublings of variances, percents of how busy nodes are, quarters of
+// days, and 64ths of the logarithms of load and of sizes. Times before the last hour are counted in sixths of days.
+const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 12.0, 100.0, 4.0, 64.0, 64.0
 
-// smallest is the smallest variance that a byte has, in doublings.
-const smallest = -12
+const (
+	// smallest is the smallest variance that a byte has, in doublings.
+	smallest = -18
+	// unknownBusy is the byte of nodes of which it is not known how busy they are.
+	unknownBusy = math.MaxUint8
+	// agoHours is how many hours a byte counts. A byte reaches beyond the time after which evidence is forgotten.
+	agoHours = 6
+)
 
 // toByte returns the nearest whole number that fits.
 func toByte(x float64) byte {
@@ -42,6 +51,27 @@ func toByte(x float64) byte {
 		return 0
 	}
 	return byte(math.Round(min(x, math.MaxUint8)))
+}
+
+// busyByte returns the byte of how busy nodes are.
+func busyByte(x float64) byte {
+	if !(x >= 0) {
+		return unknownBusy
+	}
+	return toByte(busySteps * min(x, 1))
+}
+
+// sizeByte returns the byte of a difference between the logarithms of sizes.
+func sizeByte(x float64) byte {
+	return byte(int8(math.Round(min(max(x*sizeSteps, math.MinInt8), math.MaxInt8))))
+}
+
+// agoByte returns the byte of an hour before the last one.
+func agoByte(hour, last int64) byte { return byte(min(max(last-hour, 0)/agoHours, math.MaxUint8)) }
+
+// appendFloat appends a number with the precision of a float32.
+func appendFloat(b []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
 }
 
 // spreadByte returns the byte of a variance.
@@ -80,6 +110,28 @@ func (in *input) short() float64 {
 }
 
 func (in *input) byte() float64 { return float64(in.take(1)[0]) }
+
+// busy returns how busy nodes are; below 0 if that is not known.
+func (in *input) busy() float64 {
+	b := in.take(1)[0]
+	if b == unknownBusy {
+		return -1
+	}
+	return min(float64(b)/busySteps, 1)
+}
+
+func (in *input) size() float64 { return float64(int8(in.take(1)[0])) / sizeSteps }
+
+func (in *input) ago(last int64) int64 { return max(last-agoHours*int64(in.take(1)[0]), 0) }
+
+func (in *input) single() float64 {
+	x := float64(math.Float32frombits(binary.LittleEndian.Uint32(in.take(4))))
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		in.fail(errors.New("a mean is not finite"))
+		return 0
+	}
+	return x
+}
 
 // spread returns a variance; 0 for all that are too small.
 func (in *input) spread() float64 {

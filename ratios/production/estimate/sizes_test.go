@@ -1,0 +1,108 @@
+package estimate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+// resized returns a chain of workloads whose replicas were resized by the ratios: replicas on the faster type are smaller. Then
+// they do as much less of the work as a power of their size. Workloads of which the change is not known were never of one size.
+func resized(power float64, alike func(i int) bool) *evidence.Evidence {
+	e := chain(200)
+	for i := range 200 {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Spread = [2]float64{0.01, 0.01}
+		c.Unlike, c.Sizes = c.Like, -math.Log([2]float64{1.1, 1.2}[i%2])
+		c.Unlike.Mean += power * c.Sizes
+		if alike(i) {
+			c.Change = evidence.Change{Hours: 48, Mean: power * c.Sizes, Sizes: c.Sizes}
+		} else {
+			c.Like = evidence.Compared{}
+		}
+	}
+	return e
+}
+
+func TestSizes(t *testing.T) {
+	t.Run("others show that sizes do not matter", othersShowThatSizesDoNotMatter)
+	t.Run("others show that sizes matter", othersShowThatSizesMatter)
+	t.Run("few others do not", fewOthersDoNot)
+	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
+	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
+	t.Run("those that are held back teach nothing", thoseThatAreHeldBackTeachNothing)
+}
+
+func othersShowThatSizesDoNotMatter(t *testing.T) {
+	// Half of the workloads on each pair show it.
+	r := Estimate(resized(0, func(i int) bool { return i%4 < 2 }), "e2", Defaults())
+	if x := of(t, r, "n4"); x.Workloads < 95 || math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func othersShowThatSizesMatter(t *testing.T) {
+	r := Estimate(resized(0.5, func(i int) bool { return i%4 < 2 }), "e2", Defaults())
+	if x := of(t, r, "n4"); x.Workloads > 55 || x.Held[SizesUnlike] < 45 || math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func fewOthersDoNot(t *testing.T) {
+	r := Estimate(resized(0, func(i int) bool { return i < 4 }), "e2", Defaults())
+	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 95 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func nobodyShowsAnythingIfSizesWereNeverAlike(t *testing.T) {
+	for _, power := range []float64{0, 0.5} {
+		r := Estimate(resized(power, func(int) bool { return false }), "e2", Defaults())
+		if x := of(t, r, "n4"); x.Cluster.Ratio != 0 || x.Held[SizesUnlike] != 100 || len(x.Doubts) != 1 {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// pulling returns evidence in which sizes matter to most, which were never alike. Others pull their work: they use the
+// same whatever their sizes are.
+func pulling() *evidence.Evidence {
+	e := resized(0.5, func(int) bool { return false })
+	for i := range 60 {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Like = cell(c.A, c.B, 0).Like
+		c.Unlike, c.Change = c.Like, evidence.Change{Hours: 48, Sizes: c.Sizes}
+	}
+	// Some show the difference between the types: their sizes are still alike.
+	for i := 160; i < 200; i++ {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Like, c.Unlike, c.Sizes = c.Unlike, evidence.Compared{}, 0
+		c.Like.Mean -= 0.5 * -math.Log([2]float64{1.1, 1.2}[i%2])
+	}
+	return e
+}
+
+func thoseThatPullTeachNothing(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		e := pulling()
+		for i := range 60 {
+			e.Workloads[evidence.Key(i)].Pulls = known
+		}
+		r := Estimate(e, "e2", Defaults())
+		if x := of(t, r, "n4"); x.Held[SizesUnlike] < 45 || math.Abs(x.Population.Ratio-1.32) > 0.03 {
+			t.Errorf("known to pull: %v: %+v", known, x)
+		}
+	}
+}
+
+func thoseThatAreHeldBackTeachNothing(t *testing.T) {
+	e := resized(0, func(i int) bool { return i < 100 })
+	for i := range 100 {
+		e.Workloads[evidence.Key(i)].Throttled = 100
+	}
+	r := Estimate(e, "e2", Defaults())
+	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 45 {
+		t.Errorf("%+v", x)
+	}
+}

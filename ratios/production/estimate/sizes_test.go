@@ -31,6 +31,7 @@ func TestSizes(t *testing.T) {
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
+	t.Run("those that may pull teach nothing", thoseThatMayPullTeachNothing)
 	t.Run("those that are held back teach nothing", thoseThatAreHeldBackTeachNothing)
 }
 
@@ -93,6 +94,27 @@ func thoseThatPullTeachNothing(t *testing.T) {
 		if x := of(t, r, "n4"); x.Held[SizesUnlike] < 45 || math.Abs(x.Population.Ratio-1.32) > 0.03 {
 			t.Errorf("known to pull: %v: %+v", known, x)
 		}
+	}
+}
+
+// thoseThatMayPullTeachNothing checks workloads whose types differ too little to tell whether they pull.
+func thoseThatMayPullTeachNothing(t *testing.T) {
+	e := resized(0.5, func(int) bool { return false })
+	for i := range 200 {
+		w := e.Workloads[evidence.Key(i)]
+		c := &w.Cells[0]
+		if i%2 == 0 { // n2d is hardly faster than e2.
+			c.Unlike.Mean = -0.02 + 0.05*math.Sin(float64(i*i))
+			c.Sizes = -0.02
+		}
+		if i%2 == 0 && i < 60 {
+			c.Like, c.Unlike, c.Change = c.Unlike, c.Like, evidence.Change{Hours: 48, Sizes: -0.3}
+			c.Spread = [2]float64{0.001, 0.001}
+		}
+	}
+	r := Estimate(e, "e2", Defaults())
+	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 95 {
+		t.Errorf("%+v", x)
 	}
 }
 

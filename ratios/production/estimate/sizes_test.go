@@ -28,6 +28,7 @@ func resized(power float64, alike func(i int) bool) *evidence.Evidence {
 func TestSizes(t *testing.T) {
 	t.Run("others show that sizes do not matter", othersShowThatSizesDoNotMatter)
 	t.Run("others show that sizes matter", othersShowThatSizesMatter)
+	t.Run("hours that count then connect types", hoursThatCountThenConnectTypes)
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
@@ -46,6 +47,23 @@ func othersShowThatSizesDoNotMatter(t *testing.T) {
 func othersShowThatSizesMatter(t *testing.T) {
 	r := Estimate(resized(0.5, func(i int) bool { return i%4 < 2 }), "e2", Defaults())
 	if x := of(t, r, "n4"); x.Workloads > 55 || x.Held[SizesUnlike] < 45 || math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func hoursThatCountThenConnectTypes(t *testing.T) {
+	// Only e2 and n2d were compared with like sizes. Others compare n4 with c3.
+	e := resized(0, func(i int) bool { return i%2 == 0 })
+	for i := range 100 {
+		e.Workloads[evidence.Key(2*i)].Cells[0].Change.Sizes = -0.4
+	}
+	e.Types, e.Slowdown = append(e.Types, "c3"), append(e.Slowdown, evidence.Slowdown{})
+	for i := range 50 {
+		c := cell(2, 3, math.Log(1.1)+0.05*math.Sin(float64(i)))
+		c.Spread = [2]float64{0.01, 0.01}
+		e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{c}}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "c3"); math.Abs(x.Population.Ratio-1.32*1.1) > 0.03 || x.Workloads != 50 {
 		t.Errorf("%+v", x)
 	}
 }

@@ -86,7 +86,7 @@ func merge(all []workload) bool {
 	share, merged := following(all), false
 	for i := range all {
 		w := &all[i]
-		if len(w.unlike) == 0 || w.held == Pulls || w.sizes.matter(share) >= improbable {
+		if len(w.unlike) == 0 || w.sizes.matter(share) >= improbable {
 			continue
 		}
 		merged = true

@@ -413,7 +413,7 @@ test-e2e: build bin/gotestsum bin/grpcurl bin/kubectl bin/metrics-server bin/vpa
 
 # The packages that "make mutate" tries: packages that only compute. It skips their only test
 # that needs an API server, which would take hours.
-MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety policy policy/keys policy/schedule ratios ratios/nodetype ratios/config internal/reader ratios/benchmark/estimate ratios/benchmark/pace usage/histogram usage/history usage/recommend
+MUTATE ?= reconciler/sizing reconciler/pod reconciler/safety policy policy/keys policy/schedule ratios ratios/nodetype ratios/config internal/reader ratios/benchmark/estimate ratios/pace usage/histogram usage/history usage/recommend
 
 .PHONY: mutate
 mutate: bin/gremlins ## Change the code in one place at a time, and fail if no test detects it (MUTATE=reconciler/sizing). Takes an hour.

@@ -57,7 +57,7 @@ func theManifestsHaveTheObjectsThatTheServerOnlyUpdates(t *testing.T) {
 		there[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = true
 	}
 	names := contract.DefaultNames
-	for _, name := range append([]string{ConfigMap, names.Overrides, names.Holds, names.BenchmarkRatios, names.CA}, slices.Concat(shards(), recorder.Names(names.JournalPrefix))...) {
+	for _, name := range append([]string{ConfigMap, names.Overrides, names.Holds, names.BenchmarkRatios, names.ProductionRatios, names.CA}, slices.Concat(shards(), recorder.Names(names.JournalPrefix))...) {
 		if !there["ConfigMap "+Namespace+"/"+name] {
 			t.Errorf("there is no ConfigMap %s", name)
 		}
@@ -70,7 +70,7 @@ func theManifestsHaveTheObjectsThatTheServerOnlyUpdates(t *testing.T) {
 func theRoleAllowsExactlyTheServersNames(t *testing.T) {
 	names := contract.DefaultNames
 	want := map[string][]string{
-		"configmaps": slices.Concat([]string{ConfigMap, names.Overrides, names.Holds, names.Freeze, names.Benchmarks, names.BenchmarkRatios, names.CA}, shards(), checkpoint.Names(names.UsagePrefix), recorder.Names(names.JournalPrefix)),
+		"configmaps": slices.Concat([]string{ConfigMap, names.Overrides, names.Holds, names.Freeze, names.Benchmarks, names.BenchmarkRatios, names.ProductionRatios, names.CA}, shards(), checkpoint.Names(names.UsagePrefix), recorder.Names(names.JournalPrefix)),
 		"secrets":    {names.Certificate},
 		"leases":     {names.Lease},
 	}

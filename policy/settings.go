@@ -34,10 +34,12 @@ type Cluster struct {
 	Prices *Prices
 	// Overload is when nodes have a taint because they are overloaded.
 	Overload Overload
+	// Production is how the ratios are used that production shows.
+	Production Production
 }
 
 // Keys implements keys.Section.
 func (c *Cluster) Keys() []keys.Key {
 	return slices.Concat(keys.Below("pace", c.Pace.Keys()...), []keys.Key{keys.Of("prices", &c.Prices, prices, nil, "what an hour of cpu and memory costs")},
-		keys.Below("overload", c.Overload.Keys()...))
+		keys.Below("overload", c.Overload.Keys()...), keys.Below("production", c.Production.Keys()...))
 }

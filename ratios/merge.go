@@ -15,7 +15,8 @@ func Merge(layers []*Layer) (*Table, error) {
 	var rules []Rule
 	var settings keys.Partial[policy.Settings]
 	var cluster keys.Partial[policy.Cluster]
-	for _, layer := range absolute(layers) {
+	layers = absolute(layers)
+	for _, layer := range layers {
 		if layer == nil {
 			continue
 		}
@@ -36,6 +37,7 @@ func Merge(layers []*Layer) (*Table, error) {
 			e.Candidates = append(e.Candidates, ratio)
 		}
 	}
+	globals.observe(layers)
 	if globals.Baseline == "" {
 		return nil, errors.New("no source names a baseline node type")
 	}
@@ -58,4 +60,18 @@ func Merge(layers []*Layer) (*Table, error) {
 	}
 	t.Revision, t.unused = revision(t.profiles), unusedTypes(t.profiles, nil)
 	return t, nil
+}
+
+// observe adds the ratios that layers only show to those of the same node types.
+func (p *Profile) observe(layers []*Layer) {
+	for _, layer := range layers {
+		if layer == nil {
+			continue
+		}
+		for name, ratio := range layer.Observed {
+			if e, ok := p.entries[name]; ok {
+				e.Observed = append(e.Observed, ratio)
+			}
+		}
+	}
 }

@@ -37,6 +37,8 @@ type Entry struct {
 	// Candidates are the ratios from the rule and from all layers that name the
 	// node type. The effective ratio comes first.
 	Candidates []Ratio
+	// Observed are ratios that layers only show. They are not part of the revision.
+	Observed []Ratio
 	// CPUFactor is the factor for cpu requests: baseline / node.
 	CPUFactor sizing.Factor
 	// MemoryFactor is the factor for memory requests.
@@ -83,14 +85,14 @@ func (p *Profile) withRule(r *Rule, globals *keys.Partial[policy.Settings]) (*Pr
 	}
 	q.entries = make(map[string]*Entry, len(p.entries))
 	for name, e := range p.entries {
-		q.entries[name] = &Entry{NodeType: name, Ratio: e.Ratio, Candidates: e.Candidates}
+		q.entries[name] = &Entry{NodeType: name, Ratio: e.Ratio, Candidates: e.Candidates, Observed: e.Observed}
 	}
 	for name, ratio := range r.Ratios {
-		candidates := []Ratio{ratio}
+		candidates, observed := []Ratio{ratio}, []Ratio(nil)
 		if e, ok := p.entries[name]; ok {
-			candidates = append(candidates, e.Candidates...)
+			candidates, observed = append(candidates, e.Candidates...), e.Observed
 		}
-		q.entries[name] = &Entry{NodeType: name, Ratio: ratio, Candidates: candidates}
+		q.entries[name] = &Entry{NodeType: name, Ratio: ratio, Candidates: candidates, Observed: observed}
 	}
 	if err := q.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name, err)

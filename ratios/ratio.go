@@ -42,13 +42,13 @@ type Layer struct {
 	// Baseline is the node type that requests are written for; empty if the
 	// provider sets none.
 	Baseline string
-	// Ratios by node type.
-	Ratios map[string]Ratio
+	// Ratios by node type. Observed are ratios that the provider only shows, next to those in effect: they change no size.
+	Ratios, Observed map[string]Ratio
 	// RelativeTo makes the layer relative: the performances in Ratios are
 	// multiples of this node type's. Empty means that they are in the unit that
 	// all layers share.
 	//
-	// A relative layer supplies only Ratios, under these rules:
+	// A relative layer supplies only Ratios and Observed, under these rules:
 	//   - They are ignored while no layer that is not relative names RelativeTo.
 	//   - The ratios of RelativeTo and of the baseline are ignored: other layers
 	//     set them.

@@ -42,12 +42,17 @@ func absolute(layers []*Layer) []*Layer {
 // ratio must also apply to machines with the model, so the model's ratio is dropped. A model
 // has the memory performance of its node type unless a layer names the model.
 func (l *Layer) times(fixed []*Layer, place int, baseline string) *Layer {
-	above, below := fixed[:place], fixed[place:]
 	unit, ok := lookup(fixed, l.RelativeTo)
 	if !ok {
 		return nil
 	}
-	ratios := maps.Clone(l.Ratios)
+	above, below := fixed[:place], fixed[place:]
+	return &Layer{Ratios: l.inUnit(l.Ratios, unit, above, below, baseline), Observed: l.inUnit(l.Observed, unit, above, below, baseline)}
+}
+
+// inUnit converts ratios of a relative layer.
+func (l *Layer) inUnit(of map[string]Ratio, unit Ratio, above, below []*Layer, baseline string) map[string]Ratio {
+	ratios := maps.Clone(of)
 	delete(ratios, l.RelativeTo)
 	delete(ratios, baseline)
 	for name, r := range ratios {
@@ -70,7 +75,7 @@ func (l *Layer) times(fixed []*Layer, place int, baseline string) *Layer {
 			delete(ratios, name)
 		}
 	}
-	return &Layer{Ratios: ratios}
+	return ratios
 }
 
 // lookup returns the ratio from the first layer that names the node type.

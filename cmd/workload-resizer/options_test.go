@@ -83,7 +83,7 @@ func reportsAllInvalidFlagsTogether(t *testing.T) {
 		{[]string{"--name-prefix", "a", "--config-name", "a-usage-0-2"}, []string{`--config-name: "a-usage-0-2" is the name of another ConfigMap of the server`}},
 		{[]string{"--name-prefix", "A"}, []string{`--name-prefix: "A" is not a valid beginning of a name`}},
 		{[]string{"--ratio-sources", "override"}, []string{"--ratio-sources: must include configmap"}},
-		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is not a source of ratios: use override, configmap`}},
+		{[]string{"--ratio-sources", "benchmarks,configmap"}, []string{`--ratio-sources: "benchmarks" is not a source of ratios: use override, configmap, benchmark, production`}},
 		{[]string{"--ratio-sources", "configmap,override,configmap"}, []string{"--ratio-sources: names configmap twice"}},
 		{[]string{"--node-type-label", "a b"}, []string{`--node-type-label: "a b" is not a valid label`}},
 		{[]string{"--workload-kinds", "jobs.batch,secrets,pods,Rollout"}, []string{`--workload-kinds: "secrets": Secrets control no pods and are never read; "pods": pods do not control other pods; "Rollout": must be the lowercase plural of a kind, followed by its API group, such as rollouts.argoproj.io`}},

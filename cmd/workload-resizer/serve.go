@@ -208,6 +208,9 @@ func serve(ctx context.Context, o *options) error {
 	if known.benchmarks != nil {
 		parts = append(parts, known.benchmarks.Run)
 	}
+	if known.production != nil {
+		parts = append(parts, known.production.Run)
+	}
 	if encryption.run != nil {
 		parts = append(parts, encryption.run)
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/configmap"
 	"github.com/workload-resizer/workload-resizer/ratios/override"
+	"github.com/workload-resizer/workload-resizer/ratios/production"
 )
 
 // ratioSources are all sources, in the default order of precedence.
-var ratioSources = []string{override.Source, configmap.Source, benchmark.Source}
+var ratioSources = []string{override.Source, configmap.Source, benchmark.Source, production.Source}
 
 // validRatioSources returns an error if a choice of sources is invalid.
 func validRatioSources(sources []string) error {
@@ -37,9 +38,10 @@ func validRatioSources(sources []string) error {
 // sources holds the store of ratios and the providers that have an API of their own.
 type sources struct {
 	store *ratios.Store
-	// overrides and benchmarks are nil if --ratio-sources leaves them out.
+	// overrides, benchmarks and production are nil if --ratio-sources leaves them out.
 	overrides  *override.Store
 	benchmarks *benchmarks
+	production *production.Judge
 }
 
 // newSources creates the sources that the flags name. leads reports whether this replica
@@ -49,6 +51,7 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, size
 	var s sources
 	var providers []ratios.Provider
 	var measured *benchmark.Provider
+	var shown *production.Provider
 	for _, source := range o.ratioSources {
 		switch source {
 		case override.Source:
@@ -63,11 +66,17 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, size
 		case benchmark.Source:
 			measured = newBenchmarkSource(o, client, onReject)
 			providers = append(providers, measured)
+		case production.Source:
+			shown = newProductionSource(o, client, onReject)
+			providers = append(providers, shown)
 		}
 	}
 	s.store = ratios.NewStore(providers...)
 	if measured != nil {
 		s.benchmarks = newBenchmarks(o, client, measured, s.store, leads, sizes)
+	}
+	if shown != nil {
+		s.production = newProduction(shown, s.store, leads, sizes)
 	}
 	return s
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // kept are ConfigMaps with data that cannot be created again.
-var kept = []string{contract.DefaultNames.Overrides, contract.DefaultNames.Holds, contract.DefaultNames.BenchmarkRatios, contract.DefaultNames.SamplesPrefix + "0", contract.DefaultNames.SamplesPrefix + "15"}
+var kept = []string{contract.DefaultNames.Overrides, contract.DefaultNames.Holds, contract.DefaultNames.BenchmarkRatios, contract.DefaultNames.ProductionRatios, contract.DefaultNames.SamplesPrefix + "0", contract.DefaultNames.SamplesPrefix + "15"}
 
 // written is the data that the server, and the author of the ratios, write to a cluster.
 type written struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -16,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 )
 
 // Source is the name of this source.
@@ -44,7 +44,7 @@ type Config struct {
 type Provider struct {
 	config     Config
 	samples    *samples.Store
-	document   *document.Document[Published]
+	document   *document.Document[measured.Published]
 	configured broadcast.Broadcast
 
 	mu sync.Mutex
@@ -56,12 +56,12 @@ type Provider struct {
 	settingsErr error
 	// published is the state in effect, and layer the resulting layer; nil until
 	// the state is read.
-	published    Published
+	published    measured.Published
 	publishedErr error
 	layer        *ratios.Layer
 	// ended are node types that are no longer published, with the end of the last
 	// window in which they were judged.
-	ended map[string]time.Time
+	ended measured.Ended
 }
 
 var _ ratios.Provider = (*Provider)(nil)
@@ -74,12 +74,12 @@ func New(c Config) *Provider {
 	if c.OnReject == nil {
 		c.OnReject = func(*corev1.ConfigMap, error) {}
 	}
-	p := &Provider{config: c, ended: map[string]time.Time{}}
+	p := &Provider{config: c, ended: measured.Ended{}}
 	p.samples = samples.New(samples.Config{
 		Client: c.Client, Namespace: c.Namespace, Prefix: c.SamplesPrefix,
 		ReadOnly: c.ReadOnly, Clock: c.Clock, OnReject: c.OnReject,
 	})
-	p.document = document.New(document.Config[Published]{
+	p.document = document.New(document.Config[measured.Published]{
 		Source:   follow.ConfigMap{Client: c.Client, Namespace: c.Namespace, Name: c.StateName},
 		Noun:     "measured ratios",
 		ReadOnly: c.ReadOnly,

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 )
 
 // Published returns the published state in effect; it is empty until it is read.
-func (p *Provider) Published() Published {
+func (p *Provider) Published() measured.Published {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.published
@@ -25,31 +26,27 @@ func (p *Provider) JudgedBefore(nodeType string) time.Time {
 // Publish changes the published state. The function gets the current state, and returns the new
 // state and whether it differs. It may be called more than once. The error is the error of
 // document.Update; with ReadOnly, nothing is written and the error is nil.
-func (p *Provider) Publish(ctx context.Context, change func(Published) (Published, bool)) error {
+func (p *Provider) Publish(ctx context.Context, change func(measured.Published) (measured.Published, bool)) error {
 	if p.config.ReadOnly {
 		if next, changed := change(p.Published()); changed {
 			p.accept(ctx, next)
 		}
 		return nil
 	}
-	return p.document.Update(ctx, document.Turn{}, func(now Published, _ map[string]string) (map[string]string, error) {
+	return p.document.Update(ctx, document.Turn{}, func(now measured.Published, _ map[string]string) (map[string]string, error) {
 		next, changed := change(now)
 		if !changed {
 			return nil, nil
 		}
-		return next.format()
+		return measured.Format(next)
 	})
 }
 
 // accept puts the content of the ConfigMap into effect.
-func (p *Provider) accept(_ context.Context, now Published) document.InForce {
+func (p *Provider) accept(_ context.Context, now measured.Published) document.InForce {
 	p.mu.Lock()
-	for name, e := range p.published.NodeTypes {
-		if _, still := now.NodeTypes[name]; !still {
-			p.ended[name] = e.Judged
-		}
-	}
-	p.published, p.publishedErr, p.layer = now, nil, now.layer()
+	p.ended.Note(p.published, now)
+	p.published, p.publishedErr, p.layer = now, nil, now.Layer(Source, "benchmarks")
 	p.mu.Unlock()
 	p.tell()
 	return document.InForce{Count: len(now.NodeTypes)}
@@ -61,4 +58,13 @@ func (p *Provider) reject(_ context.Context, err error) {
 	p.publishedErr = err
 	p.mu.Unlock()
 	p.tell()
+}
+
+// parsePublished reads the data of the ConfigMap.
+func parsePublished(data map[string]string) (measured.Published, error) {
+	var p measured.Published
+	if err := measured.Parse(data, &p); err != nil {
+		return measured.Published{}, err
+	}
+	return p, p.Check().Err()
 }

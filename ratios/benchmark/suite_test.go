@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
+	"github.com/workload-resizer/workload-resizer/ratios/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
@@ -40,19 +41,19 @@ func TestProvider(t *testing.T) {
 		return ratiotest.Source{
 			Provider: New(Config{Client: client, Namespace: namespace.Name, SettingsName: "settings", StateName: name, SamplesPrefix: "samples-"}),
 			Write: func(l *ratios.Layer) {
-				p := Published{NodeTypes: map[string]Entry{}}
+				p := measured.Published{NodeTypes: map[string]measured.Entry{}}
 				for name, r := range l.Ratios {
 					if name != "n2d" {
-						p.NodeTypes[name] = Entry{State: pace.State{Baseline: "n2d", Ratio: r.CPUPerf}}
+						p.NodeTypes[name] = measured.Entry{State: pace.State{Baseline: "n2d", Ratio: r.CPUPerf}}
 					}
 				}
-				data, err := p.format()
+				data, err := measured.Format(p)
 				if err != nil {
 					t.Fatal(err)
 				}
 				write(data)
 			},
-			Break:      func() { write(map[string]string{publishedKey: `{"nodeTypes": {"n4": {"ratio": -1}}}`}) },
+			Break:      func() { write(map[string]string{measured.Key: `{"nodeTypes": {"n4": {"ratio": -1}}}`}) },
 			Remove:     remove,
 			Optional:   true,
 			OnlyRatios: true,

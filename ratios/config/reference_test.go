@@ -41,6 +41,7 @@ var documented = []struct{ keys, values, standard, meaning string }{
 	{"eviction", "[keys](#eviction)", "none", "whether pods may be [evicted](../tasks/evict-pods.md) when their node has no room for what they need"},
 	{"pace", "[keys](#pace)", "", "how quickly pods are resized that can wait. Rules cannot set it"},
 	{"overload", "[keys](#overload)", "", "when nodes get a taint because they are overloaded. Rules cannot set it"},
+	{"production", "[keys](#production)", "", "how the ratios are used that production shows. Rules cannot set it"},
 	{"prices", "[keys](#demand)", "none", "what an hour of cpu and memory costs; only for display. Rules cannot set it"},
 	{"overrides", "a list", "none", "rules with a `name`, which is unique, and a `match`: one or more of `namespace`, `computeClass`, `podLabel` and `podAnnotation`, all of which must hold. The first rule that matches a pod applies, and no other: these from top to bottom, then those of the next three keys"},
 	{"podAnnotations", "annotation, then its value", "none", "rules by the value of an annotation of the pod, compared as text. Users who may patch pods can choose among such rules: protect the key with a policy"},

@@ -17,6 +17,8 @@ type Names struct {
 	Benchmarks string
 	// BenchmarkRatios is the ConfigMap that stores the ratios that follow benchmarks.
 	BenchmarkRatios string
+	// ProductionRatios is the ConfigMap that stores what production shows, and the ratios that follow it.
+	ProductionRatios string
 	// SamplesPrefix starts the names of the ConfigMaps that store samples. A number follows it.
 	SamplesPrefix string
 	// UsagePrefix starts the names of the ConfigMaps that store the history of usage. A hyphen
@@ -41,27 +43,28 @@ var DefaultNames = NamesWith(AppName)
 // NamesWith returns the names with this prefix.
 func NamesWith(prefix string) Names {
 	return Names{
-		Overrides:       prefix + "-overrides",
-		Holds:           prefix + "-holds",
-		Evictions:       prefix + "-evictions",
-		Freeze:          prefix + "-freeze",
-		Benchmarks:      prefix + "-benchmarks",
-		BenchmarkRatios: prefix + "-benchmark-ratios",
-		SamplesPrefix:   prefix + "-samples-",
-		UsagePrefix:     prefix + "-usage",
-		JournalPrefix:   prefix + "-journal",
-		CA:              prefix + "-ca",
-		Certificate:     prefix + "-tls",
-		CreationKeys:    prefix + "-creation-keys",
-		Creation:        prefix + "-size-at-creation",
-		Lease:           prefix,
+		Overrides:        prefix + "-overrides",
+		Holds:            prefix + "-holds",
+		Evictions:        prefix + "-evictions",
+		Freeze:           prefix + "-freeze",
+		Benchmarks:       prefix + "-benchmarks",
+		BenchmarkRatios:  prefix + "-benchmark-ratios",
+		ProductionRatios: prefix + "-production-ratios",
+		SamplesPrefix:    prefix + "-samples-",
+		UsagePrefix:      prefix + "-usage",
+		JournalPrefix:    prefix + "-journal",
+		CA:               prefix + "-ca",
+		Certificate:      prefix + "-tls",
+		CreationKeys:     prefix + "-creation-keys",
+		Creation:         prefix + "-size-at-creation",
+		Lease:            prefix,
 	}
 }
 
 // ConfigMap reports whether a ConfigMap of this name is one of these.
 func (n Names) ConfigMap(name string) bool {
 	switch name {
-	case n.Overrides, n.Holds, n.Evictions, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.CA:
+	case n.Overrides, n.Holds, n.Evictions, n.Freeze, n.Benchmarks, n.BenchmarkRatios, n.ProductionRatios, n.CA:
 		return true
 	}
 	return strings.HasPrefix(name, n.SamplesPrefix) || strings.HasPrefix(name, n.UsagePrefix+"-") || strings.HasPrefix(name, n.JournalPrefix+"-")

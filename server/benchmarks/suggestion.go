@@ -2,8 +2,8 @@ package benchmarks
 
 import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/server/values"
 )
@@ -18,7 +18,7 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	}
 	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
-		m.CpuPerf, m.MemoryPerf = values.Known(benchmark.Significant(e.Ratio*baseline.Ratio.CPUPerf)), values.Known(s.memoryPerf(e))
+		m.CpuPerf, m.MemoryPerf = values.Known(measured.Significant(e.Ratio*baseline.Ratio.CPUPerf)), values.Known(s.memoryPerf(e))
 	}
 	m.Progress = s.progress(e)
 	return m

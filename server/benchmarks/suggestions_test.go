@@ -14,7 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
+	"github.com/workload-resizer/workload-resizer/ratios/pace"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 	"github.com/workload-resizer/workload-resizer/server/servertest"
 )
@@ -46,7 +47,7 @@ func halved() *ratios.Layer {
 func TestListSuggestions(t *testing.T) {
 	v := published()
 	moving := pace.State{Baseline: "n2d", Ratio: 1.02, Judged: servertest.Written, Confirmed: 2, Direction: 1, Moving: true, Changed: servertest.Written.Add(-time.Hour)}
-	v.Progress = map[string]judge.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
+	v.Progress = map[string]measured.Progress{"n4": {State: moving, Target: 22207.0 / 20482, Next: servertest.Written.Add(time.Hour)}}
 	p := servertest.StartShop(t, servertest.Setup{Ratios: ratios.Update{Layer: halved()}})
 	r := serve(t, p, &servertest.Measured{Known: v}, serving{})
 	got, err := r.ListSuggestions(t.Context(), &workloadresizerv1.ListSuggestionsRequest{})

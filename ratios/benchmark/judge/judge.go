@@ -9,24 +9,15 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 )
-
-// Ratios provides the current ratios of all sources. A ratios.Store implements it.
-type Ratios interface {
-	// Table returns the current table; nil while there is none.
-	Table() *ratios.Table
-	// LookupWithout returns the ratio that a node type would have if the source
-	// were empty.
-	LookupWithout(source, nodeType string) (ratios.Ratio, bool)
-}
 
 // Config configures a Judge. All fields without a default must be set.
 type Config struct {
 	// Provider has the samples and the settings, and publishes the ratios.
 	Provider *benchmark.Provider
-	Ratios   Ratios
+	Ratios   measured.Ratios
 	// Sizes returns, by node type and number of vCPUs, the vCPUs in the nodes of this size.
 	// By default, all sizes count alike.
 	Sizes func() map[string]map[int]float64
@@ -117,5 +108,9 @@ func (j *Judge) Judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return j.config.Provider.Publish(ctx, func(now benchmark.Published) (benchmark.Published, bool) { return j.moved(ctx, now, v) })
+	judgment := j.judgment(v)
+	return j.config.Provider.Publish(ctx, func(now measured.Published) (measured.Published, bool) {
+		// A view may have been made before the window has ended.
+		return judgment.Move(ctx, now, j.config.Provider.JudgedBefore, j.config.Clock.Now())
+	})
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 )
 
 // View has the measurements and their results at one time. It must not be modified.
@@ -26,17 +26,7 @@ type View struct {
 	Estimates []estimate.Estimate
 	// Progress has the node types that follow their estimates, and those that
 	// return to the ratio of the other sources.
-	Progress map[string]Progress
-}
-
-// Progress is how the ratio of a node type follows its estimate.
-type Progress struct {
-	pace.State
-	// Target is the ratio to the baseline that the ratio moves toward;
-	// State.Ratio if it does not move.
-	Target float64
-	// Next is when it is judged next.
-	Next time.Time
+	Progress map[string]measured.Progress
 }
 
 // Estimate returns the estimate of a node type.
@@ -67,7 +57,7 @@ func (j *Judge) View() (*View, error) {
 		return nil, err
 	}
 	v := *j.estimated(set)
-	v.Progress = j.progress(&v)
+	v.Progress = j.judgment(&v).Progress(j.config.Provider.Published(), j.config.Clock.Now())
 	return &v, nil
 }
 
@@ -118,14 +108,4 @@ func (j *Judge) baseline() string {
 		return ""
 	}
 	return table.Baseline
-}
-
-func (j *Judge) progress(v *View) map[string]Progress {
-	now := j.config.Provider.Published().NodeTypes
-	next := v.Settings.Pace.NextWindow(j.config.Clock.Now())
-	all := make(map[string]Progress, len(now))
-	for name, e := range now {
-		all[name] = Progress{e.State, e.Target(j.input(name, v), v.Settings.Pace), next}
-	}
-	return all
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/feed"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/suite"
+	"github.com/workload-resizer/workload-resizer/ratios/pace"
 )
 
 // line matches the line number in a fault.

@@ -3,9 +3,9 @@ package settings
 import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/fetch"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark/pace"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/pace"
 )
 
 // Key is the key of the settings in their ConfigMap.

@@ -59,7 +59,7 @@ type Input struct {
 	// HeldBack means that the measurements are enough, but not certain: the ratio does
 	// not change.
 	HeldBack bool
-	// Below is the ratio that would be in effect without benchmarks: the ratio
+	// Below is the ratio that would be in effect without the source: the ratio
 	// starts from it and returns to it. It is 1 if no other source knows the node
 	// type.
 	Below float64

@@ -1,6 +1,7 @@
-package benchmark
+package measured
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -20,10 +21,11 @@ func validatesPublishedRatios(t *testing.T) {
 		{"above the maximum", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 100.1}}}`, `must be from 0.01 to 100, or 0 for none, not 100.1`},
 		{"below 0", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": -1}}}`, `must be from 0.01 to 100`},
 		{"a ratio without a baseline", `{"nodeTypes": {"n4": {"ratio": 1}}}`, `must have a name and a baseline`},
-		{"not an object", `[]`, publishedKey},
+		{"not an object", `[]`, Key},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := parsePublished(map[string]string{publishedKey: tc.text})
+			var p Published
+			err := errors.Join(Parse(map[string]string{Key: tc.text}, &p), p.Check().Err())
 			if tc.wrong == "" && err != nil || tc.wrong != "" && (err == nil || !strings.Contains(err.Error(), tc.wrong)) {
 				t.Errorf("got %v, want %q", err, tc.wrong)
 			}

@@ -1,0 +1,176 @@
+package production
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
+	"github.com/workload-resizer/workload-resizer/ratios/pace"
+	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+// Evidence is what is known of the replicas of workloads.
+type Evidence interface {
+	// Evidence returns a copy, which belongs to the caller, and its revision.
+	Evidence() (*evidence.Evidence, uint64)
+	// Missing returns why some of it may be missing; nil if all is there.
+	Missing() error
+}
+
+// JudgeConfig configures a Judge. All fields without a default must be set.
+type JudgeConfig struct {
+	Provider *Provider
+	Ratios   measured.Ratios
+	// Evidence is nil if no usage is collected. Then nothing changes.
+	Evidence Evidence
+	// NodeTypes returns the node types in the cluster; none while they are not known.
+	NodeTypes func() []string
+	// Applies reports whether ratios follow the suggestions. By default, they do not.
+	Applies func() bool
+	// Leads reports whether this replica makes suggestions and changes ratios. By default, it does.
+	Leads func() bool
+	// Settings are when estimates are trustworthy, and Pace how ratios follow them: the defaults unless they are set.
+	Settings *estimate.Settings
+	Pace     *pace.Settings
+	// Clock is the system clock by default.
+	Clock clock.WithTicker
+}
+
+// Judge makes suggestions, and changes the ratios that its provider publishes. All methods are safe for concurrent use.
+type Judge struct {
+	config   JudgeConfig
+	settings estimate.Settings
+	pace     pace.Settings
+
+	// judging serializes judgments, and guards the suggestions of the current window, which may not be stored yet.
+	judging sync.Mutex
+	made    content
+	// missed means that evidence was missing in the last judgment. The source is unhealthy if it still is in the next one: after a
+	// start, it takes a moment to be read.
+	missed bool
+}
+
+// NewJudge returns a judge that changes nothing until Run.
+func NewJudge(c JudgeConfig) *Judge {
+	if c.Applies == nil {
+		c.Applies = func() bool { return false }
+	}
+	if c.Leads == nil {
+		c.Leads = func() bool { return true }
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	j := &Judge{config: c, settings: estimate.Defaults(), pace: pace.Defaults()}
+	if c.Settings != nil {
+		j.settings = *c.Settings
+	}
+	if c.Pace != nil {
+		j.pace = *c.Pace
+	}
+	return j
+}
+
+// retryPeriod is how soon a judgment that could not be made or stored is tried again.
+const retryPeriod = 10 * time.Second
+
+// Run judges every window after its end, while this replica leads, until ctx is done. Then it
+// returns nil.
+func (j *Judge) Run(ctx context.Context) error {
+	last := ""
+	for {
+		err := j.Judge(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		now := j.config.Clock.Now()
+		next := j.pace.NextWindow(now)
+		if retry := now.Add(retryPeriod); err != nil && retry.Before(next) {
+			next = retry
+		}
+		if message := fmt.Sprint(err); err != nil && message != last {
+			klog.FromContext(ctx).Error(err, "Ratios from production not updated; trying again")
+			last = message
+		}
+		timer := j.config.Clock.NewTimer(next.Sub(now))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C():
+		}
+	}
+}
+
+var (
+	errNoRatios = errors.New("the ratios of the other sources are not read yet")
+	errNoNodes  = errors.New("no node of a known type is known yet")
+)
+
+// Judge makes suggestions and updates the published ratios if this replica leads and the last window that ended has
+// not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes.
+func (j *Judge) Judge(ctx context.Context) error {
+	if j.config.Evidence == nil || !j.config.Leads() {
+		return nil
+	}
+	table := j.config.Ratios.Table()
+	if table == nil {
+		return errNoRatios
+	}
+	j.judging.Lock()
+	defer j.judging.Unlock()
+	at := j.config.Clock.Now()
+	if now, read := j.config.Provider.current(); read && !j.pace.Due(now.Time, at) {
+		return nil
+	}
+	if err := j.suggest(table.Baseline, at); err != nil {
+		return err
+	}
+	made := j.made
+	judgment := j.judgment(&made)
+	return j.config.Provider.change(ctx, func(now content) (content, bool) {
+		next := made
+		next.Published, _ = judgment.Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
+		return next, true
+	})
+}
+
+// suggest makes the suggestions of the current window, unless it has made them.
+func (j *Judge) suggest(baseline string, at time.Time) error {
+	if j.made.Baseline == baseline && !j.pace.Due(j.made.Time, at) {
+		return nil
+	}
+	err := j.config.Evidence.Missing()
+	if err == nil || j.missed {
+		j.config.Provider.set(&j.config.Provider.unknown, err)
+	}
+	if j.missed = err != nil; j.missed {
+		return err
+	}
+	cluster := j.config.NodeTypes()
+	if len(cluster) == 0 {
+		return errNoNodes // Types that are not compared would seem to be gone.
+	}
+	known, _ := j.config.Evidence.Evidence()
+	result := estimate.Estimate(known, baseline, j.settings)
+	j.made = content{Time: at.UTC(), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
+	return nil
+}
+
+// judgment returns the judgment of suggestions.
+func (j *Judge) judgment(c *content) *measured.Judgment {
+	targets := map[string]measured.Target{}
+	if j.config.Applies() {
+		for i := range c.Suggestions {
+			targets[c.Suggestions[i].NodeType] = c.Suggestions[i].target()
+		}
+	}
+	return &measured.Judgment{Source: Source, Baseline: c.Baseline, Ratios: j.config.Ratios, Pace: j.pace, Targets: targets}
+}

@@ -1,0 +1,378 @@
+package production
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
+	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+func TestProduction(t *testing.T) {
+	namespace := localcluster.NamespaceForTest(t)
+	client := kubernetes.NewForConfigOrDie(namespace.Config())
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T, *stored)
+	}{
+		{"suggests, and changes nothing by default", observes},
+		{"applies calmly, and never infers memory", applies},
+		{"returns to the other sources when suggestions no longer apply", returns},
+		{"holds ratios while evidence is missing", holds},
+		{"ends a ratio when its type is gone", ends},
+		{"keeps the ratio of a type of which nothing is known now", keeps},
+		{"starts again after the ConfigMap was emptied, in a later window", emptied},
+		{"says that it does not know a small cluster, and what would let it know", small},
+		{"estimates once per window, even if the result cannot be stored", once},
+		{"changes nothing while another replica leads", follows},
+		{"knows the same after a restart", restarts},
+		{"stores nothing if it is read-only", readOnly},
+		{"judges each window that ends, and tries again what failed", runs},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := &stored{client, namespace.Name, "ratios-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-", ",", "", " ", "-").Replace(tc.name))}
+			s.name = s.name[:min(len(s.name), 60)]
+			s.write(t, nil)
+			tc.test(t, s)
+		})
+	}
+}
+
+func observes(t *testing.T, s *stored) {
+	known := observe(large)
+	r := s.run(t, known, nil)
+	r.hours(t, 5)
+	for number, name := range []string{"t1", "t2"} {
+		got := r.suggested(t, name)
+		if truth := known.truth(number + 1); len(got.Doubts) > 0 || got.Cluster.Low > truth || truth > got.Cluster.High {
+			t.Errorf("%s: suggested %+v, true is %v", name, got, truth)
+		}
+		if got.Next.High-got.Next.Low <= got.Cluster.High-got.Cluster.Low || got.Workloads < 10 || got.Nodes < 3 || got.Hours < 100 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		e, _ := r.store.Table().Lookup(name)
+		if e.Ratio.CPUPerf != 1 || len(e.Candidates) != 1 {
+			t.Errorf("%s has %+v", name, e)
+		}
+		if len(e.Observed) != 1 || e.Observed[0].CPUPerf != measured.Significant(got.Cluster.Ratio) || e.Observed[0].MemoryPerf != e.Ratio.MemoryPerf || e.Observed[0].Provenance.Source != Source {
+			t.Errorf("%s shows %+v", name, e.Observed)
+		}
+	}
+	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Time.Equal(r.clock.Now()) || len(v.Progress) != 0 {
+		t.Errorf("the view is %+v", v)
+	}
+}
+
+func applies(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), nil)
+	r.applies = true
+	r.hours(t, 1)
+	if got := r.entry("t2").CPUPerf; got != 1 {
+		t.Errorf("before a second window confirms it, t2 has %v", got)
+	}
+	if p := r.judge.View().Progress["t2"]; p.Confirmed != 1 || p.Target <= 1 {
+		t.Errorf("the progress is %+v", p)
+	}
+	before := 1.0
+	want := measured.Significant(r.suggested(t, "t2").Cluster.Ratio)
+	for hour := 0; r.entry("t2").CPUPerf != want; hour++ {
+		if hour == 10 {
+			t.Fatalf("t2 has %v after %d hours, want %v", before, hour, want)
+		}
+		r.hours(t, 1)
+		now := r.entry("t2").CPUPerf
+		if now > before*1.1001 || now < before {
+			t.Errorf("t2 went from %v to %v in an hour", before, now)
+		}
+		before = now
+	}
+	e := r.entry("t2")
+	if e, _ := r.store.Table().Lookup("t2"); len(e.Candidates) != 2 || len(e.Observed) != 0 {
+		t.Errorf("t2 is %+v", e)
+	}
+	if p := e.Provenance; p.Source != Source || !strings.Contains(p.Reason, "workloads on") {
+		t.Errorf("the provenance is %+v", p)
+	}
+	if got := r.entry("t1"); got.Provenance.Source != Source || got.MemoryPerf != 1.5 {
+		t.Errorf("t1 has %+v: its memory performance must be as before", got)
+	}
+}
+
+// applied starts a replica whose ratio of t2 has reached its suggestion.
+func (s *stored) applied(t *testing.T, known Evidence) (*replica, float64) {
+	t.Helper()
+	r := s.run(t, known, nil)
+	r.applies = true
+	r.hours(t, 8)
+	ratio := r.entry("t2").CPUPerf
+	if ratio != measured.Significant(r.suggested(t, "t2").Cluster.Ratio) || ratio < 1.2 {
+		t.Fatalf("t2 has %v", ratio)
+	}
+	return r, ratio
+}
+
+func returns(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	r.applies = false
+	r.hours(t, 2)
+	if got := r.entry("t2").CPUPerf; got >= ratio || got < ratio/1.1001 {
+		t.Errorf("t2 has %v, and had %v", got, ratio)
+	}
+	r.hours(t, 5)
+	if e := r.entry("t2"); e.CPUPerf != 1 || e.Provenance.Source == Source {
+		t.Errorf("t2 has %+v", e)
+	}
+	if v := r.judge.View(); len(v.Progress) != 0 {
+		t.Errorf("the progress is %+v", v.Progress)
+	}
+}
+
+func holds(t *testing.T, s *stored) {
+	known := observe(large)
+	r, ratio := s.applied(t, known)
+	unreadable := errors.New("part 3 cannot be read")
+	known.set(evidence.New(), unreadable)
+	for range 6 {
+		r.pass()
+		if err := r.judge.Judge(t.Context()); !errors.Is(err, unreadable) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("t2 has %v, had %v", got, ratio)
+	}
+	if err := r.problem(); !errors.Is(err, unreadable) {
+		t.Errorf("the problem of the source is %v", err)
+	}
+	known.set(observe(large).known, nil)
+	r.hours(t, 1)
+	if err := r.problem(); err != nil {
+		t.Errorf("when it can be read again, the problem is %v", err)
+	}
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("t2 has %v, had %v", got, ratio)
+	}
+}
+
+func ends(t *testing.T, s *stored) {
+	known := observe(large)
+	r, ratio := s.applied(t, known)
+	r.types = []string{"t0", "t1"}
+	r.hours(t, 3)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("with evidence, but without nodes for now, t2 has %v, had %v", got, ratio)
+	}
+	known.set(evidence.New(), nil)
+	r.hours(t, 7)
+	if e := r.entry("t2"); e.CPUPerf != 1 || e.Provenance.Source == Source {
+		t.Errorf("t2 has %+v", e)
+	}
+	if _, still := r.judge.View().Suggestion("t2"); still {
+		t.Error("t2 still has a suggestion")
+	}
+}
+
+func keeps(t *testing.T, s *stored) {
+	known := observe(large)
+	r, ratio := s.applied(t, known)
+	known.set(evidence.New(), nil)
+	r.hours(t, 7)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("t2 has %v, had %v", got, ratio)
+	}
+	if got := r.suggested(t, "t2"); got.Known() || len(got.Doubts) != 1 || got.Doubts[0].Code != string(estimate.NotCompared) {
+		t.Errorf("the suggestion is %+v", got)
+	}
+	r.types = nil
+	r.pass()
+	if err := r.judge.Judge(t.Context()); err == nil {
+		t.Error("a judgment without any node succeeded")
+	}
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("while nodes are not known, t2 has %v, had %v", got, ratio)
+	}
+}
+
+func emptied(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	s.write(t, nil)
+	r.eventually(t, "t2", 1)
+	// The window that was judged already does not count again.
+	if err := r.judge.Judge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.hours(t, 1)
+	if got := r.entry("t2").CPUPerf; got != 1 {
+		t.Errorf("before it is confirmed again, t2 has %v", got)
+	}
+	r.hours(t, 7)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("t2 has %v, had %v", got, ratio)
+	}
+}
+
+func small(t *testing.T, s *stored) {
+	r := s.run(t, observe(tiny), nil)
+	r.applies = true
+	r.types = append(r.types, "new")
+	r.hours(t, 6)
+	for _, name := range []string{"t1", "t2", "new"} {
+		got := r.suggested(t, name)
+		if len(got.Doubts) == 0 {
+			t.Errorf("%s has no doubt: %+v", name, got)
+		}
+		for _, d := range got.Doubts {
+			if d.Code == "" || d.Detail == "" {
+				t.Errorf("%s: a doubt says nothing: %+v", name, d)
+			}
+		}
+		if got := r.entry(name).CPUPerf; got != byHand().Ratios[name].CPUPerf {
+			t.Errorf("%s has %v", name, got)
+		}
+	}
+	got := r.suggested(t, "new")
+	want := []Doubt{{"NotCompared", "no workload has had two replicas on new and two on t0, in the same zone and hour: run some workloads on both"}}
+	if diff := cmp.Diff(want, got.Doubts); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.ContainsFunc(r.suggested(t, "t2").Doubts, func(d Doubt) bool {
+		return strings.Contains(d.Detail, "needed") || strings.Contains(d.Detail, "needs") || strings.Contains(d.Detail, "run some")
+	}) {
+		t.Errorf("nothing says what would let it know: %+v", r.suggested(t, "t2").Doubts)
+	}
+}
+
+func once(t *testing.T, s *stored) {
+	known := observe(tiny)
+	r := s.run(t, known, nil)
+	r.hours(t, 1)
+	for range 3 {
+		if err := r.judge.Judge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known.copies != 1 {
+		t.Errorf("evidence was copied %d times in a window", known.copies)
+	}
+	s.write(t, map[string]string{measured.Key: "["})
+	localcluster.Eventually(t, "the invalid content to be seen", r.seesProblem)
+	r.pass()
+	for range 3 {
+		if err := r.judge.Judge(t.Context()); err == nil {
+			t.Error("a judgment that cannot be stored succeeded")
+		}
+	}
+	if known.copies != 2 {
+		t.Errorf("evidence was copied %d times in two windows", known.copies)
+	}
+}
+
+func (r *replica) seesProblem() error {
+	if r.problem() == nil {
+		return errors.New("the source has no problem")
+	}
+	return nil
+}
+
+func follows(t *testing.T, s *stored) {
+	leads := false
+	known := observe(tiny)
+	r := s.run(t, known, func(_ *Config, j *JudgeConfig) { j.Leads = func() bool { return leads } })
+	r.hours(t, 1)
+	if known.copies != 0 || !r.judge.View().Time.IsZero() {
+		t.Errorf("evidence was copied %d times, and the view is %+v", known.copies, r.judge.View())
+	}
+	leads = true
+	r.hours(t, 1)
+	if known.copies != 1 || len(r.judge.View().Suggestions) != 2 {
+		t.Errorf("evidence was copied %d times, and the view is %+v", known.copies, r.judge.View())
+	}
+}
+
+func restarts(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	again := s.run(t, observe(tiny), nil)
+	again.applies = true
+	again.clock.SetTime(r.clock.Now())
+	again.eventually(t, "t2", ratio)
+	if diff := cmp.Diff(r.judge.View(), again.judge.View()); diff != "" {
+		t.Error(diff)
+	}
+	if err := again.judge.Judge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.judge.View(), again.judge.View()); diff != "" {
+		t.Errorf("it judged the same window again: %s", diff)
+	}
+}
+
+func readOnly(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), func(c *Config, _ *JudgeConfig) { c.ReadOnly = true })
+	r.applies = true
+	r.hours(t, 8)
+	if got := r.entry("t2").CPUPerf; got < 1.2 {
+		t.Errorf("t2 has %v in memory", got)
+	}
+	other := s.run(t, nil, nil)
+	if got := other.judge.View(); !got.Time.IsZero() {
+		t.Errorf("stored is %+v", got)
+	}
+	if err := other.judge.Judge(t.Context()); err != nil {
+		t.Errorf("without evidence: %v", err)
+	}
+	if got := fmt.Sprint(r.provider.Missing(), r.problem()); got != "<nil> <nil>" {
+		t.Error(got)
+	}
+}
+
+func runs(t *testing.T, s *stored) {
+	known := observe(tiny)
+	known.set(known.known, errors.New("not read yet"))
+	r := s.run(t, known, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.judge.Run(ctx) }()
+	waits := func() {
+		t.Helper()
+		localcluster.Eventually(t, "a pause", func() error {
+			if !r.clock.HasWaiters() {
+				return errors.New("nothing waits for the clock")
+			}
+			return nil
+		})
+	}
+	made := func(want time.Time) {
+		t.Helper()
+		localcluster.Eventually(t, "suggestions", func() error {
+			if got := r.judge.View().Time; !got.Equal(want) {
+				return fmt.Errorf("they are of %v, want %v", got, want)
+			}
+			return nil
+		})
+	}
+	waits()
+	if err := r.problem(); err != nil {
+		t.Errorf("before a second attempt, the problem is %v", err)
+	}
+	known.set(known.known, nil)
+	r.clock.Step(retryPeriod)
+	made(began.Add(retryPeriod))
+	waits()
+	r.pass()
+	made(began.Add(time.Hour))
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

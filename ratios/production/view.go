@@ -1,0 +1,47 @@
+package production
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
+)
+
+// View has the suggestions and how ratios follow them at one time. It must not be modified.
+type View struct {
+	// Time is when the suggestions were made; zero if there are none yet. Baseline is the node type that they are relative to.
+	Time     time.Time
+	Baseline string
+	// Applies means that ratios follow the suggestions.
+	Applies bool
+	// Confidence is the confidence level of the intervals.
+	Confidence float64
+	// Suggestions are sorted by node type.
+	Suggestions []Suggestion
+	// Progress has the node types that follow their suggestions, and those that return to the ratio of the other sources.
+	Progress map[string]measured.Progress
+	// Windows is how many windows must confirm a change.
+	Windows int
+}
+
+// Suggestion returns the suggestion for a node type.
+func (v *View) Suggestion(nodeType string) (*Suggestion, bool) {
+	i, found := slices.BinarySearchFunc(v.Suggestions, nodeType, func(s Suggestion, name string) int {
+		return strings.Compare(s.NodeType, name)
+	})
+	if !found {
+		return nil, false
+	}
+	return &v.Suggestions[i], true
+}
+
+// View returns what this replica knows now. All replicas know the same.
+func (j *Judge) View() *View {
+	now, _ := j.config.Provider.current()
+	judgment := j.judgment(&now)
+	return &View{
+		Time: now.Time, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
+		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, j.config.Clock.Now()), Windows: j.pace.Windows,
+	}
+}

@@ -74,7 +74,7 @@ var units = [fields]float64{
 	share, share, // priced and unpriced
 }
 
-// share is such that a share of 1 is stored without an error.
+// share is a unit in which 1 is stored without an error.
 const share = 1.0 / (1<<13 - 1)
 
 // all returns the fields.

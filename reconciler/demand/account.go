@@ -76,6 +76,15 @@ func (d *Demands) addUp(s *survey, need lookup) {
 	if before != nil && before.collected && now.collected { // Otherwise, nobody knows what pods had until now.
 		lasted := min(now.at.Sub(before.at), 2*cmp.Or(d.Interval, interval))
 		have[trend.Subject{}] = d.cluster(have)
+		for _, amounts := range have {
+			switch {
+			case amounts.Pods == 0:
+			case s.table.Prices != nil:
+				amounts.Priced = 1
+			default:
+				amounts.Unpriced = 1
+			}
+		}
 		for to, of := range map[*trend.Resources]recommend.Amounts{
 			&now.counted.authored: now.Authored, &now.counted.requested: now.Requested, &now.counted.measured: now.Measured, &now.counted.used: now.Used,
 		} {

@@ -165,7 +165,7 @@ func TestTrends(t *testing.T) {
 	}
 	times := []time.Time{began, clustertest.Clock(f.of).Now()}
 	whole := f.Whole("", times)[0]
-	if math.Abs(whole.Pods-2) > 0.01 || math.Abs(whole.Authored.CPU-2000) > 6 || math.Abs(whole.Saved.CPU-1000) > 3 || math.Abs(whole.Nodes-2) > 0.01 || math.Abs(whole.Allocatable.CPU-16000) > 48 {
+	if math.Abs(whole.Pods-2) > 0.01 || math.Abs(whole.Authored.CPU-2000) > 6 || math.Abs(whole.Saved.CPU-1000) > 3 || math.Abs(whole.Nodes-2) > 0.01 || math.Abs(whole.Allocatable.CPU-16000) > 48 || whole.HadPrices() != 0 {
 		t.Errorf("%+v", whole)
 	}
 	for _, tc := range []struct {
@@ -181,7 +181,7 @@ func TestTrends(t *testing.T) {
 	} {
 		var got []usage.Workload
 		for saved, err := range f.Trends(t.Context(), tc.of, tc.byWorkload, usage.Workload{}, times) {
-			if err != nil || math.Abs(saved.Authored.CPU-2000) > 6 || saved.Nodes != 0 {
+			if err != nil || math.Abs(saved.Authored.CPU-2000) > 6 || saved.Nodes != 0 || saved.HadPrices() != 0 {
 				t.Errorf("%+v, %v", saved, err)
 			}
 			got = append(got, saved.Workload)
@@ -192,5 +192,21 @@ func TestTrends(t *testing.T) {
 		if want := []usage.Workload{tc.want}; !slices.Equal(got, want) && (len(got) > 0 || tc.want != usage.Workload{}) {
 			t.Errorf("%+v: %v, want %v", tc.of, got, want)
 		}
+	}
+}
+
+// TestPricesOverTime checks that prices of 0 are prices.
+func TestPricesOverTime(t *testing.T) {
+	layer := clustertest.Published()
+	layer.Cluster = keys.Some(policy.Cluster{Prices: &policy.Prices{Currency: "USD"}})
+	f := newFixture(t, layer)
+	began := clustertest.Clock(f.of).Now()
+	for range 10 {
+		f.publish(t.Context())
+		clustertest.Clock(f.of).Step(time.Minute)
+	}
+	whole := f.Whole("", []time.Time{began, clustertest.Clock(f.of).Now()})[0]
+	if whole.Pods == 0 || whole.AuthoredCost != 0 || whole.HadPrices() != 1 || math.Abs(whole.Priced-1) > 0.01 {
+		t.Errorf("%+v", whole)
 	}
 }

@@ -220,7 +220,7 @@ func (d *draft) keepsDemand() bool {
 const (
 	// nearEnough is why a size stays that need not change.
 	nearEnough = "the size is near enough to the demand"
-	// setLately is why a size stays that may change soon. It is also that of a pod that started a short time ago.
+	// setLately is why a size stays that may change soon. A pod that started a short time ago has its size since then.
 	setLately = "the size was set a short time ago, and may change later"
 )
 

@@ -170,8 +170,7 @@ func totals(all iter.Seq2[*demand.Trend, error], none []*demand.Trend) iter.Seq2
 	}
 }
 
-// overTimeMessage returns a message. priced means that prices are configured. It has costs only if there were prices in its time, too: what costs
-// nothing although something was requested had none.
+// overTimeMessage returns a message. priced means that prices are configured. It has costs only if there were prices in its time, too.
 func overTimeMessage(of *demand.Trend, priced bool) *workloadresizerv1.Savings {
 	whole := func(amount float64) int64 { return int64(math.Round(min(max(amount, -most), most))) }
 	as := func(r trend.Resources) *workloadresizerv1.ResourceAmounts {
@@ -185,8 +184,11 @@ func overTimeMessage(of *demand.Trend, priced bool) *workloadresizerv1.Savings {
 	if of.Workload.Kind != "" {
 		m.Workload = &workloadresizerv1.Workload{Kind: of.Workload.Kind, Name: of.Workload.Name}
 	}
-	if priced && (of.AuthoredCost != 0 || of.SavedCost != 0 || of.Authored == (trend.Resources{}) && of.Saved == (trend.Resources{})) {
-		m.AuthoredCost, m.RequestedCost = &of.AuthoredCost, new(of.AuthoredCost-of.SavedCost)
+	if had := of.HadPrices(); priced {
+		m.PricedDuration = durationpb.New(time.Duration(had * float64(of.Known)).Round(time.Millisecond))
+		if had > 0 {
+			m.AuthoredCost, m.RequestedCost = &of.AuthoredCost, new(of.AuthoredCost-of.SavedCost)
+		}
 	}
 	if of.Nodes > 0 {
 		m.Nodes, m.Allocatable = &of.Nodes, as(of.Allocatable)

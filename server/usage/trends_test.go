@@ -179,20 +179,26 @@ func TestOldTimes(t *testing.T) {
 // is what it cost.
 func TestCostsOverTime(t *testing.T) {
 	requested := trend.Resources{CPU: 3000, Memory: 1 << 30}
+	const known = 8 * time.Hour
 	for name, tc := range map[string]struct {
 		of     trend.Amounts
 		priced bool
 		want   bool
+		had    time.Duration
 	}{
-		"with prices":                      {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5}, true, true},
-		"without prices now":               {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5}, false, false},
-		"before there were prices":         {trend.Amounts{Authored: requested}, true, false},
-		"of what only the server requests": {trend.Amounts{Saved: trend.Resources{CPU: -100}}, true, false},
-		"of nothing":                       {trend.Amounts{}, true, true},
+		"with prices":              {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5, Priced: 1}, true, true, known},
+		"with prices for a part":   {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5, Priced: 0.25, Unpriced: 0.75}, true, true, known / 4},
+		"with prices that are 0":   {trend.Amounts{Authored: requested, Priced: 1}, true, true, known},
+		"without prices now":       {trend.Amounts{Authored: requested, AuthoredCost: 2, SavedCost: 0.5, Priced: 1}, false, false, 0},
+		"before there were prices": {trend.Amounts{Authored: requested, Unpriced: 1}, true, false, 0},
+		"of nothing":               {trend.Amounts{}, true, true, known},
 	} {
-		m := overTimeMessage(&demand.Trend{Sum: trend.Sum{Amounts: tc.of}}, tc.priced)
+		m := overTimeMessage(&demand.Trend{Sum: trend.Sum{Known: known, Amounts: tc.of}}, tc.priced)
 		if (m.AuthoredCost != nil) != tc.want || (m.RequestedCost != nil) != tc.want || m.GetAuthoredCost()-m.GetRequestedCost() != map[bool]float64{true: tc.of.SavedCost}[tc.want] {
 			t.Errorf("%s: %v", name, m)
+		}
+		if (m.PricedDuration != nil) != tc.priced || m.GetPricedDuration().AsDuration() != tc.had {
+			t.Errorf("%s: prices were known for %v, want %v", name, m.GetPricedDuration(), tc.had)
 		}
 	}
 }

@@ -11,6 +11,9 @@ type Amounts struct {
 	Authored, Saved, Unmeasured, Used Resources
 	// AuthoredCost and SavedCost are what these cost an hour; 0 without prices.
 	AuthoredCost, SavedCost float64
+	// Priced is for which share of the time pods existed and prices were known, and Unpriced for which share pods existed and prices
+	// were not. Both are 0 in what earlier versions stored.
+	Priced, Unpriced float64
 	// Nodes is the number of nodes, and Allocatable what they have for pods. Only a cluster has nodes.
 	Nodes       float64
 	Allocatable Resources
@@ -30,9 +33,29 @@ func (r Resources) less(o Resources) Resources {
 	return Resources{max(r.CPU-o.CPU, 0), max(r.Memory-o.Memory, 0)}
 }
 
+// HadPrices returns for which share of the time with pods prices were known; 1 without pods.
+func (a *Amounts) HadPrices() float64 {
+	if a.Unpriced == 0 {
+		return 1
+	}
+	return a.Priced / (a.Priced + a.Unpriced)
+}
+
+// supposePrices fills in what earlier versions did not store: what cost something had prices, and what cost nothing although something
+// was requested had none.
+func (a *Amounts) supposePrices() {
+	switch {
+	case a.Priced != 0 || a.Unpriced != 0:
+	case a.AuthoredCost != 0 || a.SavedCost != 0:
+		a.Priced = 1
+	case a.Authored != Resources{} || a.Saved != Resources{}:
+		a.Unpriced = 1
+	}
+}
+
 // The fields of Amounts, in the order in which they are stored, those that change most often first. Their numbers must never change.
 const (
-	fields = 14
+	fields = 16
 	// octave is how many codes there are from an amount to the double: an amount is stored with an error of 0.27% at most, and a
 	// difference of less than 40% takes one byte.
 	octave = 128
@@ -48,13 +71,17 @@ var units = [fields]float64{
 	1, 1 << 10, // unmeasured
 	0.01,       // nodes
 	1, 1 << 10, // allocatable
+	share, share, // priced and unpriced
 }
+
+// share is a unit in which 1 is stored without an error.
+const share = 1.0 / (1<<13 - 1)
 
 // all returns the fields.
 func (a *Amounts) all() [fields]*float64 {
 	return [fields]*float64{
 		&a.Used.CPU, &a.Used.Memory, &a.Pods, &a.Authored.CPU, &a.Authored.Memory, &a.Saved.CPU, &a.Saved.Memory,
-		&a.AuthoredCost, &a.SavedCost, &a.Unmeasured.CPU, &a.Unmeasured.Memory, &a.Nodes, &a.Allocatable.CPU, &a.Allocatable.Memory,
+		&a.AuthoredCost, &a.SavedCost, &a.Unmeasured.CPU, &a.Unmeasured.Memory, &a.Nodes, &a.Allocatable.CPU, &a.Allocatable.Memory, &a.Priced, &a.Unpriced,
 	}
 }
 

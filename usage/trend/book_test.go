@@ -86,6 +86,11 @@ func TestBook(t *testing.T) {
 				case of == Subject{} || r.IntN(3) > 0:
 					a := &Amounts{Pods: float64(r.IntN(9)), Authored: Resources{float64(r.IntN(1e6)), float64(r.Int64N(1 << 44))}}
 					a.Saved, a.SavedCost = Resources{float64(r.IntN(1e6) - 5e5), float64(r.Int64N(1<<44) - 1<<43)}, r.Float64()-0.5
+					if r.IntN(3) > 0 {
+						a.Priced = 1
+					} else {
+						a.Unpriced = 1
+					}
 					next[of] = a
 				}
 			}
@@ -108,6 +113,7 @@ func TestBook(t *testing.T) {
 					largest[i] = math.Abs(*y[i])
 				}
 				largest[5], largest[6], largest[8] = 5e5, 1<<43, 0.5
+				largest[14], largest[15] = 1, 1 // So may shares, most of which are 0 or 1.
 				for i := range x {
 					if math.Abs(*x[i]-*y[i]) > largest[i]/200+units[i] {
 						t.Fatalf("seed %d: field %d of %v from %s to %s is %v, want %v", seed, i, of, got.From, got.Until, *x[i], *y[i])
@@ -294,7 +300,7 @@ func FuzzParse(f *testing.F) {
 func few(n float64) *Amounts {
 	return &Amounts{
 		Pods: n, Authored: Resources{1000 * n, n * (1 << 30)}, Saved: Resources{300 * n, n * (1 << 29)}, Unmeasured: Resources{10 * n, n * (1 << 20)}, Used: Resources{321 * n, n * (1 << 27)},
-		AuthoredCost: n / 30, SavedCost: n / 100,
+		AuthoredCost: n / 30, SavedCost: n / 100, Priced: 1,
 	}
 }
 
@@ -497,17 +503,58 @@ func TestFollower(t *testing.T) {
 	}
 }
 
+// TestPrices counts a workload with pods that have prices for a part of the time, and reads what earlier versions stored.
+func TestPrices(t *testing.T) {
+	of := Subject{"shop", "Deployment", "web"}
+	asked := Resources{1000, 1 << 30}
+	for _, tc := range []struct {
+		name string
+		have []*Amounts // of each quarter of a day
+		want float64
+	}{
+		{"with prices", []*Amounts{{Authored: asked, AuthoredCost: 2, Priced: 1}}, 1},
+		{"with prices that are 0", []*Amounts{{Authored: asked, Priced: 1}}, 1},
+		{"without prices", []*Amounts{{Authored: asked, Unpriced: 1}}, 0},
+		{"with prices for a quarter of it", []*Amounts{{Authored: asked, Unpriced: 1}, {Authored: asked, Unpriced: 1}, {Authored: asked, Unpriced: 1}, {Authored: asked, AuthoredCost: 2, Priced: 1}}, 0.25},
+		{"with prices, and pods for half of it", []*Amounts{{Authored: asked, Priced: 1}, nil, nil, {Authored: asked, Priced: 1}}, 1},
+		{"with prices for half of the time with pods", []*Amounts{{Authored: asked, Priced: 1}, nil, nil, {Authored: asked, Unpriced: 1}}, 0.5},
+		{"of an earlier version with prices", []*Amounts{{Authored: asked, AuthoredCost: 2}}, 1},
+		{"of an earlier version, of what is only saved", []*Amounts{{Authored: asked, SavedCost: -2}}, 1},
+		{"of an earlier version without prices", []*Amounts{{Authored: asked}}, 0},
+		{"of an earlier version without requests", []*Amounts{{Pods: 1}}, 1},
+	} {
+		b, now := NewBook(), start
+		for minute := range 2 * 24 * 60 { // The second day is open.
+			now = start.Add(time.Duration(minute) * time.Minute)
+			have := map[Subject]*Amounts{{}: {Pods: 1}}
+			if a := tc.have[minute*len(tc.have)/(24*60)%len(tc.have)]; a != nil {
+				have[of] = a
+			}
+			b.Count(now, time.Minute, have)
+		}
+		for _, b := range []*Book{b, stored(t, b)} {
+			for day := range 2 {
+				from := start.AddDate(0, 0, day)
+				got := over(b, of, from, from.AddDate(0, 0, 1), now)
+				if math.Abs(got.HadPrices()-tc.want) > tc.want/100 {
+					t.Errorf("%s: %v on day %d, want %v", tc.name, got.HadPrices(), day, tc.want)
+				}
+			}
+		}
+	}
+}
+
 // TestTotal adds up what is known for different times.
 func TestTotal(t *testing.T) {
 	var total Total
 	for _, of := range []Sum{
-		{Known: 10 * time.Hour, Amounts: Amounts{Pods: 8}},
-		{Known: 5 * time.Hour, Amounts: Amounts{Pods: 4}},               // Not read as far.
-		{Known: 2 * time.Hour, Begins: true, Amounts: Amounts{Pods: 5}}, // It had none before.
+		{Known: 10 * time.Hour, Amounts: Amounts{Pods: 8, Priced: 0.2, Unpriced: 0.3}},
+		{Known: 5 * time.Hour, Amounts: Amounts{Pods: 4, Unpriced: 1}},             // Not read as far.
+		{Known: 2 * time.Hour, Begins: true, Amounts: Amounts{Pods: 5, Priced: 1}}, // It had none before.
 	} {
 		total.Add(&of)
 	}
-	if got := total.End(); math.Abs(got.Pods-13) > 1e-9 || got.Known != 10*time.Hour {
+	if got := total.End(); math.Abs(got.Pods-13) > 1e-9 || got.Known != 10*time.Hour || math.Abs(got.Priced-0.2) > 1e-9 || math.Abs(got.Unpriced-0.5) > 1e-9 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -73,6 +73,7 @@ func (r *Reader) Over(of Subject, record *Record) []Sum {
 	known := make([]float64, len(sums))
 	first := 0 // of the times that have not ended before the span
 	add := func(span Span) {
+		span.supposePrices()
 		for first < len(slots) && slots[first][1] <= span.From {
 			first++
 		}
@@ -107,6 +108,9 @@ type Total struct {
 	Sum
 	// late is what those had that begin in the time, times the seconds.
 	late Amounts
+	// priced and unpriced are for how many seconds a subject had pods with and without prices, at most. Prices are those of the cluster,
+	// so that subjects do not add up.
+	priced, unpriced float64
 }
 
 // Add adds what a subject had. Of one that begins, or was lost before, the rest of the time
@@ -117,12 +121,14 @@ func (t *Total) Add(o *Sum) {
 	} else {
 		t.Amounts.Add(&o.Amounts, 1)
 	}
+	t.priced, t.unpriced = max(t.priced, o.Priced*o.Known.Seconds()), max(t.unpriced, o.Unpriced*o.Known.Seconds())
 }
 
 // End returns the sum.
 func (t *Total) End() Sum {
 	if t.Known > 0 {
 		t.Amounts.Add(&t.late, 1/t.Known.Seconds())
+		t.Priced, t.Unpriced = t.priced/t.Known.Seconds(), t.unpriced/t.Known.Seconds()
 	}
 	return t.Sum
 }

@@ -211,5 +211,5 @@ const (
 	// mostFields is how many fields a later version may have.
 	mostFields = 32
 	// longest is how many bytes a change has at most.
-	longest = 4 + 2 + 3*fields
+	longest = 4 + 3 + 3*fields
 )

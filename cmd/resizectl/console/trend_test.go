@@ -198,6 +198,11 @@ func TestUnknownAmounts(t *testing.T) {
 			t.Errorf("with prices since the second day, there is no %q:\n%s", want, body)
 		}
 	}
+	next.PricedDuration = durationpb.New(30 * time.Minute)
+	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
+	if _, body = r.get("/workloads/shop/Deployment/db"); !strings.Contains(html.UnescapeString(body), "worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 30m of that") {
+		t.Errorf("with prices since half an hour:\n%s", body)
+	}
 }
 
 // TestPlans checks that plans are made on request, with the assumptions of the address, and that what is wrong with these is said.

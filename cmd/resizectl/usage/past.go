@@ -207,6 +207,9 @@ func HoursOf(of *workloadresizerv1.Savings) (h Hours) {
 	}
 	if of.AuthoredCost != nil && of.RequestedCost != nil {
 		h.Value, h.Priced = new((of.GetAuthoredCost()-of.GetRequestedCost())*hours), of.GetKnownDuration().AsDuration()
+		if of.PricedDuration != nil { // Earlier servers do not say it.
+			h.Priced = of.PricedDuration.AsDuration()
+		}
 	}
 	return h
 }

@@ -213,9 +213,9 @@ type WorkloadSummary struct {
 	// Its pods by their last decision and its first reason, in descending order. Pods that were
 	// created a moment ago may be missing.
 	Pods []*PodCount `protobuf:"bytes,3,rep,name=pods,proto3" json:"pods,omitempty"`
-	// The number of its running pods that are known to have a container that its CPU limit
-	// throttles so often that its usage does not show how much it would use: in a larger share of
-	// the samples of its workload than may exceed the target, which is 0.1 by default. Newer
+	// The number of its running pods that are known to have a throttled container. A CPU limit
+	// throttles it so often that its usage does not show how much it would use: more of the samples
+	// of its workload are throttled than may exceed the target, which is a tenth by default. Newer
 	// samples weigh more.
 	Throttled     int64 `protobuf:"varint,4,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -2025,9 +2025,12 @@ type Savings struct {
 	// The number of nodes; absent but in the total over time, for callers who can see all namespaces.
 	Nodes *float64 `protobuf:"fixed64,18,opt,name=nodes,proto3,oneof" json:"nodes,omitempty"`
 	// The sum of what these nodes can allocate to pods.
-	Allocatable   *ResourceAmounts `protobuf:"bytes,19,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Allocatable *ResourceAmounts `protobuf:"bytes,19,opt,name=allocatable,proto3" json:"allocatable,omitempty"`
+	// For how much of known_duration prices were known, so that this is the time that costs are about.
+	// Absent without prices in the configuration, and in the savings of now.
+	PricedDuration *durationpb.Duration `protobuf:"bytes,20,opt,name=priced_duration,json=pricedDuration,proto3" json:"priced_duration,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Savings) Reset() {
@@ -2189,6 +2192,13 @@ func (x *Savings) GetNodes() float64 {
 func (x *Savings) GetAllocatable() *ResourceAmounts {
 	if x != nil {
 		return x.Allocatable
+	}
+	return nil
+}
+
+func (x *Savings) GetPricedDuration() *durationpb.Duration {
+	if x != nil {
+		return x.PricedDuration
 	}
 	return nil
 }
@@ -3180,7 +3190,7 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"\x13ListSavingsResponse\x125\n" +
 	"\asavings\x18\x01 \x03(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1a\n" +
-	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\x91\b\n" +
+	"\bcurrency\x18\x03 \x01(\tR\bcurrency\"\xd5\b\n" +
 	"\aSavings\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
 	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x12\n" +
@@ -3203,7 +3213,8 @@ const file_workloadresizer_v1_usage_proto_rawDesc = "" +
 	"until_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\tuntilTime\x12@\n" +
 	"\x0eknown_duration\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\rknownDuration\x12\x19\n" +
 	"\x05nodes\x18\x12 \x01(\x01H\x06R\x05nodes\x88\x01\x01\x12E\n" +
-	"\vallocatable\x18\x13 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vallocatableB\x0f\n" +
+	"\vallocatable\x18\x13 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vallocatable\x12B\n" +
+	"\x0fpriced_duration\x18\x14 \x01(\v2\x19.google.protobuf.DurationR\x0epricedDurationB\x0f\n" +
 	"\r_unknown_podsB\x10\n" +
 	"\x0e_authored_costB\x11\n" +
 	"\x0f_requested_costB\f\n" +
@@ -3445,41 +3456,42 @@ var file_workloadresizer_v1_usage_proto_depIdxs = []int32{
 	39, // 59: workloadresizer.v1.Savings.until_time:type_name -> google.protobuf.Timestamp
 	38, // 60: workloadresizer.v1.Savings.known_duration:type_name -> google.protobuf.Duration
 	3,  // 61: workloadresizer.v1.Savings.allocatable:type_name -> workloadresizer.v1.ResourceAmounts
-	27, // 62: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
-	28, // 63: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
-	38, // 64: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
-	39, // 65: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
-	39, // 66: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
-	39, // 67: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
-	39, // 68: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
-	29, // 69: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
-	39, // 70: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
-	39, // 71: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
-	38, // 72: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
-	30, // 73: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
-	31, // 74: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
-	34, // 75: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
-	2,  // 76: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
-	41, // 77: workloadresizer.v1.RecommendedSize.SharedEntry.value:type_name -> workloadresizer.v1.SharedDemand
-	9,  // 78: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
-	11, // 79: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
-	16, // 80: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
-	18, // 81: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
-	22, // 82: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
-	25, // 83: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
-	32, // 84: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
-	10, // 85: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
-	12, // 86: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
-	17, // 87: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
-	19, // 88: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
-	23, // 89: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
-	26, // 90: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
-	33, // 91: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
-	85, // [85:92] is the sub-list for method output_type
-	78, // [78:85] is the sub-list for method input_type
-	78, // [78:78] is the sub-list for extension type_name
-	78, // [78:78] is the sub-list for extension extendee
-	0,  // [0:78] is the sub-list for field type_name
+	38, // 62: workloadresizer.v1.Savings.priced_duration:type_name -> google.protobuf.Duration
+	27, // 63: workloadresizer.v1.GetUsageStatusResponse.sources:type_name -> workloadresizer.v1.UsageSource
+	28, // 64: workloadresizer.v1.GetUsageStatusResponse.storage:type_name -> workloadresizer.v1.UsageStorage
+	38, // 65: workloadresizer.v1.UsageSource.read_interval_duration:type_name -> google.protobuf.Duration
+	39, // 66: workloadresizer.v1.UsageSource.read_time:type_name -> google.protobuf.Timestamp
+	39, // 67: workloadresizer.v1.UsageSource.sample_time:type_name -> google.protobuf.Timestamp
+	39, // 68: workloadresizer.v1.UsageSource.backfill_begin_time:type_name -> google.protobuf.Timestamp
+	39, // 69: workloadresizer.v1.UsageStorage.store_time:type_name -> google.protobuf.Timestamp
+	29, // 70: workloadresizer.v1.UsageStorage.shards:type_name -> workloadresizer.v1.UsageShard
+	39, // 71: workloadresizer.v1.UsageShard.store_time:type_name -> google.protobuf.Timestamp
+	39, // 72: workloadresizer.v1.ContainerUsage.end_time:type_name -> google.protobuf.Timestamp
+	38, // 73: workloadresizer.v1.ContainerUsage.measure_duration:type_name -> google.protobuf.Duration
+	30, // 74: workloadresizer.v1.ReportUsageRequest.usages:type_name -> workloadresizer.v1.ContainerUsage
+	31, // 75: workloadresizer.v1.ReportUsageRequest.node_usage:type_name -> workloadresizer.v1.NodeUsage
+	34, // 76: workloadresizer.v1.ReportUsageResponse.errors:type_name -> workloadresizer.v1.UsageError
+	2,  // 77: workloadresizer.v1.UsageError.code:type_name -> workloadresizer.v1.UsageErrorCode
+	41, // 78: workloadresizer.v1.RecommendedSize.SharedEntry.value:type_name -> workloadresizer.v1.SharedDemand
+	9,  // 79: workloadresizer.v1.UsageService.ListRecommendations:input_type -> workloadresizer.v1.ListRecommendationsRequest
+	11, // 80: workloadresizer.v1.UsageService.GetRecommendation:input_type -> workloadresizer.v1.GetRecommendationRequest
+	16, // 81: workloadresizer.v1.UsageService.WatchRecommendations:input_type -> workloadresizer.v1.WatchRecommendationsRequest
+	18, // 82: workloadresizer.v1.UsageService.GetUsageHistory:input_type -> workloadresizer.v1.GetUsageHistoryRequest
+	22, // 83: workloadresizer.v1.UsageService.ListSavings:input_type -> workloadresizer.v1.ListSavingsRequest
+	25, // 84: workloadresizer.v1.UsageService.GetUsageStatus:input_type -> workloadresizer.v1.GetUsageStatusRequest
+	32, // 85: workloadresizer.v1.UsageService.ReportUsage:input_type -> workloadresizer.v1.ReportUsageRequest
+	10, // 86: workloadresizer.v1.UsageService.ListRecommendations:output_type -> workloadresizer.v1.ListRecommendationsResponse
+	12, // 87: workloadresizer.v1.UsageService.GetRecommendation:output_type -> workloadresizer.v1.GetRecommendationResponse
+	17, // 88: workloadresizer.v1.UsageService.WatchRecommendations:output_type -> workloadresizer.v1.WatchRecommendationsResponse
+	19, // 89: workloadresizer.v1.UsageService.GetUsageHistory:output_type -> workloadresizer.v1.GetUsageHistoryResponse
+	23, // 90: workloadresizer.v1.UsageService.ListSavings:output_type -> workloadresizer.v1.ListSavingsResponse
+	26, // 91: workloadresizer.v1.UsageService.GetUsageStatus:output_type -> workloadresizer.v1.GetUsageStatusResponse
+	33, // 92: workloadresizer.v1.UsageService.ReportUsage:output_type -> workloadresizer.v1.ReportUsageResponse
+	86, // [86:93] is the sub-list for method output_type
+	79, // [79:86] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_usage_proto_init() }

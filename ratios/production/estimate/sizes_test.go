@@ -115,7 +115,7 @@ func thoseThatPullTeachNothing(t *testing.T) {
 	}
 }
 
-// thoseThatMayPullTeachNothing checks workloads whose types differ too little to tell whether they pull.
+// thoseThatMayPullTeachNothing checks workloads whose types differ by so little that they may pull or not.
 func thoseThatMayPullTeachNothing(t *testing.T) {
 	e := resized(0.5, func(int) bool { return false })
 	for i := range 200 {

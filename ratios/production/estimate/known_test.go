@@ -18,6 +18,7 @@ func moved(a, b int, ratio, moves, variance float64) evidence.Cell {
 
 func TestKnownWork(t *testing.T) {
 	t.Run("is not held back for how work is shared", isNotHeldBackForHowWorkIsShared)
+	t.Run("is compared with others whose work is known", isComparedWithOthersWhoseWorkIsKnown)
 	t.Run("counts what moves between types", countsWhatMovesBetweenTypes)
 	t.Run("is as certain as moves agree", isAsCertainAsMovesAgree)
 }
@@ -39,6 +40,21 @@ func isNotHeldBackForHowWorkIsShared(t *testing.T) {
 	}
 	if held > 0 {
 		t.Errorf("%d of 40 are held back", held)
+	}
+}
+
+func isComparedWithOthersWhoseWorkIsKnown(t *testing.T) {
+	// Units of work cost the same on all replicas of most workloads. Usage differs by more for the few others.
+	e := chain(200)
+	for i := range 150 {
+		w := e.Workloads[evidence.Key(i)]
+		w.Known, w.Cells[0].Spread = true, [2]float64{0.001, 0.001}
+	}
+	r := Estimate(e, "e2", Defaults())
+	for _, w := range r.Workloads[150:] {
+		if w.Held != "" {
+			t.Fatalf("held for %s", w.Held)
+		}
 	}
 }
 

@@ -42,12 +42,14 @@ func fit(all []workload, types, base int, s *Settings) *model {
 		types: types, base: base, speed: make([]float64, types), between: s.Between * s.Between, freedom: s.BetweenWeight,
 		share: make([]float64, len(classes)),
 	}
+	for i := range all { // A model may have been fitted before.
+		all[i].place, all[i].judged, all[i].honest = -1, "", 1
+	}
 	m.lasts = lasts(all)
 	m.connect(all)
 	daily := dailyVariance(all)
 	for i := range all {
 		w := &all[i]
-		w.place, w.judged, w.honest = -1, "", 1
 		if w.held != "" {
 			continue
 		}
@@ -107,7 +109,7 @@ func (m *model) connect(all []workload) {
 	edges := make([][]int, m.types)
 	for i := range all {
 		if w := &all[i]; w.held == "" && w.judged == "" {
-			for _, p := range w.pairs {
+			for _, p := range w.compared {
 				edges[p.a] = append(edges[p.a], p.b)
 				edges[p.b] = append(edges[p.b], p.a)
 			}
@@ -135,8 +137,8 @@ func lasts(all []workload) float64 {
 		if all[i].held != "" {
 			continue
 		}
-		for j := range all[i].pairs {
-			p := &all[i].pairs[j]
+		for j := range all[i].compared {
+			p := &all[i].compared[j]
 			if p.apart > 0 {
 				continue
 			}
@@ -154,8 +156,8 @@ func lasts(all []workload) float64 {
 func dailyVariance(all []workload) float64 {
 	var variances []float64
 	for i := range all {
-		for j := range all[i].pairs {
-			if p := &all[i].pairs[j]; p.days >= 3 {
+		for j := range all[i].compared {
+			if p := &all[i].compared[j]; p.days >= 3 {
 				variances = append(variances, p.squares/(p.days-1))
 			}
 		}
@@ -165,11 +167,11 @@ func dailyVariance(all []workload) float64 {
 
 // observe returns a workload with the pairs that are connected with the baseline: others would have nothing to be compared with.
 func (m *model) observe(w *workload, daily float64) observed {
-	w.pairs = slices.DeleteFunc(w.pairs, func(p pair) bool { return !m.connected[p.a] })
+	w.pairs = slices.DeleteFunc(slices.Clone(w.compared), func(p pair) bool { return !m.connected[p.a] })
 	o := observed{w: w, class: make([]float64, len(classes)), daily: daily}
 	o.class[0] = 1
 	squares, days := 0.0, 0.0
-	// What remains of the spread: the workload's own share of it, drawn toward that of all.
+	// The rest of the spread in means: the workload's own share of it, drawn toward that of all.
 	const drawn = 14 * lasting
 	own, hours := 0.0, 0.0
 	for i := range w.pairs {
@@ -217,7 +219,7 @@ func (o *observed) fill() {
 			}
 			if i == j {
 				o.fixed.add(i, j, 1e-6+p.apart)
-				if len(o.w.pairs) >= len(o.types) {
+				if len(o.w.pairs) >= len(o.types) && p.apart == 0 {
 					// Pairs in a circle were compared in different hours, so that they do not add up to 0 exactly.
 					o.fixed.add(i, j, o.w.spread*p.each()*min(lasting/p.hours, 1))
 				}

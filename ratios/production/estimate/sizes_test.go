@@ -28,9 +28,11 @@ func resized(power float64, alike func(i int) bool) *evidence.Evidence {
 func TestSizes(t *testing.T) {
 	t.Run("others show that sizes do not matter", othersShowThatSizesDoNotMatter)
 	t.Run("others show that sizes matter", othersShowThatSizesMatter)
+	t.Run("hours that count then connect types", hoursThatCountThenConnectTypes)
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
+	t.Run("those that may pull teach nothing", thoseThatMayPullTeachNothing)
 	t.Run("those that are held back teach nothing", thoseThatAreHeldBackTeachNothing)
 }
 
@@ -45,6 +47,23 @@ func othersShowThatSizesDoNotMatter(t *testing.T) {
 func othersShowThatSizesMatter(t *testing.T) {
 	r := Estimate(resized(0.5, func(i int) bool { return i%4 < 2 }), "e2", Defaults())
 	if x := of(t, r, "n4"); x.Workloads > 55 || x.Held[SizesUnlike] < 45 || math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func hoursThatCountThenConnectTypes(t *testing.T) {
+	// Only e2 and n2d were compared with like sizes. Others compare n4 with c3.
+	e := resized(0, func(i int) bool { return i%2 == 0 })
+	for i := range 100 {
+		e.Workloads[evidence.Key(2*i)].Cells[0].Change.Sizes = -0.4
+	}
+	e.Types, e.Slowdown = append(e.Types, "c3"), append(e.Slowdown, evidence.Slowdown{})
+	for i := range 50 {
+		c := cell(2, 3, math.Log(1.1)+0.05*math.Sin(float64(i)))
+		c.Spread = [2]float64{0.01, 0.01}
+		e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{c}}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "c3"); math.Abs(x.Population.Ratio-1.32*1.1) > 0.03 || x.Workloads != 50 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -93,6 +112,27 @@ func thoseThatPullTeachNothing(t *testing.T) {
 		if x := of(t, r, "n4"); x.Held[SizesUnlike] < 45 || math.Abs(x.Population.Ratio-1.32) > 0.03 {
 			t.Errorf("known to pull: %v: %+v", known, x)
 		}
+	}
+}
+
+// thoseThatMayPullTeachNothing checks workloads whose types differ by so little that they may pull or not.
+func thoseThatMayPullTeachNothing(t *testing.T) {
+	e := resized(0.5, func(int) bool { return false })
+	for i := range 200 {
+		w := e.Workloads[evidence.Key(i)]
+		c := &w.Cells[0]
+		if i%2 == 0 { // n2d is hardly faster than e2.
+			c.Unlike.Mean = -0.02 + 0.05*math.Sin(float64(i*i))
+			c.Sizes = -0.02
+		}
+		if i%2 == 0 && i < 60 {
+			c.Like, c.Unlike, c.Change = c.Unlike, c.Like, evidence.Change{Hours: 48, Sizes: -0.3}
+			c.Spread = [2]float64{0.001, 0.001}
+		}
+	}
+	r := Estimate(e, "e2", Defaults())
+	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 95 {
+		t.Errorf("%+v", x)
 	}
 }
 

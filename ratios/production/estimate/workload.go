@@ -14,7 +14,8 @@ type workload struct {
 	// cores are, by type, how many its replicas use there together.
 	cores map[int]float64
 	known bool
-	pairs []pair
+	// compared are all pairs of types that it compares, and pairs are those that are connected with the baseline.
+	compared, pairs []pair
 	// unlike are the hours of pairs in which sizes were unlike, unless they are merged with the others.
 	unlike []pair
 	merged bool
@@ -61,12 +62,12 @@ func latestOf(e *evidence.Evidence) int64 {
 	return latest
 }
 
-// workloads returns the workloads by key, and corrects their differences by how busy their nodes were. What ended before the
-// latest hour counts less.
+// workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
+// latest hour count less.
 func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
-	var spreads []float64
+	var spreads [2][]float64 // Of workloads whose work is not known, and of others.
 	for _, key := range keys {
 		w := e.Workloads[key]
 		fade := evidence.Decay(latest - w.Last)
@@ -84,19 +85,27 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 		x.kinds = spreadsOf(w.Cells)
 		x.spread = pooled(x.kinds)
 		if len(x.kinds) > 0 {
-			spreads = append(spreads, x.spread)
+			spreads[x.perWork()] = append(spreads[x.perWork()], x.spread)
 		}
 		x.sizes = sizesOf(w.Cells, x.spread, slow)
 		x.compare(w.Cells, slow, b, fade, s)
 		all = append(all, x)
 	}
-	usual := median(spreads)
+	usual := [2]float64{median(spreads[0]), median(spreads[1])}
 	for i := range all {
 		x := &all[i]
-		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual) })
+		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual[x.perWork()]) })
 	}
 	recheck(all, s)
 	return all
+}
+
+// perWork returns 1 if usage per unit of work is compared, and 0 otherwise.
+func (x *workload) perWork() int {
+	if x.known {
+		return 1
+	}
+	return 0
 }
 
 // recheck checks all workloads.
@@ -137,8 +146,8 @@ const lasting = 12.0
 func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade float64, s *Settings) {
 	for i := range cells {
 		c := &cells[i]
-		if c.Apart.N > 0 && c.Like.N*fade < s.MinHours {
-			x.pairs = append(x.pairs, apart(c, b.correct(c, &c.Apart, slow), fade))
+		if c.Apart.N*movedHours > c.Like.N && c.Like.N*fade < s.MinHours {
+			x.compared = append(x.compared, apart(c, b.correct(c, &c.Apart, slow), fade))
 			continue
 		}
 		for j, of := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
@@ -151,7 +160,7 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade
 				slope: -c.Slope.Mean, weight: c.Slope.Weight, squares: c.Slope.Squares, days: c.Slope.Days,
 			}
 			if j == 0 {
-				x.pairs = append(x.pairs, p)
+				x.compared = append(x.compared, p)
 			} else {
 				x.unlike = append(x.unlike, p)
 			}
@@ -162,7 +171,7 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade
 const (
 	// movesDiffer is the standard deviation of what a unit of work costs from one day to another, where too few moves tell. It
 	// counts as movesWeight of them.
-	movesDiffer, movesWeight = 0.1, 4
+	movesDiffer, movesWeight = 0.12, 4
 	// movedHours is how many hours of the upper half of load a day has.
 	movedHours = 12
 )
@@ -179,12 +188,12 @@ func apart(c *evidence.Cell, m evidence.Moments, fade float64) pair {
 
 // add adds the hours of a pair to those of the same pair.
 func (x *workload) add(p pair) {
-	at := slices.IndexFunc(x.pairs, func(own pair) bool { return own.a == p.a && own.b == p.b })
+	at := slices.IndexFunc(x.compared, func(own pair) bool { return own.a == p.a && own.b == p.b })
 	if at < 0 {
-		x.pairs = append(x.pairs, p)
+		x.compared = append(x.compared, p)
 		return
 	}
-	own := &x.pairs[at]
+	own := &x.compared[at]
 	sum := own.hours + p.hours
 	own.ratio += (p.ratio - own.ratio) * p.hours / sum
 	own.over += (p.over - own.over) * p.hours / sum
@@ -194,8 +203,8 @@ func (x *workload) add(p pair) {
 // check holds back what one workload by itself shows to mislead.
 func (x *workload) check(s *Settings) {
 	x.hours = 0
-	for i := range x.pairs {
-		x.hours += x.pairs[i].hours
+	for i := range x.compared {
+		x.hours += x.compared[i].hours
 	}
 	switch {
 	case x.held == Pulls:

@@ -14,6 +14,7 @@ func TestPart(t *testing.T) {
 	t.Run("a turned pair says the opposite", aTurnedPairSaysTheOpposite)
 	t.Run("replaces what was selected", replacesWhatWasSelected)
 	t.Run("types that nothing names are left out", typesThatNothingNamesAreLeftOut)
+	t.Run("what has no room for its names is left out", whatHasNoRoomForItsNamesIsLeftOut)
 	t.Run("corrects times that are ahead", correctsTimesThatAreAhead)
 }
 
@@ -191,6 +192,25 @@ func typesThatNothingNamesAreLeftOut(t *testing.T) {
 	}
 	if p := e.Part(func(Key) bool { return false }); len(p.Types)+len(p.Models)+len(p.Workloads)+len(p.Nodes) != 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+func whatHasNoRoomForItsNamesIsLeftOut(t *testing.T) {
+	e, full := busyWorkloads(2, 20), New()
+	for at := range int64(5) {
+		h := hour(at, []float64{1, 1}, nil)
+		h.Workload = 9
+		for i := range h.Replicas {
+			h.Replicas[i].Work = 1
+		}
+		e.Add(h)
+	}
+	for i := range mostNames {
+		full.kind(fmt.Sprint(i))
+	}
+	full.Replace(e.Part(all), all)
+	if w := full.Workloads[1]; len(w.Cells)+len(full.Nodes)+len(full.Places) != 0 || len(full.Workloads[9].open) != 0 || len(e.Workloads[9].open) == 0 {
+		t.Errorf("%+v, %d nodes, %d places", w, len(full.Nodes), len(full.Places))
 	}
 }
 

@@ -263,7 +263,7 @@ func saysWhatIsMissing(t *testing.T) {
 	for i, missing := range []error{nil, errors.New("a"), nil} {
 		c.Read(missing)
 		c.Read(missing)
-		if err := c.Missing(); err != missing {
+		if err := c.Missing(); !errors.Is(err, missing) {
 			t.Errorf("%v", err)
 		}
 		select {

@@ -18,7 +18,7 @@ func TestPart(t *testing.T) {
 	t.Run("corrects times that are ahead", correctsTimesThatAreAhead)
 }
 
-// busy returns evidence of some workloads on two types, in some hours.
+// busyWorkloads returns evidence of workloads on two types, those with odd numbers in two zones.
 func busyWorkloads(workloads int, hours int64) *Evidence {
 	e := New()
 	for at := range hours {

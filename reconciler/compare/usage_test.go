@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -227,6 +228,9 @@ func isReadAgainInParts(t *testing.T) {
 	case <-changed:
 	default:
 		t.Error("nobody is notified")
+	}
+	if !bytes.Equal(w.Pack(part(0)), w.Pack(part(0))) || !bytes.Equal(w.Pack(part(1)), w.Pack(part(1))) {
+		t.Error("the same evidence is packed in different ways")
 	}
 	// It goes on where the other one stopped.
 	other.now = w.now

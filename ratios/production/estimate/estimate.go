@@ -64,8 +64,13 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	busy := busyOf(e, latest)
 	all := workloads(e, slow, &busy, latest, &s)
 	m := fit(all, len(e.Types), base, &s)
-	m.teach()
-	if merge(all) {
+	// Each fit shows which workloads can teach whether sizes matter: first those with hours with like sizes, and then those that show
+	// by themselves that their other hours count.
+	for range 2 {
+		m.teach()
+		if !merge(all) {
+			break
+		}
 		recheck(all, &s)
 		m = fit(all, len(e.Types), base, &s)
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -99,7 +100,7 @@ func (c *Comparisons) Restore(b []byte, has func(hash uint64) bool) error {
 // Read implements checkpoint.Companion.
 func (c *Comparisons) Read(missing error) {
 	c.mu.Lock()
-	same := missing == c.missing || missing != nil && c.missing != nil && missing.Error() == c.missing.Error()
+	same := fmt.Sprint(missing) == fmt.Sprint(c.missing)
 	c.missing = missing
 	c.mu.Unlock()
 	if !same {

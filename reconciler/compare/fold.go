@@ -23,7 +23,7 @@ type Cluster struct {
 	PlaceOf func(node string) (Place, bool)
 }
 
-// Place is what a node is. What is empty, or 0, is not known.
+// Place is what a node is. An empty string and 0 mean that it is not known.
 type Place struct {
 	NodeType, Zone, CPUModel string
 	CPUs                     float64

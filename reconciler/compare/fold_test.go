@@ -43,13 +43,13 @@ func anHourShowsHowTypesDiffer(t *testing.T) {
 	if len(e.Nodes) != 4 || revision != 1 || w.Revision() != 1 {
 		t.Errorf("%d nodes, revision %d", len(e.Nodes), revision)
 	}
-	if e.Workloads[web].Cores = 0; !near(first64(w), 3.6, 1e-3) {
-		t.Errorf("%v cores: a copy is not a copy, or sums are wrong", first64(w))
+	if e.Workloads[web].Cores = 0; !near(coresOf(w), 3.6, 1e-3) {
+		t.Errorf("%v cores: a copy is not a copy, or sums are wrong", coresOf(w))
 	}
 }
 
-// first64 returns how many cores the workload uses.
-func first64(w *world) float64 {
+// coresOf returns how many cores the workload uses.
+func coresOf(w *world) float64 {
 	e, _ := w.Evidence()
 	return e.Workloads[web].Cores
 }

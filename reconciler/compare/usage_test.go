@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -228,6 +229,9 @@ func isReadAgainInParts(t *testing.T) {
 	default:
 		t.Error("nobody is notified")
 	}
+	if !bytes.Equal(w.Pack(part(0)), w.Pack(part(0))) || !bytes.Equal(w.Pack(part(1)), w.Pack(part(1))) {
+		t.Error("the same evidence is packed in different ways")
+	}
 	// It goes on where the other one stopped.
 	other.now = w.now
 	other.pass(2*60 - 5)
@@ -263,7 +267,7 @@ func saysWhatIsMissing(t *testing.T) {
 	for i, missing := range []error{nil, errors.New("a"), nil} {
 		c.Read(missing)
 		c.Read(missing)
-		if err := c.Missing(); err != missing {
+		if err := c.Missing(); !errors.Is(err, missing) {
 			t.Errorf("%v", err)
 		}
 		select {

@@ -124,7 +124,7 @@ func (d *Demands) keyOf(p *pod.Pod) (evidence.Key, bool) {
 	return compare.KeyOf(w.Namespace, w.Kind, w.Name), ok && w.Kind != "DaemonSet" && !w.ByRuns()
 }
 
-// placeOf returns what a node is, whose type is that of the globals; false if it is not known.
+// placeOf returns what a node is, with its type by the globals; false if it is not known.
 func (d *Demands) placeOf(name string, table *ratios.Table) (is compare.Place, known bool) {
 	node := d.Cluster.NodeNamed(name)
 	if node == nil {

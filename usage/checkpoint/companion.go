@@ -18,7 +18,7 @@ type Companion interface {
 	Name() string
 	// Pack returns a part; nil if there is nothing in it. While nothing changes, it returns the same bytes.
 	Pack(has func(hash uint64) bool) []byte
-	// Restore replaces a part by what Pack returned, in any process and version. After an error, the part is as it was.
+	// Restore replaces a part with what Pack returned, in any process and version. After an error, the part is as it was.
 	Restore(packed []byte, has func(hash uint64) bool) error
 	// Read receives, whenever ConfigMaps were read or written, why parts are missing that were stored; nil if none are.
 	Read(missing error)
@@ -34,7 +34,7 @@ type companion struct {
 	// sum identifies it, and size is the number of bytes.
 	sum  sum
 	size int
-	// sealed is what is to be written, and packed is what was read, until the Companion has it.
+	// sealed are the bytes to write, and packed is what was read, until the Companion has it.
 	sealed, packed []byte
 	// err is why it cannot be read.
 	err error

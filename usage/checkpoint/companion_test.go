@@ -242,7 +242,7 @@ func TestCompanionUnknown(t *testing.T) {
 	c.collect(second, 3)
 	c.pass(second, 2*Interval)
 	if _, has := c.stored()["usage-0"].BinaryData["numbers"]; has {
-		t.Error("what nobody knows is still there, and would be out of date")
+		t.Error("what nobody knows stays, and would be out of date")
 	}
 	third := c.replica()
 	third.leading = true

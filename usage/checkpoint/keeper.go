@@ -112,7 +112,7 @@ type stored struct {
 }
 
 // bytes returns the size of a ConfigMap.
-func (s *stored) bytes() int { return s.size + s.trends.size + s.companion.size }
+func (c *stored) bytes() int { return c.size + c.trends.size + c.companion.size }
 
 // New returns a keeper that has read nothing.
 func New(config Config) *Keeper {

@@ -82,7 +82,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	if k.zones > s.MaxModelSpread {
 		add(ZonesDiffer, "the ratio differs between zones by a factor of %.2f: set a ratio for each CPU model", k.zones)
 	}
-	if half := x.Cluster.half(); half > s.Tolerance {
+	if half := x.Cluster.half(); !(half <= s.Tolerance) {
 		if k.unknownHalf > s.Tolerance {
 			add(LoadUnknown, "it is not known how busy the nodes were in %.0f%% of the hours, which makes the interval ±%.1f%% wide, but at most ±%.1f%% is allowed: measure all nodes of the node type and of the baseline",
 				100*k.unknown, 100*k.unknownHalf, 100*s.Tolerance)

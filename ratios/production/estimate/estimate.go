@@ -12,6 +12,12 @@ import (
 // Interval is a ratio with its confidence interval.
 type Interval struct{ Ratio, Low, High float64 }
 
+// finite reports whether an interval is one: evidence that was damaged may have numbers beyond all bounds.
+func (i Interval) finite() bool {
+	const beyond = 1e6
+	return i.Low > 1/beyond && i.Low <= i.Ratio && i.Ratio <= i.High && i.High < beyond
+}
+
 // half returns the half-width of the interval, as a fraction of the ratio.
 func (i Interval) half() float64 { return math.Sqrt(i.High/i.Low) - 1 }
 
@@ -21,7 +27,7 @@ type Type struct {
 	// Cluster is the ratio for the mean of this cluster's workloads, weighted by the cores that they use on
 	// the type, and Population
 	// the one for the mean of workloads like these. Next is the interval for a workload that was not measured.
-	// They are 0 if no workload compares the type with the baseline.
+	// They are 0 if no workload compares the type with the baseline, or if nothing follows from the comparison.
 	Cluster, Population, Next Interval
 	// Workloads is how many workloads that count ran on the type, Nodes on how many nodes, and Hours for how many hours
 	// of the upper half of their load together.
@@ -64,8 +70,13 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	busy := busyOf(e, latest)
 	all := workloads(e, slow, &busy, latest, &s)
 	m := fit(all, len(e.Types), base, &s)
-	m.teach()
-	if merge(all) {
+	// Each fit shows which workloads can teach whether sizes matter: first those with hours with like sizes, and then those that show
+	// by themselves that their other hours count.
+	for range 2 {
+		m.teach()
+		if !merge(all) {
+			break
+		}
 		recheck(all, &s)
 		m = fit(all, len(e.Types), base, &s)
 	}
@@ -88,6 +99,9 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		if base >= 0 && m.connected[t] {
 			shared := nodes.variance * (k.of.shares + nodes.kinds[base].shares)
 			m.intervals(&x, t, all, shared+busy.uncertain(t, slow)+busy.uncertain(base, slow), nodes.freedom, &s)
+			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
+				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
+			}
 			k.base = nodes.kinds[base]
 			k.unknown = 1 - min(busy.kinds[t].known, busy.kinds[base].known)
 			k.unknownHalf = student.Quantile(s.Confidence, nodes.freedom) * math.Sqrt(busy.unknown(t, slow)+busy.unknown(base, slow))

@@ -276,8 +276,8 @@ func saysThatItIsNotKnownHowBusyNodesAre(t *testing.T) {
 	}
 }
 
-// modelled lets the nodes of n4 have two CPU models, of which one is faster.
-func modelled(e *evidence.Evidence, zone func(i, model int) int, deviation func(zone, model int) float64) {
+// modeled lets the nodes of n4 have two CPU models, of which one is faster.
+func modeled(e *evidence.Evidence, zone func(i, model int) int, deviation func(zone, model int) float64) {
 	e.Models, e.Zones = []string{"milan", "rome"}, []string{"a", "b"}
 	for i := 2; i < 60; i += 3 {
 		n := e.Nodes[evidence.Key(i)]
@@ -292,7 +292,7 @@ func modelled(e *evidence.Evidence, zone func(i, model int) int, deviation func(
 func judgesCPUModelsByZone(t *testing.T) {
 	// In zone a, all nodes have the slow model. In zone b, nodes deviate from the mean of both models there.
 	e := chain(200)
-	modelled(e, func(i, model int) int {
+	modeled(e, func(i, model int) int {
 		if model == 1 || i < 30 {
 			return 1
 		}
@@ -309,7 +309,7 @@ func judgesCPUModelsByZone(t *testing.T) {
 	}
 	// Models that are in different zones are not compared by how their nodes deviate from others of their zones.
 	e = chain(200)
-	modelled(e, func(_, model int) int { return model }, func(zone, _ int) float64 { return 0.2 * float64(zone) })
+	modeled(e, func(_, model int) int { return model }, func(zone, _ int) float64 { return 0.2 * float64(zone) })
 	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); slices.Contains(codes(x), ModelsDiffer) {
 		t.Errorf("%+v", x.Doubts)
 	}

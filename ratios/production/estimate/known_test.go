@@ -8,10 +8,10 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
 
-// moved is a cell of types that were compared on different days.
-func moved(a, b int, ratio, moves, variance float64) evidence.Cell {
+// moved is a cell of types that were compared on different days, of five moves.
+func moved(a, b int, ratio, variance float64) evidence.Cell {
 	return evidence.Cell{
-		A: a, B: b, Apart: evidence.Compared{Moments: evidence.Moments{N: moves, Mean: -ratio, Squares: variance * moves}},
+		A: a, B: b, Apart: evidence.Compared{Moments: evidence.Moments{N: 5, Mean: -ratio, Squares: 5 * variance}},
 		Spread: [2]float64{0.04, 0.04}, Replicas: [2]float64{4, 4},
 	}
 }
@@ -63,7 +63,7 @@ func countsWhatMovesBetweenTypes(t *testing.T) {
 	for i := range 200 {
 		w := e.Workloads[evidence.Key(i)]
 		w.Known = true
-		w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, 5, 0.01)
+		w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, 0.01)
 	}
 	r := Estimate(e, "e2", Defaults())
 	if x := of(t, r, "n4"); math.Abs(x.Cluster.Ratio-1.32) > 0.02 || x.Workloads != 100 || len(x.Doubts) > 0 {
@@ -83,7 +83,7 @@ func isAsCertainAsMovesAgree(t *testing.T) {
 		for i := range 200 {
 			w := e.Workloads[evidence.Key(i)]
 			w.Known = true
-			w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, 5, variance)
+			w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, variance)
 		}
 		x := of(t, Estimate(e, "e2", Defaults()), "n4")
 		return x.Population.half()

@@ -171,7 +171,7 @@ func (m *model) observe(w *workload, daily float64) observed {
 	o := observed{w: w, class: make([]float64, len(classes)), daily: daily}
 	o.class[0] = 1
 	squares, days := 0.0, 0.0
-	// What remains of the spread: the workload's own share of it, drawn toward that of all.
+	// The rest of the spread in means: the workload's own share of it, drawn toward that of all.
 	const drawn = 14 * lasting
 	own, hours := 0.0, 0.0
 	for i := range w.pairs {

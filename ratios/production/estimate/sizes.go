@@ -28,7 +28,7 @@ func sizesOf(cells []evidence.Cell, spread float64, slow []slowdown) sizes {
 		change := c.Change.Mean
 		for side, t := range [2]int{c.A, c.B} {
 			if a, b := c.Like.Busy[side], c.Unlike.Busy[side]; a >= 0 && b >= 0 && c.Like.N > 0 && c.Unlike.N > 0 {
-				change -= float64(2*side-1) * slow[t].by * (b - a) // Other sizes pack nodes in another way.
+				change -= float64(2*side-1) * slow[t].by * (b - a) // Different sizes pack nodes in another way.
 			}
 		}
 		// It is compared with at least half as many hours.

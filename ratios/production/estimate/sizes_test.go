@@ -29,6 +29,7 @@ func TestSizes(t *testing.T) {
 	t.Run("others show that sizes do not matter", othersShowThatSizesDoNotMatter)
 	t.Run("others show that sizes matter", othersShowThatSizesMatter)
 	t.Run("hours that count then connect types", hoursThatCountThenConnectTypes)
+	t.Run("sizes that were alike long ago show it", sizesThatWereAlikeLongAgoShowIt)
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
@@ -64,6 +65,18 @@ func hoursThatCountThenConnectTypes(t *testing.T) {
 		e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{c}}
 	}
 	if x := of(t, Estimate(e, "e2", Defaults()), "c3"); math.Abs(x.Population.Ratio-1.32*1.1) > 0.03 || x.Workloads != 50 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func sizesThatWereAlikeLongAgoShowIt(t *testing.T) {
+	e := resized(0, func(i int) bool { return i%4 < 2 })
+	for _, w := range e.Workloads {
+		c := &w.Cells[0]
+		c.Like.N, c.Like.Squares = c.Like.N/100, c.Like.Squares/100
+		c.Spread = [2]float64{0.002, 0.002}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); x.Workloads < 95 || math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -115,7 +128,7 @@ func thoseThatPullTeachNothing(t *testing.T) {
 	}
 }
 
-// thoseThatMayPullTeachNothing checks workloads whose types differ too little to tell whether they pull.
+// thoseThatMayPullTeachNothing checks workloads whose types differ by so little that they may pull or not.
 func thoseThatMayPullTeachNothing(t *testing.T) {
 	e := resized(0.5, func(int) bool { return false })
 	for i := range 200 {

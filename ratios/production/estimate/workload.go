@@ -62,8 +62,8 @@ func latestOf(e *evidence.Evidence) int64 {
 	return latest
 }
 
-// workloads returns the workloads by key, and corrects their differences by how busy their nodes were. What ended before the
-// latest hour counts less.
+// workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
+// latest hour count less.
 func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))

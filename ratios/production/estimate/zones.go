@@ -9,8 +9,8 @@ import (
 // zoneDiffers is how much the ratio of a type differs between zones if nothing shows it: a standard deviation.
 const zoneDiffers = 0.1
 
-// zonesOf returns, by type, the factor between the zones in which its ratio to the baseline is the largest and the smallest. What is
-// known of pairs is solved for all types of a zone together, drawn toward no difference.
+// zonesOf returns, by type, the factor between the zones in which its ratio to the baseline is the largest and the smallest. All
+// types of a zone are solved together, drawn toward no difference.
 func zonesOf(e *evidence.Evidence, base int, latest int64) []float64 {
 	low, high := make([]float64, len(e.Types)), make([]float64, len(e.Types))
 	for zone := range e.Zones {

@@ -21,7 +21,7 @@
 // nodes have other CPU models than before loses most of its past, within days. If models are not known, it is followed by
 // aging alone.
 //
-// What is kept is bounded, whatever workloads, nodes, types and zones are called and however many there are: less than
+// The state is bounded, whatever workloads, nodes, types and zones are called and however many there are: less than
 // 200 bytes per workload in the form of package stored, less than 2 MB for 10,000 workloads.
 //
 // It must not know clocks, pods, ratios or where evidence is stored, and never learns about memory: how much

@@ -33,7 +33,7 @@ type Evidence struct {
 	Nodes                map[Key]*Node
 	// Slowdown is, by type, how replicas on busier nodes differ from others of the same workload and hour.
 	Slowdown []Slowdown
-	// Places are how pairs of types differ in a zone from how they do in others.
+	// Places are how pairs of types differ in a zone from other zones.
 	Places []Place
 	// last is the last hour of any workload. It is not stored.
 	last int64

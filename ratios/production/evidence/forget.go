@@ -25,16 +25,16 @@ func (e *Evidence) Forget(now int64) {
 			delete(e.Nodes, key)
 		}
 	}
-	trim(e.Workloads, mostWorkloads, func(w *Workload) int64 { return w.Last })
-	trim(e.Nodes, mostNodes, func(n *Node) int64 { return n.Last })
+	trim(e.Workloads, mostWorkloads, now, func(w *Workload) int64 { return w.Last })
+	trim(e.Nodes, mostNodes, now, func(n *Node) int64 { return n.Last })
 	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return now-p.Last > forgotten })
 	e.follow(now)
 	e.renumber(make([]bool, len(e.Types)))
 }
 
 // trim makes room for a fifth of what there may be at most, if there is room for less than half of that: what was not seen for
-// longest is deleted.
-func trim[V any](all map[Key]*V, most int, last func(*V) int64) {
+// longest is deleted, but nothing of the last day: else, clusters that are too large would forget all workloads in turn.
+func trim[V any](all map[Key]*V, most int, now int64, last func(*V) int64) {
 	if len(all) <= most-most/10 {
 		return
 	}
@@ -42,7 +42,9 @@ func trim[V any](all map[Key]*V, most int, last func(*V) int64) {
 		return cmp.Or(cmp.Compare(last(all[a]), last(all[b])), cmp.Compare(a, b))
 	})
 	for _, key := range keys[:len(all)-(most-most/5)] {
-		delete(all, key)
+		if now-last(all[key]) > hoursPerDay {
+			delete(all, key)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 )
 
 // follow finds types whose nodes have other CPU models than those that are gone: a cloud replaced the hardware
-// behind the name. What was compared on the old hardware hardly counts any longer.
+// behind the name. Comparisons on the old hardware hardly count then.
 func (e *Evidence) follow(now int64) {
 	type mix struct {
 		nodes  float64

@@ -119,6 +119,14 @@ func TestNumbers(t *testing.T) {
 
 func TestChurn(t *testing.T) {
 	e := New()
+	e.Types, e.Slowdown = []string{"n2d", "n4"}, make([]Slowdown, 2)
+	for i := range mostWorkloads - 1 {
+		e.Workloads[Key(i)] = &Workload{Last: began, Cells: []Cell{{B: 1, Seen: began}}}
+	}
+	if e.Forget(began); len(e.Workloads) != mostWorkloads-1 {
+		t.Errorf("%d workloads that run are left", len(e.Workloads))
+	}
+	e = New()
 	for i := range mostWorkloads + 1000 {
 		h := hour(int64(i/100), []float64{1, 1}, []float64{1, 1})
 		h.Workload = Key(i)

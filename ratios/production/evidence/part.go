@@ -60,7 +60,7 @@ func (e *Evidence) Replace(part *Evidence, has func(Key) bool) {
 	e.last = max(e.last, part.last)
 }
 
-// rename changes all numbers to those that their names have elsewhere. What has a name without a number there is deleted, or not known.
+// rename changes all numbers to those that their names have elsewhere. A name without a number there is not known, and what needs it is deleted.
 func (e *Evidence) rename(to *Evidence) {
 	numbers := func(names []string, of *[]string) func(*int) {
 		is := make([]int, len(names))

@@ -11,12 +11,14 @@ func TestPart(t *testing.T) {
 	t.Run("parts make the whole", partsMakeTheWhole)
 	t.Run("a copy has nothing in common", aCopyHasNothingInCommon)
 	t.Run("turns pairs whose types are in another order", turnsPairsWhoseTypesAreInAnotherOrder)
+	t.Run("a turned pair says the opposite", aTurnedPairSaysTheOpposite)
 	t.Run("replaces what was selected", replacesWhatWasSelected)
 	t.Run("types that nothing names are left out", typesThatNothingNamesAreLeftOut)
+	t.Run("what has no room for its names is left out", whatHasNoRoomForItsNamesIsLeftOut)
 	t.Run("corrects times that are ahead", correctsTimesThatAreAhead)
 }
 
-// busy returns evidence of some workloads on two types, in some hours.
+// busyWorkloads returns evidence of workloads on two types, those with odd numbers in two zones.
 func busyWorkloads(workloads int, hours int64) *Evidence {
 	e := New()
 	for at := range hours {
@@ -136,6 +138,23 @@ func turnsPairsWhoseTypesAreInAnotherOrder(t *testing.T) {
 	}
 }
 
+func aTurnedPairSaysTheOpposite(t *testing.T) {
+	compared := func(n, mean, a, b float64) Compared {
+		return Compared{Moments{N: n, Mean: mean, Squares: n / 2}, [2]float64{a, b}}
+	}
+	c := Cell{
+		A: 1, B: 2, Like: compared(3, 4, 5, 6), Unlike: compared(7, 8, 9, 10), Sizes: 11, Change: Change{Hours: 12, Mean: 13, Sizes: 14}, Apart: compared(15, 16, 17, 18),
+		Spread: [2]float64{19, 20}, Replicas: [2]float64{21, 22}, Slope: Slope{Weight: 23, Mean: 24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: 30, xx: 31, cross: 32}}, Seen: 33,
+	}
+	want := Cell{
+		A: 2, B: 1, Like: compared(3, -4, 6, 5), Unlike: compared(7, -8, 10, 9), Sizes: -11, Change: Change{Hours: 12, Mean: -13, Sizes: -14}, Apart: compared(15, -16, 18, 17),
+		Spread: [2]float64{20, 19}, Replicas: [2]float64{22, 21}, Slope: Slope{Weight: 23, Mean: -24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: -30, xx: 31, cross: -32}}, Seen: 33,
+	}
+	if c.turn(); c != want {
+		t.Errorf("%+v, want %+v", c, want)
+	}
+}
+
 func replacesWhatWasSelected(t *testing.T) {
 	e, now := busyWorkloads(9, 20), busyWorkloads(9, 5)
 	delete(now.Workloads, 3)
@@ -153,6 +172,10 @@ func replacesWhatWasSelected(t *testing.T) {
 	}
 	if e.Workloads[3] != nil || e.Workloads[6].Last != began+4 || e.Workloads[4].Last != began+19 || len(e.Workloads) != 8 {
 		t.Errorf("%+v", e.Workloads)
+	}
+	e.Replace(now.Part(all), all)
+	if len(e.Places) != 2 || e.Places[0].Last != began+4 {
+		t.Errorf("%+v, want %+v", e.Places, now.Places)
 	}
 }
 
@@ -172,9 +195,59 @@ func typesThatNothingNamesAreLeftOut(t *testing.T) {
 	}
 }
 
+func whatHasNoRoomForItsNamesIsLeftOut(t *testing.T) {
+	e, full := busyWorkloads(2, 20), New()
+	for at := range int64(5) {
+		h := hour(at, []float64{1, 1}, nil)
+		h.Workload = 9
+		for i := range h.Replicas {
+			h.Replicas[i].Work = 1
+		}
+		e.Add(h)
+	}
+	for i := range mostNames {
+		full.kind(fmt.Sprint(i))
+	}
+	full.Replace(e.Part(all), all)
+	if w := full.Workloads[1]; len(w.Cells)+len(full.Nodes)+len(full.Places) != 0 || len(full.Workloads[9].open) != 0 || len(e.Workloads[9].open) == 0 {
+		t.Errorf("%+v, %d nodes, %d places", w, len(full.Nodes), len(full.Places))
+	}
+}
+
 func correctsTimesThatAreAhead(t *testing.T) {
-	e := busyWorkloads(2, 20)
-	e.NotAfter(began + 10)
+	const now = began + 10
+	e := busyWorkloads(2, 60)
+	for at := range int64(60) {
+		h := hour(at, []float64{1, 1}, nil)
+		h.Workload = 9
+		for i := range h.Replicas {
+			h.Replicas[i].Work = 1
+		}
+		e.Add(h)
+	}
+	if w := e.Workloads[9]; len(w.Costs) == 0 || len(w.open) == 0 || w.worked <= now || e.last <= now || len(e.Places) == 0 {
+		t.Fatalf("%+v", w)
+	}
+	e.NotAfter(now)
+	late := e.last > now
+	for _, w := range e.Workloads {
+		late = late || w.Last > now || w.worked > now
+		for i := range w.Cells {
+			late = late || w.Cells[i].Seen > now
+		}
+		for _, c := range append(w.Costs, w.open...) {
+			late = late || c.Day > now/hoursPerDay
+		}
+	}
+	for _, n := range e.Nodes {
+		late = late || n.Last > now
+	}
+	for _, p := range e.Places {
+		late = late || p.Last > now
+	}
+	if late {
+		t.Error("some of it is still ahead")
+	}
 	before := e.Workloads[1].Cells[0].Hours()
 	e.Add(hour(10, []float64{9, 9}, []float64{9, 9}))
 	if e.Workloads[1].Cells[0].Hours() != before {

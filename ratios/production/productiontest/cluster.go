@@ -39,7 +39,7 @@ type Settings struct {
 	Biased float64
 	Biases []Bias
 	// Known is the fraction of the workloads whose work per replica is known, and Moving the fraction of these that
-	// run on one type at a time, and move to another one after some days.
+	// run on one type at a time, and move to another one after a while.
 	Known, Moving float64
 	// Drift is how what a unit of work costs changes over days.
 	Drift float64

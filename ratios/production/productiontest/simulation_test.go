@@ -199,7 +199,7 @@ func countsWorkThatIsKnown(t *testing.T) {
 	s.Known, s.Moving = 1, 1.0/3
 	honest := simulate(s)
 	honest.log(t, "known")
-	check(t, "the median error of the cluster", honest.cluster[len(honest.cluster)/2], 0, 0.01, 0.01)
+	check(t, "the median error of the cluster", honest.cluster[len(honest.cluster)/2], 0, 0.015, 0.03)
 	check(t, "the coverage of the cluster", honest.coverage(honest.covers), 0.93, 0.98, 0.25)
 	check(t, "the coverage of the population", honest.coverage(honest.coversPopulation), 0.93, 0.98, 0.25)
 	s.Biased, s.Biases = 1, []Bias{Balanced, Pulling}
@@ -225,12 +225,12 @@ func countsWorkThatIsKnown(t *testing.T) {
 	check(t, "the coverage of what moves", moving.coverage(moving.covers), 0.9, 0.99, 0.25)
 }
 
-// learnsWhetherSizesMatter checks clusters whose sizes follow ratios after a week, or from the beginning. Larger replicas of every
+// learnsWhetherSizesMatter checks clusters whose sizes follow ratios after five days, or from the beginning. Larger replicas of every
 // fifth workload do more of the work, and every fifth pulls its work, which nobody says.
 func learnsWhetherSizesMatter(t *testing.T) {
 	s := settings()
 	s.Days, s.Biased, s.Biases = 14, 0.4, []Bias{Resized, Pulling}
-	for name, alike := range map[string]int{"alike for a week": 7, "never alike": 0} {
+	for name, alike := range map[string]int{"alike for five days": 5, "never alike": 0} {
 		o := newOutcome()
 		for i := range *runs {
 			o.run(*first+uint64(i), s, func(c *Cluster, e *evidence.Evidence) {
@@ -240,7 +240,7 @@ func learnsWhetherSizesMatter(t *testing.T) {
 					ratios[x.name] = math.Exp(c.Population(k))
 				}
 				c.Apply(ratios)
-				c.Run(e, 2*s.Days-alike)
+				c.Run(e, s.Days-alike)
 			})
 		}
 		if alike == 0 {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// errNoWeight means that a part without weight is there.
+// errNoWeight means that there is a part without weight.
 var errNoWeight = errors.New("a part has no weight")
 
 // errEnd means that the bytes end too early.
@@ -20,7 +20,7 @@ func appendShort(b []byte, x float64) []byte {
 	if !(x > 0) {
 		x = 0
 	}
-	bits := math.Float32bits(float32(min(x, math.MaxFloat32/2)))
+	bits := math.Float32bits(float32(min(x, mostWeight)))
 	return binary.LittleEndian.AppendUint16(b, uint16((bits+0x8000)>>16))
 }
 
@@ -37,6 +37,8 @@ func appendRounded(b []byte, x float64) []byte {
 const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 12.0, 100.0, 4.0, 64.0, 64.0
 
 const (
+	// mostWeight and mostSum are far beyond all weights and sums. Larger ones would have no finite products.
+	mostWeight, mostSum = 1e12, 1e24
 	// smallest is the smallest variance that a byte has, in doublings.
 	smallest = -18
 	// unknownBusy is the byte of nodes of which it is not known how busy they are.
@@ -102,8 +104,8 @@ func (in *input) take(n int) []byte {
 
 func (in *input) short() float64 {
 	x := math.Float32frombits(uint32(binary.LittleEndian.Uint16(in.take(2))) << 16)
-	if !(x >= 0) || x > math.MaxFloat32/2*1.01 {
-		in.fail(errors.New("a weight or a variance is negative or not finite"))
+	if !(x >= 0 && x <= mostWeight*1.01) {
+		in.fail(errors.New("a weight is negative or too large"))
 		return 0
 	}
 	return float64(x)
@@ -164,8 +166,8 @@ func (in *input) key() uint64 { return binary.LittleEndian.Uint64(in.take(8)) }
 
 func (in *input) float() float64 {
 	x := math.Float64frombits(in.key())
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		in.fail(errors.New("a sum is not finite"))
+	if !(math.Abs(x) <= mostSum) {
+		in.fail(errors.New("a sum is not a number or too large"))
 		return 0
 	}
 	return x

@@ -168,7 +168,7 @@ func (in *input) pair(e *evidence.Evidence) (a, b int) {
 	return a, b
 }
 
-// weight returns the weight of a part that is there.
+// weight returns the weight of a part.
 func (in *input) weight() float64 {
 	x := in.short()
 	if in.err == nil && x == 0 {

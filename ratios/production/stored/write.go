@@ -29,7 +29,7 @@ func Write(e *evidence.Evidence) []byte {
 			s = e.Slowdown[i]
 		}
 		for _, x := range []float64{s.Squares, s.Products, s.Count} {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(sum(x)))
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(e.Places)))
@@ -45,6 +45,14 @@ func Write(e *evidence.Evidence) []byte {
 		b = appendNode(b, key, e.Nodes[key])
 	}
 	return b
+}
+
+// sum returns the nearest sum that can be read.
+func sum(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return max(min(x, mostSum), -mostSum)
 }
 
 func sorted[V any](m map[evidence.Key]V) []evidence.Key {

@@ -41,6 +41,8 @@ type Config struct {
 	// Benchmarks has the measurements; nil if the server does not use them. A standalone
 	// server does not.
 	Benchmarks benchmarks.Measured
+	// Production has what production shows of node types; nil if the server does not use it. A standalone server does not.
+	Production Production
 	// Demands has what workloads need, and Push takes the usage that callers report; both are nil
 	// if the server does not use such sources.
 	Demands *demand.Demands
@@ -83,6 +85,12 @@ type Config struct {
 	MetricsAccess *access.Access
 }
 
+// Production is the source of ratios that production shows; a production.Judge implements it.
+type Production interface {
+	benchmarks.Production
+	health.Store
+}
+
 // standalone reports whether the server has no cluster.
 func (c *Config) standalone() bool { return c.Reconciler == nil }
 
@@ -96,6 +104,9 @@ func (c *Config) stores() (all []health.Store) {
 	}
 	if c.Benchmarks != nil {
 		all = append(all, c.Benchmarks)
+	}
+	if c.Production != nil {
+		all = append(all, c.Production)
 	}
 	if c.Journal != nil {
 		all = append(all, c.Journal)

@@ -117,6 +117,32 @@ func (c *sourceCollector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
+// contradictionCollector exposes which ratios production contradicts.
+type contradictionCollector struct {
+	production   Production
+	store        *ratios.Store
+	contradicted *prometheus.Desc
+}
+
+func newContradictionCollector(production Production, store *ratios.Store) *contradictionCollector {
+	return &contradictionCollector{production, store, prometheus.NewDesc("workload_resizer_ratio_contradicted",
+		"1 for each ratio that a source has for a node type and that lies outside of both intervals that production shows.", []string{"node_type", "source"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (c *contradictionCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.contradicted }
+
+// Collect implements prometheus.Collector.
+func (c *contradictionCollector) Collect(metrics chan<- prometheus.Metric) {
+	table := c.store.Table()
+	if table == nil {
+		return
+	}
+	for _, x := range c.production.View().Contradictions(table) {
+		metrics <- prometheus.MustNewConstMetric(c.contradicted, prometheus.GaugeValue, 1, x.NodeType, x.Source)
+	}
+}
+
 // expiryCollector exposes when the serving certificate expires, if there is one.
 type expiryCollector struct {
 	certificate health.Certificate

@@ -69,6 +69,9 @@ func New(config Config) *Server {
 	metrics := newCallMetrics()
 	guards := newGuards(&config)
 	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios), newImplausibleRatios(config.Ratios))
+	if config.Production != nil {
+		config.Metrics.MustRegister(newContradictionCollector(config.Production, config.Ratios))
+	}
 	if config.Certificate != nil {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))
 	}

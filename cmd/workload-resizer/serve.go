@@ -179,6 +179,9 @@ func serve(ctx context.Context, o *options) error {
 	if known.benchmarks != nil {
 		serving.Benchmarks = known.benchmarks
 	}
+	if known.production != nil {
+		serving.Production = known.production
+	}
 	if traces != nil {
 		reconciling.Traces, serving.Traces = traces, traces
 	}

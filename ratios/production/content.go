@@ -54,7 +54,7 @@ func (c *content) layer() *ratios.Layer {
 			l.Observed = make(map[string]ratios.Ratio, len(c.Suggestions))
 		}
 		l.Observed[s.NodeType] = ratios.Ratio{
-			CPUPerf: measured.Significant(s.Cluster.Ratio), Provenance: ratios.Provenance{Source: Source, UpdateTime: c.Time, Author: author, Reason: s.Why()},
+			CPUPerf: measured.Significant(s.Cluster.Ratio), Provenance: ratios.Provenance{Source: Source, Author: author, Reason: s.Why()},
 		}
 	}
 	return l

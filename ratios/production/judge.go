@@ -78,6 +78,9 @@ func NewJudge(c JudgeConfig) *Judge {
 	return j
 }
 
+// Missing returns an error if ratios cannot be stored because their ConfigMap does not exist.
+func (j *Judge) Missing() error { return j.config.Provider.Missing() }
+
 // retryPeriod is how soon a judgment that could not be made or stored is tried again.
 const retryPeriod = 10 * time.Second
 

@@ -18,6 +18,8 @@ type serving struct {
 	// viewer determines what callers can see; by default everything.
 	viewer access.Viewer
 	slots  *limits.Slots
+	// production is nil unless the server uses that source.
+	production Production
 }
 
 // serve starts a BenchmarkService on m, which may be nil.
@@ -27,7 +29,7 @@ func serve(t testing.TB, p *servertest.Parts, m Measured, of serving) workloadre
 		of.viewer = servertest.All
 	}
 	s := New(Config{
-		Benchmarks: m, Ratios: ratioservice.New(ratioservice.Config{Store: p.Store, Impacts: p.Loop, Viewer: of.viewer}),
+		Benchmarks: m, Production: of.production, Ratios: ratioservice.New(ratioservice.Config{Store: p.Store, Impacts: p.Loop, Viewer: of.viewer}),
 		Store: p.Store, Reconciler: p.Loop, Slots: of.slots,
 	})
 	return workloadresizerv1.NewBenchmarkServiceClient(servertest.Connect(t, s))

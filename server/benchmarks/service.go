@@ -58,6 +58,8 @@ type Ratios interface {
 type Config struct {
 	// Benchmarks is nil if the server does not use that source.
 	Benchmarks Measured
+	// Production is nil if the server does not use that source.
+	Production Production
 	Ratios     Ratios
 	// Store computes the table that a suggestion would result in.
 	Store *ratios.Store

@@ -20,7 +20,7 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
 		m.CpuPerf, m.MemoryPerf = values.Known(measured.Significant(e.Ratio*baseline.Ratio.CPUPerf)), values.Known(s.memoryPerf(e))
 	}
-	m.Progress = s.progress(e)
+	m.Progress, m.Production = s.progress(e), s.production(e)
 	return m
 }
 
@@ -42,9 +42,5 @@ func (s *suggester) progress(e *estimate.Estimate) *workloadresizerv1.Suggestion
 	if !ok {
 		return nil
 	}
-	return &workloadresizerv1.SuggestionProgress{
-		Ratio: values.Known(p.Ratio), Target: p.Target,
-		ConfirmedWindows: int32(p.Confirmed), NeededWindows: int32(s.view.Settings.Pace.Windows),
-		ChangeTime: values.Timestamp(p.Changed), NextTime: values.Timestamp(p.Next),
-	}
+	return progressMessage(&p, s.view.Settings.Pace.Windows)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
+	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
+	"github.com/workload-resizer/workload-resizer/ratios/production"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 )
@@ -48,7 +50,7 @@ func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.
 	all := from.estimates()
 	at := slices.IndexFunc(all, func(e estimate.Estimate) bool { return e.NodeType == nodeType })
 	if at < 0 {
-		message := fmt.Sprintf("no benchmark covers node type %q", nodeType)
+		message := fmt.Sprintf("neither benchmarks nor production cover node type %q", nodeType)
 		if nodeType == from.view.Baseline {
 			message = fmt.Sprintf("node type %q is the baseline, to which all others are compared", nodeType)
 		}
@@ -78,37 +80,61 @@ func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, erro
 
 // suggester creates suggestions from the state at one moment.
 type suggester struct {
-	view   *judge.View
+	view *judge.View
+	// shown is what production shows; nil if the server does not use that source.
+	shown  *production.View
 	table  *ratios.Table
 	ratios Ratios
 }
 
 // suggester returns a suggester for the current state, or an error if too little is known.
 func (s *Service) suggester() (*suggester, error) {
-	view, err := s.view()
-	if err != nil {
-		return nil, err
+	var view *judge.View
+	if s.config.Benchmarks != nil || s.config.Production == nil {
+		var err error
+		if view, err = s.view(); err != nil {
+			return nil, err
+		}
 	}
 	table, err := s.config.Ratios.Table()
 	if err != nil {
 		return nil, err
 	}
+	if view == nil { // Only production is used.
+		defaults := settings.Defaults()
+		view = &judge.View{Settings: &defaults, Baseline: table.Baseline}
+	}
 	if view.Baseline == "" {
 		return nil, rpcerror.New(rpcerror.RatiosNotReady, "not ready: no baseline is known to compare benchmarks with")
 	}
-	return &suggester{view, table, s.config.Ratios}, nil
+	from := &suggester{view: view, table: table, ratios: s.config.Ratios}
+	if s.config.Production != nil {
+		from.shown = s.config.Production.View()
+	}
+	return from, nil
 }
 
 // estimates returns the estimates by node type. They include node types whose samples are
-// gone while their ratio still moves back.
+// gone while their ratio still moves back, and those that only production knows.
 func (s *suggester) estimates() []estimate.Estimate {
 	all := slices.Clone(s.view.Estimates)
-	for nodeType := range s.view.Progress {
-		if !slices.ContainsFunc(s.view.Estimates, func(e estimate.Estimate) bool { return e.NodeType == nodeType }) {
+	add := func(nodeType, doubt string) {
+		if !slices.ContainsFunc(all, func(e estimate.Estimate) bool { return e.NodeType == nodeType }) {
 			all = append(all, estimate.Estimate{
 				NodeType: nodeType, Baseline: s.view.Baseline,
-				Doubts: []estimate.Doubt{{Code: estimate.TooFewSamples, Message: "no samples are left"}},
+				Doubts: []estimate.Doubt{{Code: estimate.TooFewSamples, Message: doubt}},
 			})
+		}
+	}
+	for nodeType := range s.view.Progress {
+		add(nodeType, "no samples are left")
+	}
+	if s.shown != nil && s.shown.Baseline == s.view.Baseline {
+		for i := range s.shown.Suggestions {
+			add(s.shown.Suggestions[i].NodeType, "no benchmark covers the node type")
+		}
+		for nodeType := range s.shown.Progress {
+			add(nodeType, "no benchmark covers the node type")
 		}
 	}
 	slices.SortFunc(all, func(a, b estimate.Estimate) int { return cmp.Compare(a.NodeType, b.NodeType) })

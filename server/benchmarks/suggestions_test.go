@@ -170,7 +170,7 @@ func returnsWhyThereIsNoSuggestion(t *testing.T) {
 		})
 	}
 	client := serve(t, servertest.StartShop(t, servertest.Setup{}), &servertest.Measured{Known: published()}, serving{})
-	for nodeType, message := range map[string]string{"x9": `no benchmark covers node type "x9"`, "n2d": "is the baseline"} {
+	for nodeType, message := range map[string]string{"x9": `neither benchmarks nor production cover node type "x9"`, "n2d": "is the baseline"} {
 		_, err := client.GetSuggestion(t.Context(), &workloadresizerv1.GetSuggestionRequest{NodeType: nodeType})
 		servertest.CheckError(t, err, codes.NotFound, "NO_SUGGESTION", message)
 	}

@@ -78,7 +78,7 @@ var (
 	BenchmarksNotReady = of(codes.Unavailable, "BENCHMARKS_NOT_READY", "the server has not read the samples yet; the message names what is missing")
 	NodeUnknown        = of(codes.NotFound, "NODE_UNKNOWN", "the cluster has no node with this name; if it is new, try again")
 	NodeNotYours       = of(codes.PermissionDenied, "NODE_NOT_YOURS", "the token of the caller is bound to a different node, which is the only one that it can act for")
-	NoSuggestion       = of(codes.NotFound, "NO_SUGGESTION", "no benchmark covers the node type")
+	NoSuggestion       = of(codes.NotFound, "NO_SUGGESTION", "neither benchmarks nor production cover the node type")
 	SamplesNotWritable = of(codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "a ConfigMap for samples does not exist or is invalid, or the API server refuses to change it; the message names it, and `deploy/base` creates all of them").about("samples")
 	SamplesNotStored   = of(codes.Unavailable, "SAMPLES_NOT_STORED", "samples cannot be written now; send all of them again: those that were stored are not counted twice")
 )

@@ -57,6 +57,11 @@ func Message(baseline string, entry *ratios.Entry) *workloadresizerv1.Ratio {
 			CpuPerf: c.CPUPerf, MemoryPerf: c.MemoryPerf, Provenance: provenance(c.Provenance),
 		})
 	}
+	for _, c := range entry.Observed {
+		r.Candidates = append(r.Candidates, &workloadresizerv1.RatioCandidate{
+			CpuPerf: c.CPUPerf, MemoryPerf: c.MemoryPerf, Provenance: provenance(c.Provenance), Observed: true,
+		})
+	}
 	return r
 }
 

@@ -42,7 +42,9 @@ func programsInAnyLanguageCanCallEveryMethod(t *testing.T) {
 	p := newPlane(t)
 	p.apply(t, []byte(methodsConfig))
 	p.namespace(t, "users")
-	c := &caller{server: p.servePlain(t, append(ownedByConfigMaps, "--usage-sources=push")...), tokens: map[string]string{
+	// Without production, which suggests something at the next full hour.
+	c := &caller{server: p.servePlain(t, append(ownedByConfigMaps, "--usage-sources=push",
+		"--ratio-sources=override,configmap,benchmark")...), tokens: map[string]string{
 		"viewer": p.person(t, "users", "viewer", "workload-resizer-viewer"),
 		"nobody": p.tokenFile(t, "users", "default", nil),
 	}}

@@ -23,14 +23,16 @@ func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Comm
 	return objects.List[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion]{
 		Verb: objects.Verb{
 			Use:   "suggest [NODE_TYPE]",
-			Short: "Show the ratios that the benchmarks suggest, and the confidence in them",
-			Long: `Show the ratios that the benchmarks suggest, and the confidence in them.
+			Short: "Show the ratios that benchmarks and production suggest, and the confidence in them",
+			Long: `Show the ratios that benchmarks and production suggest, and the confidence in them.
 
 CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
 INTERVAL is the interval around SUGGESTED, with the confidence that the server's
 configuration sets, 95% by default. CHANGE is the change from CURRENT to
 SUGGESTED, even if it is less than the noise. BENCHMARKS counts the benchmarks
-that contribute.
+that contribute. PRODUCTION is what the workloads of this cluster show, with
+its interval (-o wide); "held back" if it is not certain yet. With a NODE_TYPE, you
+see what it lacks, and which ratios it contradicts.
 
 HELD BACK is why a suggestion is not good enough to be applied automatically. MODE
 is what the server does with a suggestion that is good enough: it shows the
@@ -95,6 +97,7 @@ func SuggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion,
 			objects.Count("Samples", suggestion.GetSamples),
 			objects.Count("Machines", suggestion.GetMachines),
 			objects.Count("Benchmarks", func(s suggestion) int64 { return int64(len(countedParts(s))) }),
+			objects.Cell("Production", func(s suggestion) any { return productionPerf(s.GetProduction()) }),
 			objects.Cell("Mode", func(s suggestion) any { return modeText(s.GetMode()) }),
 			objects.Cell("Held Back", func(s suggestion) any { return holdCodes(s) }),
 			objects.Text("Source", func(s suggestion) string { return s.GetCurrent().GetProvenance().GetSource() }).Wide(),
@@ -102,6 +105,7 @@ func SuggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion,
 			objects.Cell("One Thread", func(s suggestion) any { return print.Factor(s.GetEnds().GetOneThread()) }).Wide(),
 			objects.Cell("All Threads", func(s suggestion) any { return print.Factor(s.GetEnds().GetAllThreads()) }).Wide(),
 			objects.Cell("Applied", func(s suggestion) any { return appliedText(s.GetProgress()) }).Wide(),
+			objects.Cell("Production Interval", func(s suggestion) any { return productionInterval(s.GetProduction()) }).Wide(),
 			objects.Cell("Newest", func(s suggestion) any { return o.Age(s.GetNewestTime()) }).Wide(),
 		},
 	}

@@ -16,7 +16,7 @@ import (
 // printSuggestion prints everything that is known of a suggestion. There is a table of the CPU models if any is known.
 func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionResponse) error {
 	s := resp.GetSuggestion()
-	if err := print.Lines(o.Out, 11, SuggestionLines(o.Painter(), s)); err != nil {
+	if err := print.Lines(o.Out, 13, SuggestionLines(o.Painter(), s)); err != nil {
 		return err
 	}
 	for _, t := range SuggestionTables(s) {
@@ -59,7 +59,8 @@ func SuggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	for _, hold := range s.GetHolds() {
 		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
 	}
-	return append(lines, [2]string{"mode", modeInWords(s)})
+	lines = append(lines, [2]string{"mode", modeInWords(s)})
+	return append(lines, productionLines(p, s)...)
 }
 
 func currentText(r *workloadresizerv1.Ratio) string {
@@ -100,15 +101,20 @@ func ratioText(s *workloadresizerv1.Suggestion) string {
 
 // modeInWords returns what the server does with the suggestion automatically.
 func modeInWords(s *workloadresizerv1.Suggestion) string {
-	progress := s.GetProgress()
-	text := modeText(s.GetMode()) + ": the suggestion is only shown"
-	switch applies := s.GetMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY; {
-	case applies && progress == nil && len(s.GetHolds()) > 0:
-		text = modeText(s.GetMode()) + ": the benchmark source follows it only once it is no longer held back"
+	return followsText(s.GetMode(), s.GetProgress(), len(s.GetHolds()) > 0, benchmarkSource) +
+		decidedBefore(s, s.GetProgress(), benchmarkSource)
+}
+
+// followsText returns how a source follows a suggestion.
+func followsText(mode workloadresizerv1.BenchmarkMode, progress *workloadresizerv1.SuggestionProgress, held bool, source string) string {
+	text := modeText(mode) + ": the suggestion is only shown"
+	switch applies := mode == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY; {
+	case applies && progress == nil && held:
+		text = modeText(mode) + ": the " + source + " source follows it only once it is no longer held back"
 	case applies:
-		text = modeText(s.GetMode()) + ": the benchmark source follows it gradually"
+		text = modeText(mode) + ": the " + source + " source follows it gradually"
 	case progress != nil:
-		text += "; the benchmark source returns to the other sources"
+		text += "; the " + source + " source returns to the other sources"
 	}
 	switch {
 	case progress == nil:
@@ -132,13 +138,13 @@ func modeInWords(s *workloadresizerv1.Suggestion) string {
 	if progress.GetNextTime() != nil {
 		text += "; next evaluation " + print.Timestamp(progress.GetNextTime())
 	}
-	return text + decidedBefore(s)
+	return text
 }
 
-// decidedBefore names the source that takes precedence over the benchmark source.
-func decidedBefore(s *workloadresizerv1.Suggestion) string {
+// decidedBefore names the source that takes precedence over one that has a ratio.
+func decidedBefore(s *workloadresizerv1.Suggestion, progress *workloadresizerv1.SuggestionProgress, source string) string {
 	by := s.GetCurrent().GetProvenance().GetSource()
-	if s.GetProgress().GetRatio() == 0 || by == "" || by == benchmarkSource {
+	if progress.GetRatio() == 0 || by == "" || by == source {
 		return ""
 	}
 	return "; " + print.OneLine(by) + " takes precedence over it"

@@ -146,11 +146,26 @@ func suggestions() []*workloadresizerv1.Suggestion {
 		OldestTime: timestamppb.New(cmdtest.Since), NewestTime: timestamppb.New(cmdtest.Since), Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
 		Holds: []*workloadresizerv1.SuggestionHold{{Code: "TooFewBenchmarks", Message: "no benchmark was run on both, 2 are needed"}},
 	}
+	n4.Production = &workloadresizerv1.ProductionSuggestion{
+		Ratio: new(1.25), CpuPerf: new(1.25), Interval: &workloadresizerv1.RatioInterval{Low: 1.23, High: 1.27, Confidence: 0.95},
+		NextInterval: &workloadresizerv1.RatioInterval{Low: 1.15, High: 1.36, Confidence: 0.95}, Workloads: 42, Nodes: 12, Hours: 3100,
+		HeldWorkloads: map[string]int64{"Pulls": 2, "TooFewHours": 5}, Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE, EvaluationTime: timestamppb.New(cmdtest.Since),
+		Contradictions: []*workloadresizerv1.RatioContradiction{{Source: "override", Ratio: 1.08}, {Source: "benchmark\x1b[31m", Ratio: 1.1234567}},
+	}
+	c3.Production = &workloadresizerv1.ProductionSuggestion{
+		Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY, EvaluationTime: timestamppb.New(cmdtest.Since),
+		Holds: []*workloadresizerv1.SuggestionHold{{Code: "NotCompared", Message: "no workload has had two replicas on c3 and two on n2d: run some workloads on both"}},
+	}
 	e2 := suggestion("e2", 0.8)
 	e2.Holds = []*workloadresizerv1.SuggestionHold{
 		{Code: "ModelsDiffer", Message: "Intel-6-79 has 0.4,\x1b[31m AMD-23-49 has 1.1"},
 		{Code: "TooFewMachines", Message: "1 machine of e2, 2 are needed"},
 		{Code: "TooFewMachines", Message: "1 machine of baseline n2d, 2 are needed"},
+	}
+	e2.Production = &workloadresizerv1.ProductionSuggestion{
+		Ratio: new(0.82), CpuPerf: new(0.82), Interval: &workloadresizerv1.RatioInterval{Low: 0.81, High: 0.83, Confidence: 0.95}, Workloads: 1, Nodes: 3, Hours: 100,
+		Mode:     workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
+		Progress: &workloadresizerv1.SuggestionProgress{Ratio: new(0.9), Target: 0.82, NeededWindows: 2},
 	}
 	return []*workloadresizerv1.Suggestion{c3, e2, n4, suggestion("n4@Intel-6-207", 1.13)}
 }

@@ -171,7 +171,10 @@ func (f *facts) ratioStep() string {
 		text += " It expires at " + print.Timestamp(end) + "."
 	}
 	for i, other := range f.GetRatio().GetCandidates() {
-		if i > 0 {
+		switch {
+		case other.GetObserved():
+			text += fmt.Sprintf(" Only shown: cpu %s from %s.", print.Perf(other.GetCpuPerf()), print.Provenance(other.GetProvenance()))
+		case i > 0:
 			text += fmt.Sprintf(" It overrides cpu %s and memory %s from %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
 		}
 	}

@@ -98,10 +98,18 @@ func otherSources(ratio *workloadresizerv1.Ratio) string {
 	var others []string
 	for i, candidate := range ratio.GetCandidates() {
 		if i > 0 { // The first one is the ratio itself.
-			others = append(others, print.OneLine(candidate.GetProvenance().GetSource())+" "+print.Perf(candidate.GetCpuPerf())+"/"+print.Perf(candidate.GetMemoryPerf()))
+			others = append(others, print.OneLine(candidate.GetProvenance().GetSource())+" "+print.Perf(candidate.GetCpuPerf())+"/"+print.Perf(candidate.GetMemoryPerf())+observedText(candidate))
 		}
 	}
 	return print.OrAbsent(strings.Join(others, ", "))
+}
+
+// observedText marks a ratio that its source only shows.
+func observedText(c *workloadresizerv1.RatioCandidate) string {
+	if c.GetObserved() {
+		return " (only shown)"
+	}
+	return ""
 }
 
 // overrideFallbacks are the permanent overrides that take effect when temporary ones expire, by

@@ -86,7 +86,7 @@ func (SampleErrorCode) EnumDescriptor() ([]byte, []int) {
 	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{0}
 }
 
-// How benchmarks are used for a node type.
+// How measurements are used for a node type.
 type BenchmarkMode int32
 
 const (
@@ -94,7 +94,7 @@ const (
 	BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED BenchmarkMode = 0
 	// Suggestions are shown, but not applied.
 	BenchmarkMode_BENCHMARK_MODE_OBSERVE BenchmarkMode = 1
-	// The ratios that benchmarks support are the ratios of the benchmark source.
+	// The ratios that measurements support are the ratios of their source.
 	BenchmarkMode_BENCHMARK_MODE_APPLY BenchmarkMode = 2
 )
 
@@ -1611,7 +1611,7 @@ func (x *ListSuggestionsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// The ratio that benchmarks support for a node type.
+// The ratio that benchmarks support for a node type, and what production shows.
 type Suggestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The node type.
@@ -1655,7 +1655,10 @@ type Suggestion struct {
 	Progress *SuggestionProgress `protobuf:"bytes,17,opt,name=progress,proto3" json:"progress,omitempty"`
 	// The ratios between which the ratio lies, depending on how busy threads that share a
 	// core are; absent if no benchmark measured both.
-	Ends          *SuggestionEnds `protobuf:"bytes,18,opt,name=ends,proto3" json:"ends,omitempty"`
+	Ends *SuggestionEnds `protobuf:"bytes,18,opt,name=ends,proto3" json:"ends,omitempty"`
+	// What production shows of the node type; absent if the server does not use that source,
+	// or if nothing is known yet.
+	Production    *ProductionSuggestion `protobuf:"bytes,19,opt,name=production,proto3" json:"production,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1816,6 +1819,226 @@ func (x *Suggestion) GetEnds() *SuggestionEnds {
 	return nil
 }
 
+func (x *Suggestion) GetProduction() *ProductionSuggestion {
+	if x != nil {
+		return x.Production
+	}
+	return nil
+}
+
+// What production shows of a node type: replicas of one workload on nodes of different
+// types share the same traffic, so their CPU usage shows how fast the types are.
+type ProductionSuggestion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many times as fast as the baseline the node type is, for the mean of this cluster's
+	// workloads; absent if no workload compares the two.
+	Ratio *float64 `protobuf:"fixed64,1,opt,name=ratio,proto3,oneof" json:"ratio,omitempty"`
+	// The confidence interval of the ratio.
+	Interval *RatioInterval `protobuf:"bytes,2,opt,name=interval,proto3" json:"interval,omitempty"`
+	// The confidence interval of the ratio for a workload that was not measured.
+	NextInterval *RatioInterval `protobuf:"bytes,3,opt,name=next_interval,json=nextInterval,proto3" json:"next_interval,omitempty"`
+	// The number of workloads that count.
+	Workloads int64 `protobuf:"varint,4,opt,name=workloads,proto3" json:"workloads,omitempty"`
+	// The number of nodes of the type that they ran on.
+	Nodes int64 `protobuf:"varint,5,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// The number of hours in which they were compared, together.
+	Hours int64 `protobuf:"varint,6,opt,name=hours,proto3" json:"hours,omitempty"`
+	// The numbers of workloads that do not count, by reason, for example "Pulls".
+	HeldWorkloads map[string]int64 `protobuf:"bytes,7,rep,name=held_workloads,json=heldWorkloads,proto3" json:"held_workloads,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// Why the ratio is held back and not applied automatically, and what would change that;
+	// empty if it is good enough.
+	Holds []*SuggestionHold `protobuf:"bytes,8,rep,name=holds,proto3" json:"holds,omitempty"`
+	// How the ratio is used.
+	Mode BenchmarkMode `protobuf:"varint,9,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
+	// How the production source follows the ratio; absent if it does not.
+	Progress *SuggestionProgress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
+	// When the suggestion was made.
+	EvaluationTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=evaluation_time,json=evaluationTime,proto3" json:"evaluation_time,omitempty"`
+	// The ratios of other sources that lie outside of both intervals.
+	Contradictions []*RatioContradiction `protobuf:"bytes,12,rep,name=contradictions,proto3" json:"contradictions,omitempty"`
+	// The cpu_perf to set to use the ratio: the ratio in the unit of the table; absent if there
+	// is no ratio.
+	CpuPerf       *float64 `protobuf:"fixed64,13,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProductionSuggestion) Reset() {
+	*x = ProductionSuggestion{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProductionSuggestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProductionSuggestion) ProtoMessage() {}
+
+func (x *ProductionSuggestion) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProductionSuggestion.ProtoReflect.Descriptor instead.
+func (*ProductionSuggestion) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ProductionSuggestion) GetRatio() float64 {
+	if x != nil && x.Ratio != nil {
+		return *x.Ratio
+	}
+	return 0
+}
+
+func (x *ProductionSuggestion) GetInterval() *RatioInterval {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetNextInterval() *RatioInterval {
+	if x != nil {
+		return x.NextInterval
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetWorkloads() int64 {
+	if x != nil {
+		return x.Workloads
+	}
+	return 0
+}
+
+func (x *ProductionSuggestion) GetNodes() int64 {
+	if x != nil {
+		return x.Nodes
+	}
+	return 0
+}
+
+func (x *ProductionSuggestion) GetHours() int64 {
+	if x != nil {
+		return x.Hours
+	}
+	return 0
+}
+
+func (x *ProductionSuggestion) GetHeldWorkloads() map[string]int64 {
+	if x != nil {
+		return x.HeldWorkloads
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetHolds() []*SuggestionHold {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetMode() BenchmarkMode {
+	if x != nil {
+		return x.Mode
+	}
+	return BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED
+}
+
+func (x *ProductionSuggestion) GetProgress() *SuggestionProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetEvaluationTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EvaluationTime
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetContradictions() []*RatioContradiction {
+	if x != nil {
+		return x.Contradictions
+	}
+	return nil
+}
+
+func (x *ProductionSuggestion) GetCpuPerf() float64 {
+	if x != nil && x.CpuPerf != nil {
+		return *x.CpuPerf
+	}
+	return 0
+}
+
+// A ratio that production contradicts.
+type RatioContradiction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The source that has the ratio, for example "configmap".
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// How many times as fast as the baseline the node type is, according to the source.
+	Ratio         float64 `protobuf:"fixed64,2,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatioContradiction) Reset() {
+	*x = RatioContradiction{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatioContradiction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatioContradiction) ProtoMessage() {}
+
+func (x *RatioContradiction) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatioContradiction.ProtoReflect.Descriptor instead.
+func (*RatioContradiction) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *RatioContradiction) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *RatioContradiction) GetRatio() float64 {
+	if x != nil {
+		return x.Ratio
+	}
+	return 0
+}
+
 // The ratios for machines whose threads share cores. They are equal if neither the node
 // type nor the baseline has such threads.
 type SuggestionEnds struct {
@@ -1830,7 +2053,7 @@ type SuggestionEnds struct {
 
 func (x *SuggestionEnds) Reset() {
 	*x = SuggestionEnds{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2065,7 @@ func (x *SuggestionEnds) String() string {
 func (*SuggestionEnds) ProtoMessage() {}
 
 func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[18]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2078,7 @@ func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionEnds.ProtoReflect.Descriptor instead.
 func (*SuggestionEnds) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{18}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SuggestionEnds) GetOneThread() float64 {
@@ -1887,7 +2110,7 @@ type RatioInterval struct {
 
 func (x *RatioInterval) Reset() {
 	*x = RatioInterval{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1899,7 +2122,7 @@ func (x *RatioInterval) String() string {
 func (*RatioInterval) ProtoMessage() {}
 
 func (x *RatioInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1912,7 +2135,7 @@ func (x *RatioInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
 func (*RatioInterval) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RatioInterval) GetLow() float64 {
@@ -1949,7 +2172,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1961,7 +2184,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1974,7 +2197,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -2016,7 +2239,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2251,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2264,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -2116,7 +2339,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2351,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +2364,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -2165,7 +2388,7 @@ func (x *SuggestionModel) GetMachines() int64 {
 	return 0
 }
 
-// How the benchmark source follows a suggestion.
+// How a source follows a suggestion.
 type SuggestionProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ratio to the baseline that the source has now; absent if it has none.
@@ -2186,7 +2409,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2421,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2434,7 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
@@ -2401,7 +2624,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x17ListSuggestionsResponse\x12@\n" +
 	"\vsuggestions\x18\x01 \x03(\v2\x1e.workloadresizer.v1.SuggestionR\vsuggestions\x12,\n" +
 	"\x12baseline_node_type\x18\x02 \x01(\tR\x10baselineNodeType\x12&\n" +
-	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\x86\a\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\"\xd0\a\n" +
 	"\n" +
 	"Suggestion\x12\x1b\n" +
 	"\tnode_type\x18\x01 \x01(\tR\bnodeType\x12,\n" +
@@ -2426,10 +2649,36 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"newestTime\x125\n" +
 	"\x04mode\x18\x10 \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
 	"\bprogress\x18\x11 \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\x126\n" +
-	"\x04ends\x18\x12 \x01(\v2\".workloadresizer.v1.SuggestionEndsR\x04endsB\b\n" +
+	"\x04ends\x18\x12 \x01(\v2\".workloadresizer.v1.SuggestionEndsR\x04ends\x12H\n" +
+	"\n" +
+	"production\x18\x13 \x01(\v2(.workloadresizer.v1.ProductionSuggestionR\n" +
+	"productionB\b\n" +
 	"\x06_ratioB\v\n" +
 	"\t_cpu_perfB\x0e\n" +
-	"\f_memory_perf\"P\n" +
+	"\f_memory_perf\"\xa9\x06\n" +
+	"\x14ProductionSuggestion\x12\x19\n" +
+	"\x05ratio\x18\x01 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12=\n" +
+	"\binterval\x18\x02 \x01(\v2!.workloadresizer.v1.RatioIntervalR\binterval\x12F\n" +
+	"\rnext_interval\x18\x03 \x01(\v2!.workloadresizer.v1.RatioIntervalR\fnextInterval\x12\x1c\n" +
+	"\tworkloads\x18\x04 \x01(\x03R\tworkloads\x12\x14\n" +
+	"\x05nodes\x18\x05 \x01(\x03R\x05nodes\x12\x14\n" +
+	"\x05hours\x18\x06 \x01(\x03R\x05hours\x12b\n" +
+	"\x0eheld_workloads\x18\a \x03(\v2;.workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntryR\rheldWorkloads\x128\n" +
+	"\x05holds\x18\b \x03(\v2\".workloadresizer.v1.SuggestionHoldR\x05holds\x125\n" +
+	"\x04mode\x18\t \x01(\x0e2!.workloadresizer.v1.BenchmarkModeR\x04mode\x12B\n" +
+	"\bprogress\x18\n" +
+	" \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\x12C\n" +
+	"\x0fevaluation_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x0eevaluationTime\x12N\n" +
+	"\x0econtradictions\x18\f \x03(\v2&.workloadresizer.v1.RatioContradictionR\x0econtradictions\x12\x1e\n" +
+	"\bcpu_perf\x18\r \x01(\x01H\x01R\acpuPerf\x88\x01\x01\x1a@\n" +
+	"\x12HeldWorkloadsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01B\b\n" +
+	"\x06_ratioB\v\n" +
+	"\t_cpu_perf\"B\n" +
+	"\x12RatioContradiction\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x14\n" +
+	"\x05ratio\x18\x02 \x01(\x01R\x05ratio\"P\n" +
 	"\x0eSuggestionEnds\x12\x1d\n" +
 	"\n" +
 	"one_thread\x18\x01 \x01(\x01R\toneThread\x12\x1f\n" +
@@ -2498,7 +2747,7 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(SampleErrorCode)(0),             // 0: workloadresizer.v1.SampleErrorCode
 	(BenchmarkMode)(0),               // 1: workloadresizer.v1.BenchmarkMode
@@ -2520,65 +2769,77 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*ListSuggestionsRequest)(nil),   // 17: workloadresizer.v1.ListSuggestionsRequest
 	(*ListSuggestionsResponse)(nil),  // 18: workloadresizer.v1.ListSuggestionsResponse
 	(*Suggestion)(nil),               // 19: workloadresizer.v1.Suggestion
-	(*SuggestionEnds)(nil),           // 20: workloadresizer.v1.SuggestionEnds
-	(*RatioInterval)(nil),            // 21: workloadresizer.v1.RatioInterval
-	(*SuggestionHold)(nil),           // 22: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),           // 23: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),          // 24: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),       // 25: workloadresizer.v1.SuggestionProgress
-	nil,                              // 26: workloadresizer.v1.Feed.ReasonsEntry
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 28: google.protobuf.Duration
-	(*Impact)(nil),                   // 29: workloadresizer.v1.Impact
-	(*Ratio)(nil),                    // 30: workloadresizer.v1.Ratio
+	(*ProductionSuggestion)(nil),     // 20: workloadresizer.v1.ProductionSuggestion
+	(*RatioContradiction)(nil),       // 21: workloadresizer.v1.RatioContradiction
+	(*SuggestionEnds)(nil),           // 22: workloadresizer.v1.SuggestionEnds
+	(*RatioInterval)(nil),            // 23: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),           // 24: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),           // 25: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),          // 26: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),       // 27: workloadresizer.v1.SuggestionProgress
+	nil,                              // 28: workloadresizer.v1.Feed.ReasonsEntry
+	nil,                              // 29: workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
+	(*timestamppb.Timestamp)(nil),    // 30: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 31: google.protobuf.Duration
+	(*Impact)(nil),                   // 32: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 33: workloadresizer.v1.Ratio
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	27, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	30, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	27, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
-	28, // 5: workloadresizer.v1.ClaimMeasurementResponse.remaining_duration:type_name -> google.protobuf.Duration
+	30, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
+	31, // 5: workloadresizer.v1.ClaimMeasurementResponse.remaining_duration:type_name -> google.protobuf.Duration
 	10, // 6: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	27, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	27, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	30, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	30, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
 	13, // 9: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	27, // 10: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	27, // 11: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	30, // 10: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	30, // 11: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
 	14, // 12: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	26, // 13: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	28, // 13: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
 	19, // 14: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	29, // 15: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	32, // 15: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
 	19, // 16: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	21, // 17: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	30, // 18: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	22, // 19: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	23, // 20: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	24, // 21: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	27, // 22: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	27, // 23: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	23, // 17: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	33, // 18: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	24, // 19: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	25, // 20: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	26, // 21: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	30, // 22: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	30, // 23: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
 	1,  // 24: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	25, // 25: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	20, // 26: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
-	27, // 27: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	27, // 28: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 29: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 30: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 31: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 32: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 33: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 34: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 35: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 36: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 37: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 38: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 39: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 40: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	35, // [35:41] is the sub-list for method output_type
-	29, // [29:35] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	27, // 25: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	22, // 26: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
+	20, // 27: workloadresizer.v1.Suggestion.production:type_name -> workloadresizer.v1.ProductionSuggestion
+	23, // 28: workloadresizer.v1.ProductionSuggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	23, // 29: workloadresizer.v1.ProductionSuggestion.next_interval:type_name -> workloadresizer.v1.RatioInterval
+	29, // 30: workloadresizer.v1.ProductionSuggestion.held_workloads:type_name -> workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
+	24, // 31: workloadresizer.v1.ProductionSuggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	1,  // 32: workloadresizer.v1.ProductionSuggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
+	27, // 33: workloadresizer.v1.ProductionSuggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	30, // 34: workloadresizer.v1.ProductionSuggestion.evaluation_time:type_name -> google.protobuf.Timestamp
+	21, // 35: workloadresizer.v1.ProductionSuggestion.contradictions:type_name -> workloadresizer.v1.RatioContradiction
+	30, // 36: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	30, // 37: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 38: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 39: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 40: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 41: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 42: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 43: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 44: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 45: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 46: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 47: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 48: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 49: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	44, // [44:50] is the sub-list for method output_type
+	38, // [38:44] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2592,15 +2853,16 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	file_workloadresizer_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[22].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[23].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[18].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[24].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

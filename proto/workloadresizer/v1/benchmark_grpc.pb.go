@@ -31,8 +31,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Stores measurements of node types, and suggests ratios based on them. All methods
-// require the benchmark source and return:
+// Stores measurements of node types, and suggests ratios based on them and on production.
+// All methods require the benchmark source, or for suggestions one of benchmark and
+// production, and return:
 //
 //   - FAILED_PRECONDITION (reason BENCHMARKS_DISABLED): the server does not use that
 //     source.
@@ -91,9 +92,10 @@ type BenchmarkServiceClient interface {
 	//
 	// Errors:
 	//
-	// - NOT_FOUND (reason NO_SUGGESTION): no benchmark covers the node type.
-	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
-	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
+	//   - NOT_FOUND (reason NO_SUGGESTION): neither benchmarks nor production cover the node
+	//     type.
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	GetSuggestion(ctx context.Context, in *GetSuggestionRequest, opts ...grpc.CallOption) (*GetSuggestionResponse, error)
 	// Returns the suggestions for all node types, without their impact on pods.
 	//
@@ -178,8 +180,9 @@ func (c *benchmarkServiceClient) ListSuggestions(ctx context.Context, in *ListSu
 // All implementations must embed UnimplementedBenchmarkServiceServer
 // for forward compatibility.
 //
-// Stores measurements of node types, and suggests ratios based on them. All methods
-// require the benchmark source and return:
+// Stores measurements of node types, and suggests ratios based on them and on production.
+// All methods require the benchmark source, or for suggestions one of benchmark and
+// production, and return:
 //
 //   - FAILED_PRECONDITION (reason BENCHMARKS_DISABLED): the server does not use that
 //     source.
@@ -238,9 +241,10 @@ type BenchmarkServiceServer interface {
 	//
 	// Errors:
 	//
-	// - NOT_FOUND (reason NO_SUGGESTION): no benchmark covers the node type.
-	// - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
-	// - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
+	//   - NOT_FOUND (reason NO_SUGGESTION): neither benchmarks nor production cover the node
+	//     type.
+	//   - UNAVAILABLE (reason RATIOS_NOT_READY): no baseline is known yet.
+	//   - UNAVAILABLE (reason CACHE_NOT_READY): the server has not read the pods yet.
 	GetSuggestion(context.Context, *GetSuggestionRequest) (*GetSuggestionResponse, error)
 	// Returns the suggestions for all node types, without their impact on pods.
 	//

@@ -661,7 +661,7 @@ type Ratio struct {
 	// Where the ratio comes from.
 	Provenance *Provenance `protobuf:"bytes,7,opt,name=provenance,proto3" json:"provenance,omitempty"`
 	// The ratios that the sources have for this node type, in order of precedence. The
-	// first one is this ratio.
+	// first one is this ratio. Observed ones come last.
 	Candidates []*RatioCandidate `protobuf:"bytes,8,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// Identifies what this message says: the ratio, its factors, what each source has, and
 	// the override. A change with ratio_etag fails if any of them has changed. Empty in
@@ -792,7 +792,10 @@ type RatioCandidate struct {
 	// The memory performance.
 	MemoryPerf float64 `protobuf:"fixed64,2,opt,name=memory_perf,json=memoryPerf,proto3" json:"memory_perf,omitempty"`
 	// The source, and where the source got the ratio.
-	Provenance    *Provenance `protobuf:"bytes,3,opt,name=provenance,proto3" json:"provenance,omitempty"`
+	Provenance *Provenance `protobuf:"bytes,3,opt,name=provenance,proto3" json:"provenance,omitempty"`
+	// Whether the source only shows the ratio. It then has no effect, and is not part of the
+	// etag.
+	Observed      bool `protobuf:"varint,4,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -846,6 +849,13 @@ func (x *RatioCandidate) GetProvenance() *Provenance {
 		return x.Provenance
 	}
 	return nil
+}
+
+func (x *RatioCandidate) GetObserved() bool {
+	if x != nil {
+		return x.Observed
+	}
+	return false
 }
 
 // Where a value comes from.
@@ -1305,14 +1315,15 @@ const file_workloadresizer_v1_ratio_proto_rawDesc = "" +
 	"\vexpire_time\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12 \n" +
-	"\vimplausible\x18\v \x01(\tR\vimplausible\"\x8c\x01\n" +
+	"\vimplausible\x18\v \x01(\tR\vimplausible\"\xa8\x01\n" +
 	"\x0eRatioCandidate\x12\x19\n" +
 	"\bcpu_perf\x18\x01 \x01(\x01R\acpuPerf\x12\x1f\n" +
 	"\vmemory_perf\x18\x02 \x01(\x01R\n" +
 	"memoryPerf\x12>\n" +
 	"\n" +
 	"provenance\x18\x03 \x01(\v2\x1e.workloadresizer.v1.ProvenanceR\n" +
-	"provenance\"\xb6\x01\n" +
+	"provenance\x12\x1a\n" +
+	"\bobserved\x18\x04 \x01(\bR\bobserved\"\xb6\x01\n" +
 	"\n" +
 	"Provenance\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12;\n" +

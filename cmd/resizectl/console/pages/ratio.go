@@ -83,6 +83,9 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 		}
 		v.Without = withoutOverride(r)
 		for i, candidate := range r.GetCandidates() {
+			if candidate.GetObserved() {
+				continue // Suggestions have it, with its interval.
+			}
 			v.Speeds = append(v.Speeds, speed{
 				Name: segments(print.Provenance(candidate.GetProvenance())), Used: i == 0 && r.GetImplausible() == "", value: candidate.GetCpuPerf() / baseline,
 			})
@@ -98,6 +101,9 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 		}
 		if s.GetRatio() > 0 {
 			v.Speeds = append(v.Speeds, speed{Name: segments("suggested by benchmarks"), value: s.GetRatio(), interval: s.GetInterval()})
+		}
+		if p := s.GetProduction(); p.GetRatio() > 0 {
+			v.Speeds = append(v.Speeds, speed{Name: segments("shown by production"), value: p.GetRatio(), interval: p.GetInterval()})
 		}
 		for _, p := range s.GetParts() {
 			v.Speeds = append(v.Speeds, speed{Name: segments("benchmark " + print.OneLine(p.GetBenchmark())), value: p.GetRatio()})

@@ -159,7 +159,7 @@ const asks = `#!/bin/sh
 printf 'Password: ' > /dev/tty
 read -r password < /dev/tty
 [ "$password" = secret ] || exit 1
-printf '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "%s", "expirationTimestamp": "%s"}}' "$(cat TOKEN)" "$(date -u -d '+8 seconds' +%Y-%m-%dT%H:%M:%SZ)"
+printf '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "%s", "expirationTimestamp": "%s"}}' "$(cat TOKEN)" "$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)"
 `
 
 // plugin uses a credential plugin that asks in the terminal, at the start and again when the credential has expired. The page says then

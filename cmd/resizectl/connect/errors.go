@@ -29,7 +29,8 @@ func (c *Connection) explain(err error) error {
 			c.where(), print.CountOf(int64(broken.Received), "pod"), MessageOf(broken.Err))
 	case client.IsUnreachable(err):
 		cause := dialCause(MessageOf(err))
-		return fmt.Errorf("no workload-resizer server answers at %s: %s; %s", c.where(), cause, c.remedy(cause))
+		// While a plugin asks, calls fail because of the connection before.
+		return fmt.Errorf("no workload-resizer server answers at %s: %s; %s%s", c.where(), cause, c.remedy(cause), c.mayAsk())
 	case status.Code(err) == codes.Unauthenticated:
 		return fmt.Errorf("%s cannot authenticate you: %s; %s", c.where(), MessageOf(err), c.identityHint())
 	case status.Code(err) == codes.Unimplemented && client.Reason(err) == "":

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/workload-resizer/workload-resizer/reconciler/compare"
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	"github.com/workload-resizer/workload-resizer/usage"
@@ -103,12 +104,14 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 	if len(o.usage.sources) == 0 {
 		return nil, nil, nil
 	}
-	u := &demand.Usage{JobLabel: o.usage.jobLabel}
-	if !o.dryRun {
+	u := &demand.Usage{JobLabel: o.usage.jobLabel, Comparisons: compare.New()}
+	if o.dryRun {
+		u.Comparisons.Read(nil) // Nothing is stored.
+	} else {
 		u.Keeper = checkpoint.New(checkpoint.Config{
 			Client: clients.usage.CoreV1(), Namespace: o.configNamespace, Prefix: o.names().UsagePrefix,
 			Labels:       map[string]string{"app.kubernetes.io/name": "workload-resizer"},
-			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: decisionClock,
+			FieldManager: contract.FieldManager, Interval: checkpoint.Interval, Clock: decisionClock, Companion: u.Comparisons,
 		})
 	}
 	var pushed *push.Source

@@ -4,10 +4,16 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+	"github.com/workload-resizer/workload-resizer/reconciler/compare"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/usage"
+	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
 )
 
@@ -52,6 +58,7 @@ func (e existing) Read(ctx context.Context, since, until time.Time, observe func
 		}
 		if p != nil {
 			e.demands.signal(p, &sample)
+			e.demands.compare(p, &sample)
 		}
 		observe(sample)
 	})
@@ -77,4 +84,54 @@ func mayHave(p *pod.Pod, sample *usage.Sample) bool {
 		}
 	}
 	return false
+}
+
+// compare adds a sample to what its container used in the current hour.
+func (d *Demands) compare(p *pod.Pod, sample *usage.Sample) {
+	if d.Comparisons == nil || sample.Resource != history.CPU {
+		return
+	}
+	if sample.UID == "" && sample.At.Add(-sample.Length).Before(p.CreatedAt()) {
+		return // It may be of an earlier pod with the name, as in a StatefulSet.
+	}
+	s := compare.Sample{At: sample.At, Length: sample.Length, Millicores: sample.Usage}
+	switch {
+	case sample.Strain.Throttled.Known:
+		s.Throttled = float64(sample.Strain.Throttled.N)
+	case sample.Throttled:
+		s.Throttled = 1
+	}
+	d.Comparisons.Take(p, sample.Container, &s, d.Clock.Now())
+}
+
+// fold adds the hours that have ended to the evidence of how fast node types are.
+func (d *Demands) fold(table *ratios.Table) {
+	switch {
+	case d.Comparisons == nil:
+	case !d.Collects():
+		d.Comparisons.Drop()
+	default:
+		d.Comparisons.Fold(d.Clock.Now(), func() compare.Cluster {
+			return compare.Cluster{Pods: d.Cluster.Pods("").List(), WorkloadOf: d.keyOf, PlaceOf: func(node string) (compare.Place, bool) { return d.placeOf(node, table) }}
+		})
+	}
+}
+
+// keyOf returns the key of the workload of a pod in the evidence; false if its pods are not compared. Those of a DaemonSet do what their
+// nodes need, and those of a Job as much as they can: they share no load.
+func (d *Demands) keyOf(p *pod.Pod) (evidence.Key, bool) {
+	w, ok := d.workloadOf(p)
+	return compare.KeyOf(w.Namespace, w.Kind, w.Name), ok && w.Kind != "DaemonSet" && !w.ByRuns()
+}
+
+// placeOf returns what a node is, with its type by the globals; false if it is not known.
+func (d *Demands) placeOf(name string, table *ratios.Table) (is compare.Place, known bool) {
+	node := d.Cluster.NodeNamed(name)
+	if node == nil {
+		return is, false
+	}
+	match, _ := d.Planner.NodeTypes.Resolve(node.Labels, table.Knows)
+	is.NodeType, is.Zone, is.CPUs = match.NodeType, node.Labels[corev1.LabelTopologyZone], node.Status.Capacity.Cpu().AsApproximateFloat64()
+	is.CPUModel, _ = nodetype.Model(node.Labels)
+	return is, true
 }

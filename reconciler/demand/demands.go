@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
+	"github.com/workload-resizer/workload-resizer/reconciler/compare"
 	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
@@ -37,6 +38,8 @@ type Usage struct {
 	// Keeper stores what is known, and reads what other replicas have stored; nil keeps it in
 	// memory only.
 	Keeper *checkpoint.Keeper
+	// Comparisons collects what pods use per hour; nil collects nothing. The Keeper must store it.
+	Comparisons *compare.Comparisons
 	// JobLabel is the key of the label that names the workload of Jobs without an owner; empty for
 	// DefaultJobLabel.
 	JobLabel string
@@ -171,6 +174,7 @@ func (d *Demands) publish(ctx context.Context) {
 	s := d.take(table, d.survey.Load(), now)
 	d.survey.Store(s)
 	d.harms.take()
+	d.fold(table)
 	collects := d.Collects()
 	for _, p := range d.Cluster.Pods("").List() {
 		d.countHarm(ctx, p, now)

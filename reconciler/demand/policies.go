@@ -118,7 +118,7 @@ func (p *policies) settle(workloads map[usage.Workload]*facts) {
 		}
 	}
 	for to, a := range p.on {
-		slices.SortFunc(a.workloads, compare)
+		slices.SortFunc(a.workloads, byName)
 		if len(a.workloads) == 0 {
 			// The target may have a history without having pods.
 			a.workloads = append(a.workloads, usage.Workload{Namespace: to.namespace, Kind: to.Kind, Name: to.Name})

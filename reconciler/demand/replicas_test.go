@@ -3,13 +3,21 @@ package demand
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/compare"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
@@ -32,12 +40,13 @@ func newReplica(t *testing.T, namespace *localcluster.Namespace, leads bool) *re
 // runReplica is like newReplica, but the replica does what run does.
 func runReplica(t *testing.T, namespace *localcluster.Namespace, leads bool, run func(context.Context, *fixture)) *replica {
 	t.Helper()
-	f := newFixture(t, clustertest.Published())
-	f.leads = leads
+	f := newFixture(t, clustertest.Published(), sinceYesterday)
+	f.twice(t)
+	f.leads, f.Comparisons = leads, compare.New()
 	f.Keeper = checkpoint.New(checkpoint.Config{
 		Client: kubernetes.NewForConfigOrDie(namespace.Config()).CoreV1(), Namespace: namespace.Name, Prefix: "usage-",
 		Labels: map[string]string{"app.kubernetes.io/name": "workload-resizer"}, FieldManager: "workload-resizer",
-		Interval: time.Second, Clock: clock.RealClock{},
+		Interval: time.Second, Clock: clock.RealClock{}, Companion: f.Comparisons,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -48,6 +57,87 @@ func runReplica(t *testing.T, namespace *localcluster.Namespace, leads bool, run
 	r := &replica{fixture: f, stop: func() { cancel(); <-ended }}
 	t.Cleanup(r.stop)
 	return r
+}
+
+// sinceYesterday makes a pod have been ready for a day.
+func sinceYesterday(p *corev1.Pod) {
+	at := metav1.NewTime(podtest.Start.Add(-24 * time.Hour))
+	p.Status.StartTime = &at
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", Ready: true}}
+}
+
+// twice runs each pod of a fixture on two nodes of its type, in one zone.
+func (f *fixture) twice(t *testing.T) {
+	t.Helper()
+	var pods []*pod.Pod
+	var nodes []*corev1.Node
+	for _, p := range f.source.pods {
+		again := p.DeepCopy()
+		clustertest.Named("shop", p.Name+"-2", p.Spec.NodeName+"-2")(again)
+		pods, f.source.pods = append(pods, pod.From(again)), append(f.source.pods, again)
+		f.source.cpu[again.Name] = f.source.cpu[p.Name]
+		for _, name := range []string{p.Spec.NodeName, again.Spec.NodeName} {
+			n := clustertest.Node(name, map[string]string{"a": "n2d", "b": "n4"}[p.Spec.NodeName], "8")
+			n.Labels[corev1.LabelTopologyZone], n.Labels[nodetype.LabelOwnCPUModel] = "europe-west1-b", "milan"
+			n.Status.Capacity = n.Status.Allocatable
+			nodes = append(nodes, n)
+		}
+	}
+	if err := f.of.Know(pods, nodes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differs returns by how much n4 differs from n2d in the evidence of a replica, and whether that is known.
+func (r *replica) differs() (by float64, known bool) {
+	e, _ := r.Comparisons.Evidence()
+	w := e.Workloads[compare.KeyOf("shop", "Deployment", "web")]
+	if w == nil || len(w.Cells) != 1 || len(e.Nodes) != 4 {
+		return 0, false
+	}
+	by = w.Cells[0].Like.Mean
+	if e.Types[w.Cells[0].A] == "n4" {
+		by = -by
+	}
+	return by, true
+}
+
+// TestEvidence lets a leader compare what pods use in an hour: others, and the next leader, know what follows from that.
+func TestEvidence(t *testing.T) {
+	namespace := localcluster.NamespaceForTest(t)
+	first := newReplica(t, namespace, true)
+	localcluster.Eventually(t, "the first leader to know that nothing is stored", func() error { return first.Comparisons.Missing() })
+	for range 60 + 60 + 11 {
+		clustertest.Clock(first.of).Step(time.Minute)
+		first.round(t)
+	}
+	want, known := first.differs()
+	e, _ := first.Comparisons.Evidence()
+	if !known || math.Abs(want-math.Log(0.8)) > 1e-3 || !slices.Equal(e.Models, []string{"milan"}) || !slices.Equal(e.Zones, []string{"europe-west1-b"}) {
+		t.Fatalf("n4 differs by %v (%t), models %v, zones %v", want, known, e.Models, e.Zones)
+	}
+	for name, leads := range map[string]bool{"another replica": false, "the next leader": true} {
+		r := newReplica(t, namespace, leads)
+		if err := r.Comparisons.Missing(); err == nil {
+			t.Errorf("%s knows everything before it has read anything", name)
+		}
+		localcluster.Eventually(t, name+" to know the evidence", func() error {
+			r.publish(t.Context())
+			if by, known := r.differs(); !known || math.Abs(by-want) > 1e-3 || r.Comparisons.Missing() != nil {
+				return fmt.Errorf("n4 differs by %v (%t), %w", by, known, r.Comparisons.Missing())
+			}
+			return nil
+		})
+	}
+	first.leads = false
+	first.publish(t.Context())
+	if n := first.Comparisons.Len(); n != 0 {
+		t.Errorf("who does not lead keeps %d containers", n)
+	}
+	if _, known := first.differs(); !known {
+		t.Error("who does not lead has lost the evidence")
+	}
 }
 
 // awaits waits until a replica needs what another one does.
@@ -95,7 +185,7 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("the new leader continues at %v, the first one was at %v", read, first.Sources()[0].Read)
 	}
 	second.round(t)
-	if s := second.Sources()[0]; s.Rejected != 0 || s.Counted > 4 {
+	if s := second.Sources()[0]; s.Rejected != 0 || s.Counted > 8 {
 		t.Errorf("counted again: %+v", s)
 	}
 	if before, after := first.target(t, ""), second.target(t, ""); before != after {
@@ -115,4 +205,21 @@ func showsWhatItReads(t *testing.T, namespace *localcluster.Namespace, want *usa
 		}
 		return nil
 	})
+}
+
+// TestCompared checks which pods are compared with others of their workload.
+func TestCompared(t *testing.T) {
+	f := newFixture(t, clustertest.Published())
+	for kind, want := range map[string]bool{"ReplicaSet": true, "StatefulSet": true, "DaemonSet": false, "Job": false} {
+		p := podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) {
+			p.Labels = map[string]string{DefaultJobLabel: "import"}
+			p.OwnerReferences[0].Kind, p.OwnerReferences[0].Name = kind, "import"
+		})
+		if key, compared := f.keyOf(pod.From(p)); compared != want || want && key != compare.KeyOf("default", kind, "import") {
+			t.Errorf("%s: %t, key %v", kind, compared, key)
+		}
+	}
+	if _, compared := f.keyOf(pod.From(podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }))); compared {
+		t.Error("a pod without a workload is compared")
+	}
 }

@@ -264,7 +264,7 @@ func most(a, b sizing.Amount) sizing.Amount {
 
 // compare orders items.
 func (i *Item) compare(o *Item) int {
-	return cmp.Or(i.Container.Compare(o.Container), cmp.Compare(i.Rule, o.Rule), compare(i.Of, o.Of))
+	return cmp.Or(i.Container.Compare(o.Container), cmp.Compare(i.Rule, o.Rule), byName(i.Of, o.Of))
 }
 
 // amounts returns the requests of a container.

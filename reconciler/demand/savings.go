@@ -210,7 +210,7 @@ func CompareSavers(a, b usage.Workload) int {
 	if a.Namespace == b.Namespace && (a.Kind == "") != (b.Kind == "") {
 		return cmp.Compare(b.Kind, a.Kind)
 	}
-	return compare(a, b)
+	return byName(a, b)
 }
 
 // savingsOf returns the savings of one pod, given the workload that it counts for.

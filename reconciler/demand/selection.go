@@ -132,11 +132,11 @@ func (d *Demands) PodsOf(of usage.Workload) Pods {
 			found.CountFor = append(found.CountFor, w)
 		}
 	}
-	slices.SortFunc(found.CountFor, compare)
+	slices.SortFunc(found.CountFor, byName)
 	return found
 }
 
-// compare orders workloads.
-func compare(a, b usage.Workload) int {
+// byName orders workloads.
+func byName(a, b usage.Workload) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 }

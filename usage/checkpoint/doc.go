@@ -14,6 +14,8 @@
 // The trends of the workloads of a shard are next to it, under a key of their own. Nothing that is wrong with them is wrong with the
 // history: they get the room that it leaves, and are left out where they cannot be read. If they need more room, there are more shards.
 //
+// A Companion is next to it in the same way: the evidence of how fast node types are, of which this package knows only bytes and hashes.
+//
 // A reader never takes much more memory than the number of bytes that it reads.
 //
 // A ConfigMap that cannot be read, because of damage or a later version, is never changed. Its shard

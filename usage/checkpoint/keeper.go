@@ -14,7 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage"
 )
 
-// Config configures a Keeper. All fields must be set.
+// Config configures a Keeper. All fields must be set, except Companion.
 type Config struct {
 	// Client must be allowed to get, create, patch and delete the ConfigMaps of Names.
 	Client    corev1client.ConfigMapsGetter
@@ -27,6 +27,8 @@ type Config struct {
 	// Interval is how often each shard is written if it has changed.
 	Interval time.Duration
 	Clock    clock.WithTicker
+	// Companion is stored with the history.
+	Companion Companion
 }
 
 const (
@@ -101,11 +103,16 @@ type stored struct {
 	// cannot be read.
 	trends    trends
 	trendsErr error
+	// companion is what is stored of Config.Companion.
+	companion companion
 	// current is when the content was last known to equal the leader's.
 	current time.Time
 	// err is why it cannot be read. Then only what identifies the ConfigMap is known.
 	err error
 }
+
+// bytes returns the size of a ConfigMap.
+func (c *stored) bytes() int { return c.size + c.trends.size + c.companion.size }
 
 // New returns a keeper that has read nothing.
 func New(config Config) *Keeper {
@@ -211,9 +218,10 @@ func (k *Keeper) setCaughtUp(caughtUp bool) {
 
 func (k *Keeper) report(err error) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.trouble = err
 	k.hasRead = k.hasRead || err == nil
+	k.mu.Unlock()
+	k.tellCompanion()
 }
 
 // Status is the state of a Keeper.
@@ -231,7 +239,7 @@ type Shard struct {
 	Name string
 	// Stored is when it was written, or when the leader last saw that nothing had changed.
 	Stored time.Time
-	// Bytes is its size, with trends, and Containers the number of containers.
+	// Bytes is its size, with trends and Config.Companion, and Containers the number of containers.
 	Bytes, Containers int
 	// Err is why it cannot be read, or nil.
 	Err error
@@ -248,8 +256,8 @@ func (k *Keeper) Status() Status {
 		if c == nil {
 			continue
 		}
-		errs = append(errs, c.err, c.trendsFault(k.config.Namespace))
-		s.Shards = append(s.Shards, Shard{Name: c.name, Stored: c.current, Bytes: c.size + c.trends.size, Containers: c.containers, Err: c.err})
+		errs = append(errs, c.err, c.trendsFault(k.config.Namespace), k.companionFault(c))
+		s.Shards = append(s.Shards, Shard{Name: c.name, Stored: c.current, Bytes: c.bytes(), Containers: c.containers, Err: c.err})
 		if c.err == nil && (s.Stored.IsZero() || c.current.Before(s.Stored)) {
 			s.Stored = c.current
 		}

@@ -78,6 +78,7 @@ func (k *Keeper) read(cm *corev1.ConfigMap) (*stored, *usage.State) {
 	}
 	c.header, c.progress, c.unknown, c.sum, c.containers, c.current = header, content.progress, content.unknown, sum, len(content.forms), header.written
 	state.Trends, state.About = k.readTrends(c, cm.BinaryData[trendsKey]), header.about
+	c.companion = k.readCompanion(cm.BinaryData)
 	if now := k.config.Clock.Now(); c.current.After(now) {
 		c.current = now // The clock of the replica that wrote it was ahead.
 	}
@@ -100,6 +101,7 @@ func (k *Keeper) take(store *usage.Store, found map[*stored]*usage.State, newest
 			if state.Trends != nil {
 				store.RestoreTrends(state.Trends, state.About)
 			}
+			k.restoreCompanion(c)
 			taken = true
 		}
 		if newest || later || c.err != nil {

@@ -211,12 +211,16 @@ func (t trends) known(before *stored) trends {
 	return t
 }
 
-// data returns the data of a ConfigMap with a shard and its trends.
-func data(shard []byte, t trends) map[string][]byte {
-	if t.bytes == nil {
-		return map[string][]byte{key: shard}
+// data returns the data of a ConfigMap with a shard and what is next to it.
+func (k *Keeper) data(shard []byte, t trends, with companion) map[string][]byte {
+	all := map[string][]byte{key: shard}
+	if t.bytes != nil {
+		all[trendsKey] = t.bytes
 	}
-	return map[string][]byte{key: shard, trendsKey: t.bytes}
+	if with.sealed != nil {
+		all[k.config.Companion.Name()] = with.sealed
+	}
+	return all
 }
 
 // leftOut returns an error if not all trends are stored.

@@ -80,7 +80,7 @@ func (k *Keeper) due(now time.Time) (index int, due bool) {
 
 // age is how old the content of a ConfigMap may become. The first history is stored soon.
 func (k *Keeper) age(c *stored) time.Duration {
-	if c.containers == 0 && c.trends.sum == (sum{}) {
+	if c.containers == 0 && c.trends.sum == (sum{}) && c.companion.sum == (sum{}) {
 		return k.config.Interval / 10
 	}
 	return k.config.Interval
@@ -135,7 +135,7 @@ func (k *Keeper) shrinks() bool {
 	size := 0
 	for index := range k.count {
 		_, c := k.target(index)
-		if size += c.size + c.trends.size; c.later() {
+		if size += c.bytes(); c.later() {
 			return false // They would be lost with their ConfigMap.
 		}
 	}
@@ -200,16 +200,20 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	if err != nil {
 		return k.failed(target, err)
 	}
-	leftOut := join(has.leftOut(k.config.Namespace, target), past.leftOut(k.config.Namespace, target))
+	with, err := k.packCompanion(h, k.roomiest-size-past.size)
+	if err != nil {
+		return k.failed(target, err)
+	}
+	leftOut := join(has.leftOut(k.config.Namespace, target), past.leftOut(k.config.Namespace, target), with.leftOut(k, target))
 	if same {
-		if known.trends.sum == past.sum {
+		if known.trends.sum == past.sum && known.companion.sum == with.sum {
 			return join(k.look(ctx, target), leftOut)
 		}
 		if b, err = k.packer.finish(h, limit); err != nil {
 			return k.failed(target, err)
 		}
 	}
-	cm := applycorev1.ConfigMap(target, k.config.Namespace).WithLabels(k.config.Labels).WithBinaryData(data(b, past))
+	cm := applycorev1.ConfigMap(target, k.config.Namespace).WithLabels(k.config.Labels).WithBinaryData(k.data(b, past, with))
 	// The API server refuses the write if another replica has written since. Where there was
 	// nothing, no version is right, so that it only creates.
 	cm.WithResourceVersion(absent)
@@ -230,7 +234,7 @@ func (k *Keeper) save(ctx context.Context, store *usage.Store, leading func() bo
 	k.last = h.written
 	k.know(&stored{
 		header: h, name: target, uid: written.UID, resourceVersion: written.ResourceVersion, progress: k.packed, unknown: k.unknownOf(h),
-		sum: sum, size: len(b), containers: has.containers, trends: past.known(known), trendsErr: known.laterErr(), current: now,
+		sum: sum, size: len(b), containers: has.containers, trends: past.known(known), trendsErr: known.laterErr(), companion: companion{sum: with.sum, size: with.size}, current: now,
 	})
 	return leftOut
 }

@@ -12,11 +12,16 @@
 //     is what two halves of the workloads see of them alike.
 //   - On nodes that others keep busy, work takes more CPU where threads share cores. By how much follows from replicas of
 //     one type, and differences between types and between nodes are corrected by it. So a ratio that is applied, and packs
-//     more replicas on fast nodes, does not change what is estimated.
-//   - Replicas with unlike sizes may do unlike shares of the work. Hours with unlike sizes count only if the workload's hours
-//     with like sizes show that they do not.
+//     more replicas on fast nodes, does not change what is estimated. Where it is not known how busy nodes are, they count as if they
+//     were as busy as others, and the intervals are wider.
+//   - Replicas with unlike sizes may do unlike shares of the work. Hours with unlike sizes count only if sizes do not matter to the
+//     workload. Its own hours with like sizes show it, or those of other workloads if sizes matter to few of them. Workloads that
+//     look as if they pulled their work teach nothing about it.
+//   - Where the work of replicas is known, it does not matter how it is shared: such workloads are not held back for that. Days
+//     on different types are as certain as moves between them agree.
 //
-// All types are solved together: if n4 is compared with n2d and n2d with e2, then n4 is compared with e2.
+// All types are solved together: if n4 is compared with n2d and n2d with e2, then n4 is compared with e2. Types that nothing
+// connects with the baseline have no ratio, and do not count.
 //
 // Two questions have different answers. The mean of this cluster's workloads, weighted by the cores that they
 // use on a type, is what its ratio for the whole cluster should be; the more workloads are measured, the more certain it is. The next workload differs
@@ -24,7 +29,8 @@
 //
 // Usage cannot tell a slow node from one that is given less work. Workloads whose differences are smaller than those of
 // others, or change with load, are classified by a mixture model, and count by the probability that they do
-// not mislead. The others are held back with a reason.
+// not mislead. The others are held back with a reason. So are ratios of types whose CPU models differ: within a zone, where their
+// nodes are compared, or between zones.
 //
 // It must not know clocks, pods, where evidence is stored or which ratios are in effect.
 package estimate

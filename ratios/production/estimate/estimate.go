@@ -12,6 +12,12 @@ import (
 // Interval is a ratio with its confidence interval.
 type Interval struct{ Ratio, Low, High float64 }
 
+// finite reports whether an interval is one: evidence that was damaged may have numbers beyond all bounds.
+func (i Interval) finite() bool {
+	const beyond = 1e6
+	return i.Low > 1/beyond && i.Low <= i.Ratio && i.Ratio <= i.High && i.High < beyond
+}
+
 // half returns the half-width of the interval, as a fraction of the ratio.
 func (i Interval) half() float64 { return math.Sqrt(i.High/i.Low) - 1 }
 
@@ -21,7 +27,7 @@ type Type struct {
 	// Cluster is the ratio for the mean of this cluster's workloads, weighted by the cores that they use on
 	// the type, and Population
 	// the one for the mean of workloads like these. Next is the interval for a workload that was not measured.
-	// They are 0 if no workload compares the type with the baseline.
+	// They are 0 if no workload compares the type with the baseline, or if nothing follows from the comparison.
 	Cluster, Population, Next Interval
 	// Workloads is how many workloads that count ran on the type, Nodes on how many nodes, and Hours for how many hours
 	// of the upper half of their load together.
@@ -51,52 +57,76 @@ type Result struct {
 	Between, Nodes float64
 }
 
-// Estimate compares all node types with the baseline.
+// Estimate compares all node types with the baseline. It only reads the evidence; who adds to it meanwhile passes a Clone.
 func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
-	base := slices.Index(e.Types, baseline)
-	if base < 0 {
-		return Result{}
-	}
+	base, latest := slices.Index(e.Types, baseline), latestOf(e)
 	// How slow busy nodes are tells how nodes differ apart from that, and the other way round.
 	slow := make([]slowdown, len(e.Types))
 	var nodes nodes
 	for range 3 {
-		nodes = nodesOf(e, slow, &s)
+		nodes = nodesOf(e, slow, latest, &s)
 		slow = slowdowns(e, &nodes)
 	}
-	all := workloads(e, slow, &s)
+	busy := busyOf(e, latest)
+	all := workloads(e, slow, &busy, latest, &s)
 	m := fit(all, len(e.Types), base, &s)
+	// Each fit shows which workloads can teach whether sizes matter: first those with hours with like sizes, and then those that show
+	// by themselves that their other hours count.
+	for range 2 {
+		m.teach()
+		if !merge(all) {
+			break
+		}
+		recheck(all, &s)
+		m = fit(all, len(e.Types), base, &s)
+	}
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {
-		result.Workloads = append(result.Workloads, Workload{all[i].key, all[i].held, all[i].honest})
+		w := &all[i]
+		if w.held == "" {
+			w.held = w.judged
+		}
+		result.Workloads = append(result.Workloads, Workload{w.key, w.held, w.honest})
 	}
-	busy := busyOf(e)
+	zones := zonesOf(e, base, latest)
 	for t, name := range e.Types {
 		if t == base {
 			continue
 		}
 		x := Type{NodeType: name, Nodes: nodes.kinds[t].count, Held: heldOn(all, t)}
-		for i := range m.workloads {
-			o := &m.workloads[i]
-			if o.w.held == "" && slices.Contains(o.types, t) {
-				x.Workloads++
-				for _, p := range o.w.pairs {
-					if p.a == t || p.b == t {
-						x.Hours += p.hours
-					}
-				}
+		m.count(&x, t)
+		k := known{of: nodes.kinds[t], zones: zones[t]}
+		if base >= 0 && m.connected[t] {
+			shared := nodes.variance * (k.of.shares + nodes.kinds[base].shares)
+			m.intervals(&x, t, all, shared+busy.uncertain(t, slow)+busy.uncertain(base, slow), nodes.freedom, &s)
+			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
+				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
 			}
+			k.base = nodes.kinds[base]
+			k.unknown = 1 - min(busy.kinds[t].known, busy.kinds[base].known)
+			k.unknownHalf = student.Quantile(s.Confidence, nodes.freedom) * math.Sqrt(busy.unknown(t, slow)+busy.unknown(base, slow))
 		}
-		if m.connected[t] {
-			shared := nodes.variance * (nodes.kinds[t].shares + nodes.kinds[base].shares)
-			shared += slow[t].variance*busy[t]*busy[t] + slow[base].variance*busy[base]*busy[base]
-			m.intervals(&x, t, all, shared, nodes.freedom, &s)
-		}
-		x.Doubts = doubts(&x, nodes.kinds[t], nodes.kinds[base], &s)
+		x.Doubts = doubts(&x, &k, &s)
 		result.Types = append(result.Types, x)
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
 	return result
+}
+
+// count fills how many workloads that count ran on a type, and for how long.
+func (m *model) count(x *Type, t int) {
+	for i := range m.workloads {
+		o := &m.workloads[i]
+		if o.w.held != "" || !slices.Contains(o.types, t) {
+			continue
+		}
+		x.Workloads++
+		for _, p := range o.w.pairs {
+			if p.a == t || p.b == t {
+				x.Hours += p.hours
+			}
+		}
+	}
 }
 
 // heldOn returns how many workloads that ran on a type do not count, by reason.
@@ -124,24 +154,17 @@ func (m *model) intervals(x *Type, t int, all []workload, shared, sharedFreedom 
 	mean, variance := m.speed[t], 0.0
 	contrast := make([]float64, m.types)
 	contrast[t] = 1
-	counted := make(map[*workload]bool, len(m.workloads))
-	for i := range m.workloads {
-		o := &m.workloads[i]
-		counted[o.w] = true
-		part := o.w.cores[t] / cores
-		if part == 0 {
-			continue
-		}
-		deviation, v, falls := o.predict(m, t)
-		mean += part * deviation
-		variance += part * part * v
-		for k := range falls {
-			contrast[k] -= part * falls[k]
-		}
-	}
 	for i := range all {
-		if !counted[&all[i]] {
-			variance += all[i].cores[t] / cores * all[i].cores[t] / cores * m.between
+		w := &all[i]
+		part := w.cores[t] / max(cores, 1e-12)
+		switch {
+		case part == 0:
+		case w.place < 0:
+			variance += part * part * m.between
+		default:
+			deviation, v := m.workloads[w.place].predict(m, t, part, contrast)
+			mean += part * deviation
+			variance += part * part * v
 		}
 	}
 	contrast[m.base] = 0
@@ -154,26 +177,4 @@ func between(log, a, freeA, b, freeB float64, s *Settings) Interval {
 	free := (a + b) * (a + b) / (a*a/freeA + b*b/freeB)
 	half := student.Quantile(s.Confidence, free) * math.Sqrt(a+b)
 	return Interval{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
-}
-
-// busyOf returns, by type, how much busier its nodes are than the mean of all.
-func busyOf(e *evidence.Evidence) []float64 {
-	middle := busyMean(e)
-	sums, weights := make([]float64, len(e.Types)), make([]float64, len(e.Types))
-	for _, key := range sorted(e.Workloads) {
-		w := e.Workloads[key]
-		for i := range w.Cells {
-			c := &w.Cells[i]
-			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
-				for side, t := range [2]int{c.A, c.B} {
-					sums[t] += (x.Busy[side] - middle) * x.N
-					weights[t] += x.N
-				}
-			}
-		}
-	}
-	for t := range sums {
-		sums[t] /= max(weights[t], 1e-9)
-	}
-	return sums
 }

@@ -22,7 +22,7 @@ func chain(workloads int) *evidence.Evidence {
 	}
 	for i := range 60 {
 		h := evidence.Deviation{Weight: 100}
-		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Halves: [2]evidence.Deviation{h, h}}
+		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Compared: 200, Halves: [2]evidence.Deviation{h, h}}
 	}
 	return e
 }
@@ -59,6 +59,11 @@ func TestEstimate(t *testing.T) {
 	t.Run("holds workloads back that mislead", holdsWorkloadsBackThatMislead)
 	t.Run("holds back hours with unlike sizes if sizes matter", holdsBackHoursWithUnlikeSizesIfSizesMatter)
 	t.Run("corrects how busy nodes are", correctsHowBusyNodesAre)
+	t.Run("corrects how busy nodes are where few types know", correctsHowBusyNodesAreWhereFewTypesKnow)
+	t.Run("says that it is not known how busy nodes are", saysThatItIsNotKnownHowBusyNodesAre)
+	t.Run("judges CPU models by zone", judgesCPUModelsByZone)
+	t.Run("says that zones differ", saysThatZonesDiffer)
+	t.Run("counts nodes that were compared", countsNodesThatWereCompared)
 	t.Run("weights workloads by cores", weightsWorkloadsByCores)
 	t.Run("says the same each time", saysTheSameEachTime)
 	t.Run("accepts circles that were compared in different hours", acceptsCirclesThatWereComparedInDifferentHours)
@@ -106,7 +111,7 @@ func saysWhatIsMissing(t *testing.T) {
 			}
 		}, TooFewWorkloads},
 		{"CPU models that differ", func(e *evidence.Evidence) {
-			e.Models = []string{"milan", "rome"}
+			e.Models, e.Zones = []string{"milan", "rome"}, []string{"a"}
 			for i := 2; i < 60; i += 3 {
 				n := e.Nodes[evidence.Key(i)]
 				n.Model = i % 2
@@ -198,6 +203,7 @@ func holdsBackHoursWithUnlikeSizesIfSizesMatter(t *testing.T) {
 			c.Sizes = 1.5 * c.Like.Mean
 			c.Unlike = c.Like
 			c.Unlike.Mean += power * c.Sizes
+			c.Change = evidence.Change{Hours: 48, Mean: power * c.Sizes, Sizes: c.Sizes}
 			c.Spread = [2]float64{0.005, 0.005}
 		}
 		x := of(t, Estimate(e, "e2", Defaults()), "n4")
@@ -226,6 +232,131 @@ func correctsHowBusyNodesAre(t *testing.T) {
 	}
 	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); math.Abs(x.Cluster.Ratio-1.32) > 0.02 {
 		t.Errorf("%+v", x.Cluster)
+	}
+}
+
+func correctsHowBusyNodesAreWhereFewTypesKnow(t *testing.T) {
+	e := chain(200)
+	for i := range e.Slowdown {
+		e.Slowdown[i] = evidence.Slowdown{Squares: 1e4, Products: 0.3e4, Count: 1e6}
+	}
+	want := of(t, Estimate(e, "e2", Defaults()), "n2d")
+	for i, w := range e.Workloads {
+		c := &w.Cells[0]
+		c.Like.Busy = [2]float64{-1, -1}
+		if c.B == 2 { // The nodes of n4 are known, and some of them are busy.
+			c.Like.Busy[1] = [2]float64{0.4, 0.8}[i/2%2]
+			c.Like.Mean += 0.3 * (c.Like.Busy[1] - 0.6)
+		}
+	}
+	r := Estimate(e, "n2d", Defaults())
+	if x := of(t, r, "n4"); math.Abs(x.Cluster.Ratio-1.2) > 0.015 {
+		t.Errorf("%+v", x.Cluster)
+	}
+	if r.Between > 0.045 {
+		t.Errorf("workloads differ by %.3f: how busy their nodes are is not used", r.Between)
+	}
+	// Nodes of which nothing is known are not idle: their ratio does not change.
+	if got := of(t, Estimate(e, "e2", Defaults()), "n2d"); math.Abs(got.Cluster.Ratio/want.Cluster.Ratio-1) > 0.005 {
+		t.Errorf("%+v, want %+v", got.Cluster, want.Cluster)
+	}
+}
+
+func saysThatItIsNotKnownHowBusyNodesAre(t *testing.T) {
+	e := chain(200)
+	for i := range e.Slowdown {
+		e.Slowdown[i] = evidence.Slowdown{Squares: 1e4, Products: 0.3e4, Count: 1e6}
+	}
+	for _, w := range e.Workloads {
+		w.Cells[0].Like.Busy = [2]float64{-1, -1}
+	}
+	x := of(t, Estimate(e, "e2", Defaults()), "n4")
+	if !slices.Contains(codes(x), LoadUnknown) || x.Cluster.half() < 0.05 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// modeled lets the nodes of n4 have two CPU models, of which one is faster.
+func modeled(e *evidence.Evidence, zone func(i, model int) int, deviation func(zone, model int) float64) {
+	e.Models, e.Zones = []string{"milan", "rome"}, []string{"a", "b"}
+	for i := 2; i < 60; i += 3 {
+		n := e.Nodes[evidence.Key(i)]
+		n.Model = i % 2
+		n.Zone = zone(i, n.Model)
+		for h := range n.Halves {
+			n.Halves[h].Sum = deviation(n.Zone, n.Model) * n.Halves[h].Weight
+		}
+	}
+}
+
+func judgesCPUModelsByZone(t *testing.T) {
+	// In zone a, all nodes have the slow model. In zone b, nodes deviate from the mean of both models there.
+	e := chain(200)
+	modeled(e, func(i, model int) int {
+		if model == 1 || i < 30 {
+			return 1
+		}
+		return 0
+	}, func(zone, model int) float64 {
+		if zone == 0 {
+			return 0
+		}
+		return [2]float64{0.06, -0.06}[model]
+	})
+	x := of(t, Estimate(e, "e2", Defaults()), "n4")
+	if i := slices.Index(codes(x), ModelsDiffer); i < 0 || !strings.Contains(x.Doubts[i].Detail, `1.13 in zone "b"`) {
+		t.Errorf("%+v", x.Doubts)
+	}
+	// Models that are in different zones are not compared by how their nodes deviate from others of their zones.
+	e = chain(200)
+	modeled(e, func(_, model int) int { return model }, func(zone, _ int) float64 { return 0.2 * float64(zone) })
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); slices.Contains(codes(x), ModelsDiffer) {
+		t.Errorf("%+v", x.Doubts)
+	}
+}
+
+func saysThatZonesDiffer(t *testing.T) {
+	e := chain(200)
+	e.Zones = []string{"a", "b"}
+	for zone, mean := range []float64{0.09, -0.09} { // In zone b, n4 needs less than in zone a.
+		d := evidence.Deviation{Weight: 1e6, Sum: 1e6 * mean}
+		e.Places = append(e.Places, evidence.Place{A: 1, B: 2, Zone: zone, Deviation: d})
+		d.Sum = 0
+		e.Places = append(e.Places, evidence.Place{A: 0, B: 1, Zone: zone, Deviation: d})
+	}
+	r := Estimate(e, "e2", Defaults())
+	if x := of(t, r, "n4"); !slices.Contains(codes(x), ZonesDiffer) || !strings.Contains(x.Doubts[0].Detail, "1.20") {
+		t.Errorf("%+v", x.Doubts)
+	}
+	if x := of(t, r, "n2d"); len(x.Doubts) > 0 {
+		t.Errorf("%+v", x.Doubts)
+	}
+	for i := range e.Places { // A few hours show little.
+		p := &e.Places[i]
+		p.Weight, p.Sum = 100, p.Sum/1e4
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); len(x.Doubts) > 0 {
+		t.Errorf("%+v", x.Doubts)
+	}
+}
+
+func countsNodesThatWereCompared(t *testing.T) {
+	e := chain(200)
+	for i := 2; i < 60; i += 3 {
+		if i > 8 {
+			e.Nodes[evidence.Key(i)].Compared = 0
+		}
+	}
+	few := of(t, Estimate(e, "e2", Defaults()), "n4")
+	if few.Nodes != 3 || len(few.Doubts) > 0 && few.Doubts[0].Code == TooFewNodes {
+		t.Errorf("%+v", few)
+	}
+	e.Nodes[2].Compared = 1 // For an hour or two.
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); x.Nodes != 2 || !slices.Contains(codes(x), TooFewNodes) {
+		t.Errorf("%+v", x)
+	}
+	if many := of(t, Estimate(chain(200), "e2", Defaults()), "n4"); few.Cluster.half() < 1.3*many.Cluster.half() {
+		t.Errorf("±%.3f with 3 nodes, ±%.3f with 20", few.Cluster.half(), many.Cluster.half())
 	}
 }
 
@@ -282,15 +413,18 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// BenchmarkEstimate estimates eight types from 10,000 workloads on three to seven of them each.
+// BenchmarkEstimate estimates eight types from 10,000 workloads on two to six of them each, whose sizes have become unlike, so that
+// the model is fitted twice.
 func BenchmarkEstimate(b *testing.B) {
 	e := chain(0)
 	e.Types = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	e.Slowdown = make([]evidence.Slowdown, len(e.Types))
 	for i := range 10_000 {
 		w := &evidence.Workload{Cores: 1}
-		for j := range 2 + i%5 {
-			w.Cells = append(w.Cells, cell(0, j+1, 0.1*float64(j)+0.05*math.Sin(float64(i*i+j))))
+		for j := range 1 + i%evidence.MostCells {
+			c := cell(0, j+1, 0.1*float64(j)+0.05*math.Sin(float64(i*i+j)))
+			c.Unlike, c.Sizes, c.Change = c.Like, -0.2, evidence.Change{Hours: 48, Sizes: -0.2}
+			w.Cells = append(w.Cells, c)
 		}
 		e.Workloads[evidence.Key(i)] = w
 	}

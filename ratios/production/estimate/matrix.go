@@ -55,7 +55,12 @@ func (m matrix) solve(b []float64) {
 // invert returns the inverse of the matrix of a factor.
 func (m matrix) invert() matrix {
 	inverse := newMatrix(m.n)
-	column := make([]float64, m.n)
+	m.invertInto(inverse, make([]float64, m.n))
+	return inverse
+}
+
+// invertInto fills a matrix with the inverse of the matrix of a factor. It uses the column.
+func (m matrix) invertInto(inverse matrix, column []float64) {
 	for j := range m.n {
 		clear(column)
 		column[j] = 1
@@ -64,5 +69,14 @@ func (m matrix) invert() matrix {
 			inverse.set(i, j, column[i])
 		}
 	}
-	return inverse
+}
+
+// times fills a vector with the product of the matrix and another vector.
+func (m matrix) times(x, product []float64) {
+	for i := range m.n {
+		product[i] = 0
+		for j := range m.n {
+			product[i] += m.at(i, j) * x[j]
+		}
+	}
 }

@@ -11,6 +11,8 @@ type observed struct {
 	// types are those that it ran on, and noise the variance of the mean of its replicas on each.
 	types []int
 	noise []float64
+	// fixed is the covariance of the pairs without the deviations of workloads, and shares is that per variance between workloads.
+	fixed, shares matrix
 	// daily is the variance of the slope of a day, per weight.
 	daily float64
 	class []float64
@@ -30,62 +32,100 @@ type model struct {
 	workloads        []observed
 	// lasts is which part of the variance between replicas remains in means.
 	lasts float64
+	// numbers is where the matrices and vectors of one workload are kept while they are needed.
+	numbers []float64
 }
 
 // fit fits the model to the workloads that are not held back.
 func fit(all []workload, types, base int, s *Settings) *model {
-	m := &model{types: types, base: base, speed: make([]float64, types), between: s.Between * s.Between, freedom: s.BetweenWeight}
+	m := &model{
+		types: types, base: base, speed: make([]float64, types), between: s.Between * s.Between, freedom: s.BetweenWeight,
+		share: make([]float64, len(classes)),
+	}
+	for i := range all { // A model may have been fitted before.
+		all[i].place, all[i].judged, all[i].honest = -1, "", 1
+	}
 	m.lasts = lasts(all)
 	m.connect(all)
 	daily := dailyVariance(all)
 	for i := range all {
 		w := &all[i]
-		if w.held != "" || len(w.pairs) == 0 || !m.connected[w.pairs[0].a] {
+		if w.held != "" {
 			continue
 		}
-		m.workloads = append(m.workloads, m.observe(w, daily))
+		if o := m.observe(w, daily); len(w.pairs) > 0 {
+			w.place = len(m.workloads)
+			m.workloads = append(m.workloads, o)
+		} else {
+			w.judged = NotConnected
+		}
 	}
-	m.share = make([]float64, len(classes))
 	m.shares()
-	const rounds = 25
-	for round := range rounds {
-		m.solve()
+	const most, least, enough = 25, 6, 1e-5
+	for round := range most {
+		before := m.between
+		changed := m.solve()
 		m.spread(s)
 		if round >= 2 {
 			for i := range m.workloads {
 				o := &m.workloads[i]
-				o.class = m.classify(o)
+				m.classify(o)
 				o.w.honest = o.class[0]
 			}
 			m.shares()
 		}
+		if round >= least && changed < enough && math.Abs(m.between/before-1) < 100*enough {
+			break
+		}
 	}
 	m.solve()
+	m.judge(all)
+	m.invert()
+	return m
+}
+
+// judge holds back workloads that probably mislead, and those whose types are then no longer compared with the baseline.
+func (m *model) judge(all []workload) {
 	for i := range m.workloads {
 		o := &m.workloads[i]
 		if o.class[0] < 0.5 {
-			o.w.held = classes[slices.Index(o.class, slices.Max(o.class))].reason
+			o.w.judged = classes[slices.Index(o.class, slices.Max(o.class))].reason
 		}
 	}
-	return m
+	m.connect(all)
+	for i := range m.workloads {
+		if w := m.workloads[i].w; w.judged == "" && !slices.ContainsFunc(w.pairs, func(p pair) bool { return m.connected[p.a] }) {
+			w.judged = NotConnected
+		}
+	}
 }
 
 // connect finds the types that workloads compare with the baseline, directly or through others.
 func (m *model) connect(all []workload) {
 	m.connected = make([]bool, m.types)
-	m.connected[m.base] = true
-	for changed := true; changed; {
-		changed = false
-		for i := range all {
-			if all[i].held != "" {
-				continue
-			}
-			for _, p := range all[i].pairs {
-				if m.connected[p.a] != m.connected[p.b] {
-					m.connected[p.a], m.connected[p.b], changed = true, true, true
-				}
+	if m.base < 0 {
+		return
+	}
+	edges := make([][]int, m.types)
+	for i := range all {
+		if w := &all[i]; w.held == "" && w.judged == "" {
+			for _, p := range w.compared {
+				edges[p.a] = append(edges[p.a], p.b)
+				edges[p.b] = append(edges[p.b], p.a)
 			}
 		}
+	}
+	m.connected[m.base] = true
+	for next := []int{m.base}; len(next) > 0; {
+		t := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, u := range edges[t] {
+			if !m.connected[u] {
+				m.connected[u] = true
+				next = append(next, u)
+			}
+		}
+		edges[t] = nil
 	}
 }
 
@@ -97,8 +137,11 @@ func lasts(all []workload) float64 {
 		if all[i].held != "" {
 			continue
 		}
-		for j := range all[i].pairs {
-			p := &all[i].pairs[j]
+		for j := range all[i].compared {
+			p := &all[i].compared[j]
+			if p.apart > 0 {
+				continue
+			}
 			total += all[i].spread * p.each()
 			seen += p.over
 		}
@@ -113,8 +156,8 @@ func lasts(all []workload) float64 {
 func dailyVariance(all []workload) float64 {
 	var variances []float64
 	for i := range all {
-		for j := range all[i].pairs {
-			if p := &all[i].pairs[j]; p.days >= 3 {
+		for j := range all[i].compared {
+			if p := &all[i].compared[j]; p.days >= 3 {
 				variances = append(variances, p.squares/(p.days-1))
 			}
 		}
@@ -122,19 +165,23 @@ func dailyVariance(all []workload) float64 {
 	return max(median(variances), 1e-4)
 }
 
+// observe returns a workload with the pairs that are connected with the baseline: others would have nothing to be compared with.
 func (m *model) observe(w *workload, daily float64) observed {
+	w.pairs = slices.DeleteFunc(slices.Clone(w.compared), func(p pair) bool { return !m.connected[p.a] })
 	o := observed{w: w, class: make([]float64, len(classes)), daily: daily}
 	o.class[0] = 1
 	squares, days := 0.0, 0.0
-	// What remains of the spread: the workload's own share of it, drawn toward that of all.
+	// The rest of the spread in means: the workload's own share of it, drawn toward that of all.
 	const drawn = 14 * lasting
 	own, hours := 0.0, 0.0
 	for i := range w.pairs {
 		p := &w.pairs[i]
 		squares += p.squares
 		days += max(p.days-1, 0)
-		own += (1 - p.over/max(w.spread*p.each(), 1e-9)) * p.hours
-		hours += p.hours
+		if p.apart == 0 {
+			own += (1 - p.over/max(w.spread*p.each(), 1e-9)) * p.hours
+			hours += p.hours
+		}
 	}
 	const usualDays = 10
 	o.daily = (squares + usualDays*daily) / (days + usualDays)
@@ -144,7 +191,10 @@ func (m *model) observe(w *workload, daily float64) observed {
 		floor := 1 / (1 + p.hours/(lasting/2))
 		for side, kind := range [2]int{p.a, p.b} {
 			at := slices.Index(o.types, kind)
-			noise := w.spread * min(max(part, floor), 1) / p.replicas[side]
+			noise := 0.0
+			if p.apart == 0 {
+				noise = w.spread * min(max(part, floor), 1) / p.replicas[side]
+			}
 			if at < 0 {
 				o.types, o.noise = append(o.types, kind), append(o.noise, noise)
 			} else {
@@ -152,30 +202,46 @@ func (m *model) observe(w *workload, daily float64) observed {
 			}
 		}
 	}
+	o.fill()
 	return o
 }
 
-// covariance returns that of the pairs of a workload.
-func (o *observed) covariance(between float64) matrix {
-	c := newMatrix(len(o.w.pairs))
+// fill fills the parts of the covariance of the pairs.
+func (o *observed) fill() {
+	o.fixed, o.shares = newMatrix(len(o.w.pairs)), newMatrix(len(o.w.pairs))
 	for i := range o.w.pairs {
 		for j := range o.w.pairs {
 			p, q := &o.w.pairs[i], &o.w.pairs[j]
-			x := 0.0
 			for t, kind := range o.types {
-				x += side(p, kind) * side(q, kind) * (between/2 + o.noise[t])
+				both := side(p, kind) * side(q, kind)
+				o.shares.add(i, j, both/2)
+				o.fixed.add(i, j, both*o.noise[t])
 			}
 			if i == j {
-				x += 1e-6
-				if len(o.w.pairs) >= len(o.types) {
+				o.fixed.add(i, j, 1e-6+p.apart)
+				if len(o.w.pairs) >= len(o.types) && p.apart == 0 {
 					// Pairs in a circle were compared in different hours, so that they do not add up to 0 exactly.
-					x += o.w.spread * p.each() * min(lasting/p.hours, 1)
+					o.fixed.add(i, j, o.w.spread*p.each()*min(lasting/p.hours, 1))
 				}
 			}
-			c.set(i, j, x)
 		}
 	}
-	return c
+}
+
+// scratch returns a matrix, a second one and two vectors for the pairs of a workload, valid until the next call.
+func (m *model) scratch(n int) (a, b matrix, x, y []float64) {
+	if need := 2*n*n + 2*n; len(m.numbers) < need {
+		m.numbers = make([]float64, need)
+	}
+	v := m.numbers
+	return matrix{n, v[:n*n]}, matrix{n, v[n*n : 2*n*n]}, v[2*n*n : 2*n*n+n], v[2*n*n+n : 2*n*n+2*n]
+}
+
+// covariance fills a matrix with the covariance of the pairs of a workload.
+func (o *observed) covariance(into matrix, between float64) {
+	for i := range into.v {
+		into.v[i] = o.fixed.v[i] + between*o.shares.v[i]
+	}
 }
 
 // side returns how a type counts in a pair.
@@ -189,23 +255,55 @@ func side(p *pair, kind int) float64 {
 	return 0
 }
 
-// solve estimates the speeds, by generalized least squares.
-func (m *model) solve() {
+// solve estimates the speeds, by generalized least squares. It returns by how much any of them changed.
+func (m *model) solve() float64 {
+	information, right := m.information()
+	information.factor()
+	information.solve(right)
+	changed := 0.0
+	for t := range right {
+		changed = max(changed, math.Abs(right[t]-m.speed[t]))
+	}
+	m.speed = right
+	return changed
+}
+
+// invert fills the covariance of the speeds.
+func (m *model) invert() {
+	information, _ := m.information()
+	information.factor()
+	m.covariance = information.invert()
+	for t := range m.types {
+		if t == m.base || !m.connected[t] {
+			m.covariance.set(t, t, 0)
+		}
+	}
+}
+
+// information returns the normal equations of the speeds.
+func (m *model) information() (matrix, []float64) {
 	information := newMatrix(m.types)
 	right := make([]float64, m.types)
 	for i := range m.workloads {
 		o := &m.workloads[i]
-		inverse := o.inverse(m)
+		if o.class[0] < 1e-9 {
+			continue
+		}
+		c, inverse, column, _ := m.scratch(len(o.w.pairs))
+		o.covariance(c, m.between)
+		c.factor()
+		c.invertInto(inverse, column)
 		for a := range o.w.pairs {
+			p := &o.w.pairs[a]
 			for b := range o.w.pairs {
 				x := inverse.at(a, b) * o.class[0]
-				p, q := &o.w.pairs[a], &o.w.pairs[b]
-				for _, s := range [2]int{p.a, p.b} {
-					for _, t := range [2]int{q.a, q.b} {
-						information.add(s, t, x*side(p, s)*side(q, t))
-					}
-					right[s] += x * side(p, s) * q.ratio
-				}
+				q := &o.w.pairs[b]
+				information.add(p.a, q.a, x)
+				information.add(p.b, q.b, x)
+				information.add(p.a, q.b, -x)
+				information.add(p.b, q.a, -x)
+				right[p.a] -= x * q.ratio
+				right[p.b] += x * q.ratio
 			}
 		}
 	}
@@ -219,41 +317,33 @@ func (m *model) solve() {
 			right[t] = 0
 		}
 	}
-	information.factor()
-	information.solve(right)
-	m.speed = right
-	m.covariance = information.invert()
-	for t := range m.types {
-		if t == m.base || !m.connected[t] {
-			m.covariance.set(t, t, 0)
-		}
-	}
+	return information, right
 }
 
-func (o *observed) inverse(m *model) matrix {
-	c := o.covariance(m.between)
-	c.factor()
-	return c.invert()
-}
-
-// spread estimates how much workloads differ: as much as makes their residuals as large as expected.
+// spread estimates how much workloads differ: it is the most likely variance. Workloads whose differences are uncertain by
+// themselves tell little of it.
 func (m *model) spread(s *Settings) {
-	sum, count := 0.0, -float64(m.unknowns())
+	sum, count, pairs := 0.0, 0.0, 0.0
 	for i := range m.workloads {
 		o := &m.workloads[i]
-		c := o.covariance(m.between)
+		c, inverse, r, x := m.scratch(len(o.w.pairs))
+		o.covariance(c, m.between)
 		c.factor()
-		r := make([]float64, len(o.w.pairs))
+		c.invertInto(inverse, x)
 		for j := range o.w.pairs {
 			p := &o.w.pairs[j]
-			r[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
+			x[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
 		}
-		x := append([]float64(nil), r...)
-		c.solve(x)
-		sum += o.class[0] * dot(r, x)
-		count += o.class[0] * float64(len(o.w.pairs))
+		inverse.times(x, r)
+		for a := range r {
+			for b := range r {
+				sum += o.class[0] * m.between * r[a] * o.shares.at(a, b) * r[b]
+				count += o.class[0] * m.between * inverse.at(a, b) * o.shares.at(b, a)
+			}
+		}
+		pairs += o.class[0] * float64(len(r))
 	}
-	count = max(count, 0)
+	count *= max(1-float64(m.unknowns())/max(pairs, 1e-9), 0)
 	m.freedom = count + s.BetweenWeight
 	prior := s.Between * s.Between
 	m.between *= (sum + s.BetweenWeight*prior/m.between) / m.freedom
@@ -286,28 +376,27 @@ func (m *model) shares() {
 	}
 }
 
-// predict returns, for the pair of a type and the baseline, the mean of a workload's deviation, its variance, and how
-// the mean falls with each speed.
-func (o *observed) predict(m *model, kind int) (mean, variance float64, falls []float64) {
-	falls = make([]float64, m.types)
+// predict returns, for the pair of a type and the baseline, the mean of a workload's deviation and its variance. The mean falls
+// with speeds: it subtracts by how much, times the part of the workload, from the contrast.
+func (o *observed) predict(m *model, kind int, part float64, contrast []float64) (mean, variance float64) {
 	half := m.between / 2
-	prior := make([]float64, len(o.w.pairs)) // The covariance of the deviation and the pairs.
+	c, _, prior, gain := m.scratch(len(o.w.pairs)) // The prior is the covariance of the deviation and the pairs.
 	for i := range o.w.pairs {
 		prior[i] = half * (side(&o.w.pairs[i], kind) - side(&o.w.pairs[i], m.base))
 	}
-	c := o.covariance(m.between)
+	o.covariance(c, m.between)
 	c.factor()
-	gain := append([]float64(nil), prior...)
+	copy(gain, prior)
 	c.solve(gain)
 	honest := o.class[0]
 	for i := range o.w.pairs {
 		p := &o.w.pairs[i]
 		g := gain[i] * honest
 		mean += g * (p.ratio - m.speed[p.b] + m.speed[p.a])
-		falls[p.b] += g
-		falls[p.a] -= g
+		contrast[p.b] -= part * g
+		contrast[p.a] += part * g
 	}
-	return mean, m.between - honest*dot(prior, gain), falls
+	return mean, m.between - honest*dot(prior, gain)
 }
 
 // quadratic returns x·covariance·x.

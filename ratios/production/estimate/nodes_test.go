@@ -28,7 +28,7 @@ func loaded(nodes int, slowdown float64) *evidence.Evidence {
 func TestSlowdowns(t *testing.T) {
 	n := nodes{variance: 0.03 * 0.03, kinds: make([]kind, 1)}
 	variance := func(count int) float64 {
-		n.kinds[0].count = count
+		n.kinds[0].seen = count
 		return slowdowns(loaded(count, 0.5), &n)[0].variance
 	}
 	// Each of 30 nodes was seen for as long as each of 3: ten times as much is known.
@@ -38,7 +38,7 @@ func TestSlowdowns(t *testing.T) {
 	// However long they are seen, 3 nodes show little.
 	e := loaded(3, 0.5)
 	e.Slowdown[0] = evidence.Slowdown{Squares: 1e9, Products: 0.5e9, Count: 1e9 / 0.027}
-	n.kinds[0].count = 3
+	n.kinds[0].seen = 3
 	if v := slowdowns(e, &n)[0].variance; v < 0.03*0.03/(3*0.04) {
 		t.Errorf("standard deviation %.4f of what only 3 nodes show", math.Sqrt(v))
 	}
@@ -79,10 +79,10 @@ func TestSlowdownsThatAgree(t *testing.T) {
 func TestNodes(t *testing.T) {
 	s := Defaults()
 	e := loaded(30, 0.5)
-	if got := nodesOf(e, []slowdown{{by: 0.5}}, &s); got.variance > 0.02*0.02 {
+	if got := nodesOf(e, []slowdown{{by: 0.5}}, 0, &s); got.variance > 0.02*0.02 {
 		t.Errorf("nodes differ by %.3f beyond how busy they are", math.Sqrt(got.variance))
 	}
-	if got := nodesOf(e, []slowdown{{}}, &s); got.variance < 0.05*0.05 {
+	if got := nodesOf(e, []slowdown{{}}, 0, &s); got.variance < 0.05*0.05 {
 		t.Errorf("nodes differ by %.3f", math.Sqrt(got.variance))
 	}
 }

@@ -11,8 +11,10 @@ const (
 	// ReplicasUnlike means that its replicas differ by more than those of other workloads: leaders, shards
 	// or long-lived connections.
 	ReplicasUnlike Reason = "ReplicasUnlike"
+	// NotConnected means that no workload that counts compares its types with the baseline, even through others.
+	NotConnected Reason = "NotConnected"
 	// SizesUnlike means that the replicas on the types had the same size for too few hours, and that those with larger ones do
-	// more of the work, or that this is unknown.
+	// more of the work, or that neither this workload nor others show whether they do.
 	SizesUnlike Reason = "SizesUnlike"
 	// Throttled means that limits throttled replicas in many hours: in those that remain, slow replicas happened to have
 	// little work.

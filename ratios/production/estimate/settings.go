@@ -6,10 +6,10 @@ type Settings struct {
 	Confidence float64
 	// Tolerance is the maximum half-width of the interval for this cluster, as a fraction of the ratio.
 	Tolerance float64
-	// MinNodes is the minimum number of nodes of the type and of the baseline, and MinWorkloads of workloads
+	// MinNodes is the minimum number of nodes of the type and of the baseline that were compared, and MinWorkloads of workloads
 	// that count and run on the type.
 	MinNodes, MinWorkloads int
-	// MinHours is the minimum weight of the hours of a workload that count.
+	// MinHours is the minimum weight of the hours of a workload that count. A move to another type counts as half a day.
 	MinHours float64
 	// MinDays is the minimum weight of days whose load varied.
 	MinDays float64
@@ -18,7 +18,7 @@ type Settings struct {
 	// Between is how much workloads differ, and Nodes how much the nodes of a type differ, as fractions, where too few
 	// were measured to tell. They count as much as BetweenWeight and NodesWeight degrees of freedom.
 	Between, BetweenWeight, Nodes, NodesWeight float64
-	// MaxModelSpread is the maximum factor between CPU models of a type.
+	// MaxModelSpread is the maximum factor between CPU models of a type in a zone, and between the ratios of zones.
 	MaxModelSpread float64
 }
 

@@ -1,9 +1,13 @@
 package estimate
 
-import "math"
+import (
+	"math"
 
-// sizes shows if replicas with larger requests do more of the work: it is the regression of how a difference between
-// types changed while sizes were unlike, on the difference between the sizes.
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+)
+
+// sizes shows if replicas with larger requests do more of the work: it is the regression of how differences between
+// types changed when sizes became unlike, on the differences between the sizes.
 type sizes struct{ squares, products float64 }
 
 // add adds a pair of types: the difference between the logarithms of the sizes, the change, and its variance.
@@ -13,23 +17,83 @@ func (x *sizes) add(sizes, change, variance float64) {
 	x.products += sizes * change / variance
 }
 
-// matter reports whether sizes may matter: it is not improbable enough that they do. The work of a replica grows with
-// a power of its size: about 0 where load balancers do not know sizes, and about 0.5 where they, or queues of
-// requests, follow them.
-func (x *sizes) matter() bool {
-	const (
-		never, neverVaries  = 0.0, 0.05
-		follow, followVary  = 0.5, 0.3
-		usually, improbable = 0.2, 0.1
-	)
+// sizesOf returns what the cells of a workload show.
+func sizesOf(cells []evidence.Cell, spread float64, slow []slowdown) sizes {
+	var x sizes
+	for i := range cells {
+		c := &cells[i]
+		if c.Change.Hours < lasting {
+			continue
+		}
+		change := c.Change.Mean
+		for side, t := range [2]int{c.A, c.B} {
+			if a, b := c.Like.Busy[side], c.Unlike.Busy[side]; a >= 0 && b >= 0 && c.Like.N > 0 && c.Unlike.N > 0 {
+				change -= float64(2*side-1) * slow[t].by * (b - a) // Different sizes pack nodes in another way.
+			}
+		}
+		// It is compared with at least half as many hours.
+		x.add(c.Change.Sizes, change, spread*lasting*(1/c.Replicas[0]+1/c.Replicas[1])*3/c.Change.Hours)
+	}
+	return x
+}
+
+// The work of a replica grows with a power of its size: about 0 where load balancers do not know sizes, and about 0.5
+// where they, or queues of requests, follow them. Usually is how many workloads follow sizes where too few show it, and counts as
+// usuallyWeight workloads. It is improbable enough that sizes matter to a workload if its probability is below improbable.
+const (
+	never, neverVaries     = 0.0, 0.05
+	follow, followVary     = 0.5, 0.3
+	usually, usuallyWeight = 0.2, 5
+	improbable             = 0.1
+)
+
+// matter returns the probability that sizes matter to a workload, if a share of all workloads follows sizes.
+func (x *sizes) matter(share float64) float64 {
 	if x.squares == 0 {
-		return true
+		return share
 	}
 	power, variance := x.products/x.squares, 1/x.squares
-	yes := usually * density(power-follow, variance+followVary*followVary)
-	no := (1 - usually) * density(power-never, variance+neverVaries*neverVaries)
-	return !(yes < improbable*(yes+no))
+	yes := share * density(power-follow, variance+followVary*followVary)
+	no := (1 - share) * density(power-never, variance+neverVaries*neverVaries)
+	if yes+no == 0 {
+		return 1
+	}
+	return yes / (yes + no)
 }
 
 // density returns the density of the normal distribution, without a constant factor.
 func density(x, variance float64) float64 { return math.Exp(-x*x/(2*variance)) / math.Sqrt(variance) }
+
+// following returns the share of workloads to which sizes matter. A workload teaches as much as it is certain that it does not
+// mislead: what a queue's consumers use does not change with their sizes, whatever others do.
+func following(all []workload) float64 {
+	share := usually
+	for range 30 {
+		sum, count := usually*usuallyWeight, float64(usuallyWeight)
+		for i := range all {
+			if w := &all[i]; w.teaches > 0 && w.sizes.squares > 0 {
+				sum += w.teaches * w.sizes.matter(share)
+				count += w.teaches
+			}
+		}
+		share = sum / count
+	}
+	return share
+}
+
+// merge adds the hours with unlike sizes to the pairs of workloads to which sizes do not matter. It returns whether there are any.
+func merge(all []workload) bool {
+	share, merged := following(all), false
+	for i := range all {
+		w := &all[i]
+		if len(w.unlike) == 0 || w.sizes.matter(share) >= improbable {
+			continue
+		}
+		merged = true
+		for _, p := range w.unlike {
+			w.add(p)
+		}
+		w.unlike, w.merged = nil, true
+	}
+	return merged
+}

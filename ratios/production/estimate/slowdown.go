@@ -21,9 +21,10 @@ const (
 func slowdowns(e *evidence.Evidence, n *nodes) []slowdown {
 	slow := make([]slowdown, len(e.Types))
 	for i := range slow {
-		if x := e.Slowdown[i]; x.Squares > 0 {
+		if i < len(e.Slowdown) && e.Slowdown[i].Squares > 0 {
+			x := e.Slowdown[i]
 			// The sums are per variance between replicas.
-			slow[i] = slowdown{x.Products / x.Squares, (lasting + n.variance*x.Count/max(float64(n.kinds[i].count), 1)) / x.Squares}
+			slow[i] = slowdown{x.Products / x.Squares, (lasting + n.variance*x.Count/max(float64(n.kinds[i].seen), 1)) / x.Squares}
 		} else {
 			slow[i].variance = math.Inf(1)
 		}

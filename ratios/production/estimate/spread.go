@@ -22,6 +22,9 @@ func spreadsOf(cells []evidence.Cell) []spread {
 		c := &cells[i]
 		hours := c.Hours()
 		if hours == 0 {
+			hours = movedHours * c.Apart.N
+		}
+		if hours == 0 {
 			continue
 		}
 		for side, kind := range [2]int{c.A, c.B} {

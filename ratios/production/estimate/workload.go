@@ -14,15 +14,27 @@ type workload struct {
 	// cores are, by type, how many its replicas use there together.
 	cores map[int]float64
 	known bool
-	pairs []pair
+	// compared are all pairs of types that it compares, and pairs are those that are connected with the baseline.
+	compared, pairs []pair
+	// unlike are the hours of pairs in which sizes were unlike, unless they are merged with the others.
+	unlike []pair
+	merged bool
+	sizes  sizes
+	// teaches is how certain it is that the workload does not mislead, apart from what most workloads do.
+	teaches float64
 	// spread is the variance between replicas of one type, and kinds the same for each type.
 	spread float64
 	kinds  []spread
+	// odd means that its replicas differ by more than usual.
+	odd bool
 	// throttled is the share of the hours in which replicas were throttled.
 	hours, days, throttled float64
-	held                   Reason
+	// held is why the workload does not count, and judged the same if only the comparison with others shows it.
+	held, judged Reason
 	// honest is the probability that the workload does not mislead.
 	honest float64
+	// place is its place in the model; −1 if it has none.
+	place int
 }
 
 // pair is the comparison of two types within zones.
@@ -32,6 +44,8 @@ type pair struct {
 	ratio, over float64
 	hours       float64
 	replicas    [2]float64
+	// apart is the variance of the ratio if the types were compared on different days; 0 if in the same hours.
+	apart float64
 	// slope is how the ratio grows with load, with a weight and the sum of squared deviations over days.
 	slope, weight, squares, days float64
 }
@@ -39,40 +53,66 @@ type pair struct {
 // each is the variance of a difference in an hour, per variance between replicas.
 func (p *pair) each() float64 { return 1/p.replicas[0] + 1/p.replicas[1] }
 
-// workloads returns the workloads by key, and corrects their differences by how busy their nodes were.
-func workloads(e *evidence.Evidence, slow []slowdown, s *Settings) []workload {
+// latestOf returns the last hour of any workload.
+func latestOf(e *evidence.Evidence) int64 {
+	latest := int64(0)
+	for _, w := range e.Workloads {
+		latest = max(latest, w.Last)
+	}
+	return latest
+}
+
+// workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
+// latest hour count less.
+func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
-	var spreads []float64
+	var spreads [2][]float64 // Of workloads whose work is not known, and of others.
 	for _, key := range keys {
 		w := e.Workloads[key]
-		x := workload{key: key, cores: coresOf(w), known: w.Known, honest: 1}
+		fade := evidence.Decay(latest - w.Last)
+		x := workload{key: key, cores: coresOf(w, fade), known: w.Known, honest: 1, place: -1}
 		if w.Pulls && !w.Known {
 			x.held = Pulls
 		}
 		most := 0.0
 		for i := range w.Cells {
 			c := &w.Cells[i]
-			x.hours += c.Hours()
-			x.days = max(x.days, c.Slope.Days)
+			x.days = max(x.days, c.Slope.Days*fade)
 			most = max(most, c.Hours())
 		}
 		x.throttled = w.Throttled / max(w.Throttled+most, 1)
 		x.kinds = spreadsOf(w.Cells)
 		x.spread = pooled(x.kinds)
-		if x.hours > 0 {
-			spreads = append(spreads, x.spread)
+		if len(x.kinds) > 0 {
+			spreads[x.perWork()] = append(spreads[x.perWork()], x.spread)
 		}
+		x.sizes = sizesOf(w.Cells, x.spread, slow)
+		x.compare(w.Cells, slow, b, fade, s)
 		all = append(all, x)
 	}
-	usual := median(spreads)
-	middle := busyMean(e)
+	usual := [2]float64{median(spreads[0]), median(spreads[1])}
 	for i := range all {
 		x := &all[i]
-		x.compare(e.Workloads[x.key].Cells, slow, middle, s)
-		x.check(usual, s)
+		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual[x.perWork()]) })
 	}
+	recheck(all, s)
 	return all
+}
+
+// perWork returns 1 if usage per unit of work is compared, and 0 otherwise.
+func (x *workload) perWork() int {
+	if x.known {
+		return 1
+	}
+	return 0
+}
+
+// recheck checks all workloads.
+func recheck(all []workload, s *Settings) {
+	for i := range all {
+		all[i].check(s)
+	}
 }
 
 // sorted returns the keys in order, so that sums are the same each time.
@@ -81,7 +121,7 @@ func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 }
 
 // coresOf divides the cores of a workload between types, by replicas.
-func coresOf(w *evidence.Workload) map[int]float64 {
+func coresOf(w *evidence.Workload, fade float64) map[int]float64 {
 	cores := make(map[int]float64)
 	for i := range w.Cells {
 		c := &w.Cells[i]
@@ -94,7 +134,7 @@ func coresOf(w *evidence.Workload) map[int]float64 {
 		sum += cores[t]
 	}
 	for t := range cores {
-		cores[t] *= w.Cores / max(sum, 1)
+		cores[t] *= fade * w.Cores / max(sum, 1)
 	}
 	return cores
 }
@@ -103,73 +143,84 @@ func coresOf(w *evidence.Workload) map[int]float64 {
 const lasting = 12.0
 
 // compare fills the pairs.
-func (x *workload) compare(cells []evidence.Cell, slow []slowdown, middle float64, s *Settings) {
-	corrected := func(c *evidence.Cell, of *evidence.Compared) evidence.Moments {
-		m := of.Moments
-		m.Mean -= slow[c.B].by*(of.Busy[1]-middle) - slow[c.A].by*(of.Busy[0]-middle)
-		return m
-	}
-	var sizes sizes
-	for i := range cells {
-		if c := &cells[i]; c.Like.N >= lasting && c.Unlike.N >= lasting {
-			each := (1/c.Replicas[0] + 1/c.Replicas[1]) * (1/c.Like.N + 1/c.Unlike.N)
-			sizes.add(c.Sizes, corrected(c, &c.Unlike).Mean-corrected(c, &c.Like).Mean, x.spread*lasting*each)
-		}
-	}
-	lost := 0.0
+func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade float64, s *Settings) {
 	for i := range cells {
 		c := &cells[i]
-		m := corrected(c, &c.Like)
-		if x.known || !sizes.matter() {
-			m = m.Merge(corrected(c, &c.Unlike))
-		} else {
-			lost += c.Unlike.N
-		}
-		if m.N <= 0 {
+		if c.Apart.N*movedHours > c.Like.N && c.Like.N*fade < s.MinHours {
+			x.compared = append(x.compared, apart(c, b.correct(c, &c.Apart, slow), fade))
 			continue
 		}
-		x.pairs = append(x.pairs, pair{
-			a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: m.N, replicas: c.Replicas,
-			slope: -c.Slope.Mean, weight: c.Slope.Weight, squares: c.Slope.Squares, days: c.Slope.Days,
-		})
-	}
-	if x.hours -= lost; x.held == "" && x.hours < s.MinHours && lost > 0 {
-		x.held = SizesUnlike
-	}
-}
-
-// check holds back what one workload by itself shows to mislead.
-func (x *workload) check(usual float64, s *Settings) {
-	switch {
-	case x.held != "":
-	case x.throttled > s.MaxThrottled:
-		x.held = Throttled
-	case x.hours < s.MinHours:
-		x.held = TooFewHours
-	case slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual) }):
-		x.held = ReplicasUnlike
-	case x.days < s.MinDays && !x.known:
-		x.held = LoadSteady
-	}
-}
-
-// busyMean returns how busy nodes are on average.
-func busyMean(e *evidence.Evidence) float64 {
-	sum, weight := 0.0, 0.0
-	for _, key := range sorted(e.Workloads) {
-		w := e.Workloads[key]
-		for i := range w.Cells {
-			c := &w.Cells[i]
-			for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
-				sum += (x.Busy[0] + x.Busy[1]) / 2 * x.N
-				weight += x.N
+		for j, of := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+			if of.N <= 0 {
+				continue
+			}
+			m := b.correct(c, of, slow)
+			p := pair{
+				a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: m.N * fade, replicas: c.Replicas,
+				slope: -c.Slope.Mean, weight: c.Slope.Weight, squares: c.Slope.Squares, days: c.Slope.Days,
+			}
+			if j == 0 {
+				x.compared = append(x.compared, p)
+			} else {
+				x.unlike = append(x.unlike, p)
 			}
 		}
 	}
-	if weight == 0 {
-		return 0
+}
+
+const (
+	// movesDiffer is the standard deviation of what a unit of work costs from one day to another, where too few moves tell. It
+	// counts as movesWeight of them.
+	movesDiffer, movesWeight = 0.12, 4
+	// movedHours is how many hours of the upper half of load a day has.
+	movedHours = 12
+)
+
+// apart returns the comparison of two types on different days. How certain it is follows from how moves differ: they
+// change the replicas, too.
+func apart(c *evidence.Cell, m evidence.Moments, fade float64) pair {
+	variance := (m.Squares + movesWeight*movesDiffer*movesDiffer) / (max(m.N-1, 0) + movesWeight)
+	return pair{
+		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * m.N * fade, replicas: c.Replicas,
+		apart: variance / (m.N * fade),
 	}
-	return sum / weight
+}
+
+// add adds the hours of a pair to those of the same pair.
+func (x *workload) add(p pair) {
+	at := slices.IndexFunc(x.compared, func(own pair) bool { return own.a == p.a && own.b == p.b })
+	if at < 0 {
+		x.compared = append(x.compared, p)
+		return
+	}
+	own := &x.compared[at]
+	sum := own.hours + p.hours
+	own.ratio += (p.ratio - own.ratio) * p.hours / sum
+	own.over += (p.over - own.over) * p.hours / sum
+	own.hours = sum
+}
+
+// check holds back what one workload by itself shows to mislead.
+func (x *workload) check(s *Settings) {
+	x.hours = 0
+	for i := range x.compared {
+		x.hours += x.compared[i].hours
+	}
+	switch {
+	case x.held == Pulls:
+	case x.throttled > s.MaxThrottled:
+		x.held = Throttled
+	case x.hours < s.MinHours && len(x.unlike) > 0:
+		x.held = SizesUnlike
+	case x.hours < s.MinHours:
+		x.held = TooFewHours
+	case x.odd:
+		x.held = ReplicasUnlike
+	case x.days < s.MinDays && !x.known:
+		x.held = LoadSteady
+	default:
+		x.held = ""
+	}
 }
 
 // median returns the median of numbers, which it sorts; 0 without any.

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -8,23 +9,32 @@ import (
 const (
 	// HalfLife is after how many hours evidence counts half: a month has all days of the week several times, and
 	// clouds rarely replace the hosts of a type sooner.
-	HalfLife = 30 * 24
+	HalfLife = 30 * hoursPerDay
 	// MostCells is how many pairs of types are kept per workload.
-	MostCells = 6
+	MostCells = 5
+	// MostCosts is how many types are kept per workload whose work per replica is known.
+	MostCosts = 3
+	// MostPlaces is how many pairs of types are compared between zones.
+	MostPlaces = 1000
 	// mostNodes, mostWorkloads and mostNames limit what is kept if names are made up.
-	mostNodes, mostWorkloads, mostNames = 20_000, 50_000, 250
+	mostNodes, mostWorkloads, mostNames = 20_000, 20_000, 250
+	// lastHour is the last hour that can be stored.
+	lastHour = 1<<32 - 1
 	// minReplicas is the smallest number of replicas per type that shows how much replicas differ.
 	minReplicas = 2
+	hoursPerDay = 24
 )
 
-// Evidence is what is known of all workloads. It is not safe for concurrent use.
+// Evidence is what is known of all workloads. It is not safe for concurrent use: who estimates uses a Clone.
 type Evidence struct {
-	// Types and Models are the names that the numbers in cells and nodes mean.
-	Types, Models []string
-	Workloads     map[Key]*Workload
-	Nodes         map[Key]*Node
+	// Types, Models and Zones are the names that the numbers in cells, nodes and places mean.
+	Types, Models, Zones []string
+	Workloads            map[Key]*Workload
+	Nodes                map[Key]*Node
 	// Slowdown is, by type, how replicas on busier nodes differ from others of the same workload and hour.
 	Slowdown []Slowdown
+	// Places are how pairs of types differ in a zone from other zones.
+	Places []Place
 	// last is the last hour of any workload. It is not stored.
 	last int64
 }
@@ -35,12 +45,18 @@ type Workload struct {
 	Last int64
 	// Cores is the mean number of cores that all its replicas use together.
 	Cores float64
-	// Pulls means that it is known to pull work. Known means that its work per replica is known.
+	// Pulls means that it is known to pull work. Known means that its work per replica is known: CPU per unit of work is
+	// compared then.
 	Pulls, Known bool
 	// Throttled is the weight of the hours that do not count because a limit throttled a replica.
 	Throttled float64
 	Load      Load
 	Cells     []Cell
+	// Costs are what a unit of work cost on each type on the last day there, if work is known.
+	Costs []Cost
+	// open are the costs of the current day, and worked is the last hour whose work was known. They are not stored.
+	open   []Cost
+	worked int64
 }
 
 // New returns evidence of nothing.
@@ -48,31 +64,25 @@ func New() *Evidence {
 	return &Evidence{Workloads: make(map[Key]*Workload), Nodes: make(map[Key]*Node)}
 }
 
-// index returns the number of a name, which it adds to the names; −1 if there are too many.
-func index(names *[]string, name string) int {
-	if i := slices.Index(*names, name); i >= 0 {
-		return i
-	}
-	if len(*names) >= mostNames {
-		return -1
-	}
-	*names = append(*names, name)
-	return len(*names) - 1
-}
-
-// decay is what weights are multiplied by after a number of hours.
-func decay(hours int64) float64 { return math.Exp2(-float64(hours) / HalfLife) }
-
-// Forget deletes workloads and nodes without evidence for two half-lives before an hour, in hours since 1970.
-func (e *Evidence) Forget(now int64) {
+// Clone returns a copy that shares nothing, in milliseconds: evidence can be added while the copy is estimated.
+func (e *Evidence) Clone() *Evidence {
+	c := *e
+	c.Types, c.Models, c.Zones = slices.Clone(e.Types), slices.Clone(e.Models), slices.Clone(e.Zones)
+	c.Slowdown, c.Places = slices.Clone(e.Slowdown), slices.Clone(e.Places)
+	c.Workloads, c.Nodes = maps.Clone(e.Workloads), maps.Clone(e.Nodes)
+	workloads, nodes := make([]Workload, 0, len(e.Workloads)), make([]Node, 0, len(e.Nodes))
 	for key, w := range e.Workloads {
-		if now-w.Last > 2*HalfLife {
-			delete(e.Workloads, key)
-		}
+		workloads = append(workloads, *w)
+		x := &workloads[len(workloads)-1]
+		x.Cells, x.Costs, x.open = slices.Clone(w.Cells), slices.Clone(w.Costs), slices.Clone(w.open)
+		c.Workloads[key] = x
 	}
 	for key, n := range e.Nodes {
-		if now-n.Last > 2*HalfLife {
-			delete(e.Nodes, key)
-		}
+		nodes = append(nodes, *n)
+		c.Nodes[key] = &nodes[len(nodes)-1]
 	}
+	return &c
 }
+
+// Decay is what weights are multiplied by after a number of hours.
+func Decay(hours int64) float64 { return math.Exp2(-float64(hours) / HalfLife) }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -43,7 +44,11 @@ func TestEvidence(t *testing.T) {
 	t.Run("counts hours in the upper half of load", countsHoursInTheUpperHalfOfLoad)
 	t.Run("knows the slope against load", knowsTheSlopeAgainstLoad)
 	t.Run("separates hours with unlike sizes", separatesHoursWithUnlikeSizes)
+	t.Run("knows how differences change with sizes", knowsHowDifferencesChangeWithSizes)
 	t.Run("knows how nodes deviate", knowsHowNodesDeviate)
+	t.Run("knows which nodes were compared", knowsWhichNodesWereCompared)
+	t.Run("knows where it is not known how busy nodes are", knowsWhereItIsNotKnownHowBusyNodesAre)
+	t.Run("is copied as a whole", isCopiedAsAWhole)
 	t.Run("knows how busy nodes slow replicas down", knowsHowBusyNodesSlowReplicasDown)
 	t.Run("learns little of nodes from replicas that differ by themselves", learnsLittleOfNodesFromReplicasThatDifferByThemselves)
 	t.Run("weights an hour by the spread of others", weightsAnHourByTheSpreadOfOthers)
@@ -199,15 +204,44 @@ func separatesHoursWithUnlikeSizes(t *testing.T) {
 		}
 		e.Add(h)
 	}
-	before := only(t, e).Like
-	if c := only(t, e); !near(c.Like.Mean, 0) || !near(c.Unlike.Mean, -math.Log(2)) || c.Unlike.N < 9 {
+	c := only(t, e)
+	if !near(c.Like.Mean, 0) || !near(c.Unlike.Mean, -math.Log(2)) || c.Unlike.N < 9 {
 		t.Errorf("%+v", c)
 	}
-	h := hour(5000, []float64{2, 2}, []float64{1, 1})
+	h := hour(HalfLife+19, []float64{2, 2}, []float64{1, 1})
 	h.Replicas[2].Request, h.Replicas[3].Request = 0.8, 0.8
+	before := c.Like.N
 	e.Add(h)
-	if c := only(t, e); c.Like != before {
-		t.Errorf("like sizes decay while sizes are unlike: %+v", c)
+	if c := only(t, e); math.Abs(c.Like.N-before/2) > 0.01 {
+		t.Errorf("evidence of like sizes has weight %.2f after a half-life, and had %.2f", c.Like.N, before)
+	}
+}
+
+func knowsHowDifferencesChangeWithSizes(t *testing.T) {
+	e := New()
+	for at := range int64(300) {
+		load := 1 + float64(at)/100 // Each hour is in the upper half.
+		h := hour(at, []float64{load, load}, []float64{load, load})
+		if at >= 100 {
+			h.Replicas[2].Request, h.Replicas[3].Request = 0.8, 0.8
+			h.Replicas[2].CPU, h.Replicas[3].CPU = 0.9*load, 0.9*load
+		}
+		if at >= 200 { // Later, other things change.
+			h.Replicas[2].CPU, h.Replicas[3].CPU = 0.5*load, 0.5*load
+		}
+		e.Add(h)
+	}
+	if x := only(t, e).Change; x.Hours != firstHours || !near(x.Mean, math.Log(0.9)) || !near(x.Sizes, math.Log(0.8)) {
+		t.Errorf("%+v", x)
+	}
+	e = New()
+	for at := range int64(100) {
+		h := hour(at, []float64{1, 1}, []float64{1, 1})
+		h.Replicas[2].Request, h.Replicas[3].Request = 0.8, 0.8
+		e.Add(h)
+	}
+	if x := only(t, e).Change; x != (Change{}) {
+		t.Errorf("sizes that were never alike did not change: %+v", x)
 	}
 }
 
@@ -219,6 +253,62 @@ func knowsHowNodesDeviate(t *testing.T) {
 	slow := e.Nodes[KeyOf("0 3")]
 	if got := slow.Halves[1].Mean(); !near(got, math.Log(1.2)) || slow.Halves[0].Weight != 0 {
 		t.Errorf("%v, want %v", got, math.Log(1.2))
+	}
+}
+
+func knowsWhichNodesWereCompared(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{1, 1, 1, 1}, []float64{1, 1})
+	h.Replicas[0].Zone, h.Replicas[1].Zone = "b", "b" // There is no n4 in this zone.
+	e.Add(h)
+	for name, want := range map[string]bool{"0 0": false, "0 1": false, "0 2": true, "0 3": true, "1 0": true} {
+		if n := e.Nodes[KeyOf(name)]; n == nil || n.Compared > 0 != want || n.Weight() == 0 {
+			t.Errorf("node %s: %+v", name, n)
+		}
+	}
+	e = New()
+	h = hour(0, []float64{1, 1}, []float64{1, 1})
+	h.Pulls = true
+	e.Add(h)
+	if n := e.Nodes[KeyOf("0 0")]; n.Compared > 0 {
+		t.Error("a workload that pulls compares nodes")
+	}
+}
+
+func knowsWhereItIsNotKnownHowBusyNodesAre(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{1, math.Exp(0.1), math.Exp(0.4)}, []float64{1, 1})
+	h.Replicas[0].Busy, h.Replicas[1].Busy = 0.3, 0.7
+	e.Add(h)
+	if c := only(t, e); !near(c.Like.Busy[0], 0.5) || c.Like.Busy[1] >= 0 {
+		t.Errorf("%+v", c.Like)
+	}
+	if s := e.Slowdown[0]; !near(s.Products/s.Squares, 0.25) {
+		t.Errorf("two of three nodes show no slowdown: %+v", s)
+	}
+	h = hour(1, []float64{2, 2}, []float64{2, 2})
+	h.Replicas[2].Busy, h.Replicas[3].Busy = 0.8, 0.8
+	e.Add(h)
+	if c := only(t, e); !near(c.Like.Busy[0], 0.5) || !near(c.Like.Busy[1], 0.8) {
+		t.Errorf("%+v", c.Like)
+	}
+}
+
+func isCopiedAsAWhole(t *testing.T) {
+	e := New()
+	stay(e, "n2d", 0, 2, 0.001, 0)
+	stay(e, "n4", 2, 2, 0.0008, 0)
+	inZones(e, 200, 1.2)
+	c := e.Clone()
+	if !reflect.DeepEqual(c, e) {
+		t.Fatal("the copy differs")
+	}
+	before := e.Clone()
+	stay(e, "n2d", 10, 3, 0.002, 0)
+	inZones(e, 2000, 1.5)
+	e.Forget(began + 2000 + forgotten)
+	if !reflect.DeepEqual(c, before) {
+		t.Error("the copy changes")
 	}
 }
 
@@ -340,5 +430,17 @@ func BenchmarkAdd(b *testing.B) {
 			hours[w].At = int64(at)
 			e.Add(hours[w])
 		}
+	}
+}
+
+// BenchmarkClone copies what is known of 10,000 workloads.
+func BenchmarkClone(b *testing.B) {
+	e := New()
+	for i := range 10_000 {
+		e.Workloads[Key(i)] = &Workload{Cells: make([]Cell, MostCells)}
+		e.Nodes[Key(i)] = &Node{}
+	}
+	for b.Loop() {
+		e.Clone()
 	}
 }

@@ -8,9 +8,13 @@ import (
 
 // Add adds an hour. Hours of a workload come in the order of time; others are ignored.
 func (e *Evidence) Add(h Hour) {
+	if h.At < 0 || h.At > lastHour {
+		return
+	}
+	replicas, known := h.usable()
 	w := e.Workloads[h.Workload]
 	if w == nil {
-		if len(h.Replicas) < 2*minReplicas || len(e.Workloads) >= mostWorkloads {
+		if (!known && len(replicas) < 2*minReplicas) || len(replicas) < minReplicas || len(e.Workloads) >= mostWorkloads {
 			return
 		}
 		w = &Workload{Last: h.At - 1, Cores: cores(h.Replicas)}
@@ -22,51 +26,65 @@ func (e *Evidence) Add(h Hour) {
 	gone := h.At - w.Last
 	w.Last = h.At
 	w.Pulls = h.Pulls
-	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - decay(gone)*(1-1.0/hoursPerDay))
-	w.Throttled *= decay(gone)
+	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - Decay(gone)*(1-1.0/hoursPerDay))
+	w.Throttled *= Decay(gone)
 	if h.throttled() {
 		w.Throttled++
 	}
 	for i := range w.Cells {
-		c := &w.Cells[i]
-		c.scale(decay(gone))
-		if c.seen == 0 { // It was read.
-			c.seen = h.At
-		}
+		w.Cells[i].scale(Decay(gone))
 	}
-	replicas, known := h.usable()
-	if len(replicas) > 0 && !w.accept(known, h.At) {
-		replicas = nil
+	if len(replicas) > 0 && w.accept(known, h.At) {
+		e.fold(w, h.Workload, replicas, known, h.At)
 	}
-	var found differences
+	if len(w.Cells)+len(w.open) > 0 {
+		e.Workloads[h.Workload] = w
+	}
+}
+
+// fold adds the replicas of an hour that can be compared.
+func (e *Evidence) fold(w *Workload, key Key, replicas []Replica, known bool, at int64) {
 	slices.SortFunc(replicas, func(a, b Replica) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.Node, b.Node), cmp.Compare(a.CPU, b.CPU))
 	})
+	var found differences
+	var zones []zonal
 	for i, j := 0, 0; i < len(replicas); i = j {
 		for j = i; j < len(replicas) && replicas[j].Zone == replicas[i].Zone; j++ {
 			continue
 		}
-		e.compare(&found, w, h.Workload, replicas[i:j], known, h.At)
+		zones = e.compare(&found, zones, w, key, replicas[i:j], known, at)
 	}
-	if len(found) > 0 {
-		load := loadOf(replicas)
-		upper := w.Load.upper(load)
-		for i := range found {
-			if c := w.cell(found[i].kinds, h.At); c != nil {
-				c.add(&found[i], load, upper, h.At)
-			}
+	if len(found) == 0 && !known {
+		return
+	}
+	load := loadOf(replicas, known)
+	upper := w.Load.upper(load)
+	for i := range found {
+		if c := w.cell(found[i].kinds, at); c != nil {
+			c.add(&found[i], load, upper, known, at)
 		}
 	}
-	if len(found) > 0 || e.Workloads[h.Workload] != nil {
-		e.Workloads[h.Workload] = w
+	e.place(zones, 1/(leastSpread+w.spread()), at)
+	if known {
+		e.spend(w, replicas, upper, at)
 	}
+}
+
+// kind returns the number of a type; −1 if there are too many.
+func (e *Evidence) kind(name string) int {
+	kind := index(&e.Types, name)
+	for len(e.Slowdown) < len(e.Types) {
+		e.Slowdown = append(e.Slowdown, Slowdown{})
+	}
+	return kind
 }
 
 // cores returns how much all replicas use together.
 func cores(replicas []Replica) float64 {
 	sum := 0.0
 	for i := range replicas {
-		if c := replicas[i].CPU; c > 0 && !math.IsInf(c, 0) {
+		if c := replicas[i].CPU; positive(c) {
 			sum += c
 		}
 	}
@@ -76,8 +94,8 @@ func cores(replicas []Replica) float64 {
 // leastSpread is added to the variance between replicas, which few of them may have by chance.
 const leastSpread = 0.02
 
-// compare compares the types of a zone in an hour. Replicas are sorted by type.
-func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []Replica, known bool, at int64) {
+// compare compares the types of a zone in an hour. Replicas are sorted by type. It returns the zones with this one.
+func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key Key, replicas []Replica, known bool, at int64) []zonal {
 	usage := make([]float64, len(replicas))
 	var sides []side
 	squares, free := 0.0, 0.0
@@ -88,11 +106,11 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 				usage[j] -= math.Log(replicas[j].Work)
 			}
 		}
-		kind := index(&e.Types, replicas[i].NodeType)
-		for len(e.Slowdown) < len(e.Types) {
-			e.Slowdown = append(e.Slowdown, Slowdown{})
+		if j-i < minReplicas {
+			continue
 		}
-		if j-i < minReplicas || kind < 0 {
+		kind := e.kind(replicas[i].NodeType)
+		if kind < 0 {
 			continue
 		}
 		s := sideOf(kind, replicas[i:j], usage[i:j])
@@ -106,12 +124,13 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 	if spread == 0 {
 		spread = squares / max(free, 1)
 	}
+	compared := len(sides) > 1 && (known || !w.Pulls)
 	for i := range sides {
 		s := &sides[i]
-		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), key, at)
+		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), compared || known && w.moves(s.kind), key, at)
 	}
 	if len(sides) < 2 {
-		return
+		return zones
 	}
 	center(sides, usage)
 	// All types are compared with one, which has what all differences between them say: the one that was compared
@@ -123,18 +142,22 @@ func (e *Evidence) compare(found *differences, w *Workload, key Key, replicas []
 			if a.kind > b.kind {
 				a, b = b, a
 			}
-			found.add(a, b)
+			zones = append(zones, zonal{
+				kinds: [2]int{a.kind, b.kind}, zone: replicas[0].Zone, mean: b.middle - a.middle, weight: found.add(a, b),
+			})
 		}
 	}
+	return zones
 }
 
 // sideOf summarizes the replicas of one type.
 func sideOf(kind int, replicas []Replica, usage []float64) side {
-	s := side{kind: kind, count: float64(len(replicas))}
+	s := side{kind: kind, count: float64(len(replicas)), requested: true}
 	for i := range replicas {
 		s.mean += usage[i] / s.count
 		s.request += replicas[i].Request / s.count
-		if !math.IsNaN(replicas[i].Busy) {
+		s.requested = s.requested && positive(replicas[i].Request)
+		if replicas[i].busyKnown() {
 			s.busy += replicas[i].Busy
 			s.busyCount++
 		}
@@ -184,7 +207,7 @@ func (w *Workload) cell(kinds [2]int, at int64) *Cell {
 		if c.A == kinds[0] && c.B == kinds[1] {
 			return c
 		}
-		if at-c.seen > hoursPerDay && (least < 0 || c.Hours() < w.Cells[least].Hours()) {
+		if at-c.Seen > hoursPerDay && (least < 0 || c.weight() < w.Cells[least].weight()) {
 			least = i
 		}
 	}
@@ -194,6 +217,6 @@ func (w *Workload) cell(kinds [2]int, at int64) *Cell {
 		}
 		w.Cells = slices.Delete(w.Cells, least, least+1)
 	}
-	w.Cells = append(w.Cells, Cell{A: kinds[0], B: kinds[1]})
+	w.Cells = append(w.Cells, Cell{A: kinds[0], B: kinds[1], Seen: at})
 	return &w.Cells[len(w.Cells)-1]
 }

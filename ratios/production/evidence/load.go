@@ -2,17 +2,21 @@ package evidence
 
 import "math"
 
-// Load is how much load a workload has: the mean of the logarithms of what its replicas use.
+// Load is how much load a workload has: the mean of the logarithms of what its replicas use, or of the work that they do if it is known.
 type Load struct {
 	// Middle is the median, and Swing the mean distance from it.
 	Middle, Swing float64
 }
 
-// loadOf returns the load of replicas.
-func loadOf(replicas []Replica) float64 {
+// loadOf returns the load of replicas. Known means that their work is known.
+func loadOf(replicas []Replica, known bool) float64 {
 	sum := 0.0
 	for i := range replicas {
-		sum += math.Log(replicas[i].CPU)
+		if known {
+			sum += math.Log(replicas[i].Work)
+		} else {
+			sum += math.Log(replicas[i].CPU)
+		}
 	}
 	return sum / float64(len(replicas))
 }

@@ -1,14 +1,18 @@
 package evidence
 
-// Node is how the replicas on a node differ from those of the same workloads on other nodes of its type.
+// Node is how the replicas on a node differ from those of the same workloads on other nodes of its type in its zone.
 type Node struct {
-	Type, Model int
-	Last        int64
+	// Model and Zone are −1 if they are not known.
+	Type, Model, Zone int
+	Last              int64
 	// Halves are the workloads with even and with odd keys: both halves have the deviation of the node in
 	// common, and nothing else.
 	Halves [2]Deviation
 	// Busy is the sum, weighted like that of both halves, of by how much busier it was than the nodes of those replicas.
 	Busy float64
+	// Compared is the weight of the hours in which replicas on it were compared with those on another type. Other hours show how
+	// nodes differ, but add nothing to the comparison of types.
+	Compared float64
 }
 
 // Weight returns the weight of both halves.
@@ -36,7 +40,7 @@ func (e *Evidence) age(at int64) {
 		return
 	}
 	if e.last > 0 {
-		by := decay(at - e.last)
+		by := Decay(at - e.last)
 		for i := range e.Slowdown {
 			x := &e.Slowdown[i]
 			x.Squares, x.Products, x.Count = x.Squares*by, x.Products*by, x.Count*by
@@ -45,47 +49,65 @@ func (e *Evidence) age(at int64) {
 	e.last = at
 }
 
-// note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves.
-func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, w Key, at int64) {
-	var busy float64
-	known := s.busyCount == s.count
-	if known {
-		busy = s.busy / s.count
+// note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves. Compared
+// means that the type was compared with another.
+func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, compared bool, w Key, at int64) {
+	busy, mean := 0.0, 0.0 // Of the replicas of which it is known how busy their nodes are.
+	for i := range replicas {
+		if replicas[i].busyKnown() {
+			busy += replicas[i].Busy / s.busyCount
+			mean += usage[i] / s.busyCount
+		}
 	}
 	for i := range replicas {
-		r, d := &replicas[i], usage[i]-s.mean
-		if known {
+		r := &replicas[i]
+		if r.busyKnown() && s.busyCount >= minReplicas {
 			u := r.Busy - busy
 			x := &e.Slowdown[s.kind]
 			x.Squares += weight * u * u
-			x.Products += weight * u * d
-			x.Count += weight * (s.count - 1) / s.count
+			x.Products += weight * u * (usage[i] - mean)
+			x.Count += weight * (s.busyCount - 1) / s.busyCount
 		}
-		n := e.Nodes[r.Node]
+		n := e.node(r, s.kind, at)
 		if n == nil {
-			if len(e.Nodes) >= mostNodes {
-				continue
-			}
-			n = &Node{Type: s.kind, Model: index(&e.Models, r.CPUModel), Last: at}
-			e.Nodes[r.Node] = n
-		}
-		if n.Type != s.kind {
-			*n = Node{Type: s.kind, Model: index(&e.Models, r.CPUModel), Last: at}
-		}
-		if at > n.Last {
-			by := decay(at - n.Last)
-			for h := range n.Halves {
-				n.Halves[h].Weight *= by
-				n.Halves[h].Sum *= by
-			}
-			n.Busy *= by
-			n.Last = at
+			continue
 		}
 		h := &n.Halves[w%2]
 		h.Weight += weight * (1 - 1/s.count)
-		h.Sum += weight * d
-		if known {
+		h.Sum += weight * (usage[i] - s.mean)
+		if compared {
+			n.Compared += weight * (1 - 1/s.count)
+		}
+		if r.busyKnown() && s.busyCount >= minReplicas {
 			n.Busy += weight * (r.Busy - busy)
 		}
 	}
+}
+
+// node returns the node of a replica, with its weights of now; nil if there are too many. A node with another type, zone or
+// CPU than before is another node.
+func (e *Evidence) node(r *Replica, kind int, at int64) *Node {
+	n := e.Nodes[r.Node]
+	model, zone := numberOf(&e.Models, r.CPUModel), numberOf(&e.Zones, r.Zone)
+	switch {
+	case n == nil:
+		if len(e.Nodes) >= mostNodes {
+			return nil
+		}
+		n = &Node{Type: kind, Model: model, Zone: zone, Last: at}
+		e.Nodes[r.Node] = n
+	case n.Type != kind || n.Zone != zone || n.Model != model && model >= 0 && n.Model >= 0:
+		*n = Node{Type: kind, Model: model, Zone: zone, Last: at}
+	case model >= 0:
+		n.Model = model
+	}
+	if at > n.Last {
+		by := Decay(at - n.Last)
+		for h := range n.Halves {
+			n.Halves[h].Weight *= by
+			n.Halves[h].Sum *= by
+		}
+		n.Busy, n.Compared, n.Last = n.Busy*by, n.Compared*by, at
+	}
+	return n
 }

@@ -17,7 +17,6 @@ type day struct {
 }
 
 const (
-	hoursPerDay = 24
 	// enoughHours is how many hours of a day show a slope, and enoughSwing the variance of load in it.
 	enoughHours, enoughSwing = 12, 0.0025
 )

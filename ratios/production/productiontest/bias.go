@@ -28,7 +28,7 @@ const (
 	Throttled Bias = "throttled"
 	// Scaled: replicas come and go within hours, and versions that use less replace others.
 	Scaled Bias = "scaled"
-	// Resized: after half of the time, replicas on faster types are smaller, and then get less of the work.
+	// Resized: after half of the time, replicas on faster types are smaller, and smaller ones get less of the work.
 	Resized Bias = "resized"
 )
 

@@ -38,6 +38,11 @@ type Settings struct {
 	// Biased is the fraction of the workloads that are biased, and Biases in which ways, in turn.
 	Biased float64
 	Biases []Bias
+	// Known is the fraction of the workloads whose work per replica is known, and Moving the fraction of these that
+	// run on one type at a time, and move to another one after a while.
+	Known, Moving float64
+	// Drift is how what a unit of work costs changes over days.
+	Drift float64
 }
 
 // Defaults describes a cluster without biases.
@@ -45,7 +50,7 @@ func Defaults() Settings {
 	return Settings{
 		Workloads: 200, Types: 8, NodesPerType: 30, Days: 14, Fastest: 1.46, Spread: 0.08, Pareto: 1.5,
 		Replicas: 0.2, Lasting: 6, Nodes: 0.03, Models: 0.04, Minute: 0.3, Follows: 0.8,
-		Slowdown: 0.25, Uneven: 0.1, Swing: 0.6,
+		Slowdown: 0.25, Uneven: 0.1, Swing: 0.6, Drift: 0.03,
 	}
 }
 
@@ -91,8 +96,13 @@ type Workload struct {
 	deviations   []float64
 	swing, phase float64
 	wander       float64
-	replicas     []*replica
-	random       *rand.Rand
+	// Known means that its work is known, and stays for how many hours it stays on a type; 0 if it runs on all.
+	Known    bool
+	stays    int64
+	kinds    []int
+	drift    float64
+	replicas []*replica
+	random   *rand.Rand
 }
 
 type replica struct {
@@ -151,6 +161,7 @@ func New(seed uint64, s Settings) *Cluster {
 			w.Bias = s.Biases[i%len(s.Biases)]
 			w.lead()
 		}
+		c.know(w, i)
 		c.Workloads = append(c.Workloads, w)
 	}
 	return c
@@ -170,6 +181,7 @@ func (c *Cluster) workload(seed uint64, i int) *Workload {
 	}
 	zones := 1 + random.IntN(2)
 	first := random.IntN(2)
+	w.kinds = kinds
 	for _, t := range kinds {
 		count := 2 + random.IntN(5)
 		for z := range zones {
@@ -181,6 +193,36 @@ func (c *Cluster) workload(seed uint64, i int) *Workload {
 		}
 	}
 	return w
+}
+
+// know lets the work of a workload be known, and lets it move. The known workloads are spread over all.
+func (c *Cluster) know(w *Workload, i int) {
+	part := func(number int, of float64) bool { return math.Mod(float64(number+1)*of, 1) < of }
+	if w.Known = part(i, c.s.Known); w.Known && part(int(float64(i)*c.s.Known), c.s.Moving) {
+		w.stays = 20 + int64(w.random.IntN(60))
+	}
+}
+
+// active returns the type on which a workload runs that moves; −1 for all.
+func (w *Workload) active(hour int64) int {
+	if w.stays == 0 {
+		return -1
+	}
+	return w.kinds[hour/w.stays%int64(len(w.kinds))]
+}
+
+// move starts the replicas of a workload on a type that it moved to, on nodes that have room.
+func (c *Cluster) move(w *Workload) {
+	kind := w.active(c.hour)
+	if kind < 0 || kind == w.active(c.hour-1) {
+		return
+	}
+	for _, r := range w.replicas {
+		if r.kind == kind {
+			nodes := c.types[kind].nodes
+			r.node, r.deviation, r.age = nodes[w.random.IntN(len(nodes))], c.s.Replicas*w.random.NormFloat64(), 0
+		}
+	}
 }
 
 // deviation returns the deviation of a workload or a node, whose standard deviation is 1.
@@ -212,6 +254,9 @@ func (c *Cluster) Mean(t int) float64 {
 			if r.kind == t {
 				own += math.Exp(w.level)
 			}
+		}
+		if w.stays > 0 {
+			own /= float64(len(w.kinds))
 		}
 		sum += own * (w.deviations[t] - w.deviations[0])
 		cores += own

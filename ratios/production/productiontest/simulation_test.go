@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
@@ -31,10 +32,13 @@ type outcome struct {
 	widths             []float64
 }
 
-func run(seed uint64, s Settings, o *outcome) {
+func newOutcome() *outcome { return &outcome{signed: map[int][]float64{}, reasons: map[string]int{}} }
+
+// run adds a cluster, whose time passes as given.
+func (o *outcome) run(seed uint64, s Settings, passes func(*Cluster, *evidence.Evidence)) {
 	c := New(seed, s)
 	e := evidence.New()
-	c.Run(e, s.Days)
+	passes(c, e)
 	r := estimate.Estimate(e, c.Baseline(), estimate.Defaults())
 	o.between += r.Between
 	o.nodes += r.Nodes
@@ -81,14 +85,18 @@ func within(i estimate.Interval, truth float64) int {
 }
 
 func simulate(s Settings) *outcome {
-	o := &outcome{signed: map[int][]float64{}, reasons: map[string]int{}}
+	o := newOutcome()
 	for i := range *runs {
-		run(*first+uint64(i), s, o)
+		o.run(*first+uint64(i), s, func(c *Cluster, e *evidence.Evidence) { c.Run(e, s.Days) })
 	}
+	o.sort()
+	return o
+}
+
+func (o *outcome) sort() {
 	slices.Sort(o.cluster)
 	slices.Sort(o.population)
 	slices.Sort(o.widths)
-	return o
 }
 
 // moved returns by how much the mean of any ratio moved from that of another outcome.
@@ -141,6 +149,8 @@ func check(t *testing.T, what string, got, low, high, wider float64) {
 func TestSimulation(t *testing.T) {
 	t.Run("is right without biases", isRightWithoutBiases)
 	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
+	t.Run("counts work that is known", countsWorkThatIsKnown)
+	t.Run("learns whether sizes matter", learnsWhetherSizesMatter)
 	t.Run("applies what is right in clusters of any size", appliesWhatIsRightInClustersOfAnySize)
 	t.Run("what is applied hardly changes what is estimated", whatIsAppliedHardlyChangesWhatIsEstimated)
 	t.Run("what is applied converges", whatIsAppliedConverges)
@@ -179,6 +189,73 @@ func isHardlyMovedByBiases(t *testing.T) {
 				t.Log("   ", k, o.reasons[k])
 			}
 		}
+	}
+}
+
+// countsWorkThatIsKnown checks workloads whose work is known: a third of them move from type to type, and all that is due to how work
+// is shared misleads nobody.
+func countsWorkThatIsKnown(t *testing.T) {
+	s := settings()
+	s.Known, s.Moving = 1, 1.0/3
+	honest := simulate(s)
+	honest.log(t, "known")
+	check(t, "the median error of the cluster", honest.cluster[len(honest.cluster)/2], 0, 0.015, 0.03)
+	check(t, "the coverage of the cluster", honest.coverage(honest.covers), 0.93, 0.98, 0.25)
+	check(t, "the coverage of the population", honest.coverage(honest.coversPopulation), 0.93, 0.98, 0.25)
+	s.Biased, s.Biases = 1, []Bias{Balanced, Pulling}
+	biased := simulate(s)
+	biased.log(t, "known and balanced, or pulling")
+	t.Logf("moved %.2f%%", 100*biased.moved(honest))
+	check(t, "the coverage with balanced work", biased.coverage(biased.covers), 0.93, 0.98, 0.25)
+	check(t, "how far ratios are moved by balanced work", biased.moved(honest), 0, 0.005, 0.01)
+	for _, key := range slices.Sorted(maps.Keys(honest.reasons)) {
+		t.Log("   ", key, honest.reasons[key])
+	}
+	for key, count := range biased.reasons {
+		if strings.HasSuffix(key, string(":"+estimate.Pulls)) || strings.HasSuffix(key, string(":"+estimate.SameUsage)) || strings.HasSuffix(key, string(":"+estimate.SlopeFalls)) {
+			t.Errorf("%d are held back although their work is known: %s", count, key)
+		}
+	}
+
+	s = settings()
+	s.Known, s.Moving = 1, 1
+	moving := simulate(s)
+	moving.log(t, "moving")
+	check(t, "the median error of what moves", moving.cluster[len(moving.cluster)/2], 0, 0.02, 0.02)
+	check(t, "the coverage of what moves", moving.coverage(moving.covers), 0.9, 0.99, 0.25)
+}
+
+// learnsWhetherSizesMatter checks clusters whose sizes follow ratios after five days, or from the beginning. Larger replicas of every
+// fifth workload do more of the work, and every fifth pulls its work, which nobody says.
+func learnsWhetherSizesMatter(t *testing.T) {
+	s := settings()
+	s.Days, s.Biased, s.Biases = 14, 0.4, []Bias{Resized, Pulling}
+	for name, alike := range map[string]int{"alike for five days": 5, "never alike": 0} {
+		o := newOutcome()
+		for i := range *runs {
+			o.run(*first+uint64(i), s, func(c *Cluster, e *evidence.Evidence) {
+				c.Run(e, alike)
+				ratios := map[string]float64{}
+				for k, x := range c.types {
+					ratios[x.name] = math.Exp(c.Population(k))
+				}
+				c.Apply(ratios)
+				c.Run(e, s.Days-alike)
+			})
+		}
+		if alike == 0 {
+			if o.intervals > 0 {
+				t.Errorf("%s: %d types have a ratio", name, o.intervals)
+			}
+			continue
+		}
+		o.sort()
+		o.log(t, name)
+		for _, key := range slices.Sorted(maps.Keys(o.reasons)) {
+			t.Log("   ", key, o.reasons[key])
+		}
+		check(t, "the median error, "+name, o.cluster[len(o.cluster)/2], 0, 0.015, 0.01)
+		check(t, "the coverage, "+name, o.coverage(o.covers), 0.88, 1, 0.25)
 	}
 }
 

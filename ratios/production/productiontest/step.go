@@ -36,6 +36,10 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 	keep := math.Exp(-1 / lasting)
 	renew := math.Sqrt(1 - keep*keep)
 	noise := c.s.noise()
+	c.move(w)
+	active := w.active(c.hour)
+	const days = 72
+	w.drift = w.drift*(1-1.0/days) + c.s.Drift*math.Sqrt(2.0/days)*w.random.NormFloat64()
 	half := c.hour-began > int64(c.s.Days)*12
 	for _, r := range w.replicas {
 		r.age++
@@ -52,11 +56,14 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 			r.request = 1 / c.Applied[r.kind]
 		}
 	}
-	w.shares(swing, w.Bias == Resized && half)
+	w.shares(swing, w.Bias == Resized && (half || c.Applied != nil && !c.Alike))
 	h := evidence.Hour{Workload: w.Key, At: c.hour, Replicas: make([]evidence.Replica, 0, len(w.replicas))}
 	rollout := w.Bias == Scaled && c.hour%36 < 2
 	for i, r := range w.replicas {
-		log := swing - r.speed + math.Log(r.share) + r.deviation + r.led + c.s.Slowdown*(r.node.now-0.5) + noise*w.random.NormFloat64()
+		if active >= 0 && r.kind != active {
+			continue
+		}
+		log := w.drift + swing - r.speed + math.Log(r.share) + r.deviation + r.led + c.s.Slowdown*(r.node.now-0.5) + noise*w.random.NormFloat64()
 		usage := math.Exp(log)
 		x := evidence.Replica{
 			Node: r.node.key, NodeType: c.types[r.kind].name, Zone: r.node.zone, CPUModel: r.node.model,
@@ -87,6 +94,12 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 			if (int(c.hour)+i)%5 == 0 {
 				usage, x.Whole = usage*w.random.Float64(), false
 			}
+		}
+		if w.Known {
+			x.Work = 1000 * math.Exp(swing+r.led) * r.share
+		}
+		if active >= 0 && r.age <= 1 {
+			x.Whole = false
 		}
 		x.CPU = usage * math.Exp(w.level)
 		h.Replicas = append(h.Replicas, x)

@@ -1,5 +1,5 @@
-// Package stored reads and writes evidence in a compact form: at most 200 bytes per workload. Weights and variances
-// have 8 significant bits, and differences are rounded to 1/4096, far less than any of them is certain.
+// Package stored reads and writes evidence in a compact form: at most 200 bytes per workload. Weights
+// have 8 significant bits, variances are within 3%, and differences are rounded to 1/4096, far less than any of them is certain.
 //
 // The first byte is the version of the form. A reader of another version rejects it, so that it is never misread: evidence
 // is collected again within days.

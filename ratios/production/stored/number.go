@@ -6,6 +6,9 @@ import (
 	"math"
 )
 
+// errNoWeight means that there is a part without weight.
+var errNoWeight = errors.New("a part has no weight")
+
 // errEnd means that the bytes end too early.
 var errEnd = errors.New("it ends too early")
 
@@ -17,7 +20,7 @@ func appendShort(b []byte, x float64) []byte {
 	if !(x > 0) {
 		x = 0
 	}
-	bits := math.Float32bits(float32(min(x, math.MaxFloat32/2)))
+	bits := math.Float32bits(float32(min(x, mostWeight)))
 	return binary.LittleEndian.AppendUint16(b, uint16((bits+0x8000)>>16))
 }
 
@@ -29,12 +32,20 @@ func appendRounded(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint16(b, uint16(int16(math.Round(min(max(x*steps, math.MinInt16), math.MaxInt16)))))
 }
 
-// Single bytes count sixteenths of doublings of replicas and of variances, percents of how busy nodes are, quarters of days,
-// and 64ths of the logarithms of load and of sizes.
-const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 16.0, 100.0, 4.0, 64.0, 64.0
+// Single bytes count sixteenths of doublings of replicas, twelfths of doublings of variances, percents of how busy nodes are, quarters of
+// days, and 64ths of the logarithms of load and of sizes. Times before the last hour are counted in sixths of days.
+const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 12.0, 100.0, 4.0, 64.0, 64.0
 
-// smallest is the smallest variance that a byte has, in doublings.
-const smallest = -12
+const (
+	// mostWeight and mostSum are far beyond all weights and sums. Larger ones would have no finite products.
+	mostWeight, mostSum = 1e12, 1e24
+	// smallest is the smallest variance that a byte has, in doublings.
+	smallest = -18
+	// unknownBusy is the byte of nodes of which it is not known how busy they are.
+	unknownBusy = math.MaxUint8
+	// agoHours is how many hours a byte counts. A byte reaches beyond the time after which evidence is forgotten.
+	agoHours = 6
+)
 
 // toByte returns the nearest whole number that fits.
 func toByte(x float64) byte {
@@ -42,6 +53,27 @@ func toByte(x float64) byte {
 		return 0
 	}
 	return byte(math.Round(min(x, math.MaxUint8)))
+}
+
+// busyByte returns the byte of how busy nodes are.
+func busyByte(x float64) byte {
+	if !(x >= 0) {
+		return unknownBusy
+	}
+	return toByte(busySteps * min(x, 1))
+}
+
+// sizeByte returns the byte of a difference between the logarithms of sizes.
+func sizeByte(x float64) byte {
+	return byte(int8(math.Round(min(max(x*sizeSteps, math.MinInt8), math.MaxInt8))))
+}
+
+// agoByte returns the byte of an hour before the last one.
+func agoByte(hour, last int64) byte { return byte(min(max(last-hour, 0)/agoHours, math.MaxUint8)) }
+
+// appendFloat appends a number with the precision of a float32.
+func appendFloat(b []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
 }
 
 // spreadByte returns the byte of a variance.
@@ -72,14 +104,36 @@ func (in *input) take(n int) []byte {
 
 func (in *input) short() float64 {
 	x := math.Float32frombits(uint32(binary.LittleEndian.Uint16(in.take(2))) << 16)
-	if !(x >= 0) || x > math.MaxFloat32/2*1.01 {
-		in.fail(errors.New("a weight or a variance is negative or not finite"))
+	if !(x >= 0 && x <= mostWeight*1.01) {
+		in.fail(errors.New("a weight is negative or too large"))
 		return 0
 	}
 	return float64(x)
 }
 
 func (in *input) byte() float64 { return float64(in.take(1)[0]) }
+
+// busy returns how busy nodes are; below 0 if that is not known.
+func (in *input) busy() float64 {
+	b := in.take(1)[0]
+	if b == unknownBusy {
+		return -1
+	}
+	return min(float64(b)/busySteps, 1)
+}
+
+func (in *input) size() float64 { return float64(int8(in.take(1)[0])) / sizeSteps }
+
+func (in *input) ago(last int64) int64 { return max(last-agoHours*int64(in.take(1)[0]), 0) }
+
+func (in *input) single() float64 {
+	x := float64(math.Float32frombits(binary.LittleEndian.Uint32(in.take(4))))
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		in.fail(errors.New("a mean is not finite"))
+		return 0
+	}
+	return x
+}
 
 // spread returns a variance; 0 for all that are too small.
 func (in *input) spread() float64 {
@@ -112,8 +166,8 @@ func (in *input) key() uint64 { return binary.LittleEndian.Uint64(in.take(8)) }
 
 func (in *input) float() float64 {
 	x := math.Float64frombits(in.key())
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		in.fail(errors.New("a sum is not finite"))
+	if !(math.Abs(x) <= mostSum) {
+		in.fail(errors.New("a sum is not a number or too large"))
 		return 0
 	}
 	return x

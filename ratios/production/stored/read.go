@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -32,13 +33,16 @@ func read(b []byte) (*evidence.Evidence, error) {
 	}
 	in := &input{rest: b[1:]}
 	e := evidence.New()
-	e.Types, e.Models = in.names(), in.names()
+	e.Types, e.Models, e.Zones = in.names(), in.names(), in.names()
 	for range e.Types {
 		s := evidence.Slowdown{Squares: in.float(), Products: in.float(), Count: in.float()}
 		if s.Squares < 0 || s.Count < 0 {
 			in.fail(errors.New("a sum of squares is negative"))
 		}
 		e.Slowdown = append(e.Slowdown, s)
+	}
+	for range in.number(evidence.MostPlaces + 1) {
+		e.Places = append(e.Places, in.place(e))
 	}
 	for range in.number(mostItems) {
 		key, w := in.workload(e)
@@ -97,45 +101,111 @@ func (in *input) workload(e *evidence.Evidence) (evidence.Key, *evidence.Workloa
 	key := evidence.Key(in.key())
 	w := &evidence.Workload{Last: int64(in.number(mostHours)), Cores: in.short(), Throttled: in.short()}
 	w.Load = evidence.Load{Middle: in.rounded() * 4, Swing: in.byte() / swingSteps}
-	flags := in.number((evidence.MostCells + 1) << 2)
+	flags := in.number((evidence.MostCells + 1) << 5)
 	w.Pulls, w.Known = flags&1 != 0, flags&2 != 0
-	for range flags >> 2 {
-		w.Cells = append(w.Cells, in.cell(e))
+	for range flags >> 5 {
+		w.Cells = append(w.Cells, in.cell(e, w.Last))
+	}
+	for range flags >> 2 & 7 {
+		w.Costs = append(w.Costs, in.cost(e, w.Last))
+	}
+	if in.err == nil && len(w.Costs) > evidence.MostCosts {
+		in.fail(errors.New("a workload has too many costs"))
 	}
 	return key, w
 }
 
-func (in *input) cell(e *evidence.Evidence) evidence.Cell {
-	c := evidence.Cell{A: in.index(len(e.Types)), B: in.index(len(e.Types))}
-	for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
-		if x.N = in.short(); x.N > 0 {
-			x.Mean, x.Squares = in.rounded(), in.short()
-			x.Busy = [2]float64{in.byte() / busySteps, in.byte() / busySteps}
+func (in *input) cell(e *evidence.Evidence, last int64) evidence.Cell {
+	var c evidence.Cell
+	c.A, c.B = in.pair(e)
+	c.Seen = in.ago(last)
+	parts := in.take(1)[0]
+	if parts > allParts {
+		in.fail(errors.New("a pair of types has unknown parts"))
+	}
+	for i, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+		if parts&(hasLike<<i) != 0 {
+			x.N, x.Mean = in.weight(), in.rounded()
+			x.Busy = [2]float64{in.busy(), in.busy()}
 		}
 	}
-	if c.Unlike.N > 0 {
-		c.Sizes = float64(int8(in.take(1)[0])) / sizeSteps
+	if parts&(hasLike|hasUnlike) != 0 {
+		variance := in.spread()
+		c.Like.Squares, c.Unlike.Squares = variance*c.Like.N, variance*c.Unlike.N
+	}
+	if parts&hasUnlike != 0 {
+		c.Sizes = in.size()
+	}
+	if parts&hasChange != 0 {
+		c.Change = evidence.Change{Hours: in.byte(), Mean: in.rounded(), Sizes: in.size()}
+		if c.Change.Hours == 0 {
+			in.fail(errNoWeight)
+		}
+	}
+	if parts&hasApart != 0 {
+		c.Apart.N, c.Apart.Mean = in.weight(), in.rounded()
+		c.Apart.Squares = in.spread() * c.Apart.N
+		c.Apart.Busy = [2]float64{in.busy(), in.busy()}
+	}
+	if s := &c.Slope; parts&hasSlope != 0 {
+		s.Weight, s.Mean = in.weight(), in.rounded()
+		variance := in.spread()
+		s.Days = in.byte() / daySteps
+		s.Squares = variance * max(s.Days, 1/daySteps)
 	}
 	for side := range 2 {
-		c.Spread[side], c.Replicas[side] = in.spread(), math.Exp2(in.byte()/replicaSteps)
-	}
-	if c.Slope.Weight = in.short(); c.Slope.Weight > 0 {
-		c.Slope.Mean, c.Slope.Squares, c.Slope.Days = in.rounded(), in.short(), in.byte()/daySteps
-	}
-	if in.err == nil && c.A >= c.B {
-		in.fail(errors.New("a pair of types is not in order"))
+		c.Spread[side], c.Replicas[side] = in.spread(), in.replicas()
 	}
 	return c
+}
+
+// pair returns two types in order.
+func (in *input) pair(e *evidence.Evidence) (a, b int) {
+	a, b = in.index(len(e.Types)), in.index(len(e.Types))
+	if in.err == nil && a >= b {
+		in.fail(errors.New("a pair of types is not in order"))
+	}
+	return a, b
+}
+
+// weight returns the weight of a part.
+func (in *input) weight() float64 {
+	x := in.short()
+	if in.err == nil && x == 0 {
+		in.fail(errNoWeight)
+	}
+	return x
+}
+
+func (in *input) replicas() float64 { return math.Exp2(in.byte() / replicaSteps) }
+
+func (in *input) cost(e *evidence.Evidence, last int64) evidence.Cost {
+	c := evidence.Cost{Type: in.index(len(e.Types))}
+	c.Day = max(last/24-int64(in.take(1)[0]), 0)
+	c.Mean, c.Busy, c.Replicas, c.Spread = in.single(), in.busy(), in.replicas(), in.spread()
+	c.Revision = binary.LittleEndian.Uint32(in.take(4))
+	return c
+}
+
+func (in *input) place(e *evidence.Evidence) evidence.Place {
+	var p evidence.Place
+	p.A, p.B = in.pair(e)
+	p.Zone = in.index(len(e.Zones))
+	p.Last = int64(in.number(mostHours))
+	p.Weight = in.short()
+	p.Sum = p.Weight * in.rounded()
+	return p
 }
 
 func (in *input) node(e *evidence.Evidence) (evidence.Key, *evidence.Node) {
 	key := evidence.Key(in.key())
 	n := &evidence.Node{Last: int64(in.number(mostHours)), Type: in.index(len(e.Types))}
-	n.Model = in.index(len(e.Models)+1) - 1
+	n.Model, n.Zone = in.index(len(e.Models)+1)-1, in.index(len(e.Zones)+1)-1
 	for h := range n.Halves {
 		weight := in.short()
 		n.Halves[h] = evidence.Deviation{Weight: weight, Sum: weight * in.rounded()}
 	}
 	n.Busy = n.Weight() * in.rounded()
+	n.Compared = in.short()
 	return key, n
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,9 @@ func TestStored(t *testing.T) {
 	t.Run("what was read is written alike", whatWasReadIsWrittenAlike)
 	t.Run("keeps what estimates need", keepsWhatEstimatesNeed)
 	t.Run("has at most 200 bytes per workload", hasAtMost200BytesPerWorkload)
+	t.Run("has at most 2 MB for 10,000 workloads", hasAtMost2MBFor10000Workloads)
+	t.Run("keeps what hostile names say", keepsWhatHostileNamesSay)
+	t.Run("keeps costs, places and moves", keepsCostsPlacesAndMoves)
 	t.Run("rejects what is not evidence", rejectsWhatIsNotEvidence)
 }
 
@@ -55,7 +59,7 @@ func whatWasReadIsWrittenAlike(t *testing.T) {
 }
 
 func keepsWhatEstimatesNeed(t *testing.T) {
-	e := full(20, 3, 2, 60)
+	e := full(20, 3, 2, 150)
 	got, err := Read(Write(e))
 	if err != nil {
 		t.Fatal(err)
@@ -80,18 +84,27 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 			if a.A != b.A || a.B != b.B {
 				t.Errorf("%+v, want %+v", a, b)
 			}
-			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}} {
+			for _, pair := range [][2]float64{{a.Like.Mean, b.Like.Mean}, {a.Unlike.Mean, b.Unlike.Mean}, {a.Slope.Mean, b.Slope.Mean}, {a.Change.Mean, b.Change.Mean}} {
 				if math.Abs(pair[0]-pair[1]) > 0.5/steps+1e-9 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
 			}
 			for _, pair := range [][2]float64{
-				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Like.Squares, b.Like.Squares},
-				{a.Slope.Weight, b.Slope.Weight}, {a.Slope.Squares, b.Slope.Squares},
+				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Slope.Weight, b.Slope.Weight}, {a.Change.Hours, b.Change.Hours},
 			} {
 				if math.Abs(pair[0]-pair[1]) > pair[1]/256 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
+			}
+			for _, pair := range [][2]float64{
+				{a.Like.Squares + a.Unlike.Squares, b.Like.Squares + b.Unlike.Squares}, {a.Slope.Squares, b.Slope.Squares},
+			} {
+				if math.Abs(pair[0]-pair[1]) > pair[1]*0.08+1e-5 {
+					t.Errorf("squares %v, want %v", pair[0], pair[1])
+				}
+			}
+			if b.Change.Hours == 0 || b.Seen-a.Seen > agoHours {
+				t.Errorf("%+v, want %+v", a, b)
 			}
 			for side := range 2 {
 				if math.Abs(math.Log2(a.Spread[side]/b.Spread[side])) > 0.5/spreadSteps || math.Abs(a.Unlike.Busy[side]-b.Unlike.Busy[side]) > 0.5/busySteps || math.Abs(a.Like.Busy[side]-b.Like.Busy[side]) > 0.5/busySteps {
@@ -107,12 +120,141 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 
 func hasAtMost200BytesPerWorkload(t *testing.T) {
 	for _, tc := range []struct{ kinds, zones int }{{2, 1}, {3, 3}, {7, 1}, {9, 2}} {
-		small, large := full(10, tc.kinds, tc.zones, 40), full(30, tc.kinds, tc.zones, 40)
-		each := float64(len(Write(large))-len(Write(small))) / 20
+		small, large := full(10, tc.kinds, tc.zones, 100), full(20, tc.kinds, tc.zones, 100)
+		each := float64(len(Write(large))-len(Write(small))) / 10
 		t.Logf("%d types in %d zones: %.0f bytes per workload", tc.kinds, tc.zones, each)
 		if each > 200 {
 			t.Errorf("%d types in %d zones: %.0f bytes per workload", tc.kinds, tc.zones, each)
 		}
+	}
+}
+
+// largest returns evidence of 10,000 workloads of which all is known that can be, with names that are as long and as many as is
+// possible.
+func largest(known bool) *evidence.Evidence {
+	e := evidence.New()
+	for i := range 250 {
+		name := fmt.Sprintf("%0*d", evidence.MostNameBytes, i)
+		e.Types, e.Models, e.Zones = append(e.Types, name), append(e.Models, name), append(e.Zones, name)
+		e.Slowdown = append(e.Slowdown, evidence.Slowdown{Squares: 1, Products: 1, Count: 1})
+	}
+	compared := evidence.Compared{Moments: evidence.Moments{N: 300, Mean: 1, Squares: 3}}
+	for i := range evidence.MostPlaces {
+		e.Places = append(e.Places, evidence.Place{A: i % 200, B: 201, Zone: i % 250, Last: 500_000, Deviation: evidence.Deviation{Weight: 1, Sum: 1}})
+	}
+	for i := range 10_000 {
+		w := &evidence.Workload{Last: 500_000, Known: known, Cores: 1e6, Throttled: 100}
+		for j := range evidence.MostCells {
+			c := evidence.Cell{A: j, B: 200 + j, Spread: [2]float64{1, 1}, Replicas: [2]float64{9, 9}, Like: compared}
+			if known {
+				c.Apart = compared
+			} else {
+				c.Unlike, c.Sizes, c.Change = compared, 1, evidence.Change{Hours: 48, Mean: 1, Sizes: 1}
+				c.Slope = evidence.Slope{Weight: 10, Mean: 1, Squares: 1, Days: 20}
+			}
+			w.Cells = append(w.Cells, c)
+		}
+		for j := range evidence.MostCosts {
+			if known {
+				w.Costs = append(w.Costs, evidence.Cost{Type: j, Day: 20_000, Mean: 1, Replicas: 9})
+			}
+		}
+		e.Workloads[evidence.Key(i)] = w
+		if i < 5_000 {
+			h := evidence.Deviation{Weight: 1, Sum: 1}
+			e.Nodes[evidence.Key(i)] = &evidence.Node{Last: 500_000, Type: 249, Model: 249, Zone: 249, Halves: [2]evidence.Deviation{h, h}, Compared: 1}
+		}
+	}
+	return e
+}
+
+func hasAtMost2MBFor10000Workloads(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		b := Write(largest(known))
+		t.Logf("work known: %v: %d bytes", known, len(b))
+		if len(b) > 2_000_000 {
+			t.Errorf("%d bytes", len(b))
+		}
+		if _, err := Read(b); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// keepsWhatHostileNamesSay checks that evidence with any names, of which some cannot be kept, is stored and read.
+func keepsWhatHostileNamesSay(t *testing.T) {
+	e := evidence.New()
+	long := strings.Repeat("x", 5000)
+	for i, name := range []string{"n4", "", "\xff\xfe", long, "n4\x00", "n4\n", strings.Repeat("ü", 31), strings.Repeat("ü", 32)} {
+		for at := range int64(30) {
+			h := evidence.Hour{Workload: evidence.KeyOf(name, fmt.Sprint(i)), At: 480_000 + at}
+			for j := range 8 {
+				kind := name
+				if j >= 4 {
+					kind = "n2d"
+				}
+				h.Replicas = append(h.Replicas, evidence.Replica{
+					Node: evidence.KeyOf(name, fmt.Sprint(j)), NodeType: kind, Zone: name + fmt.Sprint(j%2), CPUModel: name, CPU: float64(1 + at), Whole: true,
+				})
+			}
+			e.Add(h)
+		}
+	}
+	if len(e.Workloads) != 5 {
+		t.Errorf("%d workloads", len(e.Workloads))
+	}
+	written := Write(e)
+	got, err := Read(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(Write(got), written) || !slices.Equal(got.Types, e.Types) {
+		t.Errorf("%q, want %q", got.Types, e.Types)
+	}
+}
+
+func keepsCostsPlacesAndMoves(t *testing.T) {
+	e := evidence.New()
+	for at := range int64(8 * 24) {
+		h := evidence.Hour{Workload: 1, At: 480_000 + at}
+		for i := range 4 {
+			work := 1000 * math.Exp(math.Sin(float64(at)/4))
+			h.Replicas = append(h.Replicas, evidence.Replica{
+				Node: evidence.KeyOf(fmt.Sprint(at/48%2, i)), NodeType: fmt.Sprint("t", at/48%2), Zone: fmt.Sprint(i % 2), CPU: work * 1e-7, Work: work, Busy: 0.5, Whole: true, Revision: 1 << 20,
+			})
+		}
+		e.Add(h)
+		h.Workload = 2
+		for i := range h.Replicas {
+			r := &h.Replicas[i]
+			r.Work, r.NodeType = 0, "t0"
+			other := *r
+			other.NodeType = "t1"
+			h.Replicas = append(h.Replicas, *r, other, other)
+		}
+		e.Add(h)
+	}
+	got, err := Read(Write(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Places) != 2 || len(got.Places) != 2 || got.Places[1].Zone != e.Places[1].Zone || got.Places[1].Last != e.Places[1].Last ||
+		math.Abs(got.Places[1].Weight/e.Places[1].Weight-1) > 1.0/256 || math.Abs(got.Places[1].Mean()-e.Places[1].Mean()) > 1.0/steps {
+		t.Errorf("%+v, want %+v", got.Places, e.Places)
+	}
+	a, b := got.Workloads[1], e.Workloads[1]
+	if !a.Known || len(b.Costs) != 2 || len(a.Costs) != 2 {
+		t.Fatalf("%+v, want %+v", a, b)
+	}
+	for i := range b.Costs {
+		x, y := a.Costs[i], b.Costs[i]
+		if x.Type != y.Type || x.Day != y.Day || x.Revision != y.Revision || math.Abs(x.Mean-y.Mean) > 1e-6 || x.Busy != y.Busy {
+			t.Errorf("%+v, want %+v", x, y)
+		}
+	}
+	x, y := a.Cells[0].Apart, b.Cells[0].Apart
+	if y.N < 2 || math.Abs(x.N-y.N) > y.N/256 || math.Abs(x.Mean-y.Mean) > 1.0/steps || x.Busy != y.Busy {
+		t.Errorf("%+v, want %+v", x, y)
 	}
 }
 
@@ -123,7 +265,7 @@ func rejectsWhatIsNotEvidence(t *testing.T) {
 		want  string
 	}{
 		"nothing":            {nil, "it ends too early"},
-		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 1"},
+		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 2"},
 		"half of it":         {good[:len(good)/2], "it ends too early"},
 		"more than evidence": {append(bytes.Clone(good), 0), "1 bytes are left"},
 	} {

@@ -11,12 +11,12 @@ import (
 )
 
 // version is the version of the form.
-const version = 1
+const version = 2
 
 // Write returns the stored form of evidence. The same evidence always has the same form.
 func Write(e *evidence.Evidence) []byte {
 	b := []byte{version}
-	for _, names := range [][]string{e.Types, e.Models} {
+	for _, names := range [][]string{e.Types, e.Models, e.Zones} {
 		b = binary.AppendUvarint(b, uint64(len(names)))
 		for _, name := range names {
 			b = binary.AppendUvarint(b, uint64(len(name)))
@@ -29,8 +29,12 @@ func Write(e *evidence.Evidence) []byte {
 			s = e.Slowdown[i]
 		}
 		for _, x := range []float64{s.Squares, s.Products, s.Count} {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(sum(x)))
 		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.Places)))
+	for i := range e.Places {
+		b = appendPlace(b, &e.Places[i])
 	}
 	b = binary.AppendUvarint(b, uint64(len(e.Workloads)))
 	for _, key := range sorted(e.Workloads) {
@@ -43,6 +47,14 @@ func Write(e *evidence.Evidence) []byte {
 	return b
 }
 
+// sum returns the nearest sum that can be read.
+func sum(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return max(min(x, mostSum), -mostSum)
+}
+
 func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 	return slices.SortedFunc(maps.Keys(m), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
 }
@@ -53,7 +65,7 @@ func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload) []byte {
 	b = appendShort(appendShort(b, w.Cores), w.Throttled)
 	// The load is a logarithm of cores: a quarter of it fits.
 	b = append(appendRounded(b, w.Load.Middle/4), toByte(swingSteps*w.Load.Swing))
-	flags := uint64(len(w.Cells)) << 2
+	flags := uint64(len(w.Cells))<<5 | uint64(len(w.Costs))<<2
 	if w.Pulls {
 		flags |= 1
 	}
@@ -62,40 +74,89 @@ func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload) []byte {
 	}
 	b = binary.AppendUvarint(b, flags)
 	for i := range w.Cells {
-		b = appendCell(b, &w.Cells[i])
+		b = appendCell(b, &w.Cells[i], w.Last)
+	}
+	for i := range w.Costs {
+		b = appendCost(b, &w.Costs[i], w.Last)
 	}
 	return b
 }
 
-func appendCell(b []byte, c *evidence.Cell) []byte {
-	b = append(b, byte(c.A), byte(c.B))
-	for _, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
-		b = appendShort(b, x.N)
-		if x.N > 0 {
-			b = appendShort(appendRounded(b, x.Mean), x.Squares)
-			b = append(b, toByte(busySteps*x.Busy[0]), toByte(busySteps*x.Busy[1]))
+// The parts of a cell that are stored.
+const (
+	hasLike = 1 << iota
+	hasUnlike
+	hasChange
+	hasApart
+	hasSlope
+	allParts = 1<<iota - 1
+)
+
+func partsOf(c *evidence.Cell) byte {
+	parts := byte(0)
+	for _, x := range []struct {
+		bit    byte
+		weight float64
+	}{{hasLike, c.Like.N}, {hasUnlike, c.Unlike.N}, {hasChange, c.Change.Hours}, {hasApart, c.Apart.N}, {hasSlope, c.Slope.Weight}} {
+		if x.weight > 0 {
+			parts |= x.bit
 		}
 	}
-	if c.Unlike.N > 0 {
-		b = append(b, byte(int8(math.Round(min(max(c.Sizes*sizeSteps, math.MinInt8), math.MaxInt8)))))
+	return parts
+}
+
+func appendCell(b []byte, c *evidence.Cell, last int64) []byte {
+	parts := partsOf(c)
+	b = append(b, byte(c.A), byte(c.B), agoByte(c.Seen, last), parts)
+	for i, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
+		if parts&(hasLike<<i) != 0 {
+			b = appendRounded(appendShort(b, x.N), x.Mean)
+			b = append(b, busyByte(x.Busy[0]), busyByte(x.Busy[1]))
+		}
+	}
+	if parts&(hasLike|hasUnlike) != 0 {
+		// The variance over hours hardly depends on sizes.
+		b = append(b, spreadByte((c.Like.Squares+c.Unlike.Squares)/c.Hours()))
+	}
+	if parts&hasUnlike != 0 {
+		b = append(b, sizeByte(c.Sizes))
+	}
+	if x := &c.Change; parts&hasChange != 0 {
+		b = append(appendRounded(append(b, toByte(x.Hours)), x.Mean), sizeByte(x.Sizes))
+	}
+	if x := &c.Apart; parts&hasApart != 0 {
+		b = append(appendRounded(appendShort(b, x.N), x.Mean), spreadByte(x.Squares/x.N), busyByte(x.Busy[0]), busyByte(x.Busy[1]))
+	}
+	if s := &c.Slope; parts&hasSlope != 0 {
+		b = append(appendRounded(appendShort(b, s.Weight), s.Mean), spreadByte(s.Squares/max(s.Days, 1/daySteps)), toByte(daySteps*s.Days))
 	}
 	for side := range 2 {
-		b = append(b, spreadByte(c.Spread[side]), toByte(replicaSteps*math.Log2(max(c.Replicas[side], 1))))
-	}
-	s := &c.Slope
-	b = appendShort(b, s.Weight)
-	if s.Weight > 0 {
-		b = append(appendShort(appendRounded(b, s.Mean), s.Squares), toByte(daySteps*s.Days))
+		b = append(b, spreadByte(c.Spread[side]), replicasByte(c.Replicas[side]))
 	}
 	return b
+}
+
+func replicasByte(x float64) byte { return toByte(replicaSteps * math.Log2(max(x, 1))) }
+
+func appendCost(b []byte, c *evidence.Cost, last int64) []byte {
+	b = append(b, byte(c.Type), byte(min(max(last/24-c.Day, 0), math.MaxUint8)))
+	b = append(appendFloat(b, c.Mean), busyByte(c.Busy), replicasByte(c.Replicas), spreadByte(c.Spread))
+	return binary.LittleEndian.AppendUint32(b, c.Revision)
+}
+
+func appendPlace(b []byte, p *evidence.Place) []byte {
+	b = append(b, byte(p.A), byte(p.B), byte(p.Zone))
+	b = binary.AppendUvarint(b, uint64(p.Last))
+	return appendRounded(appendShort(b, p.Weight), p.Mean())
 }
 
 func appendNode(b []byte, key evidence.Key, n *evidence.Node) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(key))
 	b = binary.AppendUvarint(b, uint64(n.Last))
-	b = append(b, byte(n.Type), byte(n.Model+1)) // 0 means no model.
+	b = append(b, byte(n.Type), byte(n.Model+1), byte(n.Zone+1)) // 0 means unknown.
 	for _, h := range n.Halves {
 		b = appendRounded(appendShort(b, h.Weight), h.Mean())
 	}
-	return appendRounded(b, evidence.Deviation{Weight: n.Weight(), Sum: n.Busy}.Mean())
+	b = appendRounded(b, evidence.Deviation{Weight: n.Weight(), Sum: n.Busy}.Mean())
+	return appendShort(b, n.Compared)
 }

@@ -23,12 +23,13 @@ func newProductionSource(o *options, client kubernetes.Interface, onReject func(
 	})
 }
 
-// newProduction returns what changes the ratios of source, one of the store's providers. leads reports whether this replica
-// changes measured ratios, and sizes returns those of the nodes.
-func newProduction(source *production.Provider, store *ratios.Store, leads func() bool, sizes func() map[string]map[int]float64) *production.Judge {
+// newProduction returns what changes the ratios of source, one of the store's providers, by what compared knows. leads reports
+// whether this replica changes measured ratios, and sizes returns those of the nodes.
+func newProduction(source *production.Provider, store *ratios.Store, compared production.Evidence, leads func() bool, sizes func() map[string]map[int]float64) *production.Judge {
 	return production.NewJudge(production.JudgeConfig{
 		Provider:  source,
 		Ratios:    store,
+		Evidence:  compared,
 		NodeTypes: func() []string { return slices.Sorted(maps.Keys(sizes())) },
 		Applies: func() bool {
 			table := store.Table()

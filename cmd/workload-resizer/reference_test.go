@@ -244,7 +244,7 @@ func metricTable(t *testing.T) string {
 		listeners = append(listeners, l)
 	}
 	(&creation{listener: listeners[0], tls: &tls.Config{}}).parts(nil, registry)
-	server.New(server.Config{Ratios: store, Reconciler: running, Holds: holds, Metrics: registry, Production: newProduction(newProductionSource(&options{}, client, nil), store, nil, nil), GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
+	server.New(server.Config{Ratios: store, Reconciler: running, Holds: holds, Metrics: registry, Production: newProduction(newProductionSource(&options{}, client, nil), store, nil, nil, nil), GRPC: listeners[0], HTTP: listeners[1], Certificate: &certs.Source{}})
 
 	descs := make(chan *prometheus.Desc)
 	go func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/production"
 	"github.com/workload-resizer/workload-resizer/reconciler"
 	"github.com/workload-resizer/workload-resizer/reconciler/hold"
 	"github.com/workload-resizer/workload-resizer/reconciler/loop"
@@ -112,7 +113,15 @@ func serve(ctx context.Context, o *options) error {
 	}
 	var l *reconciler.Reconciler // Set before anything runs.
 	sizes := func() map[string]map[int]float64 { return l.Sizes() }
-	known := newSources(o, clients.main, leads, sizes, events.ConfigRejected, events.ConfigUnusedTypes)
+	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })
+	if err != nil {
+		return err
+	}
+	var compared production.Evidence
+	if collecting != nil {
+		compared = collecting.Comparisons
+	}
+	known := newSources(o, clients.main, leads, sizes, compared, events.ConfigRejected, events.ConfigUnusedTypes)
 	recording := newRecorder(o, clients.main, replica, leads, holds, known.overrides, events.ConfigRejected)
 	reconciling := reconciler.Config{
 		Client:        clients.main,
@@ -139,10 +148,6 @@ func serve(ctx context.Context, o *options) error {
 		Journal:          recording,
 		DryRun:           o.dryRun,
 		Clock:            decisionClock,
-	}
-	collecting, pushed, err := newUsage(o, clients, func() []string { return l.Cluster.Pods("").Namespaces() })
-	if err != nil {
-		return err
 	}
 	reconciling.Usage = collecting
 	if o.startupTaint {

@@ -45,9 +45,9 @@ type sources struct {
 }
 
 // newSources creates the sources that the flags name. leads reports whether this replica
-// changes measured ratios, and sizes returns those of the nodes.
+// changes measured ratios, sizes returns those of the nodes, and compared is what usage says of their speed; nil without usage.
 // onReject and onUnused are as for a configmap.Provider.
-func newSources(o *options, client kubernetes.Interface, leads func() bool, sizes func() map[string]map[int]float64, onReject, onUnused func(*corev1.ConfigMap, error)) sources {
+func newSources(o *options, client kubernetes.Interface, leads func() bool, sizes func() map[string]map[int]float64, compared production.Evidence, onReject, onUnused func(*corev1.ConfigMap, error)) sources {
 	var s sources
 	var providers []ratios.Provider
 	var measured *benchmark.Provider
@@ -76,7 +76,7 @@ func newSources(o *options, client kubernetes.Interface, leads func() bool, size
 		s.benchmarks = newBenchmarks(o, client, measured, s.store, leads, sizes)
 	}
 	if shown != nil {
-		s.production = newProduction(shown, s.store, leads, sizes)
+		s.production = newProduction(shown, s.store, compared, leads, sizes)
 	}
 	return s
 }

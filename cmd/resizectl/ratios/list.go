@@ -55,8 +55,8 @@ func newListCommand(out print.Output, server *connect.Connection) *cobra.Command
 CPU and MEMORY are the performance of the node type. The FACTOR columns are what
 requests are multiplied by there: below 1 on a node that is faster than the
 baseline. OTHER SOURCES (-o wide) shows the ratios of the other sources, which are not
-in effect, as CPU/MEMORY, and what production shows. EXPIRES (-o wide) is when an override ends, and the
-permanent override that then takes effect again, if there is one.
+in effect, as CPU/MEMORY, and what production shows. EXPIRES (-o wide) is when an
+override ends, and the permanent override that then takes effect again, if there is one.
 
 With --rules, the rules for some pods follow, in the order in which they are tried,
 with only what each rule sets: "-" means that the global value applies. All other node

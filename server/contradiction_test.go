@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/workload-resizer/workload-resizer/ratios"
+	"github.com/workload-resizer/workload-resizer/ratios/production"
+	"github.com/workload-resizer/workload-resizer/ratios/ratiotest"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
+)
+
+// shown is what production shows.
+type shown production.View
+
+func (s *shown) View() *production.View { return (*production.View)(s) }
+func (s *shown) Missing() error         { return nil }
+
+func TestContradictionMetric(t *testing.T) {
+	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{
+		"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "configmap"}},
+	}}}))
+	of := &shown{Baseline: "n2d", Suggestions: []production.Suggestion{
+		{NodeType: "n4", Cluster: production.Interval{Ratio: 1.25, Low: 1.2, High: 1.3}, Next: production.Interval{Ratio: 1.25, Low: 1.1, High: 1.4}},
+	}}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newContradictionCollector(of, store))
+	gathered := func() string {
+		t.Helper()
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				text += f.GetName()
+				for _, l := range m.GetLabel() {
+					text += " " + l.GetName() + "=" + l.GetValue()
+				}
+			}
+		}
+		return text
+	}
+	if got := gathered(); got != "" {
+		t.Errorf("without ratios: %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- store.Run(ctx) }()
+	localcluster.Eventually(t, "ratios", func() error { _, err := store.Ready(); return err })
+	if got := gathered(); got != "workload_resizer_ratio_contradicted node_type=n4 source=configmap" {
+		t.Errorf("got %s", got)
+	}
+	of.Suggestions[0].Next.High = 1.6
+	if got := gathered(); got != "" {
+		t.Errorf("within an interval: %s", got)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -200,7 +200,7 @@ func TestUnknownAmounts(t *testing.T) {
 	}
 	next.PricedDuration = durationpb.New(30 * time.Minute)
 	server.Follow(cmdtest.Returns(&workloadresizerv1.ListSavingsResponse{Currency: "USD", Savings: []*workloadresizerv1.Savings{day, next}}))
-	if _, body = r.get("/workloads/shop/Deployment/db"); !strings.Contains(html.UnescapeString(body), "worth 2.00 USD at the prices of the nodes, in the 3h in which the leader counted. Prices were known for only 30m of that") {
+	if _, body = r.get("/workloads/shop/Deployment/db"); !strings.Contains(html.UnescapeString(body), "worth 2.00 USD at the prices of the nodes. Counted for 3 hours. Prices were known for only 30 minutes of that") {
 		t.Errorf("with prices since half an hour:\n%s", body)
 	}
 }

@@ -20,7 +20,7 @@ import (
 type Evidence interface {
 	// Evidence returns a copy, which belongs to the caller, and its revision.
 	Evidence() (*evidence.Evidence, uint64)
-	// Missing returns why some of it may be missing; nil if all is there.
+	// Missing returns why some of it may be missing; nil if nothing is missing.
 	Missing() error
 }
 

@@ -101,7 +101,7 @@ func (p *Provider) accept(_ context.Context, now content) document.InForce {
 	return document.InForce{Count: len(now.NodeTypes)}
 }
 
-// set records an error, or that there is none; the ratios stay in effect.
+// set records an error, or nil; the ratios stay in effect.
 func (p *Provider) set(problem *error, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -135,7 +135,7 @@ const observe = `window.took = new Uint32Array(100); window.shifted = 0;
 new PerformanceObserver((l) => { for (const e of l.getEntries()) if (e.interactionId) took[Math.min(99, e.duration / 8 | 0)]++; }).observe({type: "event", durationThreshold: 16});
 new PerformanceObserver((l) => { for (const e of l.getEntries()) if (!e.hadRecentInput) shifted += e.value; }).observe({type: "layout-shift", buffered: true}); true`
 
-// reorder sorts the table by another order, and returns how many milliseconds later it is shown.
+// reorder sorts the table by another order, and returns after how many milliseconds one sees it.
 const reorder = `(async () => {
   const header = () => [...document.querySelectorAll("th")].find((h) => h.textContent === "Pods");
   const frame = () => new Promise(requestAnimationFrame);

@@ -108,8 +108,8 @@ type Total struct {
 	Sum
 	// late is what those had that begin in the time, times the seconds.
 	late Amounts
-	// priced and unpriced are for how many seconds a subject had pods with and without prices, at most. Prices are those of the cluster,
-	// so that subjects do not add up.
+	// priced and unpriced are for how many seconds a subject had pods with and without prices, at most. Prices are of the cluster, so that
+	// subjects do not add up.
 	priced, unpriced float64
 }
 

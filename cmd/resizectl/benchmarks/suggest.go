@@ -30,7 +30,7 @@ CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
 INTERVAL is the interval around SUGGESTED, with the confidence that the server's
 configuration sets, 95% by default. CHANGE is the change from CURRENT to
 SUGGESTED, even if it is less than the noise. BENCHMARKS counts the benchmarks
-that contribute. PRODUCTION is what the workloads of this cluster show, with
+that contribute. PRODUCTION is what workloads in the cluster show, with
 its interval (-o wide); "held back" if it is not certain yet. With a NODE_TYPE, you
 see what it lacks, and which ratios it contradicts.
 

@@ -10,7 +10,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// TestManyNodes checks that a page shows a part of the nodes of a large cluster, and leads to the others.
+// TestManyNodes checks that a page shows a part of many nodes, and leads to the others.
 func TestManyNodes(t *testing.T) {
 	list := &workloadresizerv1.ListNodesResponse{}
 	for i := range 250 {

@@ -10,6 +10,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // entry is what a row is about.
@@ -64,6 +65,21 @@ func countText(n int64) string {
 // IsGap reports whether an entry is a time of which the history is incomplete.
 func IsGap(e entry) bool {
 	return e.GetKind() == workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_GAP
+}
+
+// IsAsked reports whether somebody asked for what an entry is about: the server did not do it by itself.
+func IsAsked(e entry) bool { return e.GetAuthor() != contract.FieldManager }
+
+// obvious are the reasons that say no more than the kind of an entry.
+var obvious = map[workloadresizerv1.JournalEntryKind]contract.Reason{
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE:   contract.Resized,
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT:   contract.Reverted,
+	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION: contract.Evicted,
+}
+
+// IsObvious reports whether the reason of an entry says no more than its kind.
+func IsObvious(e entry) bool {
+	return e.GetReason() != "" && contract.Reason(e.GetReason()) == obvious[e.GetKind()]
 }
 
 // Subject returns what an entry is about, without its namespace.

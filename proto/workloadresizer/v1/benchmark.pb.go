@@ -1656,7 +1656,7 @@ type Suggestion struct {
 	// The ratios between which the ratio lies, depending on how busy threads that share a
 	// core are; absent if no benchmark measured both.
 	Ends *SuggestionEnds `protobuf:"bytes,18,opt,name=ends,proto3" json:"ends,omitempty"`
-	// What production shows of the node type; absent if the server does not use that source,
+	// How fast production shows the node type to be; absent if the server does not use that source,
 	// or if nothing is known yet.
 	Production    *ProductionSuggestion `protobuf:"bytes,19,opt,name=production,proto3" json:"production,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1826,7 +1826,7 @@ func (x *Suggestion) GetProduction() *ProductionSuggestion {
 	return nil
 }
 
-// What production shows of a node type: replicas of one workload on nodes of different
+// How fast production shows a node type to be: replicas of one workload on nodes of different
 // types share the same traffic, so their CPU usage shows how fast the types are.
 type ProductionSuggestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

@@ -33,7 +33,7 @@ func (e *Evidence) Forget(now int64) {
 }
 
 // trim makes room for a fifth of what there may be at most, if there is room for less than half of that: what was not seen for
-// longest is deleted, but nothing of the last day: else, clusters that are too large would forget all workloads in turn.
+// longest is deleted, but nothing of the last day. Otherwise, clusters that are too large would forget all workloads in turn.
 func trim[V any](all map[Key]*V, most int, now int64, last func(*V) int64) {
 	if len(all) <= most-most/10 {
 		return

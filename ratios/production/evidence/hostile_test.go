@@ -13,7 +13,7 @@ func TestKeyOf(t *testing.T) {
 		if KeyOf("a", "b/c") == KeyOf("a/b", "c") || KeyOf("ab") == KeyOf("a", "b") || KeyOf() == KeyOf("") {
 			t.Error("names of other parts have the same key")
 		}
-		if KeyOf("a", "b") != KeyOf("a", "b") {
+		if a, b := KeyOf("a", "b"), KeyOf([]string{"a", "b"}...); a != b {
 			t.Error("a key changes")
 		}
 	})

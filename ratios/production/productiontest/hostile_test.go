@@ -11,7 +11,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/production/stored"
 )
 
-// TestHostileEvidence checks that an estimate of any evidence that can be read is made of numbers, or that there is none.
+// TestHostileEvidence checks that an estimate of any evidence that can be read has only numbers, if it has any.
 func TestHostileEvidence(t *testing.T) {
 	s := Defaults()
 	s.Workloads, s.Types, s.Known, s.Moving, s.Biased, s.Biases = 12, 4, 0.5, 0.5, 0.3, Biases

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// errNoWeight means that there is a part without weight.
+// errNoWeight means that a part has no weight.
 var errNoWeight = errors.New("a part has no weight")
 
 // errEnd means that the bytes end too early.

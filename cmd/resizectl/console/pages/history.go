@@ -15,7 +15,6 @@ import (
 	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
 // mostEntries is how many entries the page has at most.
@@ -186,16 +185,9 @@ type entryView struct {
 	Gap, Bad               bool
 }
 
-// obvious are the reasons that say no more than the kind of an entry.
-var obvious = map[workloadresizerv1.JournalEntryKind]contract.Reason{
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_RESIZE:   contract.Resized,
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_REVERT:   contract.Reverted,
-	workloadresizerv1.JournalEntryKind_JOURNAL_ENTRY_KIND_EVICTION: contract.Evicted,
-}
-
 // whyOf returns why something happened; empty if its kind says it.
 func whyOf(e *workloadresizerv1.JournalEntry) string {
-	if e.GetReason() != "" && contract.Reason(e.GetReason()) == obvious[e.GetKind()] {
+	if journal.IsObvious(e) {
 		return e.GetMessage()
 	}
 	return journal.Reason(e)
@@ -210,8 +202,8 @@ func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()),
 			Message: segments(print.OneLine(whyOf(e))), Gap: journal.IsGap(e),
 		}
-		if author := e.GetAuthor(); author != contract.FieldManager { // Otherwise, nobody asked for it.
-			v.Author = print.OneLine(author)
+		if journal.IsAsked(e) {
+			v.Author = print.OneLine(e.GetAuthor())
 		}
 		v.Bad = !v.Gap && journal.StyleOf(e) != print.Plain
 		if subject := journal.Subject(e); subject != print.Absent {

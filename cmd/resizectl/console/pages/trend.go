@@ -186,10 +186,10 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 
 // timeText writes a time for people, such as 3 days.
 func timeText(d time.Duration) string {
-	switch days, hours := int64(d.Round(time.Hour).Hours())/24, int64(d.Round(time.Hour).Hours()); {
-	case days > 1: // Days of hours that are missing are not whole.
-		return print.CountOf(days, "day")
-	case hours > 0:
+	switch hours := int64(d.Round(time.Hour).Hours()); {
+	case d >= 48*time.Hour:
+		return print.CountOf(hours/24, "day")
+	case d >= 2*time.Hour:
 		return print.CountOf(hours, "hour")
 	}
 	return print.CountOf(int64(d.Round(time.Minute).Minutes()), "minute")

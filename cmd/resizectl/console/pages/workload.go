@@ -129,7 +129,7 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Holds                                                 table
 		// HoldProblem is why holds are not known, and HoldsUnread why these are the last ones that could be read.
 		HoldProblem, HoldsUnread string
-		// Frozen says since when the cluster is frozen; empty if it is not.
+		// Frozen says that the cluster is frozen; empty if it is not.
 		Frozen  []segment
 		Actions []action
 		Trend   trendView

@@ -20,7 +20,7 @@ func Values(nodeTypes ...string) map[string][]string {
 		"harm":   harms,
 		"reason": reasons, "result": {"resized", "refused", "failed", "counted", "rejected", "evicted", "budget"}, "decision": {"resize", "aligned", "skip"},
 		"amount":    {"authored", "requested", "measured", "used"},
-		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark", "push", "metrics.k8s.io", "prometheus"},
+		"direction": {"freed", "added"}, "resource": {"cpu", "memory"}, "source": {"override", "configmap", "benchmark", "production", "push", "metrics.k8s.io", "prometheus"},
 		"recommendation": {"known", "unknown"},
 		"step":           {"originals", "resize", "applied", "record", "infeasible", "revertRefused", "reverted", "revert", "restore", "clean", "preview"},
 		"code":           {"0", "200", "403", "404", "409", "422", "429", "500", "503"},

@@ -33,6 +33,11 @@ func parse(data map[string]string) (content, error) {
 		}
 	}
 	slices.SortFunc(c.Suggestions, func(a, b Suggestion) int { return strings.Compare(a.NodeType, b.NodeType) })
+	for i := 1; i < len(c.Suggestions); i++ {
+		if name := c.Suggestions[i].NodeType; name == c.Suggestions[i-1].NodeType {
+			faults = append(faults, fmt.Errorf("%s: two suggestions are for node type %q", measured.Key, name))
+		}
+	}
 	return c, faults.Err()
 }
 

@@ -12,8 +12,8 @@ type Contradiction struct {
 	Ratio float64
 }
 
-// Contradictions returns the ratios that other sources have in a table and that lie outside of both intervals of a suggestion that is not
-// held back, by node type and in order of precedence.
+// Contradictions returns the ratios in effect in a table that are from other sources and lie outside of both intervals of a suggestion that
+// is not held back, by node type. A ratio that is not in effect does no harm.
 func (v *View) Contradictions(table *ratios.Table) []Contradiction {
 	base, ok := table.Lookup(v.Baseline)
 	if !ok {
@@ -26,11 +26,9 @@ func (v *View) Contradictions(table *ratios.Table) []Contradiction {
 		if !ok {
 			continue
 		}
-		for _, c := range entry.Candidates {
-			ratio := c.CPUPerf / base.Ratio.CPUPerf
-			if c.Provenance.Source != Source && s.Contradicts(ratio, ratio) {
-				all = append(all, Contradiction{s.NodeType, c.Provenance.Source, ratio})
-			}
+		ratio := entry.Ratio.CPUPerf / base.Ratio.CPUPerf
+		if source := entry.Ratio.Provenance.Source; source != Source && s.Contradicts(ratio, ratio) {
+			all = append(all, Contradiction{s.NodeType, source, ratio})
 		}
 	}
 	return all

@@ -28,7 +28,7 @@ type Evidence interface {
 type JudgeConfig struct {
 	Provider *Provider
 	Ratios   measured.Ratios
-	// Evidence is nil if no usage is collected. Then nothing changes.
+	// Evidence is nil if no usage is collected. Then ratios return to the other sources.
 	Evidence Evidence
 	// NodeTypes returns the node types in the cluster; none while they are not known.
 	NodeTypes func() []string
@@ -120,21 +120,28 @@ var (
 // Judge makes suggestions and updates the published ratios if this replica leads and the last window that ended has
 // not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes.
 func (j *Judge) Judge(ctx context.Context) error {
-	if j.config.Evidence == nil || !j.config.Leads() {
+	j.judging.Lock()
+	defer j.judging.Unlock()
+	if !j.config.Leads() {
+		j.miss(nil) // Another replica looks at evidence.
 		return nil
 	}
 	table := j.config.Ratios.Table()
 	if table == nil {
 		return errNoRatios
 	}
-	j.judging.Lock()
-	defer j.judging.Unlock()
 	at := j.config.Clock.Now()
+	if j.config.Evidence == nil {
+		return j.end(ctx, table.Baseline, at)
+	}
 	if now, read := j.config.Provider.current(); read && !j.pace.Due(now.Time, at) {
 		return nil
 	}
 	if err := j.suggest(table.Baseline, at); err != nil {
-		return err
+		if j.config.Applies() {
+			return err // Ratios hold.
+		}
+		return errors.Join(err, j.end(ctx, table.Baseline, at))
 	}
 	made := j.made
 	judgment := j.judgment(&made)
@@ -150,13 +157,11 @@ func (j *Judge) suggest(baseline string, at time.Time) error {
 	if j.made.Baseline == baseline && !j.pace.Due(j.made.Time, at) {
 		return nil
 	}
-	err := j.config.Evidence.Missing()
-	if err == nil || j.missed {
-		j.config.Provider.set(&j.config.Provider.unknown, err)
-	}
-	if j.missed = err != nil; j.missed {
+	if err := j.config.Evidence.Missing(); err != nil {
+		j.miss(err)
 		return err
 	}
+	j.miss(nil)
 	cluster := j.config.NodeTypes()
 	if len(cluster) == 0 {
 		return errNoNodes // Types that are not compared would seem to be gone.
@@ -165,6 +170,31 @@ func (j *Judge) suggest(baseline string, at time.Time) error {
 	result := estimate.Estimate(known, baseline, j.settings)
 	j.made = content{Time: at.UTC(), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
 	return nil
+}
+
+// miss records why evidence is missing; nil if it is not.
+func (j *Judge) miss(err error) {
+	if err == nil || j.missed {
+		j.config.Provider.set(&j.config.Provider.unknown, err)
+	}
+	j.missed = err != nil
+}
+
+// end lets all ratios return to the other sources, without evidence: none is collected, or ratios need not follow it. Suggestions that
+// nobody makes again end, too.
+func (j *Judge) end(ctx context.Context, baseline string, at time.Time) error {
+	if now, read := j.config.Provider.current(); !read || len(now.NodeTypes) == 0 && (len(now.Suggestions) == 0 || j.config.Evidence != nil) {
+		return nil
+	}
+	judgment := &measured.Judgment{Source: Source, Baseline: baseline, Ratios: j.config.Ratios, Pace: j.pace}
+	return j.config.Provider.change(ctx, func(now content) (content, bool) {
+		published, changed := judgment.Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
+		next := now
+		if next.Published = published; j.config.Evidence == nil {
+			next.Suggestions = nil
+		}
+		return next, changed || len(next.Suggestions) < len(now.Suggestions)
+	})
 }
 
 // judgment returns the judgment of suggestions.

@@ -29,6 +29,8 @@ func TestProduction(t *testing.T) {
 		{"applies calmly, and never infers memory", applies},
 		{"returns to the other sources when suggestions no longer apply", returns},
 		{"holds ratios while evidence is missing", holds},
+		{"returns to the other sources if it is switched off, also without evidence", switchedOff},
+		{"says nothing of evidence that another leader reads", deposed},
 		{"ends a ratio when its type is gone", ends},
 		{"keeps the ratio of a type of which nothing is known now", keeps},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -162,6 +164,59 @@ func holds(t *testing.T, s *stored) {
 	}
 	if got := r.entry("t2").CPUPerf; got != ratio {
 		t.Errorf("t2 has %v, had %v", got, ratio)
+	}
+}
+
+func switchedOff(t *testing.T, s *stored) {
+	known := observe(large)
+	r, ratio := s.applied(t, known)
+	known.set(evidence.New(), errors.New("part 3 cannot be read"))
+	r.applies = false
+	for range 7 {
+		r.pass()
+		if err := r.judge.Judge(t.Context()); err == nil {
+			t.Error("nothing is said of the evidence that is missing")
+		}
+	}
+	if e := r.entry("t2"); e.CPUPerf != 1 || e.Provenance.Source == Source {
+		t.Errorf("t2 has %+v, had %v", e, ratio)
+	}
+	r.suggested(t, "t2") // It is still what was seen last.
+
+	// Without usage, a server with the setting ends them, too.
+	known.set(observe(large).known, nil)
+	r.applies = true
+	r.hours(t, 8)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Fatalf("t2 has %v", got)
+	}
+	blind := s.run(t, nil, func(_ *Config, j *JudgeConfig) { j.Evidence = nil })
+	blind.applies = true
+	blind.clock.SetTime(r.clock.Now())
+	blind.eventually(t, "t2", ratio)
+	blind.hours(t, 7)
+	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 {
+		t.Errorf("t2 has %+v, and suggestions are %+v", e, blind.judge.View().Suggestions)
+	}
+}
+
+func deposed(t *testing.T, s *stored) {
+	leads, known := true, observe(tiny)
+	r := s.run(t, known, func(_ *Config, j *JudgeConfig) { j.Leads = func() bool { return leads } })
+	known.set(evidence.New(), errors.New("part 3 cannot be read"))
+	for range 2 {
+		r.pass()
+		if err := r.judge.Judge(t.Context()); err == nil {
+			t.Fatal("evidence is not missing")
+		}
+	}
+	if r.problem() == nil {
+		t.Fatal("the source has no problem")
+	}
+	leads = false
+	r.hours(t, 1)
+	if err := r.problem(); err != nil {
+		t.Errorf("the problem is %v", err)
 	}
 }
 

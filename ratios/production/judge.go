@@ -81,7 +81,7 @@ func NewJudge(c JudgeConfig) *Judge {
 // Missing returns an error if ratios cannot be stored because their ConfigMap does not exist.
 func (j *Judge) Missing() error { return j.config.Provider.Missing() }
 
-// retryPeriod is how soon a judgment that could not be made or stored is tried again.
+// retryPeriod is how soon a judgment that could not be made or stored is tried again, and how soon a replica that begins to lead judges.
 const retryPeriod = 10 * time.Second
 
 // Run judges every window after its end, while this replica leads, until ctx is done. Then it
@@ -95,7 +95,7 @@ func (j *Judge) Run(ctx context.Context) error {
 		}
 		now := j.config.Clock.Now()
 		next := j.pace.NextWindow(now)
-		if retry := now.Add(retryPeriod); err != nil && retry.Before(next) {
+		if retry := now.Add(retryPeriod); (err != nil || !j.config.Leads()) && retry.Before(next) {
 			next = retry
 		}
 		if message := fmt.Sprint(err); err != nil && message != last {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -394,7 +395,8 @@ func readOnly(t *testing.T, s *stored) {
 func runs(t *testing.T, s *stored) {
 	known := observe(tiny)
 	known.set(known.known, errors.New("not read yet"))
-	r := s.run(t, known, nil)
+	var leads atomic.Bool
+	r := s.run(t, known, func(_ *Config, j *JudgeConfig) { j.Leads = leads.Load })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.judge.Run(ctx) }()
@@ -417,12 +419,15 @@ func runs(t *testing.T, s *stored) {
 		})
 	}
 	waits()
+	leads.Store(true)
+	r.clock.Step(retryPeriod)
+	waits()
 	if err := r.problem(); err != nil {
 		t.Errorf("before a second attempt, the problem is %v", err)
 	}
 	known.set(known.known, nil)
 	r.clock.Step(retryPeriod)
-	made(began.Add(retryPeriod))
+	made(began.Add(2 * retryPeriod))
 	waits()
 	r.pass()
 	made(began.Add(time.Hour))

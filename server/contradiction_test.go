@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,7 +21,7 @@ func (s *shown) Missing() error         { return nil }
 
 func TestContradictionMetric(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{
-		"n2d": {CPUPerf: 1, MemoryPerf: 1}, "n4": {CPUPerf: 1.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "configmap"}},
+		"n2d": {CPUPerf: 1, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "configmap"}}, "n4": {CPUPerf: 1.5, MemoryPerf: 1, Provenance: ratios.Provenance{Source: "configmap"}},
 	}}}))
 	of := &shown{Baseline: "n2d", Suggestions: []production.Suggestion{
 		{NodeType: "n4", Cluster: production.Interval{Ratio: 1.25, Low: 1.2, High: 1.3}, Next: production.Interval{Ratio: 1.25, Low: 1.1, High: 1.4}},
@@ -36,10 +37,10 @@ func TestContradictionMetric(t *testing.T) {
 		text := ""
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
-				text += f.GetName()
 				for _, l := range m.GetLabel() {
-					text += " " + l.GetName() + "=" + l.GetValue()
+					text += l.GetValue() + " "
 				}
+				text += fmt.Sprint(m.GetGauge().GetValue(), "; ")
 			}
 		}
 		return text
@@ -51,11 +52,11 @@ func TestContradictionMetric(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- store.Run(ctx) }()
 	localcluster.Eventually(t, "ratios", func() error { _, err := store.Ready(); return err })
-	if got := gathered(); got != "workload_resizer_ratio_contradicted node_type=n4 source=configmap" {
+	if got := gathered(); got != "n2d configmap 0; n4 configmap 1; " {
 		t.Errorf("got %s", got)
 	}
 	of.Suggestions[0].Next.High = 1.6
-	if got := gathered(); got != "" {
+	if got := gathered(); got != "n2d configmap 0; n4 configmap 0; " {
 		t.Errorf("within an interval: %s", got)
 	}
 	cancel()

@@ -117,7 +117,7 @@ func (c *sourceCollector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// contradictionCollector exposes which ratios production contradicts.
+// contradictionCollector exposes which of the ratios in effect production contradicts.
 type contradictionCollector struct {
 	production   Production
 	store        *ratios.Store
@@ -126,7 +126,7 @@ type contradictionCollector struct {
 
 func newContradictionCollector(production Production, store *ratios.Store) *contradictionCollector {
 	return &contradictionCollector{production, store, prometheus.NewDesc("workload_resizer_ratio_contradicted",
-		"1 for each ratio that a source has for a node type and that lies outside of both intervals that production shows.", []string{"node_type", "source"}, nil)}
+		"Whether the ratio of a node type, which is from the source, lies outside of both intervals that production shows (1), or not (0).", []string{"node_type", "source"}, nil)}
 }
 
 // Describe implements prometheus.Collector.
@@ -138,8 +138,13 @@ func (c *contradictionCollector) Collect(metrics chan<- prometheus.Metric) {
 	if table == nil {
 		return
 	}
+	contradicted := map[string]float64{}
 	for _, x := range c.production.View().Contradictions(table) {
-		metrics <- prometheus.MustNewConstMetric(c.contradicted, prometheus.GaugeValue, 1, x.NodeType, x.Source)
+		contradicted[x.NodeType] = 1
+	}
+	for _, nodeType := range table.NodeTypes() {
+		entry, _ := table.Lookup(nodeType)
+		metrics <- prometheus.MustNewConstMetric(c.contradicted, prometheus.GaugeValue, contradicted[nodeType], nodeType, entry.Ratio.Provenance.Source)
 	}
 }
 

@@ -272,6 +272,12 @@ func (c *cluster) historySurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stored.Stop()
+	localcluster.Eventually(t, "the second replica to lead, rather than the third", func() error {
+		if !leads(t, second) {
+			return errors.New("it does not")
+		}
+		return nil
+	})
 	third := c.serveReady(t)
 	pause(third, "history-c")
 	for event := range stored.ResultChan() {

@@ -69,8 +69,9 @@ func (r right) shared() right {
 
 // elsewhere has rights that no journey uses, and why.
 var elsewhere = map[right]string{
-	{"delete", "", "configmaps", contract.DefaultNames.UsagePrefix, deploy.Namespace}: "history must have shrunk to an eighth; the tests of usage/checkpoint do so on an API server",
-	{"get", "", "configmaps", contract.DefaultNames.JournalPrefix, deploy.Namespace}:  "another replica must have written the same part of the journal a moment ago",
+	{"delete", "", "configmaps", contract.DefaultNames.UsagePrefix, deploy.Namespace}:   "history must have shrunk to an eighth; the tests of usage/checkpoint do so on an API server",
+	{"get", "", "configmaps", contract.DefaultNames.JournalPrefix, deploy.Namespace}:    "another replica must have written the same part of the journal a moment ago",
+	{"get", "", "configmaps", contract.DefaultNames.ProductionRatios, deploy.Namespace}: "another leader must have written the suggestions a moment ago; the tests of internal/document do so on an API server",
 }
 
 // listsInPages starts a server that reads lists in pages, as it must with an API server

@@ -54,6 +54,11 @@ func (d *Document[T]) Update(ctx context.Context, turn Turn, change Change[T]) e
 	return retry.RetryOnConflict(conflicts, func() error { return d.updateStored(ctx, change) })
 }
 
+// Refresh reads what is stored, which may be newer than what Run has heard of. The error is as of Update.
+func (d *Document[T]) Refresh(ctx context.Context) error {
+	return d.Update(ctx, Turn{}, func(T, map[string]string) (map[string]string, error) { return nil, nil })
+}
+
 // Check returns the error that Update would return, as far as the state that this process
 // knows shows it. It waits for nothing and asks nobody, so that no check delays a write.
 func (d *Document[T]) Check(change Change[T]) error {

@@ -172,8 +172,13 @@ func (r *Recorder) step(ctx context.Context) {
 		return // Nobody knows what was stored before this process began.
 	}
 	switch leads := r.config.Leads(); {
+	case leads && !r.leads && r.config.Clock.Now().Before(r.again):
+		return
 	case leads && !r.leads:
-		r.begin()
+		if err := r.begin(ctx); err != nil {
+			r.report(ctx, err)
+			return
+		}
 	case !leads && r.leads:
 		r.end(ctx) // The Lease was lost.
 	}
@@ -188,8 +193,12 @@ func (r *Recorder) step(ctx context.Context) {
 	r.report(ctx, r.store(ctx, r.leads && !now.Before(r.markAt), false))
 }
 
-// begin begins to record as the leader.
-func (r *Recorder) begin() {
+// begin begins to record as the leader. It reads how far the leader before has recorded, since a replica that has not
+// heard of that yet would leave a gap unmarked.
+func (r *Recorder) begin(ctx context.Context) error {
+	if err := r.slots[0].document.Refresh(ctx); err != nil && r.usable(0) {
+		return err
+	}
 	now := r.config.Clock.Now()
 	r.leads, r.holds, r.overrides, r.markAt, r.again = true, nil, "", now, time.Time{}
 	r.mu.Lock()
@@ -198,6 +207,7 @@ func (r *Recorder) begin() {
 	if gap, ok := mark.Since(now); ok {
 		r.Record(gap)
 	}
+	return nil
 }
 
 // end stores everything, and that it has.

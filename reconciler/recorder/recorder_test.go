@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"path"
@@ -46,6 +47,8 @@ type stored struct {
 type replica struct {
 	*Recorder
 	leads, dead atomic.Bool
+	// deaf replicas do not receive what they watch.
+	deaf atomic.Bool
 	// lose reports whether the answer to a write of a ConfigMap is lost; nil if none is.
 	lose      atomic.Pointer[func(name string) bool]
 	holds     atomic.Pointer[hold.Table]
@@ -58,6 +61,21 @@ type replica struct {
 func (r *replica) kill() {
 	r.dead.Store(true)
 	r.leads.Store(false)
+}
+
+// heard is the body of an answer, which arrives only while the replica is not deaf.
+type heard struct {
+	io.ReadCloser
+	deaf *atomic.Bool
+	ctx  context.Context
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	for h.deaf.Load() && h.ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	return n, err
 }
 
 // roundTrip implements http.RoundTripper by a function.
@@ -78,6 +96,9 @@ func (s *stored) start(t *testing.T, name string) *replica {
 			response, err := next.RoundTrip(request)
 			if lose := r.lose.Load(); err == nil && lose != nil && request.Method != http.MethodGet && (*lose)(path.Base(request.URL.Path)) {
 				return nil, errors.Join(response.Body.Close(), errors.New("the answer was lost"))
+			}
+			if err == nil && request.URL.Query().Has("watch") {
+				response.Body = heard{response.Body, &r.deaf, request.Context()}
 			}
 			return response, err
 		})
@@ -192,6 +213,7 @@ func TestRecorder(t *testing.T) {
 		{"what cannot be stored is stored later", later},
 		{"damaged entries are kept as they are, and others are stored elsewhere", damaged},
 		{"a full journal drops the oldest resizes, and marks the gap", fills},
+		{"a leader that has not heard of the leader before it marks the gap between them", deaf},
 		{"a leader that is killed when it has dropped resizes has marked the gap", dropsAndDies},
 		{"a leader whose write was not answered stores nothing twice", unanswered},
 	} {
@@ -260,6 +282,19 @@ func killedSoon(t *testing.T, s *stored) {
 	if gaps := c.Entries(); gaps[0].At.After(gaps[1].Last) || gaps[0].Last.Sub(gaps[1].At) < 40*time.Second {
 		t.Errorf("the gaps are from %s to %s, and from %s to %s", gaps[1].At, gaps[1].Last, gaps[0].At, gaps[0].Last)
 	}
+}
+
+func deaf(t *testing.T, s *stored) {
+	a, b := s.start(t, "a"), s.start(t, "b")
+	b.deaf.Store(true)
+	s.lead(t, a)
+	a.evicted("a")
+	s.has(t, a, evictedA)
+	a.kill()
+	s.clock.Step(20 * time.Second)
+	s.lead(t, b)
+	b.deaf.Store(false)
+	s.has(t, b, evictedA, "Gap NotStored   by :  → ")
 }
 
 func ended(t *testing.T, s *stored) {

@@ -124,6 +124,10 @@ func (s *starter) awaitReady(ctx context.Context, component string, since time.T
 	}
 }
 
+// failure returns the error of a component. If another component's failure ended the wait for it, that is the error.
 func (s *starter) failure(component string, err error) error {
+	if other := (*ComponentError)(nil); errors.As(err, &other) {
+		return other
+	}
 	return &ComponentError{Component: component, LogFile: s.cluster.LogFile(component), Err: err}
 }

@@ -108,7 +108,7 @@ func (c *Child) awaitAdoption(ctx context.Context, pidFile *os.File) error {
 		case <-c.done:
 			return fmt.Errorf("the process ended immediately: %w", exitError(c.err))
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the process to write its pid: %w", ctx.Err())
+			return fmt.Errorf("wait for the process to write its pid: %w", context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
@@ -18,7 +20,7 @@ const (
 	portCount = 10000
 )
 
-// reservation holds ports until the components that use them start, so that clusters that
+// reservation listens on ports until the components that use them start, so that clusters that
 // come up at the same time do not choose the same ports.
 type reservation struct {
 	ports     state.Ports
@@ -56,7 +58,7 @@ func reservePorts(apiServer int, cluster *state.Cluster) (*reservation, error) {
 		wanted = append(wanted, wantedPort{state.Prometheus, &r.ports.Prometheus, 0})
 	}
 	for _, want := range wanted {
-		listener, err := listen(want.given)
+		listener, err := listen(want.given, cluster.Dir)
 		if err != nil {
 			r.releaseAll()
 			return nil, fmt.Errorf("reserve a port for %s: %w", want.component, err)
@@ -81,16 +83,46 @@ func (r *reservation) releaseAll() {
 	}
 }
 
-func listen(port int) (net.Listener, error) {
+// listen listens on a port for a cluster in dir, or on any that is free and that no other cluster uses.
+func listen(port int, dir string) (net.Listener, error) {
 	if port != 0 {
 		return net.Listen("tcp4", localAddress(port))
 	}
+	claims := filepath.Join(os.TempDir(), "testcluster-ports-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(claims, 0o700); err != nil {
+		return nil, err
+	}
 	for _, offset := range rand.Perm(portCount) {
-		if listener, err := net.Listen("tcp4", localAddress(firstPort+offset)); err == nil {
+		listener, err := net.Listen("tcp4", localAddress(firstPort+offset))
+		if err != nil {
+			continue
+		}
+		ours, err := claim(filepath.Join(claims, strconv.Itoa(firstPort+offset)), dir)
+		if err == nil && ours {
 			return listener, nil
+		}
+		listener.Close()
+		if err != nil {
+			return nil, err
 		}
 	}
 	return nil, errors.New("no port is free")
+}
+
+// claim claims a port for the cluster in dir, unless another cluster that exists has claimed it. The caller listens on the
+// port, so that nobody else claims it meanwhile. A claim outlasts the listener: between its end and the start of the
+// component, and while the component is stopped, the port would seem to be free.
+func claim(file, dir string) (bool, error) {
+	other, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return false, err
+	}
+	if err == nil && string(other) != dir {
+		if _, err := state.Load(string(other)); !errors.Is(err, state.ErrNone) {
+			return false, nil
+		}
+	}
+	return true, os.WriteFile(file, []byte(dir), 0o600)
 }
 
 func localAddress(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

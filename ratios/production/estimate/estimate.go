@@ -45,6 +45,8 @@ type Workload struct {
 	// Held is why it does not count; "" if it does. Honest is the probability that it does not mislead.
 	Held   Reason
 	Honest float64
+	// Types are the node types on which it was compared, without the baseline, sorted by name. Only workloads that count have any.
+	Types []WorkloadType
 }
 
 // Result is what all evidence says.
@@ -82,12 +84,11 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	}
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {
-		w := &all[i]
-		if w.held == "" {
+		if w := &all[i]; w.held == "" {
 			w.held = w.judged
 		}
-		result.Workloads = append(result.Workloads, Workload{w.key, w.held, w.honest})
 	}
+	shared := make([]float64, len(e.Types))
 	zones := zonesOf(e, base, latest)
 	for t, name := range e.Types {
 		if t == base {
@@ -97,8 +98,8 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		m.count(&x, t)
 		k := known{of: nodes.kinds[t], zones: zones[t]}
 		if base >= 0 && m.connected[t] {
-			shared := nodes.variance * (k.of.shares + nodes.kinds[base].shares)
-			m.intervals(&x, t, all, shared+busy.uncertain(t, slow)+busy.uncertain(base, slow), nodes.freedom, &s)
+			shared[t] = nodes.variance*(k.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow)
+			m.intervals(&x, t, all, shared[t], nodes.freedom, &s)
 			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
 				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
 			}
@@ -110,6 +111,13 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		result.Types = append(result.Types, x)
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
+	for i := range all {
+		w := Workload{Key: all[i].key, Held: all[i].held, Honest: all[i].honest}
+		if w.Held == "" {
+			w.Types = m.singles(&all[i], e.Types, result.Types, &nodes, shared, &s)
+		}
+		result.Workloads = append(result.Workloads, w)
+	}
 	return result
 }
 

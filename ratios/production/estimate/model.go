@@ -225,6 +225,9 @@ func (o *observed) predict(m *model, kind int, part float64, contrast []float64)
 func (m *model) quadratic(x []float64) float64 {
 	sum := 0.0
 	for i := range x {
+		if x[i] == 0 { // Few types are those of one workload.
+			continue
+		}
 		for j := range x {
 			sum += x[i] * x[j] * m.covariance.at(i, j)
 		}

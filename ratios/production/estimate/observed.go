@@ -5,9 +5,10 @@ import "slices"
 // observed is a workload that counts, with its place in the model.
 type observed struct {
 	w *workload
-	// types are those that it ran on, and noise the variance of the mean of its replicas on each.
-	types []int
-	noise []float64
+	// types are those that it ran on, noise is the variance of the mean of its replicas on each, and replicas the smallest number of them
+	// in a pair.
+	types           []int
+	noise, replicas []float64
 	// fixed is the covariance of the pairs without the deviations of workloads, and shares is that per variance between workloads.
 	fixed, shares matrix
 	// daily is the variance of the slope of a day, per weight.
@@ -46,9 +47,10 @@ func (m *model) observe(w *workload, daily float64) observed {
 				noise = w.spread * min(max(part, floor), 1) / p.replicas[side]
 			}
 			if at < 0 {
-				o.types, o.noise = append(o.types, kind), append(o.noise, noise)
+				o.types, o.noise, o.replicas = append(o.types, kind), append(o.noise, noise), append(o.replicas, p.replicas[side])
 			} else {
 				o.noise[at] = max(o.noise[at], noise)
+				o.replicas[at] = min(o.replicas[at], p.replicas[side])
 			}
 		}
 	}

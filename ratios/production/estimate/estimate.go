@@ -111,10 +111,11 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		result.Types = append(result.Types, x)
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
+	deviations := m.deviations(&nodes, &s)
 	for i := range all {
 		w := Workload{Key: all[i].key, Held: all[i].held, Honest: all[i].honest}
 		if w.Held == "" {
-			w.Types = m.singles(&all[i], e.Types, result.Types, &nodes, shared, &s)
+			w.Types = m.singles(&all[i], e.Types, result.Types, &nodes, shared, deviations)
 		}
 		result.Workloads = append(result.Workloads, w)
 	}

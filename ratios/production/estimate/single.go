@@ -1,8 +1,11 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/workload-resizer/workload-resizer/internal/student"
 )
 
 // WorkloadType is how fast a node type is for one workload.
@@ -15,9 +18,15 @@ type WorkloadType struct {
 	Differs bool
 }
 
+// deviations returns how many standard deviations an interval for a single workload has on each side: as many as if all variances
+// had the fewest degrees of freedom. To be exact for each of thousands of workloads would take seconds.
+func (m *model) deviations(n *nodes, s *Settings) float64 {
+	return student.Quantile(s.Confidence, min(m.freedom, n.freedom))
+}
+
 // singles returns how fast the types are on which a workload that counts was compared. The variances of types are those that no number
 // of workloads reduces. The few nodes that it runs on deviate, too: nothing tells how it deviates from how they do.
-func (m *model) singles(w *workload, names []string, types []Type, n *nodes, shared []float64, s *Settings) []WorkloadType {
+func (m *model) singles(w *workload, names []string, types []Type, n *nodes, shared []float64, deviations float64) []WorkloadType {
 	o := &m.workloads[w.place]
 	few := func(kind int) float64 {
 		if at := slices.Index(o.types, kind); at >= 0 {
@@ -37,7 +46,8 @@ func (m *model) singles(w *workload, names []string, types []Type, n *nodes, sha
 		deviation, variance := o.predict(m, t, 1, contrast)
 		contrast[m.base] = 0
 		x := WorkloadType{NodeType: names[t]}
-		x.Ratio = between(m.speed[t]+deviation, m.quadratic(contrast)+variance, m.freedom, shared[t]+few(t)+few(m.base), n.freedom, s)
+		log, half := m.speed[t]+deviation, deviations*math.Sqrt(m.quadratic(contrast)+variance+shared[t]+few(t)+few(m.base))
+		x.Ratio = Interval{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
 		if !x.Ratio.finite() {
 			continue
 		}

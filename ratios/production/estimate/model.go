@@ -8,7 +8,7 @@ type model struct {
 	// speed is the logarithm of each type's ratio to the baseline; connected means that it is known.
 	speed     []float64
 	connected []bool
-	// covariance is the covariance of speed, without the nodes. The baseline's is 0.
+	// covariance is the covariance of speed, without the nodes: not what votes say, but what the workloads do. The baseline's is 0.
 	covariance matrix
 	// between is the variance of a workload's difference between two types, and freedom its degrees of freedom.
 	between, freedom float64
@@ -29,6 +29,7 @@ func fit(all []workload, types, base int, s *Settings) *model {
 	for i := range all { // A model may have been fitted before.
 		all[i].place, all[i].judged, all[i].honest = -1, "", 1
 	}
+	vote(all)
 	m.lasts = lasts(all)
 	m.connect(all)
 	daily := dailyVariance(all)
@@ -79,7 +80,7 @@ func (m *model) scratch(n int) (a, b matrix, x, y []float64) {
 
 // solve estimates the speeds, by generalized least squares. It returns by how much any of them changed.
 func (m *model) solve() float64 {
-	information, right := m.information()
+	information, right := m.information(1)
 	information.factor()
 	information.solve(right)
 	changed := 0.0
@@ -90,25 +91,41 @@ func (m *model) solve() float64 {
 	return changed
 }
 
-// invert fills the covariance of the speeds.
+// invert fills the covariance of the speeds. A workload with half a vote is as uncertain as one with a vote, but matters half as much.
 func (m *model) invert() {
-	information, _ := m.information()
-	information.factor()
-	m.covariance = information.invert()
+	bread, _ := m.information(1)
+	bread.factor()
+	inverse := bread.invert()
+	filling, _ := m.information(2)
+	m.covariance = newMatrix(m.types)
 	for t := range m.types {
-		if t == m.base || !m.connected[t] {
-			m.covariance.set(t, t, 0)
+		for u := range m.types {
+			if t == m.base || u == m.base || !m.connected[t] || !m.connected[u] {
+				filling.set(t, u, 0)
+			}
+		}
+	}
+	part, column := make([]float64, m.types), make([]float64, m.types)
+	for u := range m.types {
+		for t := range m.types {
+			column[t] = inverse.at(t, u)
+		}
+		filling.times(column, part)
+		inverse.times(part, column)
+		for t := range m.types {
+			m.covariance.set(t, u, column[t])
 		}
 	}
 }
 
-// information returns the normal equations of the speeds.
-func (m *model) information() (matrix, []float64) {
+// information returns the normal equations of the speeds, with votes to a power.
+func (m *model) information(power float64) (matrix, []float64) {
 	information := newMatrix(m.types)
 	right := make([]float64, m.types)
 	for i := range m.workloads {
 		o := &m.workloads[i]
-		if o.class[0] < 1e-9 {
+		weight := o.class[0] * math.Pow(o.w.votes, power)
+		if weight < 1e-9 {
 			continue
 		}
 		c, inverse, column, _ := m.scratch(len(o.w.pairs))
@@ -118,7 +135,7 @@ func (m *model) information() (matrix, []float64) {
 		for a := range o.w.pairs {
 			p := &o.w.pairs[a]
 			for b := range o.w.pairs {
-				x := inverse.at(a, b) * o.class[0]
+				x := inverse.at(a, b) * weight
 				q := &o.w.pairs[b]
 				information.add(p.a, q.a, x)
 				information.add(p.b, q.b, x)
@@ -145,9 +162,10 @@ func (m *model) information() (matrix, []float64) {
 // spread estimates how much workloads differ: it is the most likely variance. Workloads whose differences are uncertain by
 // themselves tell little of it.
 func (m *model) spread(s *Settings) {
-	sum, count, pairs := 0.0, 0.0, 0.0
+	sum, count, pairs, squares := 0.0, 0.0, 0.0, 0.0
 	for i := range m.workloads {
 		o := &m.workloads[i]
+		weight := o.class[0] * o.w.votes
 		c, inverse, r, x := m.scratch(len(o.w.pairs))
 		o.covariance(c, m.between)
 		c.factor()
@@ -157,15 +175,21 @@ func (m *model) spread(s *Settings) {
 			x[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
 		}
 		inverse.times(x, r)
+		own := 0.0
 		for a := range r {
 			for b := range r {
-				sum += o.class[0] * m.between * r[a] * o.shares.at(a, b) * r[b]
-				count += o.class[0] * m.between * inverse.at(a, b) * o.shares.at(b, a)
+				sum += weight * m.between * r[a] * o.shares.at(a, b) * r[b]
+				own += m.between * inverse.at(a, b) * o.shares.at(b, a)
 			}
 		}
-		pairs += o.class[0] * float64(len(r))
+		count += weight * own
+		squares += weight * o.w.votes * own
+		pairs += weight * float64(len(r))
 	}
-	count *= max(1-float64(m.unknowns())/max(pairs, 1e-9), 0)
+	// Votes that are unlike count as fewer workloads with alike votes.
+	alike := count / max(squares, 1e-9)
+	sum *= alike
+	count *= alike * max(1-float64(m.unknowns())/max(alike*pairs, 1e-9), 0)
 	m.freedom = count + s.BetweenWeight
 	prior := s.Between * s.Between
 	m.between *= (sum + s.BetweenWeight*prior/m.between) / m.freedom
@@ -189,7 +213,7 @@ func (m *model) shares() {
 	for k := range classes {
 		m.share[k] = classes[k].prior
 		for i := range m.workloads {
-			m.share[k] += m.workloads[i].class[k]
+			m.share[k] += m.workloads[i].w.votes * m.workloads[i].class[k]
 		}
 		total += m.share[k]
 	}

@@ -111,8 +111,8 @@ func lasts(all []workload) float64 {
 			if p.apart > 0 {
 				continue
 			}
-			total += all[i].spread * p.each()
-			seen += p.over
+			total += all[i].votes * all[i].spread * p.each()
+			seen += all[i].votes * p.over
 		}
 	}
 	if total == 0 {
@@ -123,13 +123,13 @@ func lasts(all []workload) float64 {
 
 // dailyVariance returns the variance of the slope of a day, per weight: what most workloads have.
 func dailyVariance(all []workload) float64 {
-	var variances []float64
+	var variances weighted
 	for i := range all {
 		for j := range all[i].compared {
 			if p := &all[i].compared[j]; p.days >= 3 {
-				variances = append(variances, p.squares/(p.days-1))
+				variances.add(p.squares/(p.days-1), all[i].votes)
 			}
 		}
 	}
-	return max(median(variances), 1e-4)
+	return max(variances.median(), 1e-4)
 }

@@ -38,24 +38,53 @@ func (m *model) observe(w *workload, daily float64) observed {
 	o.daily = (squares + usualDays*daily) / (days + usualDays)
 	part := (own + drawn*m.lasts) / (hours + drawn)
 	for i := range w.pairs {
-		p := &w.pairs[i]
-		floor := 1 / (1 + p.hours/(lasting/2))
-		for side, kind := range [2]int{p.a, p.b} {
-			at := slices.Index(o.types, kind)
-			noise := 0.0
-			if p.apart == 0 {
-				noise = w.spread * min(max(part, floor), 1) / p.replicas[side]
-			}
-			if at < 0 {
-				o.types, o.noise, o.replicas = append(o.types, kind), append(o.noise, noise), append(o.replicas, p.replicas[side])
-			} else {
-				o.noise[at] = max(o.noise[at], noise)
-				o.replicas[at] = min(o.replicas[at], p.replicas[side])
+		if p := &w.pairs[i]; p.apart == 0 {
+			floor := 1 / (1 + p.hours/(lasting/2))
+			for side, kind := range [2]int{p.a, p.b} {
+				at := o.at(kind, p.replicas[side])
+				o.noise[at] = max(o.noise[at], w.spread*min(max(part, floor), 1)/p.replicas[side])
 			}
 		}
 	}
+	o.observeDays()
 	o.fill()
 	return o
+}
+
+// at returns the place of a type that it ran on with a number of replicas.
+func (o *observed) at(kind int, replicas float64) int {
+	at := slices.Index(o.types, kind)
+	if at < 0 {
+		o.types, o.noise, o.replicas = append(o.types, kind), append(o.noise, 0), append(o.replicas, replicas)
+		at = len(o.types) - 1
+	}
+	o.replicas[at] = min(o.replicas[at], replicas)
+	return at
+}
+
+// observeDays adds the pairs whose types were compared on different days. A day on a type is compared with days on all others, so that its
+// deviation is that of the type, as often as the workload was there.
+func (o *observed) observeDays() {
+	for i := range o.w.pairs {
+		if p := &o.w.pairs[i]; p.apart > 0 {
+			for side, kind := range [2]int{p.a, p.b} {
+				if at := o.at(kind, p.replicas[side]); o.noise[at] == 0 || o.noise[at] > p.apart/2 {
+					o.noise[at] = p.apart / 2
+				}
+			}
+		}
+	}
+}
+
+// rest returns what is left of the variance of a pair besides that of its types: it was compared on fewer days than they were, or on others
+// than those of pairs that it makes a circle with.
+func (o *observed) rest(p *pair, circle bool) float64 {
+	const others = 0.25
+	rest := p.apart - o.noise[slices.Index(o.types, p.a)] - o.noise[slices.Index(o.types, p.b)]
+	if circle {
+		rest = max(rest, others*p.apart)
+	}
+	return max(rest, 0)
 }
 
 // fill fills the parts of the covariance of the pairs.
@@ -70,8 +99,9 @@ func (o *observed) fill() {
 				o.fixed.add(i, j, both*o.noise[t])
 			}
 			if i == j {
-				o.fixed.add(i, j, 1e-6+p.apart)
-				if len(o.w.pairs) >= len(o.types) && p.apart == 0 {
+				circle := len(o.w.pairs) >= len(o.types)
+				o.fixed.add(i, j, 1e-6+o.rest(p, circle))
+				if circle && p.apart == 0 {
 					// Pairs in a circle were compared in different hours, so that they do not add up to 0 exactly.
 					o.fixed.add(i, j, o.w.spread*p.each()*min(lasting/p.hours, 1))
 				}

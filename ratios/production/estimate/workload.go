@@ -208,12 +208,14 @@ const (
 )
 
 // apart returns the comparison of two types on different days. How certain it is follows from how moves differ: they
-// change the replicas, too.
+// change the replicas, too. A day between two moves is part of both, so that many moves tell as much as half as many that have no day in
+// common.
 func apart(c *evidence.Cell, m evidence.Moments, fade float64) pair {
 	variance := (m.Squares + movesWeight*movesDiffer*movesDiffer) / (max(m.N-1, 0) + movesWeight)
+	moves := m.N * fade
 	return pair{
-		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * m.N * fade, replicas: c.Replicas,
-		apart: variance / (m.N * fade),
+		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * moves, replicas: c.Replicas,
+		apart: variance / min(moves, (moves+1)/2),
 	}
 }
 

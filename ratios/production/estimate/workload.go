@@ -209,24 +209,13 @@ const (
 )
 
 // apart returns the comparison of two types on different days. How certain it is follows from how moves differ: they
-// change the replicas, too. A day between two moves is part of both, so that many moves tell as much as half as many that have no day in
-// common.
+// change the replicas, too.
 func apart(c *evidence.Cell, m evidence.Moments, fade, usual float64) pair {
-	squares, freedom := apartOf(&m)
-	variance := (squares + movesWeight*usual) / (freedom + movesWeight)
-	moves := m.N * fade
+	variance := (m.Squares + movesWeight*usual) / (max(m.N-1, 0) + movesWeight)
 	return pair{
-		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * moves, replicas: c.Replicas,
-		apart: variance / min(moves, (moves+1)/2),
+		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * m.N * fade, replicas: c.Replicas,
+		apart: variance / (m.N * fade),
 	}
-}
-
-// apartOf returns the squared deviations of moves, with the degrees of freedom that their variance has: those that follow each other have a day in common.
-func apartOf(m *evidence.Moments) (squares, freedom float64) {
-	if m.N <= 1 {
-		return 0, 0
-	}
-	return m.Squares, (m.N - 1) * (m.N - 1) / m.N
 }
 
 // usualMove returns the variance of the difference between two days, of all workloads.
@@ -235,9 +224,11 @@ func usualMove(e *evidence.Evidence) float64 {
 	for _, key := range sorted(e.Workloads) {
 		w := e.Workloads[key]
 		for i := range w.Cells {
-			s, f := apartOf(&w.Cells[i].Apart.Moments)
-			squares += s
-			freedom += f
+			m := &w.Cells[i].Apart.Moments
+			if m.N > 1 {
+				squares += m.Squares
+				freedom += m.N - 1
+			}
 		}
 	}
 	return squares / freedom

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ func TestStored(t *testing.T) {
 	t.Run("has at most 2 MB for 10,000 workloads", hasAtMost2MBFor10000Workloads)
 	t.Run("keeps what hostile names say", keepsWhatHostileNamesSay)
 	t.Run("keeps costs, places and moves", keepsCostsPlacesAndMoves)
+	t.Run("keeps the namespaces of most workloads", keepsTheNamespacesOfMostWorkloads)
+	t.Run("reads the version before", readsTheVersionBefore)
 	t.Run("rejects what is not evidence", rejectsWhatIsNotEvidence)
 }
 
@@ -140,10 +143,10 @@ func largest(known bool) *evidence.Evidence {
 	}
 	compared := evidence.Compared{Moments: evidence.Moments{N: 300, Mean: 1, Squares: 3}}
 	for i := range evidence.MostPlaces {
-		e.Places = append(e.Places, evidence.Place{A: i % 200, B: 201, Zone: i % 250, Last: 500_000, Deviation: evidence.Deviation{Weight: 1, Sum: 1}})
+		e.Places = append(e.Places, evidence.Place{A: i % 200, B: 201, Zone: i % 250, Last: 500_000, Halves: [2]evidence.Deviation{{Weight: 1, Sum: 1}, {Weight: 1, Sum: 1}}})
 	}
 	for i := range 10_000 {
-		w := &evidence.Workload{Last: 500_000, Known: known, Cores: 1e6, Throttled: 100}
+		w := &evidence.Workload{Last: 500_000 - int64(i%1400), Namespace: evidence.Key(1 + i), Known: known, Cores: 1e6, Throttled: 100}
 		for j := range evidence.MostCells {
 			c := evidence.Cell{A: j, B: 200 + j, Spread: [2]float64{1, 1}, Replicas: [2]float64{9, 9}, Like: compared}
 			if known {
@@ -162,7 +165,7 @@ func largest(known bool) *evidence.Evidence {
 		e.Workloads[evidence.Key(i)] = w
 		if i < 5_000 {
 			h := evidence.Deviation{Weight: 1, Sum: 1}
-			e.Nodes[evidence.Key(i)] = &evidence.Node{Last: 500_000, Type: 249, Model: 249, Zone: 249, Halves: [2]evidence.Deviation{h, h}, Compared: 1}
+			e.Nodes[evidence.Key(i)] = &evidence.Node{Last: 500_000 - int64(i%1400), Type: 249, Model: 249, Zone: 249, Halves: [2]evidence.Deviation{h, h}, Compared: 1}
 		}
 	}
 	return e
@@ -220,7 +223,7 @@ func keepsCostsPlacesAndMoves(t *testing.T) {
 		for i := range 4 {
 			work := 1000 * math.Exp(math.Sin(float64(at)/4))
 			h.Replicas = append(h.Replicas, evidence.Replica{
-				Node: evidence.KeyOf(fmt.Sprint(at/48%2, i)), NodeType: fmt.Sprint("t", at/48%2), Zone: fmt.Sprint(i % 2), CPU: work * 1e-7, Work: work, Busy: 0.5, Whole: true, Revision: 1 << 20,
+				Node: evidence.KeyOf(fmt.Sprint(at/48%2, i)), NodeType: fmt.Sprint("t", at/48%2), Zone: fmt.Sprint(i % 2), CPU: work * 1e-4, Work: work, Busy: 0.5, Whole: true, Revision: 1 << 20,
 			})
 		}
 		e.Add(h)
@@ -238,9 +241,12 @@ func keepsCostsPlacesAndMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.Places) != 2 || len(got.Places) != 2 || got.Places[1].Zone != e.Places[1].Zone || got.Places[1].Last != e.Places[1].Last ||
-		math.Abs(got.Places[1].Weight/e.Places[1].Weight-1) > 1.0/256 || math.Abs(got.Places[1].Mean()-e.Places[1].Mean()) > 1.0/steps {
-		t.Errorf("%+v, want %+v", got.Places, e.Places)
+	if len(e.Places) != 2 || len(got.Places) != 2 || got.Places[1].Zone != e.Places[1].Zone || got.Places[1].Last != e.Places[1].Last {
+		t.Fatalf("%+v, want %+v", got.Places, e.Places)
+	}
+	x0, y0 := got.Places[1].Halves, e.Places[1].Halves
+	if x0[1] != y0[1] || math.Abs(x0[0].Weight/y0[0].Weight-1) > 1.0/256 || math.Abs(x0[0].Mean()-y0[0].Mean()) > 1.0/steps {
+		t.Errorf("%+v, want %+v", x0, y0)
 	}
 	a, b := got.Workloads[1], e.Workloads[1]
 	if !a.Known || len(b.Costs) != 2 || len(a.Costs) != 2 {
@@ -258,6 +264,63 @@ func keepsCostsPlacesAndMoves(t *testing.T) {
 	}
 }
 
+func keepsTheNamespacesOfMostWorkloads(t *testing.T) {
+	e := full(3, 2, 1, 30)
+	for i := range mostNamespaces {
+		w := *e.Workloads[evidence.KeyOf("0")]
+		w.Namespace = evidence.Key(100 + i)
+		e.Workloads[evidence.Key(i)] = &w
+	}
+	e.Workloads[evidence.KeyOf("0")].Namespace, e.Workloads[evidence.KeyOf("1")].Namespace = 7, 7
+	got, err := Read(Write(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := 0
+	for key, w := range e.Workloads {
+		switch x := got.Workloads[key]; {
+		case x.Last != w.Last:
+			t.Fatalf("last seen at %d, want %d", x.Last, w.Last)
+		case x.Namespace == 0 && w.Namespace != 0:
+			unknown++
+		case x.Namespace != w.Namespace:
+			t.Fatalf("%d, want %d", x.Namespace, w.Namespace)
+		}
+	}
+	if got.Workloads[evidence.KeyOf("1")].Namespace != 7 || unknown != 1 {
+		t.Errorf("%d are not known: there is one namespace too many, and that of two workloads is not it", unknown)
+	}
+}
+
+// readsTheVersionBefore reads what the release before wrote of the same evidence: nothing is collected again after an upgrade.
+func readsTheVersionBefore(t *testing.T) {
+	b, err := os.ReadFile("testdata/version2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := full(4, 3, 2, 60)
+	for key, n := range want.Nodes {
+		if x := got.Nodes[key]; x == nil || x.Last != n.Last || math.Abs(x.Weight()/n.Weight()-1) > 0.01 {
+			t.Errorf("%+v, want %+v", x, n)
+		}
+	}
+	for i := range want.Places {
+		x, y := &got.Places[i], &want.Places[i]
+		if x.A != y.A || x.Zone != y.Zone || x.Last != y.Last || math.Abs((x.Halves[0].Weight+x.Halves[1].Weight)/(y.Halves[0].Weight+y.Halves[1].Weight)-1) > 0.01 {
+			t.Errorf("%+v, want %+v", x, y)
+		}
+	}
+	// How the deviations of nodes and zones are added up has changed since. Workloads are the same, bit by bit.
+	want.Nodes, want.Slowdown, want.Places = got.Nodes, got.Slowdown, got.Places
+	if !bytes.Equal(Write(got), Write(want)) {
+		t.Error("it differs from what this version writes")
+	}
+}
+
 func rejectsWhatIsNotEvidence(t *testing.T) {
 	good := Write(full(3, 2, 1, 30))
 	for name, tc := range map[string]struct {
@@ -265,7 +328,7 @@ func rejectsWhatIsNotEvidence(t *testing.T) {
 		want  string
 	}{
 		"nothing":            {nil, "it ends too early"},
-		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 2"},
+		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only versions 2 and 3"},
 		"half of it":         {good[:len(good)/2], "it ends too early"},
 		"more than evidence": {append(bytes.Clone(good), 0), "1 bytes are left"},
 	} {

@@ -17,6 +17,8 @@ const (
 	// TooFewNodes, and TooFewWorkloads, mean that they are too few to tell how much they differ.
 	TooFewNodes     Code = "TooFewNodes"
 	TooFewWorkloads Code = "TooFewWorkloads"
+	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type.
+	FewCoresCount Code = "FewCoresCount"
 	// ModelsDiffer means that the CPU models of the type or of the baseline differ in a zone: one ratio would be wrong for each of them.
 	ModelsDiffer Code = "ModelsDiffer"
 	// ZonesDiffer means that the ratio differs between zones: the type or the baseline has other CPUs there.
@@ -50,6 +52,9 @@ func heldBack(x *Type) string {
 // known are the facts about a type and the baseline that its doubts follow from.
 type known struct {
 	of, base kind
+	// votes are the votes of the workloads that count and run on the type, alike is as how many with alike votes they count, and cores is the
+	// share of the cores there that they use.
+	votes, alike, cores float64
 	// zones is the factor between the ratios of zones, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
@@ -68,8 +73,16 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	if nodes < s.MinNodes {
 		add(TooFewNodes, "replicas on %d nodes of the node type and %d of the baseline were compared: at least %d of each are needed", k.of.count, k.base.count, s.MinNodes)
 	}
-	if x.Workloads < s.MinWorkloads {
+	switch {
+	case x.Workloads < s.MinWorkloads:
 		add(TooFewWorkloads, "%d workloads count: at least %d with two replicas on each node type are needed%s", x.Workloads, s.MinWorkloads, heldBack(x))
+	case math.Round(k.votes) < float64(s.MinWorkloads):
+		add(TooFewWorkloads, "%d workloads count, but only as much as %.1f, since most are in namespaces that use few of the cores: run more of those in other namespaces on both node types, at least %d are needed%s",
+			x.Workloads, k.votes, s.MinWorkloads, heldBack(x))
+	}
+	if k.cores < s.MinCores {
+		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",
+			100*k.cores, 100*s.MinCores, heldBack(x))
 	}
 	for _, m := range []struct {
 		kind

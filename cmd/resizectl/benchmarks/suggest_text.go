@@ -80,10 +80,11 @@ func SuggestionSections(p print.Painter, s *workloadresizerv1.Suggestion) []Sect
 	return all
 }
 
-// Shown returns the performances to set to use what production shows, which knows none of memory; 0 if that is held back, or in effect.
+// Shown returns the performances to set to use what production shows, which knows none of memory; 0 if that is held back, or does not
+// contradict the ratio in effect.
 func Shown(s *workloadresizerv1.Suggestion) (cpu, memory float64) {
 	p, now := s.GetProduction(), s.GetCurrent()
-	if p.GetCpuPerf() == 0 || len(p.GetHolds()) > 0 || now.GetCpuPerf() == p.GetCpuPerf() || now.GetProvenance().GetSource() == productionSource {
+	if p.GetCpuPerf() == 0 || len(p.GetHolds()) > 0 || now != nil && !contradicted(s, now.GetProvenance().GetSource()) {
 		return 0, 0
 	}
 	return p.GetCpuPerf(), cmp.Or(now.GetMemoryPerf(), s.GetMemoryPerf(), 1)

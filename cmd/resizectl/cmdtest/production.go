@@ -46,7 +46,7 @@ func Production() []*workloadresizerv1.Suggestion {
 		contradicts,
 		suggestion("first-day", &workloadresizerv1.ProductionSuggestion{
 			HeldWorkloads: map[string]int64{"TooFewHours": 14, "LoadSteady": 1},
-			Holds:         held("NotCompared", "14 workloads run on both, for too few hours so far"),
+			Holds:         held("NotCompared", "14 workloads run on this node type and on another one for too few hours so far: a workload counts after about 24 hours with much load, which take about 3 days"),
 		}),
 		suggestion("good", &workloadresizerv1.ProductionSuggestion{
 			Ratio: new(1.24), CpuPerf: new(1.24), Interval: interval(1.22, 1.26), NextInterval: interval(1.13, 1.36), Workloads: 42, Nodes: 12, Hours: 3100,
@@ -55,7 +55,7 @@ func Production() []*workloadresizerv1.Suggestion {
 		suggestion("held-back", &workloadresizerv1.ProductionSuggestion{
 			Ratio: new(1.2), CpuPerf: new(1.2), Interval: interval(1.05, 1.37), NextInterval: interval(0.9, 1.6), Workloads: 1, Nodes: 2, Hours: 60,
 			Holds: append(held("TooFewNodes", "replicas on 2 nodes of the node type and 2 of the baseline were compared: at least 3 of each are needed"),
-				held("IntervalTooWide", "the ratio is known to ±14.2%, but ±3.0% is needed")...),
+				held("IntervalTooWide", "the ratio is known to ±14.2%, but ±3.0% is needed: that takes about 23 workloads on about 45 nodes of each type, or more days")...),
 		}),
 		suggestion("no-usage", &workloadresizerv1.ProductionSuggestion{Holds: held("NoUsage", "no usage is collected: start the server with --usage-sources=push,metrics")}),
 		unnamed,

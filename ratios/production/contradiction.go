@@ -37,7 +37,7 @@ func (v *View) Contradictions(table *ratios.Table) []Contradiction {
 // Contradicts reports whether an interval of another source overlaps none of the two of a suggestion that is not held back: the type
 // is neither as fast for the mean of the workloads nor for any single one.
 func (s *Suggestion) Contradicts(low, high float64) bool {
-	if !s.Known() || len(s.Doubts) > 0 {
+	if !s.good() {
 		return false
 	}
 	return (high < s.Cluster.Low || low > s.Cluster.High) && (high < s.Next.Low || low > s.Next.High)

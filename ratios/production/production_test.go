@@ -362,12 +362,12 @@ func small(t *testing.T, s *stored) {
 		}
 	}
 	got := r.suggested(t, "new")
-	want := []Doubt{{"NotCompared", "no workload has had two replicas on new and two on t0, in the same zone and hour: run some workloads on both"}}
+	want := []Doubt{{"NotCompared", "no workload has had two replicas on new and two on t0, in the same zone and hour: let a workload with four replicas or more run on both, for about 3 days"}}
 	if diff := cmp.Diff(want, got.Doubts); diff != "" {
 		t.Error(diff)
 	}
 	if !slices.ContainsFunc(r.suggested(t, "t2").Doubts, func(d Doubt) bool {
-		return strings.Contains(d.Detail, "needed") || strings.Contains(d.Detail, "needs") || strings.Contains(d.Detail, "run some")
+		return strings.Contains(d.Detail, "needed") || strings.Contains(d.Detail, "which take about 3 days")
 	}) {
 		t.Errorf("nothing says what would let it know: %+v", r.suggested(t, "t2").Doubts)
 	}

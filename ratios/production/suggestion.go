@@ -116,7 +116,7 @@ func suggestions(of estimate.Result, baseline string, cluster []string) []Sugges
 	for _, name := range cluster {
 		if name != baseline && !slices.ContainsFunc(all, func(s Suggestion) bool { return s.NodeType == name }) {
 			all = append(all, Suggestion{NodeType: name, Doubts: []Doubt{{string(estimate.NotCompared),
-				fmt.Sprintf("no workload has had two replicas on %s and two on %s, in the same zone and hour: run some workloads on both", name, baseline)}}})
+				fmt.Sprintf("no workload has had two replicas on %s and two on %s, in the same zone and hour: let a workload with four replicas or more run on both, for about 3 days", name, baseline)}}})
 		}
 	}
 	slices.SortFunc(all, func(a, b Suggestion) int { return strings.Compare(a.NodeType, b.NodeType) })

@@ -104,7 +104,7 @@ func (c *Comparisons) each(in Cluster, nodes map[evidence.Key]*load, hour int64,
 	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.workload, b.workload) })
 	h := evidence.Hour{At: hour}
 	for i, j := 0, 0; i < len(members); i = j {
-		h.Workload, h.Replicas = members[i].workload, h.Replicas[:0]
+		h.Workload, h.Namespace, h.Replicas = members[i].workload, evidence.KeyOf(members[i].pod.Namespace()), h.Replicas[:0]
 		for j = i; j < len(members) && members[j].workload == h.Workload; j++ {
 			h.Replicas = append(h.Replicas, c.replica(members[j].pod, nodes, hour))
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
 )
 
@@ -42,6 +43,9 @@ func anHourShowsHowTypesDiffer(t *testing.T) {
 	e, revision := w.Evidence()
 	if len(e.Nodes) != 4 || revision != 1 || w.Revision() != 1 {
 		t.Errorf("%d nodes, revision %d", len(e.Nodes), revision)
+	}
+	if got := e.Workloads[web].Namespace; got != evidence.KeyOf(w.pods["web-0"].Namespace()) {
+		t.Errorf("namespace %v", got)
 	}
 	if e.Workloads[web].Cores = 0; !near(coresOf(w), 3.6, 1e-3) {
 		t.Errorf("%v cores: a copy is not a copy, or sums are wrong", coresOf(w))

@@ -45,6 +45,8 @@ type Workload struct {
 	// Held is why it does not count; "" if it does. Honest is the probability that it does not mislead.
 	Held   Reason
 	Honest float64
+	// Types are the node types on which it was compared, without the baseline, sorted by name. Only workloads that count have any.
+	Types []WorkloadType
 }
 
 // Result is what all evidence says.
@@ -82,23 +84,23 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	}
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {
-		w := &all[i]
-		if w.held == "" {
+		if w := &all[i]; w.held == "" {
 			w.held = w.judged
 		}
-		result.Workloads = append(result.Workloads, Workload{w.key, w.held, w.honest})
 	}
+	shared := make([]float64, len(e.Types))
 	zones := zonesOf(e, base, latest)
 	for t, name := range e.Types {
 		if t == base {
 			continue
 		}
 		x := Type{NodeType: name, Nodes: nodes.kinds[t].count, Held: heldOn(all, t)}
-		m.count(&x, t)
 		k := known{of: nodes.kinds[t], zones: zones[t]}
+		k.votes, k.alike, k.cores = m.count(&x, t)
+		k.cores /= max(coresOn(all, t), 1e-12)
 		if base >= 0 && m.connected[t] {
-			shared := nodes.variance * (k.of.shares + nodes.kinds[base].shares)
-			m.intervals(&x, t, all, shared+busy.uncertain(t, slow)+busy.uncertain(base, slow), nodes.freedom, &s)
+			shared[t] = nodes.variance*(k.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow)
+			m.intervals(&x, t, all, k.alike, shared[t], nodes.freedom, &s)
 			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
 				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
 			}
@@ -110,23 +112,46 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		result.Types = append(result.Types, x)
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
+	deviations := m.deviations(&nodes, &s)
+	for i := range all {
+		w := Workload{Key: all[i].key, Held: all[i].held, Honest: all[i].honest}
+		if w.Held == "" {
+			w.Types = m.singles(&all[i], e.Types, result.Types, &nodes, shared, deviations)
+		}
+		result.Workloads = append(result.Workloads, w)
+	}
 	return result
 }
 
-// count fills how many workloads that count ran on a type, and for how long.
-func (m *model) count(x *Type, t int) {
+// count fills how many workloads that count ran on a type, and for how long. It returns their votes, as how many workloads
+// with alike votes they count, and how many cores they use there.
+func (m *model) count(x *Type, t int) (votes, alike, cores float64) {
+	squares := 0.0
 	for i := range m.workloads {
 		o := &m.workloads[i]
 		if o.w.held != "" || !slices.Contains(o.types, t) {
 			continue
 		}
 		x.Workloads++
+		votes += o.w.votes
+		squares += o.w.votes * o.w.votes
+		cores += o.w.cores[t]
 		for _, p := range o.w.pairs {
 			if p.a == t || p.b == t {
 				x.Hours += p.hours
 			}
 		}
 	}
+	return votes, votes * votes / max(squares, 1e-12), cores
+}
+
+// coresOn returns how many cores all workloads use on a type.
+func coresOn(all []workload, t int) float64 {
+	cores := 0.0
+	for i := range all {
+		cores += all[i].cores[t]
+	}
+	return cores
 }
 
 // heldOn returns how many workloads that ran on a type do not count, by reason.
@@ -141,16 +166,13 @@ func heldOn(all []workload, t int) map[Reason]int {
 }
 
 // intervals fills the ratios of a type. Shared is the variance that no number of workloads reduces.
-func (m *model) intervals(x *Type, t int, all []workload, shared, sharedFreedom float64, s *Settings) {
+func (m *model) intervals(x *Type, t int, all []workload, alike, shared, sharedFreedom float64, s *Settings) {
 	own := m.covariance.at(t, t)
-	free := max(min(m.freedom, float64(x.Workloads)+s.BetweenWeight-1), 1)
+	free := max(min(m.freedom, alike+s.BetweenWeight-1), 1)
 	x.Population = between(m.speed[t], own, free, shared, sharedFreedom, s)
 	x.Next = between(m.speed[t], own+m.between, m.freedom, shared, sharedFreedom, s)
 
-	cores := 0.0
-	for i := range all {
-		cores += all[i].cores[t]
-	}
+	cores := coresOn(all, t)
 	mean, variance := m.speed[t], 0.0
 	contrast := make([]float64, m.types)
 	contrast[t] = 1

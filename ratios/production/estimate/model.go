@@ -1,22 +1,6 @@
 package estimate
 
-import (
-	"math"
-	"slices"
-)
-
-// observed is a workload that counts, with its place in the model.
-type observed struct {
-	w *workload
-	// types are those that it ran on, and noise the variance of the mean of its replicas on each.
-	types []int
-	noise []float64
-	// fixed is the covariance of the pairs without the deviations of workloads, and shares is that per variance between workloads.
-	fixed, shares matrix
-	// daily is the variance of the slope of a day, per weight.
-	daily float64
-	class []float64
-}
+import "math"
 
 // model is what was fitted: see the documentation of the package.
 type model struct {
@@ -24,7 +8,7 @@ type model struct {
 	// speed is the logarithm of each type's ratio to the baseline; connected means that it is known.
 	speed     []float64
 	connected []bool
-	// covariance is the covariance of speed, without the nodes. The baseline's is 0.
+	// covariance is the covariance of speed, without the nodes: not what votes say, but what the workloads do. The baseline's is 0.
 	covariance matrix
 	// between is the variance of a workload's difference between two types, and freedom its degrees of freedom.
 	between, freedom float64
@@ -45,6 +29,7 @@ func fit(all []workload, types, base int, s *Settings) *model {
 	for i := range all { // A model may have been fitted before.
 		all[i].place, all[i].judged, all[i].honest = -1, "", 1
 	}
+	vote(all)
 	m.lasts = lasts(all)
 	m.connect(all)
 	daily := dailyVariance(all)
@@ -84,150 +69,6 @@ func fit(all []workload, types, base int, s *Settings) *model {
 	return m
 }
 
-// judge holds back workloads that probably mislead, and those whose types are then no longer compared with the baseline.
-func (m *model) judge(all []workload) {
-	for i := range m.workloads {
-		o := &m.workloads[i]
-		if o.class[0] < 0.5 {
-			o.w.judged = classes[slices.Index(o.class, slices.Max(o.class))].reason
-		}
-	}
-	m.connect(all)
-	for i := range m.workloads {
-		if w := m.workloads[i].w; w.judged == "" && !slices.ContainsFunc(w.pairs, func(p pair) bool { return m.connected[p.a] }) {
-			w.judged = NotConnected
-		}
-	}
-}
-
-// connect finds the types that workloads compare with the baseline, directly or through others.
-func (m *model) connect(all []workload) {
-	m.connected = make([]bool, m.types)
-	if m.base < 0 {
-		return
-	}
-	edges := make([][]int, m.types)
-	for i := range all {
-		if w := &all[i]; w.held == "" && w.judged == "" {
-			for _, p := range w.compared {
-				edges[p.a] = append(edges[p.a], p.b)
-				edges[p.b] = append(edges[p.b], p.a)
-			}
-		}
-	}
-	m.connected[m.base] = true
-	for next := []int{m.base}; len(next) > 0; {
-		t := next[len(next)-1]
-		next = next[:len(next)-1]
-		for _, u := range edges[t] {
-			if !m.connected[u] {
-				m.connected[u] = true
-				next = append(next, u)
-			}
-		}
-		edges[t] = nil
-	}
-}
-
-// lasts returns which part of the variance between replicas remains in the mean over all hours: what
-// does not show over time.
-func lasts(all []workload) float64 {
-	seen, total := 0.0, 0.0
-	for i := range all {
-		if all[i].held != "" {
-			continue
-		}
-		for j := range all[i].compared {
-			p := &all[i].compared[j]
-			if p.apart > 0 {
-				continue
-			}
-			total += all[i].spread * p.each()
-			seen += p.over
-		}
-	}
-	if total == 0 {
-		return 1
-	}
-	return max(1-seen/total, 0)
-}
-
-// dailyVariance returns the variance of the slope of a day, per weight: what most workloads have.
-func dailyVariance(all []workload) float64 {
-	var variances []float64
-	for i := range all {
-		for j := range all[i].compared {
-			if p := &all[i].compared[j]; p.days >= 3 {
-				variances = append(variances, p.squares/(p.days-1))
-			}
-		}
-	}
-	return max(median(variances), 1e-4)
-}
-
-// observe returns a workload with the pairs that are connected with the baseline: others would have nothing to be compared with.
-func (m *model) observe(w *workload, daily float64) observed {
-	w.pairs = slices.DeleteFunc(slices.Clone(w.compared), func(p pair) bool { return !m.connected[p.a] })
-	o := observed{w: w, class: make([]float64, len(classes)), daily: daily}
-	o.class[0] = 1
-	squares, days := 0.0, 0.0
-	// The rest of the spread in means: the workload's own share of it, drawn toward that of all.
-	const drawn = 14 * lasting
-	own, hours := 0.0, 0.0
-	for i := range w.pairs {
-		p := &w.pairs[i]
-		squares += p.squares
-		days += max(p.days-1, 0)
-		if p.apart == 0 {
-			own += (1 - p.over/max(w.spread*p.each(), 1e-9)) * p.hours
-			hours += p.hours
-		}
-	}
-	const usualDays = 10
-	o.daily = (squares + usualDays*daily) / (days + usualDays)
-	part := (own + drawn*m.lasts) / (hours + drawn)
-	for i := range w.pairs {
-		p := &w.pairs[i]
-		floor := 1 / (1 + p.hours/(lasting/2))
-		for side, kind := range [2]int{p.a, p.b} {
-			at := slices.Index(o.types, kind)
-			noise := 0.0
-			if p.apart == 0 {
-				noise = w.spread * min(max(part, floor), 1) / p.replicas[side]
-			}
-			if at < 0 {
-				o.types, o.noise = append(o.types, kind), append(o.noise, noise)
-			} else {
-				o.noise[at] = max(o.noise[at], noise)
-			}
-		}
-	}
-	o.fill()
-	return o
-}
-
-// fill fills the parts of the covariance of the pairs.
-func (o *observed) fill() {
-	o.fixed, o.shares = newMatrix(len(o.w.pairs)), newMatrix(len(o.w.pairs))
-	for i := range o.w.pairs {
-		for j := range o.w.pairs {
-			p, q := &o.w.pairs[i], &o.w.pairs[j]
-			for t, kind := range o.types {
-				both := side(p, kind) * side(q, kind)
-				o.shares.add(i, j, both/2)
-				o.fixed.add(i, j, both*o.noise[t])
-			}
-			if i == j {
-				o.fixed.add(i, j, 1e-6+p.apart)
-				if len(o.w.pairs) >= len(o.types) && p.apart == 0 {
-					// Pairs in a circle were compared in different hours, so that they do not add up to 0 exactly.
-					o.fixed.add(i, j, o.w.spread*p.each()*min(lasting/p.hours, 1))
-				}
-			}
-		}
-	}
-}
-
 // scratch returns a matrix, a second one and two vectors for the pairs of a workload, valid until the next call.
 func (m *model) scratch(n int) (a, b matrix, x, y []float64) {
 	if need := 2*n*n + 2*n; len(m.numbers) < need {
@@ -237,27 +78,9 @@ func (m *model) scratch(n int) (a, b matrix, x, y []float64) {
 	return matrix{n, v[:n*n]}, matrix{n, v[n*n : 2*n*n]}, v[2*n*n : 2*n*n+n], v[2*n*n+n : 2*n*n+2*n]
 }
 
-// covariance fills a matrix with the covariance of the pairs of a workload.
-func (o *observed) covariance(into matrix, between float64) {
-	for i := range into.v {
-		into.v[i] = o.fixed.v[i] + between*o.shares.v[i]
-	}
-}
-
-// side returns how a type counts in a pair.
-func side(p *pair, kind int) float64 {
-	switch kind {
-	case p.a:
-		return -1
-	case p.b:
-		return 1
-	}
-	return 0
-}
-
 // solve estimates the speeds, by generalized least squares. It returns by how much any of them changed.
 func (m *model) solve() float64 {
-	information, right := m.information()
+	information, right := m.information(1)
 	information.factor()
 	information.solve(right)
 	changed := 0.0
@@ -268,25 +91,41 @@ func (m *model) solve() float64 {
 	return changed
 }
 
-// invert fills the covariance of the speeds.
+// invert fills the covariance of the speeds. A workload with half a vote is as uncertain as one with a vote, but matters half as much.
 func (m *model) invert() {
-	information, _ := m.information()
-	information.factor()
-	m.covariance = information.invert()
+	bread, _ := m.information(1)
+	bread.factor()
+	inverse := bread.invert()
+	filling, _ := m.information(2)
+	m.covariance = newMatrix(m.types)
 	for t := range m.types {
-		if t == m.base || !m.connected[t] {
-			m.covariance.set(t, t, 0)
+		for u := range m.types {
+			if t == m.base || u == m.base || !m.connected[t] || !m.connected[u] {
+				filling.set(t, u, 0)
+			}
+		}
+	}
+	part, column := make([]float64, m.types), make([]float64, m.types)
+	for u := range m.types {
+		for t := range m.types {
+			column[t] = inverse.at(t, u)
+		}
+		filling.times(column, part)
+		inverse.times(part, column)
+		for t := range m.types {
+			m.covariance.set(t, u, column[t])
 		}
 	}
 }
 
-// information returns the normal equations of the speeds.
-func (m *model) information() (matrix, []float64) {
+// information returns the normal equations of the speeds, with votes to a power.
+func (m *model) information(power float64) (matrix, []float64) {
 	information := newMatrix(m.types)
 	right := make([]float64, m.types)
 	for i := range m.workloads {
 		o := &m.workloads[i]
-		if o.class[0] < 1e-9 {
+		weight := o.class[0] * math.Pow(o.w.votes, power)
+		if weight < 1e-9 {
 			continue
 		}
 		c, inverse, column, _ := m.scratch(len(o.w.pairs))
@@ -296,7 +135,7 @@ func (m *model) information() (matrix, []float64) {
 		for a := range o.w.pairs {
 			p := &o.w.pairs[a]
 			for b := range o.w.pairs {
-				x := inverse.at(a, b) * o.class[0]
+				x := inverse.at(a, b) * weight
 				q := &o.w.pairs[b]
 				information.add(p.a, q.a, x)
 				information.add(p.b, q.b, x)
@@ -323,9 +162,10 @@ func (m *model) information() (matrix, []float64) {
 // spread estimates how much workloads differ: it is the most likely variance. Workloads whose differences are uncertain by
 // themselves tell little of it.
 func (m *model) spread(s *Settings) {
-	sum, count, pairs := 0.0, 0.0, 0.0
+	sum, count, pairs, squares := 0.0, 0.0, 0.0, 0.0
 	for i := range m.workloads {
 		o := &m.workloads[i]
+		weight := o.class[0] * o.w.votes
 		c, inverse, r, x := m.scratch(len(o.w.pairs))
 		o.covariance(c, m.between)
 		c.factor()
@@ -335,15 +175,21 @@ func (m *model) spread(s *Settings) {
 			x[j] = p.ratio - m.speed[p.b] + m.speed[p.a]
 		}
 		inverse.times(x, r)
+		own := 0.0
 		for a := range r {
 			for b := range r {
-				sum += o.class[0] * m.between * r[a] * o.shares.at(a, b) * r[b]
-				count += o.class[0] * m.between * inverse.at(a, b) * o.shares.at(b, a)
+				sum += weight * m.between * r[a] * o.shares.at(a, b) * r[b]
+				own += m.between * inverse.at(a, b) * o.shares.at(b, a)
 			}
 		}
-		pairs += o.class[0] * float64(len(r))
+		count += weight * own
+		squares += weight * o.w.votes * own
+		pairs += weight * float64(len(r))
 	}
-	count *= max(1-float64(m.unknowns())/max(pairs, 1e-9), 0)
+	// Votes that are unlike count as fewer workloads with alike votes.
+	alike := count / max(squares, 1e-9)
+	sum *= alike
+	count *= alike * max(1-float64(m.unknowns())/max(alike*pairs, 1e-9), 0)
 	m.freedom = count + s.BetweenWeight
 	prior := s.Between * s.Between
 	m.between *= (sum + s.BetweenWeight*prior/m.between) / m.freedom
@@ -367,7 +213,7 @@ func (m *model) shares() {
 	for k := range classes {
 		m.share[k] = classes[k].prior
 		for i := range m.workloads {
-			m.share[k] += m.workloads[i].class[k]
+			m.share[k] += m.workloads[i].w.votes * m.workloads[i].class[k]
 		}
 		total += m.share[k]
 	}
@@ -403,6 +249,9 @@ func (o *observed) predict(m *model, kind int, part float64, contrast []float64)
 func (m *model) quadratic(x []float64) float64 {
 	sum := 0.0
 	for i := range x {
+		if x[i] == 0 { // Few types are those of one workload.
+			continue
+		}
 		for j := range x {
 			sum += x[i] * x[j] * m.covariance.at(i, j)
 		}

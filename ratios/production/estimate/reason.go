@@ -1,11 +1,14 @@
 package estimate
 
-// Reason is why a workload is held back: it does not count.
+// Reason is why a workload does not count.
 type Reason string
 
 const (
 	// Pulls means that it is known to pull work. Faster replicas then do more of it, and use as much CPU.
 	Pulls Reason = "Pulls"
+	// TooLittleCPU means that its replicas use so little CPU that usage, which is counted in whole millicores, is not exact, and that
+	// anybody could afford many of them.
+	TooLittleCPU Reason = "TooLittleCPU"
 	// TooFewHours means that its types were compared for too few hours.
 	TooFewHours Reason = "TooFewHours"
 	// ReplicasUnlike means that its replicas differ by more than those of other workloads: leaders, shards

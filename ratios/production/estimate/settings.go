@@ -9,6 +9,9 @@ type Settings struct {
 	// MinNodes is the minimum number of nodes of the type and of the baseline that were compared, and MinWorkloads of workloads
 	// that count and run on the type.
 	MinNodes, MinWorkloads int
+	// MinCPU is the minimum mean usage of the replicas of a workload in cores, and MinCores the minimum share of the cores that
+	// are known on a type which workloads that count must hold.
+	MinCPU, MinCores float64
 	// MinHours is the minimum weight of the hours of a workload that count. A move to another type counts as half a day.
 	MinHours float64
 	// MinDays is the minimum weight of days whose load varied.
@@ -25,7 +28,7 @@ type Settings struct {
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinCPU: 0.02, MinCores: 0.5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

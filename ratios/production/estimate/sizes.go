@@ -72,8 +72,8 @@ func following(all []workload) float64 {
 		sum, count := usually*usuallyWeight, float64(usuallyWeight)
 		for i := range all {
 			if w := &all[i]; w.teaches > 0 && w.sizes.squares > 0 {
-				sum += w.teaches * w.sizes.matter(share)
-				count += w.teaches
+				sum += w.votes * w.teaches * w.sizes.matter(share)
+				count += w.votes * w.teaches
 			}
 		}
 		share = sum / count

@@ -10,9 +10,12 @@ import (
 
 // workload is what is known of a workload, in the form that the model needs.
 type workload struct {
-	key evidence.Key
-	// cores are, by type, how many its replicas use there together.
+	key, namespace evidence.Key
+	// votes is how much it counts: see vote.
+	votes float64
+	// cores are, by type, how many its replicas use there together, and each is how many each uses.
 	cores map[int]float64
+	each  float64
 	known bool
 	// compared are all pairs of types that it compares, and pairs are those that are connected with the baseline.
 	compared, pairs []pair
@@ -67,13 +70,18 @@ func latestOf(e *evidence.Evidence) int64 {
 func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
-	var spreads [2][]float64 // Of workloads whose work is not known, and of others.
 	for _, key := range keys {
 		w := e.Workloads[key]
 		fade := evidence.Decay(latest - w.Last)
-		x := workload{key: key, cores: coresOf(w, fade), known: w.Known, honest: 1, place: -1}
-		if w.Pulls && !w.Known {
+		x := workload{key: key, namespace: w.Namespace, cores: coresOf(w, fade), each: coresPerReplica(w), known: w.Known, honest: 1, place: -1}
+		if x.namespace == 0 {
+			x.namespace = key
+		}
+		switch {
+		case w.Pulls && !w.Known:
 			x.held = Pulls
+		case x.each < s.MinCPU:
+			x.held = TooLittleCPU
 		}
 		most := 0.0
 		for i := range w.Cells {
@@ -84,14 +92,18 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 		x.throttled = w.Throttled / max(w.Throttled+most, 1)
 		x.kinds = spreadsOf(w.Cells)
 		x.spread = pooled(x.kinds)
-		if len(x.kinds) > 0 {
-			spreads[x.perWork()] = append(spreads[x.perWork()], x.spread)
-		}
 		x.sizes = sizesOf(w.Cells, x.spread, slow)
 		x.compare(w.Cells, slow, b, fade, s)
 		all = append(all, x)
 	}
-	usual := [2]float64{median(spreads[0]), median(spreads[1])}
+	vote(all)
+	var spreads [2]weighted // Of workloads whose work is not known, and of others.
+	for i := range all {
+		if x := &all[i]; len(x.kinds) > 0 && x.held != TooLittleCPU {
+			spreads[x.perWork()].add(x.spread, x.votes)
+		}
+	}
+	usual := [2]float64{spreads[0].median(), spreads[1].median()}
 	for i := range all {
 		x := &all[i]
 		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual[x.perWork()]) })
@@ -139,6 +151,25 @@ func coresOf(w *evidence.Workload, fade float64) map[int]float64 {
 	return cores
 }
 
+// coresPerReplica returns how many cores a replica uses on average. Replicas on types that were compared only on different days did not run together.
+func coresPerReplica(w *evidence.Workload) float64 {
+	together, apart := map[int]float64{}, 0.0
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		for side, t := range [2]int{c.A, c.B} {
+			if c.Hours() > 0 {
+				together[t] = max(together[t], c.Replicas[side])
+			}
+			apart = max(apart, c.Replicas[side])
+		}
+	}
+	sum := 0.0
+	for _, t := range slices.Sorted(maps.Keys(together)) {
+		sum += together[t]
+	}
+	return w.Cores / max(sum, apart, 1)
+}
+
 // lasting is for how many hours deviations of replicas last, where the evidence does not tell.
 const lasting = 12.0
 
@@ -177,12 +208,14 @@ const (
 )
 
 // apart returns the comparison of two types on different days. How certain it is follows from how moves differ: they
-// change the replicas, too.
+// change the replicas, too. A day between two moves is part of both, so that many moves tell as much as half as many that have no day in
+// common.
 func apart(c *evidence.Cell, m evidence.Moments, fade float64) pair {
 	variance := (m.Squares + movesWeight*movesDiffer*movesDiffer) / (max(m.N-1, 0) + movesWeight)
+	moves := m.N * fade
 	return pair{
-		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * m.N * fade, replicas: c.Replicas,
-		apart: variance / (m.N * fade),
+		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * moves, replicas: c.Replicas,
+		apart: variance / min(moves, (moves+1)/2),
 	}
 }
 
@@ -208,6 +241,8 @@ func (x *workload) check(s *Settings) {
 	}
 	switch {
 	case x.held == Pulls:
+	case x.each < s.MinCPU:
+		x.held = TooLittleCPU
 	case x.throttled > s.MaxThrottled:
 		x.held = Throttled
 	case x.hours < s.MinHours && len(x.unlike) > 0:
@@ -223,11 +258,29 @@ func (x *workload) check(s *Settings) {
 	}
 }
 
-// median returns the median of numbers, which it sorts; 0 without any.
-func median(numbers []float64) float64 {
-	if len(numbers) == 0 {
-		return 0
+// weighted are numbers with weights.
+type weighted []struct{ number, weight float64 }
+
+func (x *weighted) add(number, weight float64) {
+	*x = append(*x, struct{ number, weight float64 }{number, weight})
+}
+
+// median returns the weighted median; 0 without any numbers.
+func (x weighted) median() float64 {
+	slices.SortFunc(x, func(a, b struct{ number, weight float64 }) int { return cmp.Compare(a.number, b.number) })
+	sum := 0.0
+	for i := range x {
+		sum += x[i].weight
 	}
-	slices.Sort(numbers)
-	return (numbers[(len(numbers)-1)/2] + numbers[len(numbers)/2]) / 2
+	below := 0.0
+	for i := range x {
+		below += x[i].weight
+		switch {
+		case below > sum/2*(1+1e-9):
+			return x[i].number
+		case below >= sum/2*(1-1e-9) && i+1 < len(x):
+			return (x[i].number + x[i+1].number) / 2
+		}
+	}
+	return 0
 }

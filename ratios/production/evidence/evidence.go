@@ -43,6 +43,8 @@ type Evidence struct {
 type Workload struct {
 	// Last is the last hour, in hours since 1970.
 	Last int64
+	// Namespace is the key of its namespace; 0 if it is not known.
+	Namespace Key
 	// Cores is the mean number of cores that all its replicas use together.
 	Cores float64
 	// Pulls means that it is known to pull work. Known means that its work per replica is known: CPU per unit of work is

@@ -26,6 +26,9 @@ func (e *Evidence) Add(h Hour) {
 	gone := h.At - w.Last
 	w.Last = h.At
 	w.Pulls = h.Pulls
+	if h.Namespace != 0 {
+		w.Namespace = h.Namespace
+	}
 	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - Decay(gone)*(1-1.0/hoursPerDay))
 	w.Throttled *= Decay(gone)
 	if h.throttled() {

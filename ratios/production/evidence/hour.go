@@ -35,6 +35,8 @@ func (r *Replica) busyKnown() bool { return r.Busy >= 0 }
 type Hour struct {
 	// Workload is the controller of the pods, never one of their containers.
 	Workload Key
+	// Namespace is the key of its namespace; 0 if it is not known.
+	Namespace Key
 	// At is the hour, in hours since 1970.
 	At int64
 	// Pulls means that the workload is known to take work from a queue when it has time for it, so

@@ -83,6 +83,9 @@ func spreadByte(x float64) byte { return toByte(spreadSteps * (math.Log2(x) - sm
 type input struct {
 	rest []byte
 	err  error
+	// version is the version of the form, and last the last hour of all.
+	version byte
+	last    int64
 }
 
 func (in *input) fail(err error) {

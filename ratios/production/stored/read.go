@@ -28,10 +28,13 @@ func read(b []byte) (*evidence.Evidence, error) {
 	if len(b) == 0 {
 		return nil, errEnd
 	}
-	if b[0] != version {
-		return nil, fmt.Errorf("it has version %d, but this release reads only version %d", b[0], version)
+	if b[0] != version && b[0] != versionBefore {
+		return nil, fmt.Errorf("it has version %d, but this release reads only versions %d and %d", b[0], versionBefore, version)
 	}
-	in := &input{rest: b[1:]}
+	in := &input{rest: b[1:], version: b[0]}
+	if in.version == version {
+		in.last = int64(in.number(mostHours))
+	}
 	e := evidence.New()
 	e.Types, e.Models, e.Zones = in.names(), in.names(), in.names()
 	for range e.Types {
@@ -41,11 +44,12 @@ func read(b []byte) (*evidence.Evidence, error) {
 		}
 		e.Slowdown = append(e.Slowdown, s)
 	}
+	namespaces := in.namespaces()
 	for range in.number(evidence.MostPlaces + 1) {
 		e.Places = append(e.Places, in.place(e))
 	}
 	for range in.number(mostItems) {
-		key, w := in.workload(e)
+		key, w := in.workload(e, namespaces)
 		if in.err != nil {
 			return nil, in.err
 		}
@@ -68,6 +72,14 @@ func read(b []byte) (*evidence.Evidence, error) {
 		in.fail(fmt.Errorf("%d bytes are left", len(in.rest)))
 	}
 	return e, in.err
+}
+
+// hour returns an hour.
+func (in *input) hour() int64 {
+	if in.version == versionBefore {
+		return int64(in.number(mostHours))
+	}
+	return in.last - int64(in.number(uint64(in.last)+1))
 }
 
 func (in *input) names() []string {
@@ -97,9 +109,9 @@ func (in *input) index(names int) int {
 	return i
 }
 
-func (in *input) workload(e *evidence.Evidence) (evidence.Key, *evidence.Workload) {
+func (in *input) workload(e *evidence.Evidence, namespaces []evidence.Key) (evidence.Key, *evidence.Workload) {
 	key := evidence.Key(in.key())
-	w := &evidence.Workload{Last: int64(in.number(mostHours)), Cores: in.short(), Throttled: in.short()}
+	w := &evidence.Workload{Last: in.hour(), Namespace: in.namespace(namespaces), Cores: in.short(), Throttled: in.short()}
 	w.Load = evidence.Load{Middle: in.rounded() * 4, Swing: in.byte() / swingSteps}
 	flags := in.number((evidence.MostCells + 1) << 5)
 	w.Pulls, w.Known = flags&1 != 0, flags&2 != 0
@@ -191,7 +203,7 @@ func (in *input) place(e *evidence.Evidence) evidence.Place {
 	var p evidence.Place
 	p.A, p.B = in.pair(e)
 	p.Zone = in.index(len(e.Zones))
-	p.Last = int64(in.number(mostHours))
+	p.Last = in.hour()
 	p.Weight = in.short()
 	p.Sum = p.Weight * in.rounded()
 	return p
@@ -199,7 +211,7 @@ func (in *input) place(e *evidence.Evidence) evidence.Place {
 
 func (in *input) node(e *evidence.Evidence) (evidence.Key, *evidence.Node) {
 	key := evidence.Key(in.key())
-	n := &evidence.Node{Last: int64(in.number(mostHours)), Type: in.index(len(e.Types))}
+	n := &evidence.Node{Last: in.hour(), Type: in.index(len(e.Types))}
 	n.Model, n.Zone = in.index(len(e.Models)+1)-1, in.index(len(e.Zones)+1)-1
 	for h := range n.Halves {
 		weight := in.short()

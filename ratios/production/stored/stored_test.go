@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,8 @@ func TestStored(t *testing.T) {
 	t.Run("has at most 2 MB for 10,000 workloads", hasAtMost2MBFor10000Workloads)
 	t.Run("keeps what hostile names say", keepsWhatHostileNamesSay)
 	t.Run("keeps costs, places and moves", keepsCostsPlacesAndMoves)
+	t.Run("keeps the namespaces of most workloads", keepsTheNamespacesOfMostWorkloads)
+	t.Run("reads the version before", readsTheVersionBefore)
 	t.Run("rejects what is not evidence", rejectsWhatIsNotEvidence)
 }
 
@@ -144,7 +147,7 @@ func largest(known bool) *evidence.Evidence {
 		e.Places = append(e.Places, evidence.Place{A: i % 200, B: 201, Zone: i % 250, Last: 500_000, Deviation: evidence.Deviation{Weight: 1, Sum: 1}})
 	}
 	for i := range 10_000 {
-		w := &evidence.Workload{Last: 500_000, Known: known, Cores: 1e6, Throttled: 100}
+		w := &evidence.Workload{Last: 500_000 - int64(i%1400), Namespace: evidence.Key(1 + i), Known: known, Cores: 1e6, Throttled: 100}
 		for j := range evidence.MostCells {
 			c := evidence.Cell{A: j, B: 200 + j, Spread: [2]float64{1, 1}, Replicas: [2]float64{9, 9}, Like: compared}
 			if known {
@@ -163,7 +166,7 @@ func largest(known bool) *evidence.Evidence {
 		e.Workloads[evidence.Key(i)] = w
 		if i < 5_000 {
 			h := evidence.Deviation{Weight: 1, Sum: 1}
-			e.Nodes[evidence.Key(i)] = &evidence.Node{Last: 500_000, Type: 249, Model: 249, Zone: 249, Halves: [2]evidence.Deviation{h, h}, Compared: 1}
+			e.Nodes[evidence.Key(i)] = &evidence.Node{Last: 500_000 - int64(i%1400), Type: 249, Model: 249, Zone: 249, Halves: [2]evidence.Deviation{h, h}, Compared: 1}
 		}
 	}
 	return e
@@ -259,6 +262,49 @@ func keepsCostsPlacesAndMoves(t *testing.T) {
 	}
 }
 
+func keepsTheNamespacesOfMostWorkloads(t *testing.T) {
+	e := full(3, 2, 1, 30)
+	for i := range mostNamespaces {
+		w := *e.Workloads[evidence.KeyOf("0")]
+		w.Namespace = evidence.Key(100 + i)
+		e.Workloads[evidence.Key(i)] = &w
+	}
+	e.Workloads[evidence.KeyOf("0")].Namespace, e.Workloads[evidence.KeyOf("1")].Namespace = 7, 7
+	got, err := Read(Write(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := 0
+	for key, w := range e.Workloads {
+		switch x := got.Workloads[key]; {
+		case x.Last != w.Last:
+			t.Fatalf("last seen at %d, want %d", x.Last, w.Last)
+		case x.Namespace == 0 && w.Namespace != 0:
+			unknown++
+		case x.Namespace != w.Namespace:
+			t.Fatalf("%d, want %d", x.Namespace, w.Namespace)
+		}
+	}
+	if got.Workloads[evidence.KeyOf("1")].Namespace != 7 || unknown != 1 {
+		t.Errorf("%d are not known: there is one namespace too many, and that of two workloads is not it", unknown)
+	}
+}
+
+// readsTheVersionBefore reads what the release before wrote of the same evidence: nothing is collected again after an upgrade.
+func readsTheVersionBefore(t *testing.T) {
+	b, err := os.ReadFile("testdata/version2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := Write(full(4, 3, 2, 60)); !bytes.Equal(Write(got), want) {
+		t.Error("it differs from what this version writes")
+	}
+}
+
 func rejectsWhatIsNotEvidence(t *testing.T) {
 	good := Write(full(3, 2, 1, 30))
 	for name, tc := range map[string]struct {
@@ -266,7 +312,7 @@ func rejectsWhatIsNotEvidence(t *testing.T) {
 		want  string
 	}{
 		"nothing":            {nil, "it ends too early"},
-		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only version 2"},
+		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only versions 2 and 3"},
 		"half of it":         {good[:len(good)/2], "it ends too early"},
 		"more than evidence": {append(bytes.Clone(good), 0), "1 bytes are left"},
 	} {

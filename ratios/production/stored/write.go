@@ -10,12 +10,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
 
-// version is the version of the form.
-const version = 2
+// version is the version of the form. The one before, which is read, too, has no namespaces, and times that do not refer to the last hour.
+const version, versionBefore = 3, 2
 
 // Write returns the stored form of evidence. The same evidence always has the same form.
 func Write(e *evidence.Evidence) []byte {
-	b := []byte{version}
+	last := lastOf(e)
+	b := binary.AppendUvarint([]byte{version}, uint64(last))
 	for _, names := range [][]string{e.Types, e.Models, e.Zones} {
 		b = binary.AppendUvarint(b, uint64(len(names)))
 		for _, name := range names {
@@ -32,17 +33,19 @@ func Write(e *evidence.Evidence) []byte {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(sum(x)))
 		}
 	}
+	b, numbers := appendNamespaces(b, e)
 	b = binary.AppendUvarint(b, uint64(len(e.Places)))
 	for i := range e.Places {
-		b = appendPlace(b, &e.Places[i])
+		b = appendPlace(b, &e.Places[i], last)
 	}
 	b = binary.AppendUvarint(b, uint64(len(e.Workloads)))
 	for _, key := range sorted(e.Workloads) {
-		b = appendWorkload(b, key, e.Workloads[key])
+		w := e.Workloads[key]
+		b = appendWorkload(b, key, w, numbers[w.Namespace], last)
 	}
 	b = binary.AppendUvarint(b, uint64(len(e.Nodes)))
 	for _, key := range sorted(e.Nodes) {
-		b = appendNode(b, key, e.Nodes[key])
+		b = appendNode(b, key, e.Nodes[key], last)
 	}
 	return b
 }
@@ -59,9 +62,29 @@ func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 	return slices.SortedFunc(maps.Keys(m), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
 }
 
-func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload) []byte {
+// lastOf returns the last hour of all.
+func lastOf(e *evidence.Evidence) int64 {
+	last := int64(0)
+	for _, w := range e.Workloads {
+		last = max(last, w.Last)
+	}
+	for _, n := range e.Nodes {
+		last = max(last, n.Last)
+	}
+	for i := range e.Places {
+		last = max(last, e.Places[i].Last)
+	}
+	return last
+}
+
+// appendBefore appends an hour, which is not after the last.
+func appendBefore(b []byte, hour, last int64) []byte {
+	return binary.AppendUvarint(b, uint64(last-hour))
+}
+
+func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload, namespace int, last int64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(key))
-	b = binary.AppendUvarint(b, uint64(w.Last))
+	b = binary.AppendUvarint(appendBefore(b, w.Last, last), uint64(namespace))
 	b = appendShort(appendShort(b, w.Cores), w.Throttled)
 	// The load is a logarithm of cores: a quarter of it fits.
 	b = append(appendRounded(b, w.Load.Middle/4), toByte(swingSteps*w.Load.Swing))
@@ -147,15 +170,15 @@ func appendCost(b []byte, c *evidence.Cost, last int64) []byte {
 	return binary.LittleEndian.AppendUint32(b, c.Revision)
 }
 
-func appendPlace(b []byte, p *evidence.Place) []byte {
+func appendPlace(b []byte, p *evidence.Place, last int64) []byte {
 	b = append(b, byte(p.A), byte(p.B), byte(p.Zone))
-	b = binary.AppendUvarint(b, uint64(p.Last))
+	b = appendBefore(b, p.Last, last)
 	return appendRounded(appendShort(b, p.Weight), p.Mean())
 }
 
-func appendNode(b []byte, key evidence.Key, n *evidence.Node) []byte {
+func appendNode(b []byte, key evidence.Key, n *evidence.Node, last int64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(key))
-	b = binary.AppendUvarint(b, uint64(n.Last))
+	b = appendBefore(b, n.Last, last)
 	b = append(b, byte(n.Type), byte(n.Model+1), byte(n.Zone+1)) // 0 means unknown.
 	for _, h := range n.Halves {
 		b = appendRounded(appendShort(b, h.Weight), h.Mean())

@@ -1,6 +1,10 @@
 package ratios
 
-import "context"
+import (
+	"context"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+)
 
 // Provider is a source of ratios.
 type Provider interface {
@@ -15,8 +19,12 @@ type Provider interface {
 }
 
 // Update is the state of a source: either a layer, or an error. After an error, the last good
-// layer stays in effect. If the source has never had one, the store has no table.
+// layer stays in effect. If the source has never had one, the store has no table, unless the
+// source is idle.
 type Update struct {
 	Layer *Layer
 	Err   error
+	// Idle reports of a source with an error whether it would change no ratio in a cluster with
+	// these settings. By default, it might.
+	Idle func(policy.Cluster) bool
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
+	"github.com/workload-resizer/workload-resizer/policy"
 )
 
 // Store merges the layers of its providers into a Table. All methods are safe for concurrent
@@ -32,6 +34,7 @@ type source struct {
 	layer    *Layer
 	reported bool
 	err      error
+	idle     func(policy.Cluster) bool
 	lastGood time.Time
 }
 
@@ -70,7 +73,7 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 
 	src := &s.sources[i]
 	src.reported = true
-	src.err = u.Err
+	src.err, src.idle = u.Err, u.Idle
 	switch {
 	case u.Err == nil:
 		src.layer, src.lastGood = u.Layer, s.now()
@@ -83,19 +86,19 @@ func (s *Store) take(ctx context.Context, i int, u Update) {
 	s.changes.Notify()
 }
 
-// rebuild merges the layers again. There is no table until every source has been good once:
-// otherwise, a lower layer could take effect although a missing one overrides it.
+// rebuild merges the layers again. There is no table until every source has been good once, or is
+// idle: otherwise, a lower layer could take effect although a missing one overrides it.
 func (s *Store) rebuild(ctx context.Context) {
 	layers := make([]*Layer, len(s.sources))
 	for i := range s.sources {
-		if s.sources[i].layer == nil {
+		if src := &s.sources[i]; src.layer == nil && src.idle == nil {
 			return
 		}
 		layers[i] = s.sources[i].layer
 	}
 	t, err := Merge(layers)
 	s.problem = err
-	if err != nil {
+	if err != nil || !s.complete(t) {
 		return
 	}
 	before := s.table.Swap(t)
@@ -105,6 +108,11 @@ func (s *Store) rebuild(ctx context.Context) {
 			klog.FromContext(ctx).Error(err, "Node types not used")
 		}
 	}
+}
+
+// complete reports whether a table needs none of the layers that are missing.
+func (s *Store) complete(t *Table) bool {
+	return !slices.ContainsFunc(s.sources, func(src source) bool { return src.layer == nil && !src.idle(t.Cluster) })
 }
 
 // Table returns the current table; nil while there is none.

@@ -3,6 +3,7 @@ package ratios
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 )
@@ -65,10 +66,23 @@ func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
 // the first other source that names the node type; false if none does. It needs no table: the
 // remaining sources may lack a baseline.
 func (s *Store) LookupWithout(source, nodeType string) (Ratio, bool) {
+	return s.lookupIn(nodeType, func(of int, _ *Layer) bool { return s.providers[of].Name() != source })
+}
+
+// LookupBelow returns the ratio that a relative source starts from and returns to: as LookupWithout, but
+// also without the relative sources of higher precedence. These start from this source and return to it. If
+// it returned to them, both could end on their way to each other.
+func (s *Store) LookupBelow(source, nodeType string) (Ratio, bool) {
+	own := slices.IndexFunc(s.providers, func(p Provider) bool { return p.Name() == source })
+	return s.lookupIn(nodeType, func(of int, l *Layer) bool { return of > own || of < own && !l.isRelative() })
+}
+
+// lookupIn returns the ratio of a node type from the layers that has selects.
+func (s *Store) lookupIn(nodeType string, has func(of int, l *Layer) bool) (Ratio, bool) {
 	s.mu.Lock()
 	layers := make([]*Layer, len(s.sources))
 	for i, src := range s.sources {
-		if s.providers[i].Name() != source {
+		if has(i, src.layer) {
 			layers[i] = src.layer
 		}
 	}

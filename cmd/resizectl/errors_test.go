@@ -24,7 +24,7 @@ var everyCall = [][]string{{"ratios", "list"}, {"plan", "web"}, {"plan"}, {"plan
 	{"ratios", "get", "n4"}, {"ratios", "watch"}, {"ratios", "history"},
 	{"ratios", "set", "n4=1", "--yes"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 	{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
-	{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
+	{"ratios", "suggest"}, {"ratios", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
 	{"export", "-f", "testdata"}, {"usage"}, {"usage", "deploy/web"}, {"usage", "-w"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "savings", "--since", "1h"}, {"usage", "sources"}}
 
 func TestErrorsRules(t *testing.T) {
@@ -137,7 +137,7 @@ func failsIfTheOutputCannotBeWritten(t *testing.T) {
 		{"ratios", "get", "n4"}, {"ratios", "history"}, {"ratios", "list", "--rules"}, {"ratios", "set", "n4=1", "--yes"},
 		{"ratios", "set", "n4=1", "--dry-run"}, {"ratios", "delete", "n4", "--yes"}, {"ratios", "rollback", "--to", "1", "--yes"},
 		{"benchmark", "import", "benchmarks/testdata/benchmark/samples.jsonl"}, {"benchmark", "list"}, {"benchmark", "feeds"},
-		{"benchmark", "suggest"}, {"benchmark", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
+		{"ratios", "suggest"}, {"ratios", "suggest", "n4"}, {"benchmark", "accept", "n4", "--yes"},
 		{"workloads", "list"}, {"nodes", "list"}, {"history", "list", "-A"},
 		{"usage"}, {"usage", "explain", "deploy/web"}, {"usage", "history", "deploy/web", "-c", "app"}, {"usage", "savings"}, {"usage", "savings", "--since", "1h"}, {"usage", "sources"}} {
 		for _, output := range append(print.Formats[:], "jsonpath={}", "go-template={{.}}") {

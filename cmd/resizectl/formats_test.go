@@ -52,7 +52,7 @@ func printsWhatUsersSelect(t *testing.T) {
 		{"holds", "HOLD_KIND_PAUSE", []string{"holds", "--sort-by", ".kind", "-o", "jsonpath={.holds[0].kind}"}, 0},
 		{"measurements", "BENCHMARK\ncoremark\nbench-node:memory-bandwidth\ncoremark\n", []string{"benchmark", "list", "--sort-by", ".samples", "-o", "custom-columns=BENCHMARK:.benchmark"}, 0},
 		{"feeds", "feed/coremark-table\nfeed/lab\nfeed/nightly\nfeed/passmark-scores\n", []string{"benchmark", "feeds", "-o", "name"}, 0},
-		{"suggestions", "nodetype/c3\nnodetype/e2\nnodetype/n4\nnodetype/n4@Intel-6-207\n", []string{"benchmark", "suggest", "-o", "name"}, 0},
+		{"suggestions", "nodetype/c3\nnodetype/e2\nnodetype/n4\nnodetype/n4@Intel-6-207\n", []string{"ratios", "suggest", "-o", "name"}, 0},
 		{"usage in order of what is saved", "WORKLOAD\ncart\ndb\nweb\n", []string{"usage", "-A", "--sort-by", ".saved.cpu", "-o", "custom-columns=WORKLOAD:.workload.name"}, 0},
 		{"savings in order", "statefulset/db\nstatefulset/cart\nnamespace/shop\ndeployment/web\n", []string{"usage", "savings", "-A", "--sort-by", ".saved.cpu", "-o", "name"}, 0},
 		{"numbers of savings", "4", []string{"usage", "savings", "-A", "-o", "go-template={{if gt .total.pods 0}}{{len .savings}}{{end}}"}, 0},

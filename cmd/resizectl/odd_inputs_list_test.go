@@ -386,8 +386,8 @@ var oddInputs = []oddInput{
 	{`benchmark import twice.json --servers gzip.gz`, "gzip.gz"},
 	{`benchmark import text.txt --format geekbench --benchmark geekbnech`, "geekbnech"},
 	{`benchmark import - -`, "standard input"},
-	{`benchmark suggest ""`, "empty"},
-	{`benchmark suggest n4`, "benchmark"},
+	{`ratios suggest ""`, "empty"},
+	{`ratios suggest n4`, "benchmark"},
 	{`benchmark accept`, "NODE_TYPE"},
 
 	// Exports.

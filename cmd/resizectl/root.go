@@ -93,8 +93,8 @@ const rootExamples = `  # Show whether the server is healthy
   # Show what happened in a namespace since yesterday
   resizectl history list -n shop --since 1d
 
-  # Show the ratios that benchmarks suggest
-  resizectl benchmark suggest
+  # Show the ratios that benchmarks and production suggest
+  resizectl ratios suggest
 
   # Pause a namespace for two hours
   resizectl pause -n shop --for 2h
@@ -138,8 +138,10 @@ func newRootCommand(streams genericiooptions.IOStreams, color *print.ColorMode, 
 		IOStreams: streams, Color: color, Now: time.Now,
 		Commands: func(text string) string { return server.Commands(text, calledAs) },
 	}
+	ratioCommand := ratios.NewCommand(out, server)
+	ratioCommand.AddCommand(benchmarks.NewSuggestCommand(out, server))
 	section(root, "ratios", "Ratios of node types:",
-		ratios.NewCommand(out, server),
+		ratioCommand,
 		benchmarks.NewCommand(out, server),
 		configs.NewCommand(streams))
 	section(root, "plans", "Previews and explanations:", append(plans.NewCommands(out, server), usage.NewCommand(out, server), export.NewCommand(out, server), backtest.NewCommand(out))...)

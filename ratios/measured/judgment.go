@@ -18,9 +18,9 @@ import (
 type Ratios interface {
 	// Table returns the current table; nil while there is none.
 	Table() *ratios.Table
-	// LookupWithout returns the ratio that a node type would have if the source
-	// were empty.
-	LookupWithout(source, nodeType string) (ratios.Ratio, bool)
+	// LookupBelow returns the ratio that a node type would have if the source and measured ones of
+	// higher precedence were empty.
+	LookupBelow(source, nodeType string) (ratios.Ratio, bool)
 }
 
 // Target is what was measured of one node type, as far as ratios follow it.
@@ -127,7 +127,7 @@ func (j *Judgment) input(name string) pace.Input {
 	return pace.Input{Baseline: j.Baseline, Below: j.below(name), Estimate: t.Ratio, Low: t.Low, High: t.High, HeldBack: t.HeldBack}
 }
 
-// below returns the ratio to the baseline that would be in effect without the source,
+// below returns the ratio to the baseline that the source starts from and returns to,
 // limited to what can be published. Without its own ratio, a CPU model has the ratio of
 // its node type.
 func (j *Judgment) below(name string) float64 {
@@ -139,7 +139,7 @@ func (j *Judgment) below(name string) float64 {
 	if !ok {
 		return 1
 	}
-	if r, ok := j.Ratios.LookupWithout(j.Source, name); ok {
+	if r, ok := j.Ratios.LookupBelow(j.Source, name); ok {
 		return Publishable(relative(r, base.Ratio))
 	}
 	if all, model := nodetype.SplitModel(name); model != "" {

@@ -12,7 +12,8 @@
 //     reaches the target exactly. If the target falls behind the ratio, the ratio stops: a
 //     change in direction must always be confirmed.
 //   - If there is no estimate, and this is confirmed, too, the ratio returns to the ratio
-//     that is in effect without the source, and ends there.
+//     that is in effect without the source. It ends in a later window, if that ratio is still
+//     the same: it may be one that moves, too.
 //   - An estimate that is held back stops the ratio.
 //
 // A measured ratio starts from the ratio that is in effect without it. If the first target is

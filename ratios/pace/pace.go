@@ -102,7 +102,7 @@ func (s State) follow(in Input, since time.Duration, settings Settings) State {
 		target = below
 	}
 	direction := cmp.Compare(target, from)
-	same := s.Confirmed > 0 && s.Ending == ending && s.Direction == direction
+	same := s.Confirmed > 0 && s.Ending == ending && (s.Direction == direction || ending && target == from)
 	moving := same && s.Moving
 	if !ending && (target == from || !moving && (settings.within(target, from) || in.covers(from))) {
 		return s.rest()
@@ -117,12 +117,13 @@ func (s State) follow(in Input, since time.Duration, settings Settings) State {
 	if !s.Moving {
 		return s
 	}
-	s.Ratio, s.Changed = settings.step(from, target, since), s.Judged
-	if s.Ratio != target {
-		return s
+	if ending && target == from {
+		s.Ratio, s.Changed = 0, s.Judged
+		return s.rest()
 	}
-	if ending {
-		s.Ratio = 0
+	s.Ratio, s.Changed = settings.step(from, target, since), s.Judged
+	if ending || s.Ratio != target {
+		return s
 	}
 	return s.rest()
 }

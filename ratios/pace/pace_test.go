@@ -86,9 +86,10 @@ func aRatioFollowsItsEstimates(t *testing.T) {
 		{"an estimate that is held back stops a moving ratio and resets the count", Defaults(), 1, in(good(1.5), good(1.5), held, good(1.5), good(1.5)), is(1, 1.1, 1.1, 1.1, 1.21)},
 		{"an estimate that is held back stops an ending ratio", Defaults(), 1.25, in(none, none, held, none, none), is(1.25, 1.25/1.1, 1.25/1.1, 1.25/1.1, 1.25/1.21)},
 
-		{"without an estimate, the ratio returns and ends", Defaults(), 1.2, in(none, none, none, none), is(1.2, 1.2/1.1, 0, 0)},
+		{"without an estimate, the ratio returns and ends", Defaults(), 1.2, in(none, none, none, none), is(1.2, 1.2/1.1, 1, 0)},
 		{"the end must be confirmed, too", Defaults(), 1.2, in(none, good(1.2), none, good(1.2), none), is(1.2, 1.2, 1.2, 1.2, 1.2)},
-		{"ends within the dead band, too", Defaults(), 1.02, in(none, none), is(1.02, 0)},
+		{"ends within the dead band, too", Defaults(), 1.02, in(none, none, none), is(1.02, 1, 0)},
+		{"ends only where the ratio without benchmarks still is", Defaults(), 1.05, in(none, none, goodOver(1.08, 0), goodOver(1.08, 0), goodOver(1.08, 0)), is(1.05, 1, 1, 1.08, 0)},
 		{"ends without a move if it is at the target", Defaults(), 1, in(none, none), is(1, 0)},
 		{"a ratio without benchmarks that crosses to the other side must be confirmed again", Defaults(), 1.2, in(none, none, goodOver(1.5, 0), goodOver(1.5, 0)),
 			is(1.2, 1.2/1.1, 1.2/1.1, 1.2)},
@@ -96,7 +97,7 @@ func aRatioFollowsItsEstimates(t *testing.T) {
 			is(1.5, 1.5/1.1, 1.5/1.21, 1.5/1.21, 1.5/1.1, 1.5, 1.5)},
 		{"an estimate equal to the end target must be confirmed separately", Defaults(), 1.5, in(none, good(1.2), good(1.2)), is(1.5, 1.5, 1.5/1.1)},
 		{"an estimate within the dead band stops an ending ratio", Defaults(), 1.2, in(none, none, good(1.12), good(1.12)), is(1.2, 1.2/1.1, 1.2/1.1, 1.2/1.1)},
-		{"an invalid estimate counts as none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 0, 0)},
+		{"an invalid estimate counts as none", Defaults(), 1.05, in(good(math.NaN()), good(math.Inf(1)), good(-1)), is(1.05, 1, 0)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := State{Baseline: "n2d", Ratio: tc.from, Judged: start}

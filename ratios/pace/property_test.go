@@ -85,6 +85,11 @@ func aStepIsNeverLargerThanAllowed(t *testing.T) {
 			}
 			if to == 0 {
 				to, ends = in.below(), ends+1
+				if to != from {
+					t.Fatalf("ended at %v, not at %v: %+v and %+v", from, to, before, in)
+				}
+				last = 0
+				continue
 			}
 			since := settings.window()
 			if !before.Judged.IsZero() {
@@ -101,9 +106,6 @@ func aStepIsNeverLargerThanAllowed(t *testing.T) {
 				t.Fatalf("turned after %d windows, from %+v to %+v with %+v", turned, before, s, settings)
 			}
 			last, turned = direction, 0
-			if s.Ratio == 0 {
-				last = 0
-			}
 		}
 	}
 	t.Logf("%d steps, %d of them final", steps, ends)

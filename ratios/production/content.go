@@ -41,6 +41,39 @@ func parse(data map[string]string) (content, error) {
 	return c, faults.Err()
 }
 
+// lives reports whether the suggestions are not older than evidence lives.
+func (c *content) lives(at time.Time) bool { return at.Sub(c.Time) <= life }
+
+// suggestion returns the suggestion for a node type; nil if there is none.
+func (c *content) suggestion(nodeType string) *Suggestion {
+	i, found := slices.BinarySearchFunc(c.Suggestions, nodeType, func(s Suggestion, name string) int {
+		return strings.Compare(s.NodeType, name)
+	})
+	if !found {
+		return nil
+	}
+	return &c.Suggestions[i]
+}
+
+// after returns new suggestions that remember when they were last good enough. Of a ratio that applies without that being known,
+// it is the time of the new ones.
+func (c content) after(before content) content {
+	c.Suggestions = slices.Clone(c.Suggestions)
+	for i := range c.Suggestions {
+		s := &c.Suggestions[i]
+		switch past := before.suggestion(s.NodeType); {
+		case s.good():
+			s.Supported = c.Time
+		case past != nil:
+			s.Supported = past.Supported
+		}
+		if s.Supported.IsZero() && before.NodeTypes[s.NodeType].Ratio > 0 {
+			s.Supported = c.Time
+		}
+	}
+	return c
+}
+
 // layer returns the ratios that apply as a layer, and those that are only shown as observed.
 func (c *content) layer() *ratios.Layer {
 	l := c.Layer(Source, author)

@@ -3,11 +3,9 @@ package production
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
@@ -81,35 +79,11 @@ func NewJudge(c JudgeConfig) *Judge {
 // Missing returns an error if ratios cannot be stored because their ConfigMap does not exist.
 func (j *Judge) Missing() error { return j.config.Provider.Missing() }
 
-// retryPeriod is how soon a judgment that could not be made or stored is tried again, and how soon a replica that begins to lead judges.
-const retryPeriod = 10 * time.Second
-
 // Run judges every window after its end, while this replica leads, until ctx is done. Then it
 // returns nil.
 func (j *Judge) Run(ctx context.Context) error {
-	last := ""
-	for {
-		err := j.Judge(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		now := j.config.Clock.Now()
-		next := j.pace.NextWindow(now)
-		if retry := now.Add(retryPeriod); (err != nil || !j.config.Leads()) && retry.Before(next) {
-			next = retry
-		}
-		if message := fmt.Sprint(err); err != nil && message != last {
-			klog.FromContext(ctx).Error(err, "Ratios from production not updated; trying again")
-			last = message
-		}
-		timer := j.config.Clock.NewTimer(next.Sub(now))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C():
-		}
-	}
+	windows := &measured.Windows{Source: Source, Judge: j.Judge, Leads: j.config.Leads, Next: j.pace.NextWindow, Clock: j.config.Clock}
+	return windows.Run(ctx)
 }
 
 var (
@@ -118,7 +92,7 @@ var (
 )
 
 // Judge makes suggestions and updates the published ratios if this replica leads and the last window that ended has
-// not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes.
+// not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes for as long as evidence lives.
 func (j *Judge) Judge(ctx context.Context) error {
 	j.judging.Lock()
 	defer j.judging.Unlock()
@@ -138,16 +112,15 @@ func (j *Judge) Judge(ctx context.Context) error {
 		return nil
 	}
 	if err := j.suggest(table.Baseline, at); err != nil {
-		if j.config.Applies() {
+		if now, _ := j.config.Provider.current(); j.config.Applies() && now.lives(at) {
 			return err // Ratios hold.
 		}
 		return errors.Join(err, j.end(ctx, table.Baseline, at))
 	}
 	made := j.made
-	judgment := j.judgment(&made)
 	return j.config.Provider.change(ctx, func(now content) (content, bool) {
-		next := made
-		next.Published, _ = judgment.Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
+		next := made.after(now)
+		next.Published, _ = j.judgment(&next, at).Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
 		return next, true
 	})
 }
@@ -198,11 +171,11 @@ func (j *Judge) end(ctx context.Context, baseline string, at time.Time) error {
 }
 
 // judgment returns the judgment of suggestions.
-func (j *Judge) judgment(c *content) *measured.Judgment {
+func (j *Judge) judgment(c *content, at time.Time) *measured.Judgment {
 	targets := map[string]measured.Target{}
-	if j.config.Applies() {
+	if j.config.Applies() && c.lives(at) {
 		for i := range c.Suggestions {
-			targets[c.Suggestions[i].NodeType] = c.Suggestions[i].target()
+			targets[c.Suggestions[i].NodeType] = c.Suggestions[i].target(at)
 		}
 	}
 	return &measured.Judgment{Source: Source, Baseline: c.Baseline, Ratios: j.config.Ratios, Pace: j.pace, Targets: targets}

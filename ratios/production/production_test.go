@@ -33,7 +33,9 @@ func TestProduction(t *testing.T) {
 		{"returns to the other sources if it is switched off, also without evidence", switchedOff},
 		{"says nothing of evidence that another leader reads", deposed},
 		{"ends a ratio when its type is gone", ends},
-		{"keeps the ratio of a type of which nothing is known now", keeps},
+		{"keeps the ratio of a type of which nothing is known now, until evidence would have aged", keeps},
+		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
+		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
 		{"says that it does not know a small cluster, and what would let it know", small},
 		{"estimates once per window, even if the result cannot be stored", once},
@@ -242,14 +244,16 @@ func ends(t *testing.T, s *stored) {
 func keeps(t *testing.T, s *stored) {
 	known := observe(large)
 	r, ratio := s.applied(t, known)
+	supported := r.clock.Now()
 	known.set(evidence.New(), nil)
 	r.hours(t, 7)
 	if got := r.entry("t2").CPUPerf; got != ratio {
 		t.Errorf("t2 has %v, had %v", got, ratio)
 	}
-	if got := r.suggested(t, "t2"); got.Known() || len(got.Doubts) != 1 || got.Doubts[0].Code != string(estimate.NotCompared) {
+	if got := r.suggested(t, "t2"); got.Known() || len(got.Doubts) != 1 || got.Doubts[0].Code != string(estimate.NotCompared) || !got.Supported.Equal(supported) {
 		t.Errorf("the suggestion is %+v", got)
 	}
+	types := r.types
 	r.types = nil
 	r.pass()
 	if err := r.judge.Judge(t.Context()); err == nil {
@@ -257,6 +261,66 @@ func keeps(t *testing.T, s *stored) {
 	}
 	if got := r.entry("t2").CPUPerf; got != ratio {
 		t.Errorf("while nodes are not known, t2 has %v, had %v", got, ratio)
+	}
+
+	r.types = types
+	r.clock.SetTime(supported.Add(life - time.Hour))
+	r.hours(t, 2)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("after %s, t2 has %v, had %v", r.clock.Since(supported), got, ratio)
+	}
+	r.returnsCalmly(t, "t2", ratio, func() error { return r.judge.Judge(t.Context()) })
+}
+
+// returnsCalmly checks that a ratio returns to that of the other source within hours, without a jump.
+func (r *replica) returnsCalmly(t *testing.T, nodeType string, ratio float64, judge func() error) {
+	t.Helper()
+	for range 9 {
+		r.pass()
+		_ = judge()
+		now := r.entry(nodeType).CPUPerf
+		if now > ratio || now < ratio/1.1001 {
+			t.Errorf("%s went from %v to %v in an hour", nodeType, ratio, now)
+		}
+		ratio = now
+	}
+	if e := r.entry(nodeType); e.CPUPerf != 1 || e.Provenance.Source == Source {
+		t.Errorf("%s has %+v", nodeType, e)
+	}
+}
+
+func outlives(t *testing.T, s *stored) {
+	known := observe(large)
+	r, ratio := s.applied(t, known)
+	made := r.clock.Now()
+	known.set(evidence.New(), errors.New("part 3 cannot be read"))
+	judge := func() error { return r.judge.Judge(t.Context()) }
+	r.clock.SetTime(made.Add(life))
+	if err := judge(); err == nil || r.entry("t2").CPUPerf != ratio {
+		t.Errorf("%v, and t2 has %v, had %v", err, r.entry("t2").CPUPerf, ratio)
+	}
+	r.pass()
+	if err := judge(); err == nil {
+		t.Error("nothing is said of the evidence that is missing")
+	}
+	if p := r.judge.View().Progress["t2"]; p.Confirmed != 1 || p.Target != 1 {
+		t.Errorf("the progress is %+v", p)
+	}
+	r.returnsCalmly(t, "t2", ratio, judge)
+}
+
+// storedBefore starts with what a server stored that did not know when ratios were last supported.
+func storedBefore(t *testing.T, s *stored) {
+	s.write(t, map[string]string{measured.Key: `{"time": "2026-11-21T00:00:00Z", "baseline": "t0", "suggestions": [{"nodeType": "t2", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
+		"nodeTypes": {"t2": {"baseline": "t0", "ratio": 1.3, "judged": "2026-11-21T00:00:00Z"}}}`})
+	known := observe(large)
+	known.set(evidence.New(), nil)
+	r := s.run(t, known, nil)
+	r.applies = true
+	r.eventually(t, "t2", 1.3)
+	r.hours(t, 5)
+	if got, e := r.suggested(t, "t2"), r.entry("t2"); !got.Supported.Equal(began.Add(time.Hour)) || e.CPUPerf != 1.3 {
+		t.Errorf("t2 has %+v and %+v", got, e)
 	}
 }
 
@@ -298,12 +362,12 @@ func small(t *testing.T, s *stored) {
 		}
 	}
 	got := r.suggested(t, "new")
-	want := []Doubt{{"NotCompared", "no workload has had two replicas on new and two on t0, in the same zone and hour: run some workloads on both"}}
+	want := []Doubt{{"NotCompared", "no workload has had two replicas on new and two on t0, in the same zone and hour: let a workload with four replicas or more run on both, for about 3 days"}}
 	if diff := cmp.Diff(want, got.Doubts); diff != "" {
 		t.Error(diff)
 	}
 	if !slices.ContainsFunc(r.suggested(t, "t2").Doubts, func(d Doubt) bool {
-		return strings.Contains(d.Detail, "needed") || strings.Contains(d.Detail, "needs") || strings.Contains(d.Detail, "run some")
+		return strings.Contains(d.Detail, "needed") || strings.Contains(d.Detail, "which take about 3 days")
 	}) {
 		t.Errorf("nothing says what would let it know: %+v", r.suggested(t, "t2").Doubts)
 	}
@@ -420,14 +484,14 @@ func runs(t *testing.T, s *stored) {
 	}
 	waits()
 	leads.Store(true)
-	r.clock.Step(retryPeriod)
+	r.clock.Step(measured.RetryPeriod)
 	waits()
 	if err := r.problem(); err != nil {
 		t.Errorf("before a second attempt, the problem is %v", err)
 	}
 	known.set(known.known, nil)
-	r.clock.Step(retryPeriod)
-	made(began.Add(2 * retryPeriod))
+	r.clock.Step(measured.RetryPeriod)
+	made(began.Add(2 * measured.RetryPeriod))
 	waits()
 	r.pass()
 	made(began.Add(time.Hour))

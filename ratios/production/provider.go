@@ -3,15 +3,18 @@ package production
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/internal/document"
 	"github.com/workload-resizer/workload-resizer/internal/follow"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
 )
@@ -66,7 +69,7 @@ func New(c Config) *Provider {
 		Clock:    c.Clock,
 		Parse:    parse,
 		Accept:   p.accept,
-		Reject:   func(_ context.Context, err error) { p.set(&p.stored, err) },
+		Reject:   p.reject,
 		OnReject: c.OnReject,
 	})
 	return p
@@ -127,8 +130,20 @@ func (p *Provider) tell() {
 		p.report(ratios.Update{Layer: p.layer})
 	}
 	if err := errors.Join(p.stored, p.unknown); err != nil {
-		p.report(ratios.Update{Err: err})
+		u := ratios.Update{Err: err}
+		if apierrors.IsForbidden(p.stored) {
+			u.Idle = func(c policy.Cluster) bool { return !c.Production.Applies() }
+		}
+		p.report(u)
 	}
+}
+
+// reject records why the ConfigMap has no effect. A server that was upgraded without its Role must not read it.
+func (p *Provider) reject(_ context.Context, err error) {
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%w: apply your manifests or run \"helm upgrade\" again, which gives the server the right, or leave %s out of --ratio-sources", err, Source)
+	}
+	p.set(&p.stored, err)
 }
 
 // current returns the content in effect, and whether the ConfigMap was read.

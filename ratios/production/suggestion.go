@@ -6,9 +6,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
 
 // Suggestion is what production shows of one node type. It is stored as this JSON.
@@ -26,6 +28,8 @@ type Suggestion struct {
 	Held map[string]int `json:"held,omitempty"`
 	// Doubts are why the ratio is held back, and what would remove the doubt; empty if it is good enough.
 	Doubts []Doubt `json:"doubts,omitempty"`
+	// Supported is when the ratio was last good enough; zero if it never was.
+	Supported time.Time `json:"supported,omitzero"`
 }
 
 // Interval is a ratio with its confidence interval.
@@ -65,13 +69,19 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// target returns what ratios follow. A type of the cluster that is no longer compared keeps its ratio: evidence may be lost,
-// and is collected again within days.
-func (s *Suggestion) target() measured.Target {
+// good reports whether there is a ratio that is good enough to follow.
+func (s *Suggestion) good() bool { return s.Known() && len(s.Doubts) == 0 }
+
+// life is how long ratios stay that nothing supports any longer: for as long as evidence that is not added to. It may be lost, and
+// is collected again within days.
+const life = 2 * evidence.HalfLife * time.Hour
+
+// target returns what ratios follow at a time; nothing if the type is not compared, and has not been for too long.
+func (s *Suggestion) target(at time.Time) measured.Target {
 	if !s.Known() {
-		return measured.Target{HeldBack: true}
+		return measured.Target{HeldBack: at.Sub(s.Supported) <= life}
 	}
-	return measured.Target{Ratio: measured.Significant(s.Cluster.Ratio), Low: s.Cluster.Low, High: s.Cluster.High, HeldBack: len(s.Doubts) > 0, Why: s.Why()}
+	return measured.Target{Ratio: measured.Significant(s.Cluster.Ratio), Low: s.Cluster.Low, High: s.Cluster.High, HeldBack: !s.good(), Why: s.Why()}
 }
 
 // check returns what is wrong with a stored suggestion.
@@ -106,7 +116,7 @@ func suggestions(of estimate.Result, baseline string, cluster []string) []Sugges
 	for _, name := range cluster {
 		if name != baseline && !slices.ContainsFunc(all, func(s Suggestion) bool { return s.NodeType == name }) {
 			all = append(all, Suggestion{NodeType: name, Doubts: []Doubt{{string(estimate.NotCompared),
-				fmt.Sprintf("no workload has had two replicas on %s and two on %s, in the same zone and hour: run some workloads on both", name, baseline)}}})
+				fmt.Sprintf("no workload has had two replicas on %s and two on %s, in the same zone and hour: let a workload with four replicas or more run on both, for about 3 days", name, baseline)}}})
 		}
 	}
 	slices.SortFunc(all, func(a, b Suggestion) int { return strings.Compare(a.NodeType, b.NodeType) })

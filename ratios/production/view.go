@@ -1,8 +1,6 @@
 package production
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
@@ -27,21 +25,17 @@ type View struct {
 
 // Suggestion returns the suggestion for a node type.
 func (v *View) Suggestion(nodeType string) (*Suggestion, bool) {
-	i, found := slices.BinarySearchFunc(v.Suggestions, nodeType, func(s Suggestion, name string) int {
-		return strings.Compare(s.NodeType, name)
-	})
-	if !found {
-		return nil, false
-	}
-	return &v.Suggestions[i], true
+	s := (&content{Suggestions: v.Suggestions}).suggestion(nodeType)
+	return s, s != nil
 }
 
 // View returns what this replica knows now. All replicas know the same.
 func (j *Judge) View() *View {
 	now, _ := j.config.Provider.current()
-	judgment := j.judgment(&now)
+	at := j.config.Clock.Now()
+	judgment := j.judgment(&now, at)
 	return &View{
 		Time: now.Time, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
-		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, j.config.Clock.Now()), Windows: j.pace.Windows,
+		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows,
 	}
 }

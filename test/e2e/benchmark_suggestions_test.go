@@ -15,8 +15,8 @@ import (
 )
 
 func (b *benchmarked) acceptSuggestion(t *testing.T) {
-	rows(t, b.ask(t, 0, b.viewer, "benchmark", "suggest"), `c3 1.3 0.98 `, `n4 1.25 1.4 \S+ to \S+ \+12.0% `)
-	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "1.4 times as fast as n2d", "bench-node:json", " benchmark accept n4")
+	rows(t, b.ask(t, 0, b.viewer, "ratios", "suggest"), `c3 1.3 0.98 `, `n4 1.25 1.4 \S+ to \S+ \+12.0% `)
+	wants(t, b.ask(t, 0, b.viewer, "ratios", "suggest", "n4"), "1.4 times as fast as n2d", "bench-node:json", " benchmark accept n4")
 	wants(t, b.ask(t, 2, b.viewer, "benchmark", "accept", "n4", "--yes"), "cannot update overrides")
 
 	before := b.pods(t, b.namespace)
@@ -28,7 +28,7 @@ func (b *benchmarked) acceptSuggestion(t *testing.T) {
 	wants(t, b.ask(t, 0, b.editor, "ratios", "history", "n4"), "new nodes; accepted from benchmarks", "bench-node:flate 1.4")
 	web := b.one(t, b.namespace, "web")
 	wants(t, b.ask(t, 0, b.editor, "explain", web.Name, "-n", b.namespace), "override", "accepted from benchmarks", "71m")
-	wants(t, b.ask(t, 0, b.viewer, "benchmark", "suggest", "n4"), "It is already accepted.")
+	wants(t, b.ask(t, 0, b.viewer, "ratios", "suggest", "n4"), "What benchmarks suggest is already accepted.")
 }
 
 // checkNotRestarted checks that the pods are the same as before and have not been
@@ -58,7 +58,7 @@ func (b *benchmarked) refuseHeldBack(t *testing.T) {
 	file := b.file(t, "lone.jsonl", samples.String())
 	rows(t, b.ask(t, 0, b.editor, "benchmark", "import", file), `\S+ samples 4 0 0 4 0 0 0`)
 
-	rows(t, b.ask(t, 0, b.viewer, "benchmark", "suggest"), `lone - .* TooFewMachines,TooFewBenchmarks`)
+	rows(t, b.ask(t, 0, b.viewer, "ratios", "suggest"), `lone - .* TooFewMachines,TooFewBenchmarks`)
 	wants(t, b.ask(t, 2, b.editor, "benchmark", "accept", "lone", "--yes"), "lone is held back",
 		"TooFewMachines: 1 machine per benchmark of lone, 2 are needed", "TooFewBenchmarks: 1 benchmark for both lone and baseline n2d, 2 are needed", "--force")
 	wants(t, b.ask(t, 0, b.editor, "benchmark", "accept", "lone", "--force", "--dry-run"), "warning: the suggestion for lone is held back", "lone")

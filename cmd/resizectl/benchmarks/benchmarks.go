@@ -27,18 +27,24 @@ func NewCommand(out print.Output, server *connect.Connection) *cobra.Command {
 
 Measurements come from feeds, which the server reads by itself, from import, and
 from agents on the nodes. They result in a suggestion per node type: its ratio to
-the baseline, and the confidence in it. accept makes a suggestion an override, as
-"resizectl ratios set" does. Node types that follow benchmarks by the server's
-configuration do not need accept.`,
+the baseline, and the confidence in it ("resizectl ratios suggest"). accept makes a
+suggestion an override, as "resizectl ratios set" does. Node types that follow
+benchmarks by the server's configuration do not need accept.`,
 	}
 	command.Group(cmd)
 	cmd.AddCommand(
 		newImportCommand(out, server),
 		newListCommand(out, server),
 		newFeedsCommand(out, server),
-		newSuggestCommand(out, server),
+		hidden(NewSuggestCommand(out, server)),
 		newAcceptCommand(out, server),
 	)
+	return cmd
+}
+
+// hidden returns a command that the help does not list: that of ratios, for those who look for it next to accept.
+func hidden(cmd *cobra.Command) *cobra.Command {
+	cmd.Hidden = true
 	return cmd
 }
 

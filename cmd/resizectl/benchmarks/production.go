@@ -1,24 +1,31 @@
 package benchmarks
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/production/why"
 )
 
-// productionPerf returns what production shows in the unit of the table. It stands out if it contradicts another source.
+// productionSource is the name of the source of ratios that production shows.
+const productionSource = "production"
+
+// productionPerf returns what production shows in the unit of the table, or why that is held back. It stands out, and says so, if it
+// contradicts another source.
 func productionPerf(p *workloadresizerv1.ProductionSuggestion) print.Cell {
 	switch {
 	case p == nil || p.CpuPerf == nil && len(p.GetHolds()) == 0:
 		return print.Cell{Text: print.Absent}
 	case len(p.GetHolds()) > 0:
-		return print.Cell{Text: "held back", Style: print.Dim}
+		return print.Cell{Text: "held back: " + strings.Join(codesOf(p.GetHolds()), ","), Style: print.Dim}
 	case len(p.GetContradictions()) > 0:
-		return print.Marked(print.Factor(p.GetCpuPerf()), print.Notable)
+		return print.Marked(print.Factor(p.GetCpuPerf())+", contradicts "+strings.Join(print.Each(p.GetContradictions(), func(c *workloadresizerv1.RatioContradiction) string {
+			return print.OneLine(c.GetSource())
+		}), ", "), print.Notable)
 	}
 	return print.Cell{Text: print.Factor(p.GetCpuPerf())}
 }
@@ -39,50 +46,80 @@ func productionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	if of == nil {
 		return nil
 	}
-	lines := [][2]string{{"production", shownText(of, print.OneLine(s.GetBaselineNodeType()))}}
-	if of.Ratio != nil {
-		lines = append(lines, [2]string{"compared", comparedText(of)})
-	}
-	for _, hold := range of.GetHolds() {
-		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
-	}
-	for _, c := range of.GetContradictions() {
-		lines = append(lines, [2]string{"contradicts", p.Paint(print.Notable, print.OneLine(c.GetSource())) + ": " + print.Factor(c.GetRatio()) + " lies outside of both intervals"})
-	}
-	follows := followsText(of.GetMode(), of.GetProgress(), len(of.GetHolds()) > 0, productionSource)
-	return append(lines, [2]string{"mode", follows + decidedBefore(s, of.GetProgress(), productionSource)})
-}
-
-// productionSource is the name of the source of ratios that production shows.
-const productionSource = "production"
-
-// shownText returns how fast the node type is in production, and the confidence in that.
-func shownText(of *workloadresizerv1.ProductionSuggestion, baseline string) string {
+	var lines [][2]string
+	add := func(title, text string) { lines = append(lines, [2]string{title, text}) }
 	if of.Ratio == nil {
-		return "does not know yet how fast it is"
+		add("ratio", "not known yet")
+	} else {
+		add("ratio", fmt.Sprintf("%s times as fast as %s for the workloads in this cluster, on average", rangeText(of.GetRatio(), of.GetInterval()), print.OneLine(s.GetBaselineNodeType())))
+		if i := of.GetNextInterval(); i != nil {
+			add("one more", fmt.Sprintf("%s to %s times as fast for a workload that was not compared", print.Factor(i.GetLow()), print.Factor(i.GetHigh())))
+		}
+		add("compared", comparedText(of))
 	}
-	text := fmt.Sprintf("%s times as fast as %s", print.Factor(of.GetRatio()), baseline)
-	if i := of.GetInterval(); i != nil {
-		text += fmt.Sprintf(", %s to %s for the mean of this cluster's workloads", print.Factor(i.GetLow()), print.Factor(i.GetHigh()))
+	for _, reason := range notCounted(of) {
+		add("not counted", reason.text(p))
 	}
-	if i := of.GetNextInterval(); i != nil {
-		text += fmt.Sprintf(", %s to %s for the next workload, with %.3g%% confidence", print.Factor(i.GetLow()), print.Factor(i.GetHigh()), 100*i.GetConfidence())
+	lines = append(lines, heldLines(p, of.GetHolds())...)
+	for _, c := range of.GetContradictions() {
+		add("contradicts", p.Paint(print.Notable, print.OneLine(c.GetSource()))+": "+print.Factor(c.GetRatio())+" is outside of what is likely, on average and for one more workload")
 	}
-	return text
+	add("mode", followsText(of.GetMode(), of.GetProgress(), len(of.GetHolds()) > 0, productionSource)+decidedBefore(s, of.GetProgress(), productionSource))
+	if of.GetEvaluationTime() != nil {
+		add("computed", print.Timestamp(of.GetEvaluationTime()))
+	}
+	return lines
 }
 
-// comparedText returns what was compared.
-func comparedText(of *workloadresizerv1.ProductionSuggestion) string {
-	text := fmt.Sprintf("%s on %s in %s", print.CountOf(of.GetWorkloads(), "workload"), print.CountOf(of.GetNodes(), "node"), print.CountOf(of.GetHours(), "hour"))
-	sum := int64(0)
-	var each []string
-	for _, reason := range slices.Sorted(maps.Keys(of.GetHeldWorkloads())) {
-		n := of.GetHeldWorkloads()[reason]
-		sum += n
-		each = append(each, fmt.Sprintf("%s %d", print.OneLine(reason), n))
+// rangeText returns a ratio with its interval.
+func rangeText(ratio float64, i *workloadresizerv1.RatioInterval) string {
+	if i == nil {
+		return print.Factor(ratio)
 	}
-	if sum == 0 {
+	return fmt.Sprintf("%s (%s to %s)", print.Factor(ratio), print.Factor(i.GetLow()), print.Factor(i.GetHigh()))
+}
+
+// comparedText returns what was compared. The hours of all workloads together are more than anybody has waited, so it shows their mean.
+func comparedText(of *workloadresizerv1.ProductionSuggestion) string {
+	text := fmt.Sprintf("%s on %s", print.CountOf(of.GetWorkloads(), "workload"), print.CountOf(of.GetNodes(), "node"))
+	if of.GetWorkloads() == 0 || of.GetHours() == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("; %s left out: %s", print.CountOf(sum, "workload"), strings.Join(each, ", "))
+	hours := print.CountOf(max(of.GetHours()/of.GetWorkloads(), 1), "busy hour")
+	if of.GetWorkloads() == 1 {
+		return text + ", in " + hours
+	}
+	return text + ", each in about " + hours
+}
+
+// uncounted is how many workloads do not count for a reason.
+type uncounted struct {
+	code      string
+	workloads int64
+}
+
+// notCounted returns the workloads that do not count, most first.
+func notCounted(of *workloadresizerv1.ProductionSuggestion) (all []uncounted) {
+	for code, n := range of.GetHeldWorkloads() {
+		if n > 0 {
+			all = append(all, uncounted{code, n})
+		}
+	}
+	slices.SortFunc(all, func(a, b uncounted) int {
+		return cmp.Or(cmp.Compare(b.workloads, a.workloads), cmp.Compare(a.code, b.code))
+	})
+	return all
+}
+
+// text says in a sentence why workloads do not count, with the code under which the reference says what to do about it.
+func (u uncounted) text(p print.Painter) string {
+	words, known := why.NotCounted[u.code]
+	code := p.Paint(print.Dim, print.OneLine(u.code))
+	switch {
+	case !known: // A newer server has more reasons.
+		return print.CountOf(u.workloads, "workload") + ": " + code
+	case u.workloads == 1:
+		return "1 workload " + words.One + " (" + code + ")"
+	}
+	return print.CountOf(u.workloads, "workload") + " " + words.Many + " (" + code + ")"
 }

@@ -18,7 +18,8 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Command {
+// NewSuggestCommand returns the command of ratios that shows what benchmarks and production suggest.
+func NewSuggestCommand(out print.Output, server *connect.Connection) *cobra.Command {
 	nodeType := ""
 	return objects.List[*workloadresizerv1.Suggestion, *workloadresizerv1.Suggestion]{
 		Verb: objects.Verb{
@@ -26,30 +27,36 @@ func newSuggestCommand(out print.Output, server *connect.Connection) *cobra.Comm
 			Short: "Show the ratios that benchmarks and production suggest, and the confidence in them",
 			Long: `Show the ratios that benchmarks and production suggest, and the confidence in them.
 
-CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list".
-INTERVAL is the interval around SUGGESTED, with the confidence that the server's
-configuration sets, 95% by default. CHANGE is the change from CURRENT to
-SUGGESTED, even if it is less than the noise. BENCHMARKS counts the benchmarks
-that contribute. PRODUCTION is what workloads in the cluster show, with
-its interval (-o wide); "held back" if it is not certain yet. With a NODE_TYPE, you
-see what it lacks, and which ratios it contradicts.
+Benchmarks measure machines. Production is what the workloads in the cluster show:
+replicas that share the same load use less CPU on a faster node.
 
-HELD BACK is why a suggestion is not good enough to be applied automatically. MODE
-is what the server does with a suggestion that is good enough: it shows the
-suggestion (observe), or follows it gradually (apply). In mode apply, APPLIED
-(-o wide) is the current ratio to the baseline, and the ratio that it moves
-toward.
+CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list". SUGGESTED
+and the columns up to HELD BACK are about benchmarks: INTERVAL is the interval around
+SUGGESTED, with the confidence that the server's configuration sets, 95% by default.
+CHANGE is the change from CURRENT to SUGGESTED, even if it is less than the noise.
+BENCHMARKS counts the benchmarks that contribute. MODE is what the server does with a
+suggestion that is good enough: it shows the suggestion (observe), or follows it
+gradually (apply). HELD BACK is why a suggestion is not good enough for that.
 
-With a NODE_TYPE, everything known about it follows: the result of each benchmark,
-its CPU models, and what accepting the suggestion would mean for the pods.`,
-			Example: `  # Show what the benchmarks suggest
-  resizectl benchmark suggest
+PRODUCTION is what production shows, or why that is held back, with its interval
+(-o wide). It names the sources that it contradicts: their ratios are outside of what
+is likely.
 
-  # Show the reasons for a suggestion, and what it would mean for the pods
-  resizectl benchmark suggest n4
+In mode apply, APPLIED (-o wide) is the current ratio to the baseline, and the ratio
+that it moves toward.
+
+With a NODE_TYPE, everything known about it follows: all sources on one scale, what
+production compared and which workloads do not count, the result of each benchmark,
+its CPU models, and what accepting the suggestion of benchmarks would mean for the
+pods.`,
+			Example: `  # Show what benchmarks and production suggest
+  resizectl ratios suggest
+
+  # Compare all sources, with the reasons, and what it would mean for the pods
+  resizectl ratios suggest n4
 
   # Show the same for the machines with one CPU model
-  resizectl benchmark suggest e2@Intel-6-79`,
+  resizectl ratios suggest e2@Intel-6-79`,
 			Args:     command.Args(cobra.MaximumNArgs(1)),
 			Complete: completeSuggestions(server),
 			Steps:    []command.Step{command.Name(&nodeType, "the node type is empty; omit it for all of them")},
@@ -62,7 +69,7 @@ its CPU models, and what accepting the suggestion would mean for the pods.`,
 			resp, err := c.ListSuggestions(ctx)
 			return &objects.Answer[*workloadresizerv1.Suggestion]{
 				Objects: resp.GetSuggestions(), Document: []proto.Message{resp},
-				Empty: o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements"),
+				Empty: o.Commands("no suggestions for any node type: \"resizectl benchmark list\" shows the measurements of benchmarks, and \"resizectl usage sources\" whether usage is collected, which production needs"),
 			}, err
 		},
 	}.Command(out, server)
@@ -77,7 +84,7 @@ func suggestionFor(ctx context.Context, c *client.Client, nodeType string) (*obj
 			if err := printSuggestion(o, resp); err != nil {
 				return err
 			}
-			return print.Texts(o.Out, fmt.Sprintf("\n%s", o.Commands(howToAccept(resp.GetSuggestion()))))
+			return print.Texts(o.Out, fmt.Sprintf("\n%s", o.Commands(howToUse(resp.GetSuggestion()))))
 		},
 	}, err
 }
@@ -97,9 +104,9 @@ func SuggestionKind(o *print.Output) objects.Kind[*workloadresizerv1.Suggestion,
 			objects.Count("Samples", suggestion.GetSamples),
 			objects.Count("Machines", suggestion.GetMachines),
 			objects.Count("Benchmarks", func(s suggestion) int64 { return int64(len(countedParts(s))) }),
-			objects.Cell("Production", func(s suggestion) any { return productionPerf(s.GetProduction()) }),
 			objects.Cell("Mode", func(s suggestion) any { return modeText(s.GetMode()) }),
 			objects.Cell("Held Back", func(s suggestion) any { return holdCodes(s) }),
+			objects.Cell("Production", func(s suggestion) any { return productionPerf(s.GetProduction()) }),
 			objects.Text("Source", func(s suggestion) string { return s.GetCurrent().GetProvenance().GetSource() }).Wide(),
 			objects.Cell("Ratio", func(s suggestion) any { return print.Factor(s.GetRatio()) }).Wide(),
 			objects.Cell("One Thread", func(s suggestion) any { return print.Factor(s.GetEnds().GetOneThread()) }).Wide(),
@@ -151,16 +158,19 @@ func modeText(mode workloadresizerv1.BenchmarkMode) string {
 	return print.Absent
 }
 
-// holdCodes returns each reason once: one for the node type and one for the baseline can be
-// the same.
+// holdCodes returns why what benchmarks suggest is held back.
 func holdCodes(s *workloadresizerv1.Suggestion) print.Cell {
-	var codes []string
-	for _, hold := range s.GetHolds() {
+	return print.Marked(strings.Join(codesOf(s.GetHolds()), ","), print.Notable)
+}
+
+// codesOf returns each reason once: one for the node type and one for the baseline can be the same.
+func codesOf(holds []*workloadresizerv1.SuggestionHold) (codes []string) {
+	for _, hold := range holds {
 		if code := print.OneLine(hold.GetCode()); !slices.Contains(codes, code) {
 			codes = append(codes, code)
 		}
 	}
-	return print.Marked(strings.Join(codes, ","), print.Notable)
+	return codes
 }
 
 // appliedText returns the ratio of the benchmark source, and the ratio that it moves toward.

@@ -33,7 +33,7 @@ func TestBenchmarkSuggest(t *testing.T) {
 		{"suggestion-model.table", []string{"n4@Intel-6-207"}},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			code, stdout, stderr := program.Shell(t.Context(), append([]string{"benchmark", "suggest", "--server", address}, tc.args...)...)
+			code, stdout, stderr := program.Shell(t.Context(), append([]string{"ratios", "suggest", "--server", address}, tc.args...)...)
 			if code != command.ExitOK || stderr != "" {
 				t.Errorf("exit %d, stderr %q", code, stderr)
 			}
@@ -51,8 +51,9 @@ func TestSuggest(t *testing.T) {
 }
 
 func saysThatThereAreNoSuggestions(t *testing.T) {
-	code, stdout, stderr := program.Shell(t.Context(), "benchmark", "suggest", "--server", cmdtest.Answering().Serve(t))
-	if code != command.ExitOK || stdout != "" || stderr != "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements\n" {
+	code, stdout, stderr := program.Shell(t.Context(), "ratios", "suggest", "--server", cmdtest.Answering().Serve(t))
+	if code != command.ExitOK || stdout != "" || stderr != "no suggestions for any node type: \"resizectl benchmark list\" shows the measurements of benchmarks, and "+
+		"\"resizectl usage sources\" whether usage is collected, which production needs\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }
@@ -68,11 +69,11 @@ func TestHowToAccept(t *testing.T) {
 		name, want string
 		of         *workloadresizerv1.Suggestion
 	}{
-		{"a good suggestion", "To accept it:\n  resizectl benchmark accept n4", good},
-		{"a suggestion that is held back", "It is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
-		{"no suggestion", "There is nothing to accept.", suggestions()[0]},
-		{"a suggestion that an override has", "It is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
-		{"a suggestion that another source has", "To accept it:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
+		{"a good suggestion", "To accept what benchmarks suggest:\n  resizectl benchmark accept n4", good},
+		{"a suggestion that is held back", "What benchmarks suggest is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
+		{"no suggestion", "There is nothing to accept from benchmarks.", suggestions()[0]},
+		{"a suggestion that an override has", "What benchmarks suggest is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
+		{"a suggestion that another source has", "To accept what benchmarks suggest:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
 			s.Current.CpuPerf, s.Current.Provenance = s.GetCpuPerf(), &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,8 +17,23 @@ import (
 // printSuggestion prints everything that is known of a suggestion. There is a table of the CPU models if any is known.
 func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionResponse) error {
 	s := resp.GetSuggestion()
-	if err := print.Lines(o.Out, 13, SuggestionLines(o.Painter(), s)); err != nil {
+	if lines := speedLines(s); lines != nil {
+		if _, err := fmt.Fprintf(o.Out, "%s\n\n", strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(o.Out, "In short: %s\n\n", Verdict(s)); err != nil {
 		return err
+	}
+	for i, section := range SuggestionSections(o.Painter(), s) {
+		if i > 0 {
+			if _, err := fmt.Fprintf(o.Out, "\n%s\n", section.Title); err != nil {
+				return err
+			}
+		}
+		if err := print.Lines(o.Out, 14, section.Lines); err != nil {
+			return err
+		}
 	}
 	for _, t := range SuggestionTables(s) {
 		if err := o.TableBelow(t); err != nil {
@@ -27,7 +43,7 @@ func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionRespo
 	if resp.GetImpact() == nil {
 		return nil
 	}
-	if _, err := fmt.Fprintln(o.Out); err != nil {
+	if _, err := fmt.Fprintln(o.Out, "\nAccepting what benchmarks suggest would change:"); err != nil {
 		return err
 	}
 	return ratios.PrintImpact(o, resp.GetImpact())
@@ -42,25 +58,61 @@ func SuggestionTables(s *workloadresizerv1.Suggestion) []*metav1.Table {
 	return all
 }
 
-// SuggestionLines returns the title and the text of each line about a suggestion.
-func SuggestionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
-	lines := [][2]string{
-		{"node type", print.OneLine(s.GetNodeType())},
-		{"current", currentText(s.GetCurrent())},
-		{"suggested", suggestedText(p, s)},
-		{"ratio", ratioText(s)},
+// Section is what one source says of a node type: the title and the text of each line.
+type Section struct {
+	Title string
+	Lines [][2]string
+	// CPU and Memory are the performances to set to use what the source says; 0 if there is nothing to use.
+	CPU, Memory float64
+}
+
+// SuggestionSections returns what is in effect, and what each source says.
+func SuggestionSections(p print.Painter, s *workloadresizerv1.Suggestion) []Section {
+	all := []Section{
+		{Title: "Now", Lines: [][2]string{{"node type", print.OneLine(s.GetNodeType())}, {"current", currentText(s.GetCurrent())}}},
+		{Title: "What benchmarks suggest", Lines: benchmarkLines(p, s), CPU: s.GetCpuPerf(), Memory: s.GetMemoryPerf()},
 	}
+	if lines := productionLines(p, s); lines != nil {
+		shown := Section{Title: "What production shows", Lines: lines}
+		shown.CPU, shown.Memory = Shown(s)
+		all = append(all, shown)
+	}
+	return all
+}
+
+// Shown returns the performances to set to use what production shows, which knows none of memory; 0 if that is held back, or does not
+// contradict the ratio in effect.
+func Shown(s *workloadresizerv1.Suggestion) (cpu, memory float64) {
+	p, now := s.GetProduction(), s.GetCurrent()
+	if p.GetCpuPerf() == 0 || len(p.GetHolds()) > 0 || now != nil && !contradicted(s, now.GetProvenance().GetSource()) {
+		return 0, 0
+	}
+	return p.GetCpuPerf(), cmp.Or(now.GetMemoryPerf(), s.GetMemoryPerf(), 1)
+}
+
+// benchmarkLines returns the title and the text of each line about what benchmarks suggest.
+func benchmarkLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]string {
+	if s.GetSamples() == 0 && s.Ratio == nil && s.GetProgress() == nil {
+		return [][2]string{{"suggested", "nothing: no benchmark was run on " + print.OneLine(s.GetNodeType())}}
+	}
+	lines := [][2]string{{"suggested", suggestedText(p, s)}, {"ratio", ratioText(s)}}
 	if ends := s.GetEnds(); ends != nil {
 		lines = append(lines, [2]string{"threads", fmt.Sprintf("%s with one busy thread per core, %s with all threads busy", print.Factor(ends.GetOneThread()), print.Factor(ends.GetAllThreads()))})
 	}
-	lines = append(lines, [2]string{"measured",
-		fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
-			print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))})
-	for _, hold := range s.GetHolds() {
+	if s.GetSamples() > 0 {
+		lines = append(lines, [2]string{"measured",
+			fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
+				print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))})
+	}
+	return append(append(lines, heldLines(p, s.GetHolds())...), [2]string{"mode", modeInWords(s)})
+}
+
+// heldLines returns a line for each reason why a suggestion is held back.
+func heldLines(p print.Painter, holds []*workloadresizerv1.SuggestionHold) (lines [][2]string) {
+	for _, hold := range holds {
 		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
 	}
-	lines = append(lines, [2]string{"mode", modeInWords(s)})
-	return append(lines, productionLines(p, s)...)
+	return lines
 }
 
 func currentText(r *workloadresizerv1.Ratio) string {
@@ -175,19 +227,46 @@ var modelColumns = []objects.Column[*workloadresizerv1.SuggestionModel]{
 	objects.Count("Machines", (*workloadresizerv1.SuggestionModel).GetMachines),
 }
 
-// howToAccept returns the command that makes the suggestion an override, or why there is
-// none.
+// howToUse returns the commands that make what is suggested an override, or why there are none.
+func howToUse(s *workloadresizerv1.Suggestion) string {
+	if text := howToSet(s); text != "" {
+		return howToAccept(s) + "\n" + text
+	}
+	return howToAccept(s)
+}
+
+// howToAccept returns the command that makes what benchmarks suggest an override, or why there is none.
 func howToAccept(s *workloadresizerv1.Suggestion) string {
 	command := "resizectl benchmark accept " + print.OneLine(s.GetNodeType())
 	switch {
 	case s.GetCpuPerf() == 0:
-		return "There is nothing to accept."
+		return "There is nothing to accept from benchmarks."
 	case accepted(s):
-		return "It is already accepted."
+		return "What benchmarks suggest is already accepted."
 	case len(s.GetHolds()) > 0:
-		return "It is held back. To accept it anyway:\n  " + command + " --force"
+		return "What benchmarks suggest is held back. To accept it anyway:\n  " + command + " --force"
+	case contradicted(s, benchmarkSource):
+		return "Production contradicts what benchmarks suggest. To accept it anyway:\n  " + command
 	}
-	return "To accept it:\n  " + command
+	return "To accept what benchmarks suggest:\n  " + command
+}
+
+// howToSet returns the command that shows what setting what production shows would change; empty if there is nothing to set.
+func howToSet(s *workloadresizerv1.Suggestion) string {
+	cpu, memory := Shown(s)
+	if cpu == 0 {
+		return ""
+	}
+	set := fmt.Sprintf("resizectl ratios set %s --cpu %s", print.OneLine(s.GetNodeType()), print.Perf(cpu))
+	if s.GetCurrent() == nil {
+		set += " --memory " + print.Perf(memory) + " --create"
+	}
+	return "To see what the ratio that production shows would change:\n  " + set + " --dry-run"
+}
+
+// contradicted reports whether production contradicts a source.
+func contradicted(s *workloadresizerv1.Suggestion, source string) bool {
+	return slices.ContainsFunc(s.GetProduction().GetContradictions(), func(c *workloadresizerv1.RatioContradiction) bool { return c.GetSource() == source })
 }
 
 // accepted reports whether an override already has the suggested ratio.

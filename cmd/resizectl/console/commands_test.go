@@ -73,7 +73,7 @@ func TestCommands(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/": {
 			"resizectl unfreeze --dry-run=server", "resizectl unfreeze", "resizectl resume -A --kind breaker --dry-run=server", "resizectl resume -A --kind breaker",
-			"resizectl holds", "resizectl benchmark suggest t2d", "resizectl resume -n shop --kind pause --dry-run=server", "resizectl resume -n shop --kind pause",
+			"resizectl holds", "resizectl ratios suggest t2d", "resizectl resume -n shop --kind pause --dry-run=server", "resizectl resume -n shop --kind pause",
 		},
 		"/nodes": nil, "/history": nil,
 		"/pods/shop/web-0": {"resizectl resume -n shop --dry-run=server", "resizectl resume -n shop", "resizectl holds"},

@@ -263,7 +263,7 @@ func TestPages(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl benchmark suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "CPU limits throttle pods of 1 workload so often", `href="/workloads?order=throttled+desc"`, "load [31m test"}},
+		{"/", []string{"Needs attention", "the cluster is frozen since", "resizectl unfreeze --dry-run=server", "resizectl ratios suggest t2d", "1460.00 USD", "Used leaves out 2 of 9 pods: nothing was measured of them", "it was throttled", `href="/history?kind=revert&since=24h"`, "CPU limits throttle pods of 1 workload so often", `href="/workloads?order=throttled+desc"`, "load [31m test"}},
 		{"/workloads", []string{"1 to 100 of 214", `<a data-key="after" href="/workloads?from=100" rel="next">`, `href="/workloads/default/Deployment/%3Cscript%3Ealert%281%29%3C%2Fscript%3E"`, `data-copy="resizectl console /workloads"`}},
 		{"/workloads?from=100", []string{"101 to 200 of 214", `<a data-key="before" href="/workloads" rel="prev">`, "shop"}},
 		{"/workloads?namespace=shop&order=pods+desc", []string{"1 to 2 of 2 workloads that match, of 214", `aria-sort="descending"><a href="/workloads?namespace=shop&order=pods">`, `data-copy="resizectl console '/workloads?namespace=shop&order=pods+desc'"`}},
@@ -292,7 +292,7 @@ func TestPages(t *testing.T) {
 		{"/search?q=shop", []string{`href="/workloads?namespace=shop"`}},
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
 		{"/search", []string{"Type or paste"}},
-		{"/setup", []string{"<td>configmap</td><td>good</td>", "the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "--server=evil: nothing to accept yet; look at what was measured", "resizectl benchmark suggest t2d", `aria-label="Feeds of benchmarks"`}},
+		{"/setup", []string{"<td>configmap</td><td>good</td>", "the feed is late", "metrics-server", "does not lead", "resizectl benchmark accept n4 --dry-run=server", "--server=evil: nothing to accept yet; look at what was measured", "resizectl ratios suggest t2d", `aria-label="Feeds of benchmarks"`}},
 		{"/pods/shop/web-0", []string{"shop/pod/web-0", `href="/nodes/node-2"`, ">skip<", "<b>Node</b>", "resizectl resume -n shop --dry-run=server",
 			`<a href="/workloads/shop/Deployment/web">deployment/web</a>`, `<a href="/history?namespace=shop&workload=deployment%2Fweb">What happened to deployment/web</a>`}},
 	} {

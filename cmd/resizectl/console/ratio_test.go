@@ -36,11 +36,11 @@ func TestRatio(t *testing.T) {
 			`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the benchmark and the baseline have it, to 1.4.
 			"benchmark compress", `<circle cx="6"`, `<line x1="6" y1="0"`,
 			"TooFewMachines", "What each benchmark measured", "CPU models", "12 samples from 3 machines",
-			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl benchmark suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
+			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl ratios suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
 		}, nil},
 		{hostile, []string{"suggested by benchmarks", "What it would change now"}, []string{"(in effect"}},
-		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"benchmark suggest", "benchmark accept"}},
-		{"x9", []string{"No source has a ratio of it.", "No benchmark suggests a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
+		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"ratios suggest", "benchmark accept"}},
+		{"x9", []string{"No source has a ratio of it.", "No ratios suggests a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
 		{"", nil, []string{"How many times as fast"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())

@@ -12,7 +12,7 @@ func TestCommandOf(t *testing.T) {
 		"kubectl delete pod POD -n NAMESPACE":            "kubectl --context='x' delete pod web-0 -n shop",
 		"resizectl resume SCOPE --kind breaker":          "resizectl resume -n shop --kind breaker",
 		"kubectl get pod -l reason=NodeOverloaded":       "kubectl --context='x' get pod -l reason=NodeOverloaded",
-		"resizectl benchmark suggest TYPE":               `resizectl benchmark suggest 'a '\''b'\'' $(c)'`,
+		"resizectl ratios suggest TYPE":                  `resizectl ratios suggest 'a '\''b'\'' $(c)'`,
 		"kubectl describe node NODE":                     "",
 		"resizectl ratios set TYPE=CPU/MEMORY --create":  "",
 		"resizectl config validate -f FILE":              "",

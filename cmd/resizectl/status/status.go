@@ -111,7 +111,7 @@ func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) []Line {
 	}
 	for _, found := range s.GetNodeTypesWithoutRatio() {
 		line := Line{Name: "problem", Text: p.Paint(print.Red, print.WithoutRatio(found))}
-		if suggest := print.CommandOf("resizectl benchmark suggest TYPE", map[string]print.Command{"TYPE": print.Argument(found.GetNodeType())}); suggest != nil {
+		if suggest := print.CommandOf("resizectl ratios suggest TYPE", map[string]print.Command{"TYPE": print.Argument(found.GetNodeType())}); suggest != nil {
 			line.Commands = []print.Command{suggest}
 		}
 		lines = append(lines, line)

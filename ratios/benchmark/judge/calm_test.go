@@ -2,8 +2,10 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
+	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
@@ -26,6 +29,7 @@ func TestJudge(t *testing.T) {
 		test func(*testing.T, *stored)
 	}{
 		{"judges every window after its end", byItself},
+		{"judges soon after it begins to lead", beginsToLead},
 		{"does not publish ratios that are only observed", observed},
 		{"moves a ratio in steps to the measured one, follows it, and returns when samples expire", calm},
 		{"keeps everything across a restart", restarted},
@@ -60,6 +64,37 @@ func byItself(t *testing.T, s *stored) {
 		if got := r.ratio("n4"); !near(got, 1.08) {
 			r.clock.Step(time.Minute)
 			return fmt.Errorf("n4 has %v", got)
+		}
+		return nil
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// beginsToLead lets another replica lead when the judge starts to run.
+func beginsToLead(t *testing.T, s *stored) {
+	s.set(t, applied)
+	r := s.run(t, clocktesting.NewFakeClock(began), benchmark.Config{})
+	r.measure(t, "n2d", 1)
+	r.measure(t, "n4", 1.08)
+	var leads atomic.Bool
+	r.judge.config.Leads = leads.Load
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.judge.Run(ctx) }()
+	localcluster.Eventually(t, "a pause", func() error {
+		if !r.clock.HasWaiters() {
+			return errors.New("nothing waits for the clock")
+		}
+		return nil
+	})
+	leads.Store(true)
+	r.clock.Step(measured.RetryPeriod)
+	localcluster.Eventually(t, "a judgment", func() error {
+		if v, err := r.judge.View(); err != nil || v.Progress["n4"].Confirmed != 1 {
+			return fmt.Errorf("got %+v, %w", v.Progress["n4"], err)
 		}
 		return nil
 	})

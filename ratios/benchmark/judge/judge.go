@@ -3,10 +3,8 @@ package judge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
@@ -48,49 +46,23 @@ func New(c Config) *Judge {
 	return &Judge{config: c}
 }
 
-// retryPeriod is how soon a judgment that could not be made or stored is retried.
-const retryPeriod = 10 * time.Second
-
 // Run judges every window after its end, while this replica leads, until ctx is done. Then it
 // returns nil.
 func (j *Judge) Run(ctx context.Context) error {
-	logger := klog.FromContext(ctx)
-	configured := j.config.Provider.WatchSettings()
-	last := ""
-	for {
-		err := j.Judge(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		next := j.next(err)
-		if text := fmt.Sprint(err); err != nil && text != last {
-			logger.Error(err, "Measured ratios not updated; trying again")
-			last = text
-		}
-		timer := j.config.Clock.NewTimer(next.Sub(j.config.Clock.Now()))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-configured:
-			timer.Stop()
-		case <-timer.C():
-		}
+	windows := &measured.Windows{
+		Source: benchmark.Source, Judge: j.Judge, Leads: j.config.Leads, Next: j.next,
+		Changed: j.config.Provider.WatchSettings(), Clock: j.config.Clock,
 	}
+	return windows.Run(ctx)
 }
 
-// next returns when the current window ends, or an earlier time if the last judgment failed.
-func (j *Judge) next(failed error) time.Time {
-	now := j.config.Clock.Now()
-	retry := now.Add(retryPeriod)
+// next returns when the current window ends; zero while settings are not known.
+func (j *Judge) next(now time.Time) time.Time {
 	set, _ := j.config.Provider.Settings()
 	if set == nil {
-		return retry
+		return time.Time{}
 	}
-	if end := set.Pace.NextWindow(now); failed == nil || end.Before(retry) {
-		return end
-	}
-	return retry
+	return set.Pace.NextWindow(now)
 }
 
 // Judge updates the published ratios if this replica leads and the last window that ended has

@@ -2,30 +2,31 @@ package estimate
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 )
 
 // Code is a kind of doubt.
 type Code string
 
 const (
-	// NotCompared means that no workload that counts compares the type with the baseline, even through others.
+	// NotCompared means that no workload that counts compares the type with the baseline, even through others: let
+	// workloads with four replicas or more run on both, and wait for about 3 days.
 	NotCompared Code = "NotCompared"
-	// TooFewNodes, and TooFewWorkloads, mean that they are too few to tell how much they differ.
-	TooFewNodes     Code = "TooFewNodes"
+	// TooFewNodes means that replicas on too few nodes were compared to tell how much nodes of a type differ: let them run on more.
+	TooFewNodes Code = "TooFewNodes"
+	// TooFewWorkloads means that too few workloads count to tell how much they differ: see below why others do not count.
 	TooFewWorkloads Code = "TooFewWorkloads"
-	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type.
+	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
+	// others do not count.
 	FewCoresCount Code = "FewCoresCount"
-	// ModelsDiffer means that the CPU models of the type or of the baseline differ in a zone: one ratio would be wrong for each of them.
+	// ModelsDiffer means that the CPU models of the type or of the baseline differ in a zone. One ratio would be wrong for each of
+	// them: use types with one model each, as node agents label them.
 	ModelsDiffer Code = "ModelsDiffer"
-	// ZonesDiffer means that the ratio differs between zones: the type or the baseline has other CPUs there.
+	// ZonesDiffer means that the ratio differs between zones, since the type or the baseline has other CPUs there: do the same.
 	ZonesDiffer Code = "ZonesDiffer"
-	// LoadUnknown means that it is not known how busy the nodes of the type or of the baseline are.
+	// LoadUnknown means that it is not known how busy the nodes of the type or of the baseline are: collect the usage of all their pods.
 	LoadUnknown Code = "LoadUnknown"
-	// IntervalTooWide means that the interval for this cluster is wider than the tolerance.
+	// IntervalTooWide means that the ratio is not known exactly enough: more workloads, nodes or days make it more exact.
 	IntervalTooWide Code = "IntervalTooWide"
 )
 
@@ -35,18 +36,36 @@ type Doubt struct {
 	Detail string
 }
 
-// heldBack says which workloads would count if they did not mislead: "; 3 are held back (Pulls: 1, TooFewHours: 2)".
-func heldBack(x *Type) string {
-	sum := 0
-	var each []string
-	for _, reason := range slices.Sorted(maps.Keys(x.Held)) {
-		sum += x.Held[reason]
-		each = append(each, fmt.Sprintf("%s: %d", reason, x.Held[reason]))
-	}
-	if sum == 0 {
+// soon says how many more workloads will count with time: "; 3 more were compared for too few hours so far".
+func soon(x *Type) string {
+	if x.Held[TooFewHours] == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d are held back (%s)", sum, strings.Join(each, ", "))
+	return fmt.Sprintf("; %d more were compared for too few hours so far", x.Held[TooFewHours])
+}
+
+// notCompared says what would let a type be compared of which no workload counts.
+func notCompared(x *Type, s *Settings) string {
+	others := 0
+	for _, n := range x.Held {
+		others += n
+	}
+	switch early := x.Held[TooFewHours]; {
+	case early > 0:
+		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: a workload counts after about %.0f hours with much load, which take about %.0f days",
+			run(early), s.MinHours, math.Ceil(max(2*s.MinHours/24, s.MinDays)))
+	case others > 0:
+		return fmt.Sprintf("%s on this node type, and none of them counts: each has a reason of its own", run(others))
+	}
+	return "no workload has had two replicas on this node type and two on one that is compared with the baseline, in the same zone and hour: let a workload with four replicas or more run on both"
+}
+
+// run returns that a number of workloads run.
+func run(n int) string {
+	if n == 1 {
+		return "1 workload runs"
+	}
+	return fmt.Sprintf("%d workloads run", n)
 }
 
 // known are the facts about a type and the baseline that its doubts follow from.
@@ -66,7 +85,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 		found = append(found, Doubt{code, fmt.Sprintf(format, args...)})
 	}
 	if x.Cluster.Ratio == 0 {
-		add(NotCompared, "no workload that counts has two replicas on this node type and on one that is compared with the baseline, in the same zone and hour: run some workloads on both%s", heldBack(x))
+		add(NotCompared, "%s", notCompared(x, s))
 		return found
 	}
 	nodes := min(k.of.count, k.base.count)
@@ -75,14 +94,14 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	}
 	switch {
 	case x.Workloads < s.MinWorkloads:
-		add(TooFewWorkloads, "%d workloads count: at least %d with two replicas on each node type are needed%s", x.Workloads, s.MinWorkloads, heldBack(x))
+		add(TooFewWorkloads, "%d workloads count: at least %d with two replicas on each node type are needed%s", x.Workloads, s.MinWorkloads, soon(x))
 	case math.Round(k.votes) < float64(s.MinWorkloads):
 		add(TooFewWorkloads, "%d workloads count, but only as much as %.1f, since most are in namespaces that use few of the cores: run more of those in other namespaces on both node types, at least %d are needed%s",
-			x.Workloads, k.votes, s.MinWorkloads, heldBack(x))
+			x.Workloads, k.votes, s.MinWorkloads, soon(x))
 	}
 	if k.cores < s.MinCores {
 		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",
-			100*k.cores, 100*s.MinCores, heldBack(x))
+			100*k.cores, 100*s.MinCores, soon(x))
 	}
 	for _, m := range []struct {
 		kind
@@ -97,11 +116,11 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	}
 	if half := x.Cluster.half(); !(half <= s.Tolerance) {
 		if k.unknownHalf > s.Tolerance {
-			add(LoadUnknown, "it is not known how busy the nodes were in %.0f%% of the hours, which makes the interval ±%.1f%% wide, but at most ±%.1f%% is allowed: measure all nodes of the node type and of the baseline",
+			add(LoadUnknown, "it is not known how busy the nodes were in %.0f%% of the hours, so that the ratio is known to ±%.1f%%, but ±%.1f%% is needed: collect the usage of all pods on nodes of the node type and of the baseline",
 				100*k.unknown, 100*k.unknownHalf, 100*s.Tolerance)
 		}
 		need := (half / s.Tolerance) * (half / s.Tolerance)
-		add(IntervalTooWide, "the interval is ±%.1f%%, but at most ±%.1f%% is allowed: it needs about %.0f workloads on about %.0f nodes of each type",
+		add(IntervalTooWide, "the ratio is known to ±%.1f%%, but ±%.1f%% is needed: that takes about %.0f workloads on about %.0f nodes of each type, or more days",
 			100*half, 100*s.Tolerance, math.Ceil(need*float64(max(x.Workloads, 1))), math.Ceil(need*float64(max(nodes, 1))))
 	}
 	return found

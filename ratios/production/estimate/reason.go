@@ -1,6 +1,6 @@
 package estimate
 
-// Reason is why a workload is held back: it does not count.
+// Reason is why a workload does not count.
 type Reason string
 
 const (

@@ -6,7 +6,7 @@ type Slope struct {
 	// Weight is the sum of the squared deviations of the load, Mean the mean slope, Squares the weighted sum of
 	// the squared deviations of daily slopes from it, and Days the weight of the days.
 	Weight, Mean, Squares, Days float64
-	// open is the current day. It is not stored: a restart loses the slope of that day.
+	// open is the current day. It is not stored: see Closed.
 	open day
 }
 
@@ -47,6 +47,14 @@ func (s *Slope) close() {
 	d := slope - s.Mean
 	s.Mean += d * o.xx / s.Weight
 	s.Squares += o.xx * d * (slope - s.Mean)
+}
+
+// Closed returns the slope with that of the current day, if enough hours of it are known, for the form that has no open
+// day. After a restart, the rest of the day counts by itself, so that one restart a day loses no more than half a day.
+func (s Slope) Closed() Slope {
+	s.close()
+	s.open = day{}
+	return s
 }
 
 func (s *Slope) scale(by float64) { s.Weight, s.Squares, s.Days = s.Weight*by, s.Squares*by, s.Days*by }

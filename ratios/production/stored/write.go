@@ -128,7 +128,10 @@ func partsOf(c *evidence.Cell) byte {
 	return parts
 }
 
-func appendCell(b []byte, c *evidence.Cell, last int64) []byte {
+func appendCell(b []byte, of *evidence.Cell, last int64) []byte {
+	closed := *of
+	c := &closed
+	c.Slope = of.Slope.Closed()
 	parts := partsOf(c)
 	b = append(b, byte(c.A), byte(c.B), agoByte(c.Seen, last), parts)
 	for i, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {

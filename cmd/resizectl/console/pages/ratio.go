@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -26,13 +25,23 @@ type ratioView struct {
 	Ruled bool
 	// Empty is why there are no speeds, if that is so.
 	Empty string
-	// Says is why nothing is suggested, if that is so.
-	Says       string
-	Problem    string
-	Suggestion []note
-	Samples    []table
-	// Impact leads to what accepting the suggestion would change, and Without to what removing the override would; nil if there is none.
-	Impact, Without *link
+	// Legend is what a bar means; empty without bars.
+	Legend string
+	// Verdict is what all of it means in short, and Says why nothing is suggested; one of them is empty.
+	Verdict, Says string
+	Problem       string
+	Suggestion    []section
+	Samples       []table
+	// Without leads to what removing the override would change; nil if there is none.
+	Without *link
+}
+
+// section is what one source says of a node type.
+type section struct {
+	Title string
+	Notes []note
+	// Impact leads to what setting its ratio would change; nil if it has none.
+	Impact *link
 }
 
 // speed is how many times as fast as the baseline somebody says that a node type is.
@@ -44,8 +53,6 @@ type speed struct {
 	// At is where it is on the scale, from 0 to speedWidth, and Low and Wide are where its interval begins, and how wide that is. Without
 	// an interval, Wide is 0.
 	At, Low, Wide float64
-	value         float64
-	interval      *workloadresizerv1.RatioInterval
 }
 
 // speedWidth is how wide the scale is.
@@ -60,7 +67,7 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 		return nil
 	}
 	all := &known.Value
-	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "No benchmark suggests a ratio of it.", Empty: "No source has a ratio of it."}
+	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "Neither benchmarks nor production suggest a ratio of it.", Empty: "No source has a ratio of it."}
 	v.Ruled = slices.ContainsFunc(all.rules, func(rule *workloadresizerv1.RatioRule) bool {
 		return slices.ContainsFunc(rule.GetRatios(), func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
 	})
@@ -70,52 +77,43 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 			baseline, v.Baseline = r.GetCpuPerf(), print.OneLine(r.GetNodeType())
 		}
 	}
-	for _, r := range all.GetRatios() {
-		if r.GetNodeType() != nodeType {
-			continue
+	s := suggestionOf(read.Value, nodeType)
+	var speeds []benchmarks.Speed
+	at := slices.IndexFunc(all.GetRatios(), func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
+	if at < 0 {
+		speeds = benchmarks.Speeds(nil, baseline, s)
+	} else {
+		r := all.GetRatios()[at]
+		speeds = benchmarks.Speeds(r, baseline, s)
+		v.Without = withoutOverride(r)
+		if r.GetBaseline() {
+			v.Says = "It is the baseline, with which all other node types are compared."
 		}
 		if baseline <= 0 {
 			v.Empty = "Its speed cannot be compared: the baseline has no ratio. Its own ratio is in the table above."
-			continue
-		}
-		if r.GetBaseline() {
-			v.Says = "It is the baseline, with which benchmarks compare all other node types."
-		}
-		v.Without = withoutOverride(r)
-		for i, candidate := range r.GetCandidates() {
-			if candidate.GetObserved() {
-				continue // Suggestions have it, with its interval.
-			}
-			v.Speeds = append(v.Speeds, speed{
-				Name: segments(print.Provenance(candidate.GetProvenance())), Used: i == 0 && r.GetImplausible() == "", value: candidate.GetCpuPerf() / baseline,
-			})
 		}
 	}
-	if s := suggestionOf(read.Value, nodeType); s != nil {
-		v.Impact = impactOf(s)
-		for _, line := range benchmarks.SuggestionLines(o.Painter(), s) {
-			v.Suggestion = append(v.Suggestion, noteOf(o, strings.ToUpper(line[0][:1])+line[0][1:], line[1]))
-		}
-		for i, t := range benchmarks.SuggestionTables(s) {
-			v.Samples = append(v.Samples, sheet([]string{"What each benchmark measured", "CPU models"}[i], t))
-		}
-		if s.GetRatio() > 0 {
-			v.Speeds = append(v.Speeds, speed{Name: segments("suggested by benchmarks"), value: s.GetRatio(), interval: s.GetInterval()})
-		}
-		if p := s.GetProduction(); p.GetRatio() > 0 {
-			v.Speeds = append(v.Speeds, speed{Name: segments("shown by production"), value: p.GetRatio(), interval: p.GetInterval()})
-		}
-		for _, p := range s.GetParts() {
-			v.Speeds = append(v.Speeds, speed{Name: segments("benchmark " + print.OneLine(p.GetBenchmark())), value: p.GetRatio()})
-		}
+	v.Speeds, v.One = toScale(speeds)
+	v.Legend = benchmarks.Legend(speeds)
+	if s == nil {
+		return v
 	}
-	v.Speeds = slices.DeleteFunc(v.Speeds, func(s speed) bool { return !drawable(s.value) })
-	v.One = scale(v.Speeds)
+	v.Verdict, v.Says = firstUpper(benchmarks.Verdict(s)), ""
+	for _, of := range benchmarks.SuggestionSections(o.Painter(), s)[1:] { // The first says what the table above says.
+		notes := []note{}
+		for _, line := range of.Lines {
+			notes = append(notes, noteOf(o, firstUpper(line[0]), line[1]))
+		}
+		v.Suggestion = append(v.Suggestion, section{of.Title, notes, impactOf(nodeType, of.CPU, of.Memory)})
+	}
+	for i, t := range benchmarks.SuggestionTables(s) {
+		v.Samples = append(v.Samples, sheet([]string{"What each benchmark measured", "CPU models"}[i], t))
+	}
 	return v
 }
 
-// drawable reports whether a number is the ratio of two speeds that a scale has room for.
-func drawable(ratio float64) bool { return ratio > 0 && ratio < 1e6 }
+// firstUpper returns text that begins with a capital letter.
+func firstUpper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // suggestionOf returns the suggestion for a node type; nil if there is none.
 func suggestionOf(all []*workloadresizerv1.Suggestion, nodeType string) *workloadresizerv1.Suggestion {
@@ -130,13 +128,13 @@ func suggestionOf(all []*workloadresizerv1.Suggestion, nodeType string) *workloa
 // acceptable reports whether there is something in a suggestion to accept.
 func acceptable(s *workloadresizerv1.Suggestion) bool { return s.CpuPerf != nil && s.MemoryPerf != nil }
 
-// impactOf leads to the plans that would be made with a suggestion, which somebody has to ask for: they are about all pods. It is nil if
-// there is nothing to accept.
-func impactOf(s *workloadresizerv1.Suggestion) *link {
-	if !acceptable(s) {
+// impactOf leads to the plans that would be made with a ratio, which somebody has to ask for: they are about all pods. It is nil without
+// a ratio.
+func impactOf(nodeType string, cpu, memory float64) *link {
+	if cpu == 0 || memory == 0 {
 		return nil
 	}
-	return &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())}})}
+	return &link{Name: "What it would change now", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(nodeType, cpu, memory)}})}
 }
 
 // withoutOverride leads to the plans that would be made if the override of a ratio were removed. It is nil if there is none, or no other source
@@ -166,8 +164,10 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 			all = append(all, action{title, actions(o, c)})
 		}
 	}
+	title, create := "Set a ratio: change these numbers", " --create"
 	known := slices.IndexFunc(listed, func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
 	if known >= 0 {
+		title, create = "Set its ratio: change these numbers", ""
 		of["RATIO"] = print.Argument(ratioArgument(nodeType, listed[known].GetCpuPerf(), listed[known].GetMemoryPerf()))
 		add("See where its ratio comes from", "resizectl ratios get TYPE")
 		if slices.ContainsFunc(listed[known].GetCandidates(), func(c *workloadresizerv1.RatioCandidate) bool {
@@ -177,16 +177,16 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 		}
 	}
 	if s := suggestionOf(suggested, nodeType); s != nil {
-		add("See what benchmarks suggest, and what that would change", "resizectl benchmark suggest TYPE")
+		add("See what benchmarks and production suggest, and what that would change", "resizectl ratios suggest TYPE")
 		if acceptable(s) {
-			add("Accept the suggestion", "resizectl benchmark accept TYPE")
+			add("Accept what benchmarks suggest", "resizectl benchmark accept TYPE")
+		}
+		if cpu, memory := benchmarks.Shown(s); cpu > 0 {
+			of["SHOWN"] = print.Argument(ratioArgument(nodeType, cpu, memory))
+			add("Set what production shows", "resizectl ratios set SHOWN"+create)
 		}
 	}
-	if known >= 0 {
-		add("Set its ratio: change these numbers", "resizectl ratios set RATIO")
-	} else {
-		add("Set a ratio: change these numbers", "resizectl ratios set RATIO --create")
-	}
+	add(title, "resizectl ratios set RATIO"+create)
 	return all
 }
 
@@ -197,31 +197,22 @@ func sheet(label string, of *metav1.Table) table {
 	return t
 }
 
-// scale puts speeds on one scale that has room for all of them and their intervals, and for the baseline, and returns where that is.
-func scale(all []speed) (one float64) {
-	low, high := 1.0, 1.0
-	for i := range all {
-		s := &all[i]
-		if !drawable(s.interval.GetLow()) || !drawable(s.interval.GetHigh()) || s.interval.GetLow() > s.interval.GetHigh() {
-			s.interval = nil
-		}
-		low, high = min(low, s.value, cmp.Or(s.interval.GetLow(), low)), max(high, s.value, s.interval.GetHigh())
-	}
+// toScale puts speeds on one scale, and returns where the baseline is on it.
+func toScale(all []benchmarks.Speed) (speeds []speed, one float64) {
 	const margin = 6
-	at := func(value float64) float64 {
-		if high == low {
-			return speedWidth / 2
-		}
-		return margin + (speedWidth-2*margin)*(value-low)/(high-low)
-	}
+	scale := benchmarks.ScaleOf(all)
+	at := func(ratio float64) float64 { return margin + (speedWidth-2*margin)*scale.At(ratio) }
 	for i := range all {
-		s := &all[i]
-		s.Text, s.At = print.Factor(s.value), at(s.value)
-		if s.interval != nil {
-			s.Low = at(s.interval.GetLow())
-			s.Wide = at(s.interval.GetHigh()) - s.Low
-			s.Text += fmt.Sprintf(", from %s to %s with %.3g%% confidence", print.Factor(s.interval.GetLow()), print.Factor(s.interval.GetHigh()), 100*s.interval.GetConfidence())
+		of := &all[i]
+		s := speed{Name: segments(of.Title()), Text: of.Text(), Used: of.InEffect, At: at(of.Value)}
+		if of.From != nil {
+			s.Name = segments(print.Provenance(of.From))
 		}
+		if of.Ranged() {
+			s.Low = at(of.Low)
+			s.Wide = at(of.High) - s.Low
+		}
+		speeds = append(speeds, s)
 	}
-	return at(1)
+	return speeds, at(1)
 }

@@ -96,8 +96,8 @@ func setupView(o *print.Output, all *setup) any {
 				if acceptable(s) {
 					title, accept = ": look at the suggestion, then accept it", print.CommandOf("resizectl benchmark accept TYPE", of)
 				}
-				n := noteOf(o, "", print.OneLine(s.GetNodeType())+title, present(print.CommandOf("resizectl benchmark suggest TYPE", of), accept)...)
-				n.More = impactOf(s)
+				n := noteOf(o, "", print.OneLine(s.GetNodeType())+title, present(print.CommandOf("resizectl ratios suggest TYPE", of), accept)...)
+				n.More = impactOf(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())
 				return n
 			}),
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -58,7 +59,7 @@ var nodesPage = page{
 func typeIn(r *http.Request) string { return r.URL.Query().Get("type") }
 
 func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.NodeSummary, err error) {
-	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: mostOnPage}) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: objects.MostOnPage}) {
 		if err != nil {
 			return nil, err
 		}

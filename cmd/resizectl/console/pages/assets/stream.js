@@ -82,9 +82,9 @@ function freshness() {
   if (main.dataset.fixed !== undefined) return "This page does not change by itself.";
   if (turning) return "Reading.";
   if (!current) return "Reading again.";
-  if (!main.querySelector("#view.stale")) return "Live.";
+  if (!main.querySelector("#view.stale, #view.unread")) return "Live.";
   const stale = main.querySelector("#view.stale > [data-key=problem] time");
-  return stale ? `Stale since ${stale.textContent}. The top of this page says why.` : "Not known yet. The top of this page says why.";
+  return stale ? `Stale since ${stale.textContent}. The top of this page says why.` : "Not known yet. This page says why.";
 }
 
 function heard() {

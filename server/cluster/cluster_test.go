@@ -239,6 +239,14 @@ func TestListNodes(t *testing.T) {
 	if n4 := list(&workloadresizerv1.ListNodesRequest{NodeType: "n4"}).GetNodes(); len(n4) != 1 || n4[0].GetName() != "b" {
 		t.Errorf("of type n4: %v", n4)
 	}
+	if one := list(&workloadresizerv1.ListNodesRequest{Name: "b"}).GetNodes(); len(one) != 1 || one[0].GetName() != "b" {
+		t.Errorf("of the name b: %v", one)
+	}
+	for _, request := range []*workloadresizerv1.ListNodesRequest{{Name: "c"}, {Name: "b", NodeType: "n2d"}} {
+		if none := list(request).GetNodes(); len(none) != 0 {
+			t.Errorf("%v: %v", request, none)
+		}
+	}
 	first := list(&workloadresizerv1.ListNodesRequest{PageSize: 1})
 	if second := list(&workloadresizerv1.ListNodesRequest{PageSize: 1, PageToken: first.GetNextPageToken()}); first.GetNodes()[0].GetName() != "a" || second.GetNodes()[0].GetName() != "b" || second.GetNextPageToken() != "" {
 		t.Errorf("%v, then %v", first, second)

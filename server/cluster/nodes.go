@@ -34,18 +34,21 @@ func (s *Service) ListNodes(ctx context.Context, request *workloadresizerv1.List
 	}
 	defer release()
 	response := &workloadresizerv1.ListNodesResponse{}
-	response.Nodes, response.NextPageToken = paging.Fill(page, s.nodes(request.GetNodeType(), page.After, table))
+	response.Nodes, response.NextPageToken = paging.Fill(page, s.nodes(request, page.After, table))
 	return response, nil
 }
 
-// nodes returns the nodes of a type, or all nodes, whose names come after one, in their order.
-func (s *Service) nodes(nodeType, after string, table *ratios.Table) iter.Seq2[string, *workloadresizerv1.NodeSummary] {
-	all := slices.Clone(s.config.Reconciler.Cluster.Nodes())
+// nodes returns the nodes that a request selects whose names come after one, in their order.
+func (s *Service) nodes(request *workloadresizerv1.ListNodesRequest, after string, table *ratios.Table) iter.Seq2[string, *workloadresizerv1.NodeSummary] {
+	name, nodeType := request.GetName(), request.GetNodeType()
+	all := slices.DeleteFunc(slices.Clone(s.config.Reconciler.Cluster.Nodes()), func(n *corev1.Node) bool {
+		return n.Name <= after || name != "" && n.Name != name
+	})
 	slices.SortFunc(all, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	return func(yield func(string, *workloadresizerv1.NodeSummary) bool) {
 		for _, n := range all {
 			of := s.config.Reconciler.Planner.RuleBy(table.Profiles()[0], n, "").NodeType
-			if n.Name <= after || nodeType != "" && of != nodeType {
+			if nodeType != "" && of != nodeType {
 				continue
 			}
 			if !yield(n.Name, s.node(n, of, table)) {

@@ -411,6 +411,32 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestUnread checks that pages that could not be read say why, keep what people have chosen, and do not claim to be live.
+func TestUnread(t *testing.T) {
+	down := cmdtest.WithReason(codes.Unauthenticated, "NOT_AUTHENTICATED", "the token of ann has expired")
+	var fails []cmdtest.Script
+	for _, method := range []string{"GetStatus", "ListSavings", "ListHolds", "ListEntries", "ListWorkloads"} {
+		fails = append(fails, cmdtest.Fails(method, down))
+	}
+	server := cmdtest.Answering(scripted())
+	r := start(t, server.Serve(t))
+	server.Follow(fails...)
+	for path, want := range map[string][]string{
+		"/?days=7&namespace=shop":           {`<option value="7" selected>`, `name="namespace" value="shop"`},
+		"/history?namespace=shop&actor=ann": {`name="namespace" value="shop"`, `name="actor" value="ann"`},
+	} {
+		_, body := r.get(path)
+		for _, want := range append(want, `<div id="view" class="unread">`, "the token of ann has expired") {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s has no %s:\n%s", path, want, body)
+			}
+		}
+		if strings.Contains(body, "Nothing") || strings.Contains(body, "No resize was reverted") {
+			t.Errorf("%s claims what it does not know:\n%s", path, body)
+		}
+	}
+}
+
 // TestTurns checks that a page waits for its turn while another page, or a command of the user, plans many pods.
 func TestTurns(t *testing.T) {
 	busy := cmdtest.WithReason(codes.ResourceExhausted, "TOO_MANY_PREVIEWS", "your credential already has 1 previews of many pods running")

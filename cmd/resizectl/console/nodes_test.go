@@ -41,3 +41,20 @@ func TestManyNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestOneNode checks that the page of a node asks for that node only, and finds it among those of a server that ignores which.
+func TestOneNode(t *testing.T) {
+	list := &workloadresizerv1.ListNodesResponse{Nodes: []*workloadresizerv1.NodeSummary{{Name: "node-1", NodeType: "c3"}, {Name: "node-2", NodeType: "n4"}}}
+	asked := make(chan string, 10)
+	r := start(t, cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.ListNodesRequest) (*workloadresizerv1.ListNodesResponse, error) {
+		asked <- req.GetName()
+		return list, nil
+	})).Serve(t))
+	_, body := r.get("/nodes/node-2")
+	if got := <-asked; got != "node-2" || !strings.Contains(body, "n4") || strings.Contains(body, "c3") {
+		t.Errorf("it asks for %q, and shows\n%s", got, body)
+	}
+	if _, body := r.get("/nodes/node-3"); !strings.Contains(body, "There is no such node now.") {
+		t.Errorf("a node that does not exist is shown as\n%s", body)
+	}
+}

@@ -78,6 +78,17 @@ func CountOf(n int64, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// Duration returns a time in one unit, such as "3 days".
+func Duration(d time.Duration) string {
+	switch hours := int64(d.Round(time.Hour).Hours()); {
+	case d >= 48*time.Hour:
+		return CountOf(hours/24, "day")
+	case d >= 2*time.Hour:
+		return CountOf(hours, "hour")
+	}
+	return CountOf(int64(d.Round(time.Minute).Minutes()), "minute")
+}
+
 // AreOf returns "1 pod is" or e.g. "2 pods are".
 func AreOf(n int64, what string) string {
 	if n == 1 {

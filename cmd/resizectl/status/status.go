@@ -56,15 +56,30 @@ func printStatus(o *print.Output, s *workloadresizerv1.GetStatusResponse) error 
 	}, s.GetPods()...))
 }
 
+// Kind is what a line means to people.
+type Kind int
+
+const (
+	// Fact is how the server is, or was set up.
+	Fact Kind = iota
+	// Alarm needs a person.
+	Alarm
+	// Count is how many of something there are, which other commands list.
+	Count
+)
+
 // Line is a part of the state of the server: a name, what it is now, and the commands that help.
 type Line struct {
+	Kind       Kind
 	Name, Text string
-	Commands   []print.Command
+	// More continues the text where there is more room than in a line.
+	More     string
+	Commands []print.Command
 }
 
-// advising returns a line that ends with what a command does. Others may have written a part of the text before that.
-func advising(o *print.Output, name string, style print.Style, text, advice, command, end string) Line {
-	return Line{name, o.Painter().Paint(style, text+advice+o.Commands(`"`+command+`"`)+end), []print.Command{print.CommandOf(command, nil)}}
+// alarm returns a line that ends with what a command does. Others may have written a part of the text before that.
+func alarm(o *print.Output, name string, style print.Style, text, advice, command, end string) Line {
+	return Line{Kind: Alarm, Name: name, Text: o.Painter().Paint(style, text+advice+o.Commands(`"`+command+`"`)+end), Commands: []print.Command{print.CommandOf(command, nil)}}
 }
 
 // Lines returns the state of the server, except for the numbers of pods. Several lines can have the same name.
@@ -78,11 +93,11 @@ func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) []Line {
 		lines = append(lines, Line{Name: "lease", Text: "renewed " + print.Timestamp(s.GetLeader().GetRenewTime())})
 	}
 	if s.GetFreeze() != nil {
-		lines = append(lines, advising(o, "frozen", print.Red, print.Freeze(s.GetFreeze()), "; no pod is resized until ", "resizectl unfreeze", ""))
+		lines = append(lines, alarm(o, "frozen", print.Red, print.Freeze(s.GetFreeze()), "; no pod is resized until ", "resizectl unfreeze", ""))
 	}
 	lines = append(lines, degradedLines(o, s)...)
 	if n := s.GetEmergencyRestores(); n > 0 {
-		lines = append(lines, advising(o, "restore", print.Red, print.CountOf(n, "emergency restore"), " in effect: see ", "resizectl holds", ""))
+		lines = append(lines, alarm(o, "restore", print.Red, print.CountOf(n, "emergency restore"), " in effect: see ", "resizectl holds", ""))
 	}
 	if s.GetDryRun() {
 		lines = append(lines, Line{Name: "mode", Text: p.Paint(print.Added, "--dry-run: it plans, but writes nothing")})
@@ -96,23 +111,23 @@ func Lines(o *print.Output, s *workloadresizerv1.GetStatusResponse) []Line {
 	}
 	lines = append(lines,
 		Line{Name: "ratios", Text: revision},
-		Line{Name: "queue", Text: print.Queue(s)},
-		Line{Name: "holds", Text: fmt.Sprint(s.GetHolds())},
+		Line{Kind: Count, Name: "queue", Text: print.Queue(s)},
+		Line{Kind: Count, Name: "holds", Text: fmt.Sprint(s.GetHolds())},
 	)
 	lines = append(lines, evictionLines(o, s)...)
 	if n := s.GetOverloadedNodes(); n > 0 {
-		lines = append(lines, advising(o, "overload", print.Plain, print.CountOf(n, "overloaded node"), ": ", "kubectl get events -A --field-selector reason=NodeOverloaded", " says why"))
+		lines = append(lines, alarm(o, "overload", print.Plain, print.CountOf(n, "overloaded node"), ": ", "kubectl get events -A --field-selector reason=NodeOverloaded", " says why"))
 	}
 	if len(s.GetProblems())+len(s.GetNodeTypesWithoutRatio()) == 0 {
-		return append(lines, Line{Name: "problems", Text: "none"})
+		return append(lines, Line{Kind: Count, Name: "problems", Text: "none"})
 	}
 	for _, problem := range s.GetProblems() {
-		lines = append(lines, Line{Name: "problem", Text: p.Paint(print.Red, print.OneLine(problem))})
+		lines = append(lines, Line{Kind: Alarm, Name: "problem", Text: p.Paint(print.Red, print.OneLine(problem))})
 	}
 	for _, found := range s.GetNodeTypesWithoutRatio() {
-		line := Line{Name: "problem", Text: p.Paint(print.Red, print.WithoutRatio(found))}
+		line := Line{Kind: Alarm, Name: "problem", Text: p.Paint(print.Red, print.WithoutRatio(found))}
 		if suggest := print.CommandOf("resizectl ratios suggest TYPE", map[string]print.Command{"TYPE": print.Argument(found.GetNodeType())}); suggest != nil {
-			line.Commands = []print.Command{suggest}
+			line.Commands, line.More = []print.Command{suggest}, "; this command shows whether one was measured"
 		}
 		lines = append(lines, line)
 	}
@@ -132,7 +147,7 @@ func evictionLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lin
 		lines = append(lines, Line{Name: "evicted", Text: fmt.Sprintf("%d more within an hour", more)})
 	}
 	if n := s.GetEvictionBacklog(); n > 0 {
-		lines = append(lines, advising(o, "no room", print.Plain, print.CountOf(n, "pod"), " may be evicted: ", "resizectl plan -A", " says which, and why not yet"))
+		lines = append(lines, alarm(o, "no room", print.Plain, print.CountOf(n, "pod"), " may be evicted: ", "resizectl plan -A", " says which, and why not yet"))
 	}
 	return lines
 }
@@ -141,10 +156,10 @@ func evictionLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lin
 func degradedLines(o *print.Output, s *workloadresizerv1.GetStatusResponse) (lines []Line) {
 	if whole := s.GetClusterBreaker(); whole != nil {
 		text := fmt.Sprintf("the breaker of the cluster is open since %s: %s", print.Timestamp(whole.GetCreateTime()), print.OneLine(whole.GetReason()))
-		lines = append(lines, advising(o, "degraded", print.Red, text, "; no pod is sized until ", "resizectl resume -A --kind breaker", ""))
+		lines = append(lines, alarm(o, "degraded", print.Red, text, "; no pod is sized until ", "resizectl resume -A --kind breaker", ""))
 	}
 	if narrow := print.NarrowBreakers(s); narrow != "" {
-		lines = append(lines, advising(o, "degraded", print.Red, narrow, ", so their pods are not sized; ", "resizectl holds", " lists them"))
+		lines = append(lines, alarm(o, "degraded", print.Red, narrow, ", so their pods are not sized; ", "resizectl holds", " lists them"))
 	}
 	return lines
 }

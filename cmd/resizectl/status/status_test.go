@@ -13,6 +13,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/cmdtest"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -81,6 +82,40 @@ func TestStatus(t *testing.T) {
 			}
 			cmdtest.Golden(t, tc.golden, stdout)
 		})
+	}
+}
+
+// TestKinds checks which lines need a person.
+func TestKinds(t *testing.T) {
+	never := print.ColorMode("never")
+	breaker := &workloadresizerv1.Hold{Reason: "of the 40 workloads that were resized lately, 7 had resizes that were reverted"}
+	for _, tc := range []struct {
+		status *workloadresizerv1.GetStatusResponse
+		alarms string
+	}{
+		{wellStatus(), ""},
+		{&workloadresizerv1.GetStatusResponse{Freeze: &workloadresizerv1.Freeze{Reason: "outage"}}, "frozen"},
+		{&workloadresizerv1.GetStatusResponse{ClusterBreaker: breaker, WorkloadBreakers: 1}, "degraded degraded"},
+		{&workloadresizerv1.GetStatusResponse{EmergencyRestores: 1, EvictionBacklog: 2, OverloadedNodes: 1}, "restore no room overload"},
+		{&workloadresizerv1.GetStatusResponse{Problems: []string{"pods and nodes are not read yet"}, NodeTypesWithoutRatio: []*workloadresizerv1.NodeTypeWithoutRatio{{NodeType: "t2d"}}}, "problem problem"},
+	} {
+		var alarms, counts []string
+		for _, line := range Lines(&print.Output{Color: &never, Commands: func(text string) string { return text }}, tc.status) {
+			switch line.Kind {
+			case Alarm:
+				alarms = append(alarms, line.Name)
+			case Count:
+				counts = append(counts, line.Name)
+			case Fact:
+			}
+		}
+		want := "queue holds problems"
+		if strings.Contains(tc.alarms, "problem") {
+			want = "queue holds"
+		}
+		if got := strings.Join(alarms, " "); got != tc.alarms || strings.Join(counts, " ") != want {
+			t.Errorf("%v: the alarms are %q, want %q; the counts are %q, want %q", tc.status, got, tc.alarms, counts, want)
+		}
 	}
 }
 

@@ -16,10 +16,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/contract"
 )
 
-// mostOnPage is the most that the server returns in one page. Pages of workloads that are ordered by an amount may
-// not fit together, so there are as few as possible.
-const mostOnPage = 5000
-
 // selection selects workloads, and their order.
 type selection struct {
 	namespace       string
@@ -98,7 +94,8 @@ func (s *selection) fetch(ctx context.Context, c *client.Client) (*workloadresiz
 		request.Decision = Decisions[i]
 	}
 	all := &workloadresizerv1.ListWorkloadsResponse{}
-	err := s.limit.Read(mostOnPage, func(size int32) (int, bool, error) {
+	// Pages of workloads that are ordered by an amount may not fit together, so there are as few as possible.
+	err := s.limit.Read(objects.MostOnPage, func(size int32) (int, bool, error) {
 		request.PageSize, request.PageToken = size, all.GetNextPageToken()
 		page, err := c.Cluster().ListWorkloads(ctx, request)
 		if err != nil {

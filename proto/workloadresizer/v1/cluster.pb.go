@@ -288,7 +288,9 @@ type ListNodesRequest struct {
 	// The maximum number of nodes to return. 0 means 500; values above 5000 mean 5000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only the node of this name; empty for all.
+	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -340,6 +342,13 @@ func (x *ListNodesRequest) GetPageSize() int32 {
 func (x *ListNodesRequest) GetPageToken() string {
 	if x != nil {
 		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListNodesRequest) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -576,14 +585,15 @@ const file_workloadresizer_v1_cluster_proto_rawDesc = "" +
 	"\asavings\x18\x01 \x01(\v2\x1b.workloadresizer.v1.SavingsR\asavings\x12E\n" +
 	"\vrecommended\x18\x02 \x01(\v2#.workloadresizer.v1.ResourceAmountsR\vrecommended\x120\n" +
 	"\x04pods\x18\x03 \x03(\v2\x1c.workloadresizer.v1.PodCountR\x04pods\x12\x1c\n" +
-	"\tthrottled\x18\x04 \x01(\x03R\tthrottled\"\x90\x01\n" +
+	"\tthrottled\x18\x04 \x01(\x03R\tthrottled\"\xb1\x01\n" +
 	"\x10ListNodesRequest\x12'\n" +
 	"\tnode_type\x18\x01 \x01(\tB\n" +
 	"\xe0A\x01\xbaH\x04r\x02\x18?R\bnodeType\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xe0A\x01\xbaH\x04\x1a\x02(\x00R\bpageSize\x12*\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\"r\n" +
+	"page_token\x18\x03 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\x80\bR\tpageToken\x12\x1f\n" +
+	"\x04name\x18\x04 \x01(\tB\v\xe0A\x01\xbaH\x05r\x03\x18\xfd\x01R\x04name\"r\n" +
 	"\x11ListNodesResponse\x125\n" +
 	"\x05nodes\x18\x01 \x03(\v2\x1f.workloadresizer.v1.NodeSummaryR\x05nodes\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdd\x04\n" +

@@ -9,14 +9,15 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
 // oneNode is what the page of a node reads.
 type oneNode struct {
-	// all has all nodes: the server names none alone.
-	all   part[[]*workloadresizerv1.NodeSummary]
+	// node is nil if there is no such node.
+	node  part[*workloadresizerv1.NodeSummary]
 	plans part[[]*workloadresizerv1.Plan]
 	// more reports whether it has more pods than were read.
 	more bool
@@ -29,7 +30,7 @@ var nodePage = page{
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var one oneNode
 		var parts errgroup.Group
-		read(ctx, &parts, &one.all, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })
+		read(ctx, &parts, &one.node, func() (*workloadresizerv1.NodeSummary, error) { return nodeNamed(ctx, c, r.PathValue("node")) })
 		read(ctx, &parts, &one.plans, func() (all []*workloadresizerv1.Plan, err error) {
 			all, one.more, err = firstPlans(c.PreviewPlans(ctx, "", client.OnNode(r.PathValue("node"))))
 			return all, err
@@ -37,7 +38,7 @@ var nodePage = page{
 		return &one, parts.Wait()
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
-		return nodeView(o, value.(*oneNode), r.PathValue("node"))
+		return nodeView(o, value.(*oneNode))
 	},
 }
 
@@ -49,21 +50,29 @@ func nodePath(name string) string {
 	return "/nodes/" + url.PathEscape(name)
 }
 
-func nodeView(o *print.Output, one *oneNode, name string) any {
+// nodeNamed returns the node of a name; nil if there is none. A server of an earlier version lists all nodes.
+func nodeNamed(ctx context.Context, c *client.Client, name string) (*workloadresizerv1.NodeSummary, error) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{Name: name, PageSize: objects.MostOnPage}) {
+		if err != nil || n.GetName() == name {
+			return n, err
+		}
+	}
+	return nil, nil
+}
+
+func nodeView(o *print.Output, one *oneNode) any {
 	v := struct {
 		Facts                   []note
 		Pods                    table
 		NodeProblem, PodProblem string
 		Missing, More           bool
 		Most                    int
-	}{NodeProblem: one.all.Problem, PodProblem: one.plans.Problem, Missing: one.all.Problem == "", More: one.more, Most: mostPods}
-	for _, n := range one.all.Value {
-		if n.GetName() == name {
-			v.Missing, v.Facts = false, factsOf(o, n)
-		}
+	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), More: one.more, Most: mostPods}
+	if n := one.node.Value; n != nil {
+		v.Facts = factsOf(o, n)
+	} else {
+		v.Missing = v.NodeProblem == ""
 	}
-	all := one.plans.Value
-	v.Pods = planTable(all)
 	return v
 }
 

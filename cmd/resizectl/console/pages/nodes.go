@@ -6,8 +6,11 @@ import (
 	"net/url"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -33,20 +36,19 @@ var nodesPage = page{
 	key: func(r *http.Request) string { return map[bool]string{true: "of a type"}[typeIn(r) != ""] },
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var all nodeList
-		var err error
-		if all.nodes, err = partOf(inTurn(ctx, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })); err != nil {
-			return nil, err
+		var parts errgroup.Group
+		read(ctx, &parts, &all.nodes, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })
+		read(ctx, &parts, &all.ratios, func() (ratioTable, error) {
+			known, rules, err := c.ListRatiosAndRules(ctx)
+			return ratioTable{known, rules.GetRules()}, err
+		})
+		if typeIn(r) != "" { // Only the page of a type shows suggestions.
+			read(ctx, &parts, &all.suggestions, func() ([]*workloadresizerv1.Suggestion, error) {
+				resp, err := c.ListSuggestions(ctx)
+				return resp.GetSuggestions(), err
+			})
 		}
-		known, rules, err := c.ListRatiosAndRules(ctx)
-		if all.ratios, err = partOf(ratioTable{known, rules.GetRules()}, err); err != nil {
-			return nil, err
-		}
-		if typeIn(r) == "" { // Only the page of a type shows suggestions.
-			return &all, nil
-		}
-		resp, err := c.ListSuggestions(ctx)
-		all.suggestions, err = partOf(resp.GetSuggestions(), err)
-		return &all, err
+		return &all, parts.Wait()
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
 		return nodesView(o, value.(*nodeList), r)
@@ -57,7 +59,7 @@ var nodesPage = page{
 func typeIn(r *http.Request) string { return r.URL.Query().Get("type") }
 
 func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.NodeSummary, err error) {
-	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: mostOnPage}) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: objects.MostOnPage}) {
 		if err != nil {
 			return nil, err
 		}

@@ -36,6 +36,8 @@ type overview struct {
 	trend   part[trend]
 	// throttled are the workloads with most throttled pods, or others if fewer have any.
 	throttled part[*workloadresizerv1.ListWorkloadsResponse]
+	// problem is why nothing could be read; empty if something was.
+	problem string
 }
 
 var overviewPage = page{
@@ -48,6 +50,7 @@ var overviewPage = page{
 		v.TrendOptions = trendOptionsOf(r.URL.Query())
 		return v
 	},
+	refused: func(problem string) any { return &overview{problem: problem} },
 }
 
 func readOverview(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
@@ -108,6 +111,8 @@ func read[T any](ctx context.Context, group *errgroup.Group, to *part[T], ask fu
 
 // overviewView is what the overview shows.
 type overviewView struct {
+	// Unread reports whether nothing could be read. What people have chosen stays, next to why.
+	Unread        bool
 	Attention     []note
 	Sums          *sumsView
 	Trend         trendView
@@ -130,21 +135,17 @@ type overviewView struct {
 	Actions     []action
 }
 
-// alarms are the names of the lines of a status that need a person.
-var alarms = []string{"frozen", "degraded", "restore", "no room", "overload", "problem"}
-
 // statusNote returns a line of a status. It is bad if it needs a person.
 func statusNote(o *print.Output, line *status.Line) note {
-	text := line.Text
-	if line.Name == "problem" && len(line.Commands) > 0 { // It has no room for that.
-		text += "; this command shows whether one was measured"
-	}
-	n := noteOf(o, line.Name, text, line.Commands...)
-	n.Bad = slices.Contains(alarms, line.Name)
+	n := noteOf(o, line.Name, line.Text+line.More, line.Commands...)
+	n.Bad = line.Kind == status.Alarm
 	return n
 }
 
 func overviewOf(o *print.Output, all *overview) *overviewView {
+	if all.problem != "" {
+		return &overviewView{Unread: true, Trend: trendView{Problem: all.problem}}
+	}
 	v := &overviewView{
 		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
 		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value.entries),
@@ -155,11 +156,12 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 	if s := all.status.Value; s != nil {
 		v.Waits = print.Queue(s)
 		for _, line := range status.Lines(o, s) {
-			switch n := statusNote(o, &line); {
-			case n.Bad:
+			switch n := statusNote(o, &line); line.Kind {
+			case status.Alarm:
 				v.Attention = append(v.Attention, n)
-			case !slices.Contains([]string{"problems", "queue", "holds"}, line.Name):
+			case status.Fact:
 				v.Server = append(v.Server, n)
+			case status.Count: // Other parts of the page list them.
 			}
 		}
 		v.Pods = podCounts(s.GetPods())

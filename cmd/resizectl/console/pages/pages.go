@@ -157,7 +157,9 @@ type region struct {
 	Stale time.Time
 	// Problem is why it is, or why there is nothing to show.
 	Problem string
-	View    any
+	// Unread reports whether nothing was read yet, but may be soon, and View says why.
+	Unread bool
+	View   any
 }
 
 // firstAnswer is how long a browser waits for the server before it gets a page without its answer, which follows.
@@ -246,7 +248,7 @@ func (p *Pages) region(r *http.Request, s page, state feed.State) region {
 	if state.Value != nil {
 		one.View = s.view(p.out, state.Value, r)
 	} else if state.Err != nil && s.refused != nil {
-		one.View, one.Problem = s.view(p.out, s.refused(one.Problem), r), ""
+		one.View, one.Problem, one.Unread = s.view(p.out, s.refused(one.Problem), r), "", !s.once
 	}
 	return one
 }

@@ -85,11 +85,9 @@ type segment struct{ Text, Time string }
 
 var times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// Segments returns the text of a cell, in which times are apart.
-func (c cell) Segments() []segment { return segments(c.Text) }
-
+// segments returns the parts of a text.
 func segments(text string) (parts []segment) {
-	for {
+	for len(text) >= len("2006-01-02T15:04:05Z") {
 		at := times.FindStringIndex(text)
 		if at == nil {
 			break

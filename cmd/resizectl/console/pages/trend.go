@@ -177,22 +177,11 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)
 	}
-	text += ". Counted for " + timeText(known) + "."
+	text += ". Counted for " + print.Duration(known) + "."
 	if sum.Value != nil && sum.Priced < known {
-		text += " Prices were known for only " + timeText(sum.Priced) + " of that, and the amount of money is for these."
+		text += " Prices were known for only " + print.Duration(sum.Priced) + " of that, and the amount of money is for these."
 	}
 	return text
-}
-
-// timeText writes a time for people, such as 3 days.
-func timeText(d time.Duration) string {
-	switch hours := int64(d.Round(time.Hour).Hours()); {
-	case d >= 48*time.Hour:
-		return print.CountOf(hours/24, "day")
-	case d >= 2*time.Hour:
-		return print.CountOf(hours, "hour")
-	}
-	return print.CountOf(int64(d.Round(time.Minute).Minutes()), "minute")
 }
 
 // unmeasured says why the usage of pods is not known.

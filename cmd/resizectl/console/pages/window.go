@@ -29,7 +29,7 @@ func windowOf(from, shown, count int, at func(from int) string) window {
 
 // windowIn returns the rows of a table in the window that the address of a page names.
 func windowIn[T any](r *http.Request, all []T) ([]T, window) {
-	begin, end := rows.Bounds(rows.Parse(r.URL.Query()).From, len(all))
+	begin, end := rows.Bounds(rows.From(r.URL.Query()), len(all))
 	return all[begin:end], windowOf(begin, end-begin, len(all), func(from int) string {
 		values := r.URL.Query()
 		if values.Del(rows.FromKey); from > 0 {

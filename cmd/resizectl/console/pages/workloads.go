@@ -9,13 +9,11 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console/rows"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/workloads"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
-
-// mostOnPage is how many objects the server returns at most in an answer.
-const mostOnPage = 5000
 
 var workloadsPage = page{
 	pattern: "/workloads", nav: "Workloads", template: "workloads",
@@ -30,7 +28,7 @@ var workloadsPage = page{
 }
 
 func allWorkloads(ctx context.Context, c *client.Client) (*rows.Table, error) {
-	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: mostOnPage})
+	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: objects.MostOnPage})
 	if err != nil {
 		return nil, err
 	}

@@ -40,14 +40,19 @@ func Parse(values url.Values) Query {
 	if _, ok := amounts[order]; !ok && order != byName {
 		order, reversed = byName, false
 	}
-	from, err := strconv.Atoi(values.Get(FromKey))
-	if err != nil || from < 0 {
-		from = 0
-	}
 	return Query{
 		Namespace: values.Get(namespaceKey), Decision: values.Get(decisionKey), Reason: values.Get(reasonKey),
-		Text: values.Get(textKey), Order: order, Descending: reversed, From: from,
+		Text: values.Get(textKey), Order: order, Descending: reversed, From: From(values),
 	}
+}
+
+// From returns how many rows come before the window that the parameters of an address name, of any table.
+func From(values url.Values) int {
+	from, err := strconv.Atoi(values.Get(FromKey))
+	if err != nil {
+		return 0
+	}
+	return max(0, from)
 }
 
 // Values returns the parameters of the query in an address, without those that say nothing.

@@ -30,33 +30,31 @@ var amounts = map[string]func(Workload) float64{
 	"throttled":        func(w Workload) float64 { return float64(w.GetThrottled()) },
 }
 
-// row is a workload, with what it is found and sorted by.
+// row is a workload, with what it is found by.
 type row struct {
 	Workload
 	text string
-	by   map[string]float64
 }
 
 // Table has a row per workload. It does not change.
 type Table struct {
 	// rows are in the order by name.
-	rows                []row
+	rows []row
+	// by has the amounts of the rows by order.
+	by                  map[string][]float64
 	namespaces, reasons []string
 }
 
 // New returns a table of workloads.
 func New(all []Workload) *Table {
-	t := &Table{}
+	t := &Table{by: map[string][]float64{}}
 	namespaces, reasons := map[string]bool{}, map[string]bool{}
 	for _, w := range all {
 		s := w.GetSavings()
-		r := row{Workload: w, by: map[string]float64{}}
+		r := row{Workload: w}
 		r.text = strings.ToLower(s.GetNamespace())
 		if of := s.GetWorkload(); of != nil {
 			r.text += "/" + strings.ToLower(of.GetKind()+"/"+of.GetName())
-		}
-		for order, of := range amounts {
-			r.by[order] = of(w)
 		}
 		t.rows = append(t.rows, r)
 		namespaces[s.GetNamespace()] = true
@@ -67,6 +65,13 @@ func New(all []Workload) *Table {
 		}
 	}
 	slices.SortStableFunc(t.rows, func(a, b row) int { return cmp.Compare(a.text, b.text) })
+	for order, of := range amounts {
+		by := make([]float64, len(t.rows))
+		for i, r := range t.rows {
+			by[i] = of(r.Workload)
+		}
+		t.by[order] = by
+	}
 	t.namespaces, t.reasons = slices.Sorted(maps.Keys(namespaces)), slices.Sorted(maps.Keys(reasons))
 	return t
 }
@@ -118,20 +123,25 @@ type match struct {
 
 // Window returns the window of a query. If there are fewer rows than the query leaves out, it is the last window.
 func (t *Table) Window(q Query) Window {
+	q.Text = strings.ToLower(strings.TrimSpace(q.Text))
+	by, sorted := t.by[q.Order]
 	var matching []match
 	for i, r := range t.rows {
-		if q.matches(r) {
-			matching = append(matching, match{r.by[q.Order], i})
+		if !q.matches(r) {
+			continue
 		}
+		one := match{row: i}
+		if sorted {
+			one.amount = by[i]
+		}
+		matching = append(matching, one)
 	}
-	if _, ok := amounts[q.Order]; ok {
-		slices.SortFunc(matching, func(a, b match) int {
-			if q.Descending {
-				return cmp.Or(cmp.Compare(b.amount, a.amount), a.row-b.row)
-			}
-			return cmp.Or(cmp.Compare(a.amount, b.amount), a.row-b.row)
-		})
-	} else if q.Descending {
+	switch {
+	case sorted && q.Descending:
+		slices.SortFunc(matching, func(a, b match) int { return cmp.Or(cmp.Compare(b.amount, a.amount), a.row-b.row) })
+	case sorted:
+		slices.SortFunc(matching, func(a, b match) int { return cmp.Or(cmp.Compare(a.amount, b.amount), a.row-b.row) })
+	case q.Descending:
 		slices.Reverse(matching)
 	}
 	begin, end := Bounds(q.From, len(matching))
@@ -151,9 +161,9 @@ func Bounds(from, all int) (begin, end int) {
 	return begin, min(begin+Most, all)
 }
 
-// matches reports whether a query selects a row. A decision and a reason must be those of the same pod.
+// matches reports whether a query, whose text is in lower case, selects a row. A decision and a reason must be those of the same pod.
 func (q Query) matches(r row) bool {
-	if q.Namespace != "" && r.GetSavings().GetNamespace() != q.Namespace || !strings.Contains(r.text, strings.ToLower(strings.TrimSpace(q.Text))) {
+	if q.Namespace != "" && r.GetSavings().GetNamespace() != q.Namespace || !strings.Contains(r.text, q.Text) {
 		return false
 	}
 	if q.Decision == "" && q.Reason == "" {

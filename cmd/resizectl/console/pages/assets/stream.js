@@ -14,7 +14,7 @@ const silence = 30_000;
 /** again is how long a page waits before it opens its stream again if the browser has given up, in milliseconds. */
 const again = 5_000;
 
-/** patience is how long another view may take before the page says that it is read, in milliseconds. The style sheet has it, too. */
+/** patience is how long another view may take before the page says that it is read, and is grey, in milliseconds. */
 const patience = 300;
 
 /** soon is how long a click is kept, in milliseconds. After that, somebody does something else. */
@@ -61,10 +61,10 @@ function say(text) {
   if (alive.textContent !== text) alive.textContent = text;
 }
 
-/** mark makes what may not be true now grey. */
+/** mark makes what may not be true now grey, unless another view is about to replace it: drawing the whole page twice more takes longer. */
 function mark() {
   document.body.classList.toggle("lost", since !== undefined);
-  document.body.classList.toggle("old", !current && main.dataset.fixed === undefined);
+  document.body.classList.toggle("old", !current && !turning?.quiet && main.dataset.fixed === undefined);
 }
 
 /** show makes a tree the part that is shown. */
@@ -82,9 +82,9 @@ function freshness() {
   if (main.dataset.fixed !== undefined) return "This page does not change by itself.";
   if (turning) return "Reading.";
   if (!current) return "Reading again.";
-  if (!main.querySelector("#view.stale")) return "Live.";
+  if (!main.querySelector("#view.stale, #view.unread")) return "Live.";
   const stale = main.querySelector("#view.stale > [data-key=problem] time");
-  return stale ? `Stale since ${stale.textContent}. The top of this page says why.` : "Not known yet. The top of this page says why.";
+  return stale ? `Stale since ${stale.textContent}. The top of this page says why.` : "Not known yet. This page says why.";
 }
 
 function heard() {

@@ -49,7 +49,7 @@ func TestApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, config("observe"))
-	s.seen = steppedworld.Observe(t, s.client, namespace)
+	s.seen = steppedworld.Observe(t, s.client, "app")
 	for i := range s.workloads {
 		s.apply(t, s.workloads[i].manifest(*replicasFlag, "n2d"))
 	}

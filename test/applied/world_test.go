@@ -51,7 +51,7 @@ func newWorld(t *testing.T, name string, workloads []weekly, each int) *world {
 		t.Fatal(err)
 	}
 	w.apply(t, weeklyConfig("observe"))
-	w.seen = steppedworld.Observe(t, kubernetes.NewForConfigOrDie(w.Config()), namespace)
+	w.seen = steppedworld.Observe(t, kubernetes.NewForConfigOrDie(w.Config()), "app")
 	for i := range workloads {
 		w.apply(t, workloads[i].manifest(each))
 	}

@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	namespace     = "shop"
+	// teams is how many namespaces the workloads are in.
+	teams         = 8
 	nodeTypeLabel = "cloud.google.com/machine-family"
 	// length is the time between two reports.
 	length = 5 * time.Minute
@@ -50,8 +51,10 @@ func newWorld(t *testing.T, of *truth.Truth) *world {
 	if err := localcluster.Apply(t.Context(), w.Config(), deploy.Base()...); err != nil {
 		t.Fatal(err)
 	}
-	w.apply(t, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", namespace))
-	w.seen = steppedworld.Observe(t, w.client, namespace)
+	for i := range teams {
+		w.apply(t, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: team-%d}\n", i))
+	}
+	w.seen = steppedworld.Observe(t, w.client, "app")
 	for i := range of.Workloads {
 		w.apply(t, w.manifest(&of.Workloads[i], 0))
 	}
@@ -93,7 +96,7 @@ func (w *world) manifest(of *truth.Workload, version int) string {
 	}
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
-metadata: {name: %[1]s, namespace: %[2]s}
+metadata: {name: %[1]s, namespace: team-%[2]d}
 spec:
   replicas: %[3]d
   selector: {matchLabels: {app: %[1]s}}
@@ -106,7 +109,7 @@ spec:
       - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: %[1]s}}, matchLabelKeys: [pod-template-hash]}
       containers:
       - {name: app, image: none, resources: {requests: {cpu: %.0[6]fm, memory: 256Mi}%[7]s}}
-`, of.Name, namespace, w.truth.Each*len(w.truth.Types), version, nodeTypeLabel, 1200*of.Cores, limits)
+`, of.Name, of.Number%teams, w.truth.Each*len(w.truth.Types), version, nodeTypeLabel, 1200*of.Cores, limits)
 }
 
 // configure puts the ratios that somebody wrote by hand into effect, in the order of the types, and a mode of production.
@@ -190,7 +193,7 @@ func (w *world) removeNode(t *testing.T, name string) {
 		if c.Pod.Spec.NodeName != name {
 			continue
 		}
-		if err := w.client.CoreV1().Pods(namespace).Delete(t.Context(), c.Pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+		if err := w.client.CoreV1().Pods(c.Pod.Namespace).Delete(t.Context(), c.Pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
 			t.Fatal(err)
 		}
 	}

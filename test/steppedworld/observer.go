@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -19,7 +20,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-// Observer follows the pods of a namespace.
+// Observer follows pods.
 type Observer struct {
 	mu   sync.Mutex
 	pods map[types.UID]*Course
@@ -44,12 +45,12 @@ type SizeAt struct {
 	CPU float64
 }
 
-// Observe starts to follow all pods in a namespace.
-func Observe(t *testing.T, client kubernetes.Interface, namespace string) *Observer {
+// Observe starts to follow the pods with a label.
+func Observe(t *testing.T, client kubernetes.Interface, label string) *Observer {
 	t.Helper()
 	t.Helper()
 	o := &Observer{pods: map[types.UID]*Course{}}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = label }))
 	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { o.see(obj.(*corev1.Pod)) },
 		UpdateFunc: func(_, obj any) { o.see(obj.(*corev1.Pod)) },
@@ -196,7 +197,7 @@ func (c *Course) Limits(container string) corev1.ResourceList {
 // Settled waits until nodes have completed what the servers asked for, for which they need a moment of real time. It reports whether
 // they did.
 func (o *Observer) Settled() bool {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(localcluster.Patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if o.calm(60 * time.Millisecond) {
 			return true
 		}

@@ -72,8 +72,9 @@ type Truth struct {
 
 // Workload is a workload whose pods run on nodes of all types.
 type Workload struct {
-	Name string
-	Kind Kind
+	Number int
+	Name   string
+	Kind   Kind
 	// Cores is what a pod uses on average on a node of the baseline.
 	Cores float64
 	// deviations are how it deviates from the speed of each type.
@@ -98,7 +99,7 @@ func New(s Settings) *Truth {
 	}
 	for i := range s.Count {
 		w := Workload{
-			Name: fmt.Sprintf("w%d", i), Kind: kindOf(i), Cores: 0.3 * math.Exp(random.Float64()*math.Log(6)), deviations: map[string]float64{},
+			Number: i, Name: fmt.Sprintf("w%d", i), Kind: kindOf(i), Cores: 0.3 * math.Exp(random.Float64()*math.Log(6)), deviations: map[string]float64{},
 			swing: 0.3 + 0.4*random.Float64(), phase: random.Float64(),
 		}
 		for _, of := range s.Types {

@@ -89,15 +89,13 @@ func TestProduction(t *testing.T) {
 	}
 }
 
-// killAt returns in which step of an hour the leader is killed; −1 if it is not. A leader that ends loses what its day has shown of how
-// differences change with load, so the first kill of a day leaves more than half of it.
+// killAt returns in which step of an hour the leader is killed, at different times of each day; −1 if it is not.
 func killAt(hour int) int {
-	const first = 2
-	day, of := hour/24, hour%24
-	for i := range *killsFlag {
-		if of == first+(3+5*day)%9+i*(24-first-9)/max(*killsFlag-1, 1) {
-			return 5 + hour%7
-		}
+	if *killsFlag <= 0 {
+		return -1
+	}
+	if every := max(24 / *killsFlag, 1); hour%every == (5+7*(hour/24))%every {
+		return 5 + hour%7
 	}
 	return -1
 }

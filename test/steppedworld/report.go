@@ -15,7 +15,7 @@ const patientFor = 10 * time.Minute
 // Pend adds a usage to what Report reports.
 func (s *Servers) Pend(usage *workloadresizerv1.ContainerUsage) { s.pending = append(s.pending, usage) }
 
-// Report sends what is pending, in a stream for each sender. What no server takes is sent again, as node agents do.
+// Report sends what is pending, in a stream for each sender. Usages that no server takes are sent again, as node agents do.
 func (s *Servers) Report(t *testing.T, sender func(podUID string) string) {
 	t.Helper()
 	old := slices.IndexFunc(s.pending, func(u *workloadresizerv1.ContainerUsage) bool { return s.At.Sub(u.GetEndTime().AsTime()) <= patientFor })

@@ -45,7 +45,7 @@ type replica struct {
 	clock  *steppedclock.Clock
 }
 
-// Start starts two servers at a time. They collect only usage that is reported. The name is that of their world in messages.
+// Start starts two servers at a time. They collect only usage that is reported. Messages call their world by the name.
 func Start(t *testing.T, name, kubeconfig string, at time.Time, args ...string) *Servers {
 	t.Helper()
 	s := &Servers{name: name, kubeconfig: kubeconfig, args: args, Began: at, At: at}

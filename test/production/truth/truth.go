@@ -20,7 +20,7 @@ type Settings struct {
 	Nodes int
 	// Spread is how the speed of a type differs between workloads, and NodeSpread how the nodes of a type differ.
 	Spread, NodeSpread float64
-	// Replicas is how pods differ for hours, and Noise how they do for minutes.
+	// Replicas is how pods differ for hours, and Noise how they differ for minutes.
 	Replicas, Noise float64
 }
 
@@ -38,7 +38,7 @@ type Type struct {
 // Kind is a way in which workloads behave.
 type Kind string
 
-// The kinds of workloads. All but the plain ones mislead.
+// The kinds of workloads. All except the plain ones mislead.
 const (
 	Plain Kind = "plain"
 	// Throttled has a limit that is too low for its peaks on slow nodes.

@@ -70,6 +70,7 @@ func TestProduction(t *testing.T) {
 				f.killed = true
 			}
 			w.Move(t, to)
+			w.AwaitCollector(t, to.Add(length)) // On a busy machine, a leader may lose its lease.
 			w.measure(t)
 			w.settle()
 			if t.Failed() {

@@ -479,10 +479,10 @@ soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the
 
 # For how many hours "make soak-production" runs, how many workloads, how many pods of each of them and how many nodes of each
 # type, and how often a day the leader is killed.
-SOAK_PRODUCTION ?= -hours 144 -workloads 40 -each 3 -nodes 16 -kills 1
+SOAK_PRODUCTION ?= -hours 240 -workloads 40 -each 3 -nodes 20 -kills 1
 
 .PHONY: soak-production
-soak-production: bin/testcluster bin/workload-resizer-stepped ## Let production show how fast node types are in 6 simulated days, while leaders are killed, nodes go and come, and pods are resized. Takes 10 minutes (SOAK_PRODUCTION='-hours 12 -workloads 10').
+soak-production: bin/testcluster bin/workload-resizer-stepped ## Let production show how fast node types are in 10 simulated days, while leaders are killed, nodes go and come, and pods are resized. Takes 15 minutes (SOAK_PRODUCTION='-hours 12 -workloads 10').
 	$(GO_TEST) -count=1 -timeout=3h -v -run '^TestProduction$$' ./test/production -args $(SOAK_PRODUCTION)
 
 # For soak-weeks and soak-production: the server, in the program of its tests, which can replace its clock.

@@ -65,27 +65,25 @@ func (f *figures) fault(format string, args ...any) {
 // distance returns how far a ratio is from the truth, as a share.
 func distance(ratio, want float64) float64 { return math.Abs(ratio/want - 1) }
 
-// judge checks what production showed. Known means that the run was long enough for ratios.
-func (f *figures) judge(t *testing.T, known bool) {
+// judge checks what production showed.
+func (f *figures) judge(t *testing.T) {
 	t.Helper()
-	last := f.hours[len(f.hours)-1]
+	hours := len(f.hours)
+	last := f.hours[hours-1]
 	for _, of := range f.truth.Types[1:] {
 		now, want := last[of.Name], f.truth.Ratio(of.Name)
-		switch {
-		case !known:
-			if now.ProductionSuggestion == nil || now.GetRatio() == 0 && len(now.GetHolds()) == 0 {
-				t.Errorf("%s: production says neither a ratio nor why it has none: %v", of.Name, now)
-			}
-			continue
-		case !(distance(now.GetRatio(), want) <= near):
+		switch held := now.GetHolds(); {
+		case now.ProductionSuggestion == nil || now.GetRatio() == 0 && len(held) == 0:
+			t.Errorf("%s: production says neither a ratio nor why it has none: %v", of.Name, now)
+		case hours >= knows && distance(now.GetRatio(), want) > near:
 			t.Errorf("%s: production shows %v, the truth is %.4f", of.Name, now.GetRatio(), want)
-		case len(now.GetHolds()) > 0:
-			t.Errorf("%s: the ratio is held back: %v", of.Name, now.GetHolds())
-		case !(distance(now.inEffect, want) <= near):
+		case hours >= certain && len(held) > 0:
+			t.Errorf("%s: the ratio is held back: %v", of.Name, held)
+		case hours >= certain && distance(now.inEffect, want) > near:
 			t.Errorf("%s: %v is in effect, the truth is %.4f", of.Name, now.inEffect, want)
 		}
 	}
-	if known && f.survived == 0 {
+	if hours >= certain && f.survived == 0 {
 		t.Error("no leader was killed while ratios were known")
 	}
 	for _, fault := range f.faults {

@@ -251,7 +251,7 @@ test-all: ## Check everything that a release must pass. Takes two hours.
 	$(MAKE) ALL=1 test-skew SKEW=1.35
 
 # Packages with tests that have a target of their own.
-OWN_TARGET := applied|chaos|e2e|evict|guard|hostile|neighbors
+OWN_TARGET := applied|chaos|e2e|evict|guard|hostile|neighbors|production
 # The race detector finds races between goroutines. These lines start goroutines, or servers that call
 # the code of a package or of its tests in goroutines.
 CONCURRENT := \<go (func|[[:alpha:]][[:alnum:]_.]*)\(|\.Go\(|\.Parallel\(|AfterFunc\(|httptest\.New|cmdtest\.|localcluster\.|servertest\.
@@ -477,7 +477,15 @@ SOAK_WEEKS ?= -days 15 -simulated 18 -each 2 -away 10
 soak-weeks: bin/testcluster bin/workload-resizer-stepped ## Size 100 pods by the usage of 15 simulated days, while leaders are killed and reports are missing, and compare them with a twin (SOAK_WEEKS='-days 3').
 	$(GO_TEST) -count=1 -timeout=3h -v -run '^TestWeeks$$' ./test/applied -args $(SOAK_WEEKS)
 
-# For soak-weeks: the server, in the program of its tests, which can replace its clock.
+# For how many hours "make soak-production" runs, how many workloads, how many pods of each of them and how many nodes of each
+# type, and how often a day the leader is killed.
+SOAK_PRODUCTION ?= -hours 240 -workloads 40 -each 3 -nodes 20 -kills 1
+
+.PHONY: soak-production
+soak-production: bin/testcluster bin/workload-resizer-stepped ## Let production show how fast node types are in 10 simulated days, while leaders are killed, nodes go and come, and pods are resized. Takes 15 minutes (SOAK_PRODUCTION='-hours 12 -workloads 10').
+	$(GO_TEST) -count=1 -timeout=3h -v -run '^TestProduction$$' ./test/production -args $(SOAK_PRODUCTION)
+
+# For soak-weeks and soak-production: the server, in the program of its tests, which can replace its clock.
 .PHONY: bin/workload-resizer-stepped
 bin/workload-resizer-stepped:
 	@CGO_ENABLED=0 go test -vet=off -c -trimpath -o $@ ./cmd/workload-resizer

@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/deploy"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
+	"github.com/workload-resizer/workload-resizer/test/steppedworld"
 )
 
 var (
@@ -34,7 +35,7 @@ type suite struct {
 	server    *localcluster.Server
 	api       *client.Client
 	workloads []workload
-	seen      *observer
+	seen      *steppedworld.Observer
 }
 
 func TestApplied(t *testing.T) {
@@ -48,24 +49,24 @@ func TestApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, config("observe"))
-	s.seen = observe(t, s.client)
+	s.seen = steppedworld.Observe(t, s.client, "app")
 	for i := range s.workloads {
 		s.apply(t, s.workloads[i].manifest(*replicasFlag, "n2d"))
 	}
-	s.seen.await(t, "all pods to run", func(c *course) error { return c.runs() }, len(s.workloads)**replicasFlag)
+	s.seen.Await(t, "all pods to run", func(c *steppedworld.Course) error { return c.Runs() }, len(s.workloads)**replicasFlag)
 	s.serve(t)
 	s.measured(t)
-	before := s.seen.all()
+	before := s.seen.All()
 	for _, c := range before {
-		if c.sized() {
-			t.Errorf("pod %s was resized while usage was only observed: %s", c.pod.Name, resourcesOf(&c.pod.Spec.Containers[0]))
+		if c.Sized() {
+			t.Errorf("pod %s was resized while usage was only observed: %s", c.Pod.Name, steppedworld.ResourcesOf(&c.Pod.Spec.Containers[0]))
 		}
 	}
 
 	began := time.Now()
 	s.apply(t, config("apply"))
 	s.settled(t)
-	t.Logf("%d pods settled %v after the mode changed: %s", len(before), time.Since(began).Round(time.Second), s.seen.tally())
+	t.Logf("%d pods settled %v after the mode changed: %s", len(before), time.Since(began).Round(time.Second), s.seen.Tally())
 
 	began = time.Now()
 	for i := range s.workloads {
@@ -73,14 +74,14 @@ func TestApplied(t *testing.T) {
 			s.apply(t, w.manifest(*replicasFlag, map[bool]string{true: "n4", false: "n2d"}[w.moves]))
 		}
 	}
-	s.seen.await(t, "the new pods to run", func(c *course) error {
-		if want := s.of(c.pod).nodeType(); c.pod.Annotations["node-type"] != want {
+	s.seen.Await(t, "the new pods to run", func(c *steppedworld.Course) error {
+		if want := s.of(c.Pod).nodeType(); c.Pod.Annotations["node-type"] != want {
 			return fmt.Errorf("it must run on %s", want)
 		}
-		return c.runs()
+		return c.Runs()
 	}, len(s.workloads)**replicasFlag)
 	s.settled(t)
-	t.Logf("%d pods settled %v after a rollout of all workloads: %s", len(s.seen.all()), time.Since(began).Round(time.Second), s.seen.tally())
+	t.Logf("%d pods settled %v after a rollout of all workloads: %s", len(s.seen.All()), time.Since(began).Round(time.Second), s.seen.Tally())
 	s.first(t)
 	if *holdFlag > 0 {
 		select { // The observer sees what happens meanwhile.
@@ -88,21 +89,21 @@ func TestApplied(t *testing.T) {
 		case <-time.After(*holdFlag):
 		}
 		s.settled(t)
-		t.Logf("%d pods had what they need after %v more: %s", len(s.seen.all()), *holdFlag, s.seen.tally())
+		t.Logf("%d pods had what they need after %v more: %s", len(s.seen.All()), *holdFlag, s.seen.Tally())
 	}
 
 	began = time.Now()
 	s.apply(t, config("observe"))
-	s.seen.await(t, "the originals", func(c *course) error { return s.of(c.pod).original(c.pod) }, len(s.workloads)**replicasFlag)
+	s.seen.Await(t, "the originals", func(c *steppedworld.Course) error { return s.of(c.Pod).original(c.Pod) }, len(s.workloads)**replicasFlag)
 	t.Logf("all pods had their originals, scaled for their nodes, %v after the mode was observe again", time.Since(began).Round(time.Second))
-	for _, c := range s.seen.all() {
-		for _, status := range slices.Concat(c.pod.Status.ContainerStatuses, c.pod.Status.InitContainerStatuses) {
+	for _, c := range s.seen.All() {
+		for _, status := range slices.Concat(c.Pod.Status.ContainerStatuses, c.Pod.Status.InitContainerStatuses) {
 			if status.RestartCount != 0 {
-				t.Errorf("container %s of pod %s has restarted: %+v", status.Name, c.pod.Name, status.LastTerminationState)
+				t.Errorf("container %s of pod %s has restarted: %+v", status.Name, c.Pod.Name, status.LastTerminationState)
 			}
 		}
-		if c.class != c.pod.Status.QOSClass {
-			t.Errorf("pod %s was %s, and is %s", c.pod.Name, c.class, c.pod.Status.QOSClass)
+		if c.Class != c.Pod.Status.QOSClass {
+			t.Errorf("pod %s was %s, and is %s", c.Pod.Name, c.Class, c.Pod.Status.QOSClass)
 		}
 	}
 }
@@ -250,9 +251,9 @@ func (s *suite) first(t *testing.T) {
 		}
 		want := amount(found[w.name].GetBaseline().GetTarget().GetCpu()) / 1.25
 		soonest := time.Duration(math.MaxInt64)
-		for _, c := range s.seen.all() {
-			if s.of(c.pod) == w {
-				soonest = min(soonest, c.rightAfter(want))
+		for _, c := range s.seen.All() {
+			if s.of(c.Pod) == w {
+				soonest = min(soonest, c.RightAfter(want))
 			}
 		}
 		if soonest == math.MaxInt64 {
@@ -296,7 +297,7 @@ func (w *workload) original(p *corev1.Pod) error {
 			scale(wrote.Requests)
 			scale(wrote.Limits)
 		}
-		if got, want := resourcesOf(c), resourcesOf(&corev1.Container{Resources: wrote}); got != want {
+		if got, want := steppedworld.ResourcesOf(c), steppedworld.ResourcesOf(&corev1.Container{Resources: wrote}); got != want {
 			return fmt.Errorf("container %s has %s, not %s", c.Name, got, want)
 		}
 	}
@@ -308,15 +309,6 @@ func scale(list corev1.ResourceList) {
 	if cpu, ok := list[corev1.ResourceCPU]; ok {
 		list[corev1.ResourceCPU] = *resource.NewMilliQuantity(int64(math.Round(float64(cpu.MilliValue())/1.25)), resource.DecimalSI)
 	}
-}
-
-// resourcesOf returns requests and limits as text.
-func resourcesOf(c *corev1.Container) string {
-	var parts []string
-	for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
-		parts = append(parts, list.Cpu().String()+" "+list.Memory().String())
-	}
-	return strings.Join(parts, " / ")
 }
 
 func amount(text string) float64 {
@@ -332,6 +324,3 @@ func amount(text string) float64 {
 func follows(target, usage, first float64) bool {
 	return 1.15*usage*0.98 < target && target < 1.15*(usage*1.05+first)*1.02
 }
-
-// near reports whether two amounts differ by at most a share.
-func near(a, b, share float64) bool { return math.Abs(a-b) <= share*b }

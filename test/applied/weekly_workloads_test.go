@@ -5,8 +5,6 @@ import (
 	"hash/fnv"
 	"math"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // nodeTypes are the types of nodes, and how fast they are.
@@ -137,19 +135,4 @@ func (w *weekly) uses(s seat, container string, since time.Duration) used {
 	}
 	cpu, memory := w.habit.uses(moment{s, since.Hours() / 24})
 	return used{w.size * w.cores * cpu / nodeTypes[s.nodeType], int64(w.size * w.memory * memory * (1 << 20))}
-}
-
-// limitsOf returns the limits that a container has now, as its node reports them.
-func limitsOf(p *corev1.Pod, container string) corev1.ResourceList {
-	for i := range p.Status.ContainerStatuses {
-		if s := &p.Status.ContainerStatuses[i]; s.Name == container && s.Resources != nil {
-			return s.Resources.Limits
-		}
-	}
-	for i := range p.Spec.Containers {
-		if c := &p.Spec.Containers[i]; c.Name == container {
-			return c.Resources.Limits
-		}
-	}
-	return nil
 }

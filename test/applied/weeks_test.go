@@ -63,9 +63,9 @@ func TestWeeks(t *testing.T) {
 			both(func(w *world) {
 				disturbed := w == worlds[0] && !*undisturbedFlag
 				if disturbed && step == killAt(day) {
-					w.killLeader(t, to)
+					w.KillLeader(t, to)
 				}
-				w.move(t, to)
+				w.Move(t, to)
 				w.measure(length, disturbed && day+1 == *awayFlag)
 				w.report(t)
 				w.settle(t)
@@ -98,8 +98,8 @@ func TestWeeks(t *testing.T) {
 		w.apply(t, weeklyConfig("observe"))
 		w.restored(t, authored[w])
 		w.whole(t)
-		t.Logf("%s: %+v, %s", w.name, w.tally, w.seen.tally())
-		for _, fault := range w.tally.faults {
+		t.Logf("%s: %+v, %d and %d times more memory than the limit, after as much in the seven days before and without, %s", w.name, w.Tally, w.known, w.unknown, w.seen.Tally())
+		for _, fault := range w.Tally.Faults {
 			t.Error(fault)
 		}
 	}
@@ -112,13 +112,13 @@ func killAt(day int) int { return (37 + 101*day) % int(24*time.Hour/length) }
 func (w *world) scaled(t *testing.T) map[seat]string {
 	t.Helper()
 	w.patiently(t, "the sizes for the nodes", func() error {
-		for _, c := range w.seen.all() {
-			s := w.seats[c.pod.UID]
+		for _, c := range w.seen.All() {
+			s := w.seats[c.Pod.UID]
 			var wrote corev1.ResourceRequirements
 			if err := yaml.Unmarshal([]byte(w.named(s.workload).resources), &wrote); err != nil {
 				return err
 			}
-			want, got := wrote.Requests.Cpu().AsApproximateFloat64()/nodeTypes[s.nodeType], c.pod.Spec.Containers[0].Resources.Requests.Cpu().AsApproximateFloat64()
+			want, got := wrote.Requests.Cpu().AsApproximateFloat64()/nodeTypes[s.nodeType], c.Pod.Spec.Containers[0].Resources.Requests.Cpu().AsApproximateFloat64()
 			if math.Abs(want-got) > 0.0011 {
 				return fmt.Errorf("pod %v has %v, not %v", s, got, want)
 			}
@@ -148,7 +148,7 @@ func (w *world) patiently(t *testing.T, what string, try func() error) {
 	localcluster.Eventually(t, w.name+": "+what, func() error {
 		err := try()
 		if err != nil {
-			w.move(t, w.at.Add(15*time.Second))
+			w.Move(t, w.At.Add(15*time.Second))
 		}
 		return err
 	})
@@ -157,17 +157,17 @@ func (w *world) patiently(t *testing.T, what string, try func() error) {
 // whole checks that no container has restarted, and no pod has another QoS class.
 func (w *world) whole(t *testing.T) {
 	t.Helper()
-	for _, c := range w.seen.all() {
-		for i := range c.pod.Status.ContainerStatuses {
-			if s := &c.pod.Status.ContainerStatuses[i]; s.RestartCount != 0 {
-				t.Errorf("%s: container %s of pod %s has restarted", w.name, s.Name, c.pod.Name)
+	for _, c := range w.seen.All() {
+		for i := range c.Pod.Status.ContainerStatuses {
+			if s := &c.Pod.Status.ContainerStatuses[i]; s.RestartCount != 0 {
+				t.Errorf("%s: container %s of pod %s has restarted", w.name, s.Name, c.Pod.Name)
 			}
 		}
-		if c.class != c.pod.Status.QOSClass {
-			t.Errorf("%s: pod %s was %s, and is %s", w.name, c.pod.Name, c.class, c.pod.Status.QOSClass)
+		if c.Class != c.Pod.Status.QOSClass {
+			t.Errorf("%s: pod %s was %s, and is %s", w.name, c.Pod.Name, c.Class, c.Pod.Status.QOSClass)
 		}
 	}
-	if n := len(w.seen.all()); n != w.pods() {
+	if n := len(w.seen.All()); n != w.pods() {
 		t.Errorf("%s: %d of %d pods are left", w.name, n, w.pods())
 	}
 }
@@ -175,9 +175,9 @@ func (w *world) whole(t *testing.T) {
 // judge checks that each size is within the bounds of its recommendation, or that the server says why it is not.
 func (w *world) judge(t *testing.T) {
 	t.Helper()
-	leader := w.awaitCollector(t, w.at)
+	leader := w.AwaitCollector(t, w.At)
 	n := 0
-	for plan, err := range leader.api.PreviewPlans(t.Context(), namespace).All() {
+	for plan, err := range leader.PreviewPlans(t.Context(), namespace).All() {
 		if err != nil {
 			t.Errorf("%s: %v", w.name, err)
 			return
@@ -193,13 +193,13 @@ func (w *world) judge(t *testing.T) {
 					factor = plan.GetMemoryFactor()
 				}
 				if lower, upper := amount(d.GetLower())*factor, amount(d.GetUpper())*factor; has < 0.99*lower || has > 1.01*upper && upper > 0 {
-					w.fault("pod %v: container %s has %v of %s, outside of %v to %v: %v", w.seats[uid(plan.GetUid())], c.GetName(), has, name, lower, upper, plan)
+					w.Fault("pod %v: container %s has %v of %s, outside of %v to %v: %v", w.seats[uid(plan.GetUid())], c.GetName(), has, name, lower, upper, plan)
 				}
 			}
 		}
 	}
 	if n != w.pods() {
-		w.fault("%d plans", n)
+		w.Fault("%d plans", n)
 	}
 }
 
@@ -223,12 +223,12 @@ func compare(a, b *world) *difference {
 	d := &difference{requests: map[string]bool{}}
 	sizes := func(w *world) map[string]float64 {
 		all := map[string]float64{}
-		for _, c := range w.seen.all() {
-			for i := range c.pod.Spec.Containers {
-				of := &c.pod.Spec.Containers[i]
+		for _, c := range w.seen.All() {
+			for i := range c.Pod.Spec.Containers {
+				of := &c.Pod.Spec.Containers[i]
 				for kind, list := range map[string]corev1.ResourceList{"request": of.Resources.Requests, "limit": of.Resources.Limits} {
 					for name, q := range list {
-						all[fmt.Sprintf("%v %s %s %s", w.seats[c.pod.UID], of.Name, name, kind)] = q.AsApproximateFloat64()
+						all[fmt.Sprintf("%v %s %s %s", w.seats[c.Pod.UID], of.Name, name, kind)] = q.AsApproximateFloat64()
 					}
 				}
 			}

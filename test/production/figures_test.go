@@ -1,0 +1,129 @@
+package production
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/workload-resizer/workload-resizer/test/production/truth"
+)
+
+// figures are what production showed, hour by hour.
+type figures struct {
+	truth *truth.Truth
+	// began is when the first hour began, in real time.
+	began time.Time
+	hours []map[string]shown
+	// applies means that ratios follow production, and killed that the leader was killed since the last hour.
+	applies, killed bool
+	// survived is how often ratios were known when the leader was killed, and still known in the hour after.
+	survived int
+	faults   []string
+}
+
+func newFigures(of *truth.Truth) *figures { return &figures{truth: of, began: time.Now()} }
+
+// note notes what production shows at the end of an hour.
+func (f *figures) note(now map[string]shown) {
+	for _, of := range f.truth.Types[1:] {
+		if n := len(f.hours); n > 0 {
+			f.follow(of.Name, f.hours[n-1][of.Name], now[of.Name])
+		}
+	}
+	f.hours, f.killed = append(f.hours, now), false
+}
+
+// follow checks what changed of a type in an hour.
+func (f *figures) follow(name string, before, now shown) {
+	if known := before.GetHours(); f.killed && before.GetRatio() > 0 {
+		// A kill loses the current hour, and the one before if that was not stored yet. The oldest hours lose weight.
+		if after := now.GetHours(); float64(after) < 0.95*float64(known) {
+			f.fault("%s: %d hours were known before the leader was killed, and %d after", name, known, after)
+		} else {
+			f.survived++
+		}
+	}
+	if !f.applies {
+		return
+	}
+	if moved := math.Abs(math.Log(now.inEffect / before.inEffect)); moved > math.Log1p(step) {
+		f.fault("%s: the ratio moved from %v to %v in an hour", name, before.inEffect, now.inEffect)
+	}
+	if want := f.truth.Ratio(name); distance(now.inEffect, want) > max(distance(before.inEffect, want), near) {
+		f.fault("%s: the ratio moved from %v to %v, away from %.4f", name, before.inEffect, now.inEffect, want)
+	}
+}
+
+func (f *figures) fault(format string, args ...any) {
+	f.faults = append(f.faults, fmt.Sprintf("hour %d: ", len(f.hours)+1)+fmt.Sprintf(format, args...))
+}
+
+// distance returns how far a ratio is from the truth, as a share.
+func distance(ratio, want float64) float64 { return math.Abs(ratio/want - 1) }
+
+// judge checks what production showed.
+func (f *figures) judge(t *testing.T) {
+	t.Helper()
+	hours := len(f.hours)
+	last := f.hours[hours-1]
+	for _, of := range f.truth.Types[1:] {
+		now, want := last[of.Name], f.truth.Ratio(of.Name)
+		switch held := now.GetHolds(); {
+		case now.ProductionSuggestion == nil || now.GetRatio() == 0 && len(held) == 0:
+			t.Errorf("%s: production says neither a ratio nor why it has none: %v", of.Name, now)
+		case hours >= knows && distance(now.GetRatio(), want) > near:
+			t.Errorf("%s: production shows %v, the truth is %.4f", of.Name, now.GetRatio(), want)
+		case hours >= certain && len(held) > 0:
+			t.Errorf("%s: the ratio is held back: %v", of.Name, held)
+		case hours >= certain && distance(now.inEffect, want) > near:
+			t.Errorf("%s: %v is in effect, the truth is %.4f", of.Name, now.inEffect, want)
+		}
+	}
+	if hours >= certain && f.survived == 0 {
+		t.Error("no leader was killed while ratios were known")
+	}
+	for _, fault := range f.faults {
+		t.Error(fault)
+	}
+	t.Logf("in effect, by the hour:%s", f.courses())
+}
+
+// courses returns the ratios in effect in the last hours.
+func (f *figures) courses() string {
+	var b strings.Builder
+	for _, of := range f.truth.Types[1:] {
+		fmt.Fprintf(&b, "\n  %s:", of.Name)
+		for _, now := range f.hours[max(len(f.hours)-26, 0):] {
+			fmt.Fprintf(&b, " %.3f", now[of.Name].inEffect)
+		}
+	}
+	return b.String()
+}
+
+// String returns a table of what production shows now.
+func (f *figures) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n  %-5s %8s %8s %7s %-18s %9s %5s %6s %9s  %s", "TYPE", "TRUTH", "RATIO", "OFF", "INTERVAL", "WORKLOADS", "NODES", "HOURS", "IN EFFECT", "HELD BACK")
+	last := f.hours[len(f.hours)-1]
+	for _, of := range f.truth.Types[1:] {
+		now, want := last[of.Name], f.truth.Ratio(of.Name)
+		ratio, off, interval := "-", "-", "-"
+		if now.GetRatio() > 0 {
+			ratio, off = fmt.Sprintf("%.4f", now.GetRatio()), fmt.Sprintf("%+.2f%%", 100*(now.GetRatio()/want-1))
+			interval = fmt.Sprintf("%.4f to %.4f", now.GetInterval().GetLow(), now.GetInterval().GetHigh())
+		}
+		var held []string
+		for _, h := range now.GetHolds() {
+			held = append(held, h.GetCode()+": "+h.GetMessage())
+		}
+		for _, reason := range slices.Sorted(maps.Keys(now.GetHeldWorkloads())) {
+			held = append(held, fmt.Sprintf("%s %d", reason, now.GetHeldWorkloads()[reason]))
+		}
+		fmt.Fprintf(&b, "\n  %-5s %8.4f %8s %7s %-18s %9d %5d %6d %9.4f  %s", of.Name, want, ratio, off, interval, now.GetWorkloads(), now.GetNodes(), now.GetHours(), now.inEffect, strings.Join(held, "; "))
+	}
+	return b.String()
+}

@@ -50,6 +50,9 @@ func Check(f *reader.Reader, path string, own, globals *keys.Partial[Settings]) 
 	if s := &values.Startup; own.Sets("startup.afterReady", "startup.atMost") && s.AfterReady >= s.AtMost {
 		f.Fault(path+"startup", "afterReady %s is not shorter than atMost %s, which ends every boost: set both", keys.DurationText(s.AfterReady), keys.DurationText(s.AtMost))
 	}
+	if w := &values.Work; own.Sets("work.prometheus", "work.query") && (w.Prometheus == "") != (w.Query == "") {
+		f.Fault(path+"work", "prometheus and query must both be set, here or for all pods")
+	}
 	if path != "" && own.Sets("startup") && !all.Sets("startup.cpu", "startup.cpuLimit") {
 		f.Fault(path+"startup", "cpu or cpuLimit must be set, here or for all pods: without them, nothing is boosted")
 	}

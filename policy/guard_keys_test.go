@@ -225,7 +225,7 @@ func reportsFaultsOfAGuard(t *testing.T) {
 		{"a start at the end of a day", "guard: {schedule: [{from: 24:00, to: 06:00}]}", "guard.schedule[0]: line 4: from must be before 24:00: use 00:00, and the next day"},
 		{"an empty window", "guard: {schedule: [{}]}", "guard.schedule[0]: line 4: sets no time: add days, from or to; a schedule without windows is always open"},
 		{"only a zone", "guard: {schedule: [{zone: Europe/Berlin}]}", "guard.schedule[0]: line 4: sets no time: add days, from or to; a schedule without windows is always open"},
-		{"a rule that sets nothing", "podLabels: {a: {b: {guard: {schedule: }}}}", "podLabels.a.b: line 4: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction"},
+		{"a rule that sets nothing", "podLabels: {a: {b: {guard: {schedule: }}}}", "podLabels.a.b: line 4: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := config.Parse([]byte(minimal+"\n"+tc.text), ratios.Provenance{})

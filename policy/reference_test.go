@@ -33,6 +33,6 @@ func TestReference(t *testing.T) {
 	docpage.Generated(t, "docs/reference/configuration.md", map[string]string{
 		"bounds": table[Bounds](), "demand": table[Demand](), "prices": table[Prices](), "guard": table[Guard](),
 		"objectives": table[Objective](), "schedule": table[window](), "pace": table[Pace](), "startup": table[Startup](), "eviction": table[Eviction](),
-		"overload": table[Overload](), "production": table[Production](),
+		"overload": table[Overload](), "production": table[Production](), "work": table[Work](),
 	})
 }

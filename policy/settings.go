@@ -18,12 +18,14 @@ type Settings struct {
 	Startup Startup
 	// Eviction is whether the pods may be moved to another node. It has no part in the sizes.
 	Eviction Eviction
+	// Work is what is known of the work that the pods do. It has no part in the sizes.
+	Work Work
 }
 
 // Keys implements keys.Section.
 func (s *Settings) Keys() []keys.Key {
 	return slices.Concat(keys.Below("bounds", s.Bounds.Keys()...), keys.Below("demand", s.Demand.Keys()...), keys.Below("guard", s.Guard.Keys()...),
-		keys.Below("startup", s.Startup.Keys()...), keys.Below("eviction", s.Eviction.Keys()...))
+		keys.Below("startup", s.Startup.Keys()...), keys.Below("eviction", s.Eviction.Keys()...), keys.Below("work", s.Work.Keys()...))
 }
 
 // Cluster is what users set for the cluster as a whole. Rules cannot set it.

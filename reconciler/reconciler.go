@@ -35,6 +35,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/startup"
 	"github.com/workload-resizer/workload-resizer/reconciler/steer"
 	"github.com/workload-resizer/workload-resizer/reconciler/vpastatus"
+	"github.com/workload-resizer/workload-resizer/reconciler/work"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 )
 
@@ -91,8 +92,8 @@ type Config struct {
 	// VPAs writes the status of VerticalPodAutoscalers that name workload-resizer, which say what their targets need; nil
 	// if they say nothing. It has an effect only if usage is collected.
 	VPAs dynamic.Interface
-	// Objectives asks Prometheus for the objectives of guards; nil to not ask.
-	Objectives objective.Query
+	// Prometheus asks for the objectives of guards, and for the work of pods; nil to not ask.
+	Prometheus objective.Query
 	// Journal records what is done to pods; nil to not record it.
 	Journal *recorder.Recorder
 	// DryRun plans and reports, and writes nothing; default false.
@@ -134,6 +135,8 @@ type Reconciler struct {
 	Demands *demand.Demands
 	// objectives asks for the objectives of guards; nil to not ask.
 	objectives *objective.Objectives
+	// work asks how much work pods did; nil to not ask.
+	work *work.Counts
 	// vpas writes the status of VerticalPodAutoscalers; nil to not write any.
 	vpas *vpastatus.Writer
 	// steer keeps new pods off overloaded nodes; nil to not do that.
@@ -175,8 +178,11 @@ func New(config Config) (*Reconciler, error) {
 		leads = config.Leader.Leading
 	}
 	if u := config.Usage; u != nil {
+		if config.Prometheus != nil && u.Comparisons != nil {
+			r.work = work.New(work.Config{Cluster: of, Query: config.Prometheus, Leads: leads, Clock: now})
+		}
 		r.Demands = demand.New(demand.Config{
-			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,
+			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Work: r.work.Of, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,
 		})
 		r.Demands.Register(config.Metrics)
 		r.Applied = r.Demands.Applied
@@ -198,8 +204,8 @@ func New(config Config) (*Reconciler, error) {
 		r.Mover = mover.New(moving)
 		r.Mover.Register(config.Metrics)
 	}
-	if config.Objectives != nil {
-		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Objectives, Leads: leads, Clock: now})
+	if config.Prometheus != nil {
+		r.objectives = objective.New(objective.Config{Cluster: of, Query: config.Prometheus, Leads: leads, Clock: now})
 		r.objectives.Register(config.Metrics)
 	}
 	of.Hear(r.signals, r.demand)
@@ -272,6 +278,9 @@ func (r *Reconciler) Run(ctx context.Context) error {
 	if r.objectives != nil {
 		running.Go(func() { r.objectives.Run(ctx) })
 	}
+	if r.work != nil {
+		running.Go(func() { r.work.Run(ctx) })
+	}
 	if r.steer != nil {
 		running.Go(func() { r.steer.Run(ctx) })
 	}
@@ -303,6 +312,9 @@ func (r *Reconciler) UnknownObjectives() error {
 	}
 	return r.objectives.Problem()
 }
+
+// UnknownWork returns an error that lists the queries of work that cannot be read, one per line; nil if all can be read.
+func (r *Reconciler) UnknownWork() error { return r.work.Problem() }
 
 // eviction describes when the pod of a plan is evicted so that it gets its size on another node, or why it is not; empty if
 // nothing requires that.

@@ -30,6 +30,9 @@ var ErrIncomplete = errors.New("some usage may be missing")
 type Sample struct {
 	Namespace, Name, Container string
 	history.Sample
+	// Cores is the mean usage as it was measured, of a sample of CPU: Usage is rounded up, by several percent of a small container's. It is 0
+	// if the source rounds, too. The store does not need it.
+	Cores float64
 	// Strain is how the container fared. The store does not need it.
 	Strain Strain
 }

@@ -229,7 +229,7 @@ func metricTable(t *testing.T) string {
 	holds := hold.New(client, "", "")
 	running, err := reconciler.New(reconciler.Config{
 		Client: client, Dynamic: dynamic.NewForConfigOrDie(&rest.Config{}), Writer: client, Asker: client, Ratios: store, Holds: holds, Events: loop.NoEvents(), Metrics: registry, Workers: 1,
-		Usage: &demand.Usage{}, VPAs: dynamic.NewForConfigOrDie(&rest.Config{}), Objectives: newObjectives(&usageOptions{}), Overload: &reconciler.Overload{}, Evictions: &reconciler.Evictions{Client: client},
+		Usage: &demand.Usage{}, VPAs: dynamic.NewForConfigOrDie(&rest.Config{}), Prometheus: newQuery(&usageOptions{}), Overload: &reconciler.Overload{}, Evictions: &reconciler.Evictions{Client: client},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func serve(ctx context.Context, o *options) error {
 		Metrics:          registry,
 		Workers:          o.workers,
 		ResizesPerSecond: policy.DefaultResizesPerSecond,
-		Objectives:       newObjectives(&o.usage),
+		Prometheus:       newQuery(&o.usage),
 		Journal:          recording,
 		DryRun:           o.dryRun,
 		Clock:            decisionClock,

@@ -94,6 +94,14 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 // has reports whether a source of usage is used.
 func (o *usageOptions) has(source string) bool { return slices.Contains(o.sources, source) }
 
+// every returns how often each container is measured. What node agents and Prometheus measure is about all of the time.
+func (o *usageOptions) every() time.Duration {
+	if o.has(usageMetrics) {
+		return o.interval
+	}
+	return 0
+}
+
 func (o *usageOptions) config() prometheus.Config {
 	return prometheus.Config{Address: o.address, Tenant: o.tenant, Selector: o.selector, Interval: o.step}
 }
@@ -104,7 +112,7 @@ func newUsage(o *options, clients *clients, namespaces func() []string) (*demand
 	if len(o.usage.sources) == 0 {
 		return nil, nil, nil
 	}
-	u := &demand.Usage{JobLabel: o.usage.jobLabel, Comparisons: compare.New()}
+	u := &demand.Usage{JobLabel: o.usage.jobLabel, Comparisons: compare.New(o.usage.every())}
 	if o.dryRun {
 		u.Comparisons.Read(nil) // Nothing is stored.
 	} else {

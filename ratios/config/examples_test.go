@@ -20,7 +20,7 @@ import (
 const begin = "baselineNodeType: n2d\nnodeTypes: {n2d: {cpuPerf: 1, memPerf: 1}, n4: {cpuPerf: 1.25, memPerf: 1}, c3: {cpuPerf: 1.3, memPerf: 1}}\n"
 
 // keysOfExamples are the keys by which an example is a configuration, and so is a list of overrides.
-var keysOfExamples = []string{"baselineNodeType", "bounds", "demand", "eviction", "guard", "overload", "pace", "podLabels", "prices", "production", "startup"}
+var keysOfExamples = []string{"baselineNodeType", "bounds", "demand", "eviction", "guard", "overload", "pace", "podLabels", "prices", "production", "startup", "work"}
 
 // TestExamples parses the configurations in the documentation: blocks of YAML, those in lists, too, and
 // ConfigMaps. Other YAML must be well-formed.

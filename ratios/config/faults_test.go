@@ -51,10 +51,10 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 			[]string{"overrides[0].match.computeClass: line 10: " + notLabelValue, `overrides[0].match.podAnnotation["a b"]: line 10: ` + notLabelKey,
 				`overrides[0].match.podLabel["a b"]: line 10: ` + notLabelKey, `overrides[0].match.podLabel["a b"]: line 10: ` + notLabelValue}},
 		{"a rule sets something", "overrides: [{name: a, match: {computeClass: a}}]\npodLabels: {a: {b: {nodeTypes: {}, bounds: {cpu: {}}}}}\ncomputeClasses: {c: }",
-			[]string{"computeClasses.c: line 12: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction",
-				"podLabels.a.b: line 11: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction"}},
-		{"a label has a rule", "podLabels: {a.b: {}, c: }", []string{`podLabels["a.b"]: line 10: has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction`,
-			"podLabels.c: line 10: has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction"}},
+			[]string{"computeClasses.c: line 12: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work",
+				"podLabels.a.b: line 11: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work"}},
+		{"a label has a rule", "podLabels: {a.b: {}, c: }", []string{`podLabels["a.b"]: line 10: has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work`,
+			"podLabels.c: line 10: has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work"}},
 		{"a rule is set once", "podLabels: {a: {b: {baselineNodeType: n4}, b: {baselineNodeType: c3}}}", []string{"podLabels.a.b: line 10: set twice"}},
 		{"the baseline is a node type of the rule or the globals", "podLabels: {a: {b: {baselineNodeType: e2, nodeTypes: {e3: {cpuPerf: 1, memPerf: 1}}}, c: {baselineNodeType: e3}}}",
 			[]string{`podLabels.a.b.baselineNodeType: line 10: "e2" is not one of the nodeTypes of the rule or the globals`, `podLabels.a.c.baselineNodeType: line 10: "e3" is not one of the nodeTypes of the rule or the globals`}},
@@ -71,7 +71,7 @@ func reportsEveryFaultOfARuleWithItsPathFirst(t *testing.T) {
 		{"max is at least the global min", "computeClasses: {a: {bounds: {cpu: {max: 49m}, memory: {max: 63Mi}}}}", []string{"computeClasses.a.bounds.cpu: line 10: global min 50m > max 49m", "computeClasses.a.bounds.memory: line 10: global min 64Mi > max 63Mi"}},
 		{"bounds are quantities", "computeClasses: {a: {bounds: {cpu: {min: 1 core}}}}", []string{`computeClasses.a.bounds.cpu.min: line 10: must be a quantity such as "50m" or "64Mi", not "1 core"`}},
 		{"all together", "overrides: [{name: a, match: {}}]\npodLabels: {a: {b: {baselineNodeType: e2}}}\nclasses: {}",
-			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must set namespace, computeClass, podLabel or podAnnotation", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction",
+			[]string{"classes: line 12: unknown key", "overrides[0].match: line 10: must set namespace, computeClass, podLabel or podAnnotation", "overrides[0]: line 10: sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work",
 				`podLabels.a.b.baselineNodeType: line 11: "e2" is not one of the nodeTypes of the rule or the globals`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func example(t *testing.T, name string) []byte {
 }
 
 // examples are the names of the examples of the reference.
-var examples = []string{"ratios", "rules", "demand", "guard", "startup", "eviction", "pace"}
+var examples = []string{"ratios", "rules", "demand", "guard", "startup", "eviction", "pace", "work"}
 
 // documented describes the keys of a configuration, in the order of the reference.
 var documented = []struct{ keys, values, standard, meaning string }{
@@ -39,6 +39,7 @@ var documented = []struct{ keys, values, standard, meaning string }{
 	{"guard", "[keys](#guard)", "", "when resizes are made, and how they are [observed and reverted](guard.md)"},
 	{"startup", "[keys](#startup)", "none", "how much more cpu containers get while their pod starts"},
 	{"eviction", "[keys](#eviction)", "none", "whether pods may be [evicted](../tasks/evict-pods.md) when their node has no room for what they need"},
+	{"work", "[keys](#production)", "none", "how much work pods do, so that production can compare cpu per unit of work"},
 	{"pace", "[keys](#pace)", "", "how quickly pods are resized that can wait. Rules cannot set it"},
 	{"overload", "[keys](#overload)", "", "when nodes get a taint because they are overloaded. Rules cannot set it"},
 	{"production", "[keys](#production)", "", "how the ratios are used that production shows. Rules cannot set it"},

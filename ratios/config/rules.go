@@ -34,7 +34,7 @@ func readRule(v reader.Value, more reader.Known) *rule {
 	}
 	maps.Copy(known, more)
 	if v.Fields(known) && r.isEmpty() {
-		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction")
+		v.Fault("sets nothing: add baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work")
 	}
 	return r
 }
@@ -118,7 +118,7 @@ func byValue(into *[]*rule, key, value keys.Syntax, match func(key, value string
 			key.Key(v, name)
 			before := len(*into)
 			if v.Each(named(into, value.Value, func(value string) policy.Criteria { return match(name, value) })) && len(*into) == before {
-				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup or eviction")
+				v.Fault("has no rule: add a value with baselineNodeType, nodeTypes, bounds, maxSpeedRatio, demand, guard, startup, eviction or work")
 			}
 		})
 	}

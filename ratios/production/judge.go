@@ -16,8 +16,8 @@ import (
 
 // Evidence is what is known of the replicas of workloads.
 type Evidence interface {
-	// Evidence returns a copy, which belongs to the caller, and its revision.
-	Evidence() (*evidence.Evidence, uint64)
+	// Evidence returns a copy, which belongs to the caller.
+	Evidence() *evidence.Evidence
 	// Missing returns why some of it may be missing; nil if nothing is missing.
 	Missing() error
 }
@@ -139,7 +139,7 @@ func (j *Judge) suggest(baseline string, at time.Time) error {
 	if len(cluster) == 0 {
 		return errNoNodes // Types that are not compared would seem to be gone.
 	}
-	known, _ := j.config.Evidence.Evidence()
+	known := j.config.Evidence.Evidence()
 	result := estimate.Estimate(known, baseline, j.settings)
 	j.made = content{Time: at.UTC(), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
 	return nil

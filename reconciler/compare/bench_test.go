@@ -36,19 +36,20 @@ func BenchmarkHour(b *testing.B) {
 	in := Cluster{
 		Pods:       pods,
 		WorkloadOf: func(p *pod.Pod) (evidence.Key, bool) { return workloads[p.UID], true },
+		WorkOf:     func(*pod.Pod, int64) Work { return Work{} },
 		PlaceOf: func(node string) (Place, bool) {
 			i := node[len(node)-1] - '0'
 			return Place{NodeType: fmt.Sprint("type-", i%4), Zone: fmt.Sprint("zone-", i%3), CPUModel: "milan", CPUs: 64}, true
 		},
 	}
 	before := podtest.HeapInUse()
-	c, now, random := New(), began, rand.New(rand.NewPCG(1, 2))
+	c, now, random := New(time.Minute), began, rand.New(rand.NewPCG(1, 2))
 	var taking, folding time.Duration // of CPU: other processes may run.
 	minute := func() {
 		now = now.Add(time.Minute)
 		begin := podtest.CPUTime(b)
 		for _, p := range pods {
-			c.Take(p, "app", &Sample{At: now, Length: time.Minute, Millicores: 500 + random.Int64N(500)}, now)
+			c.Take(p, "app", &Sample{At: now, Length: time.Minute, Cores: 0.5 + random.Float64()/2}, now)
 		}
 		taken := podtest.CPUTime(b)
 		c.Fold(now, func() Cluster { return in })
@@ -68,8 +69,8 @@ func BenchmarkHour(b *testing.B) {
 	b.ReportMetric(folding.Seconds()/hours, "s/fold")
 	b.ReportMetric((taking+folding).Seconds()/hours/3600, "cores")
 	b.ReportMetric((podtest.HeapInUse()-before)/(1<<20), "MiB")
-	if e, _ := c.Evidence(); len(e.Workloads) != containers/size || c.Len() != containers {
-		b.Errorf("%d workloads, %d containers", len(e.Workloads), c.Len())
+	if e := c.Evidence(); len(e.Workloads) != containers/size || len(c.usages) != containers {
+		b.Errorf("%d workloads, %d containers", len(e.Workloads), len(c.usages))
 	}
 	b.ReportMetric(float64(len(c.Pack(func(uint64) bool { return true })))/(1<<20), "MiB-stored")
 	runtime.KeepAlive(c)

@@ -2,12 +2,10 @@ package compare
 
 import (
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/internal/broadcast"
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 	"github.com/workload-resizer/workload-resizer/ratios/production/stored"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -16,8 +14,8 @@ import (
 // Comparisons keeps what containers use in the current hour, and evidence of the hours before. All methods are safe for concurrent use.
 type Comparisons struct {
 	seed maphash.Seed
-	// changed notifies of each change to the evidence, or to what is missing of it.
-	changed broadcast.Broadcast
+	// part is how many slots a part of an hour has in which there must be samples.
+	part int
 
 	mu sync.Mutex
 	// usages has the containers with samples. The keys are hashes of the UID of the pod and the name of the container.
@@ -25,7 +23,6 @@ type Comparisons struct {
 	// open is the oldest hour that is not folded, in hours since 1970; 0 before the first sample.
 	open     int64
 	evidence *evidence.Evidence
-	revision uint64
 	missing  error
 	// most is mostContainers, except in tests.
 	most int
@@ -34,9 +31,12 @@ type Comparisons struct {
 // errUnread means that what is stored has not been read yet.
 var errUnread = errors.New("the stored evidence of ratios has not been read yet")
 
-// New returns comparisons without evidence. Until Read, evidence is missing.
-func New() *Comparisons {
-	return &Comparisons{seed: maphash.MakeSeed(), usages: map[uint64]usage{}, evidence: evidence.New(), missing: errUnread, most: mostContainers}
+// New returns comparisons without evidence. Until Read, evidence is missing. Containers are measured at least every so often, at most every
+// half an hour; the time between two measurements may vary by as much.
+func New(every time.Duration) *Comparisons {
+	return &Comparisons{
+		seed: maphash.MakeSeed(), part: partFor(every), usages: map[uint64]usage{}, evidence: evidence.New(), missing: errUnread, most: mostContainers,
+	}
 }
 
 // KeyOf returns the key of a workload.
@@ -44,19 +44,11 @@ func KeyOf(namespace, kind, name string) evidence.Key {
 	return evidence.KeyOf(namespace, kind, name)
 }
 
-// Evidence returns a copy of the evidence, and its revision.
-func (c *Comparisons) Evidence() (e *evidence.Evidence, revision uint64) {
+// Evidence returns a copy of the evidence.
+func (c *Comparisons) Evidence() *evidence.Evidence {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.evidence.Clone(), c.revision
-}
-
-// Revision returns the revision of the evidence in this process. It grows with each hour that is added, and each time that stored evidence is
-// read; 0 if there was neither.
-func (c *Comparisons) Revision() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.revision
+	return c.evidence.Clone()
 }
 
 // Missing returns why evidence that was collected may be missing; nil if all of it is known.
@@ -65,9 +57,6 @@ func (c *Comparisons) Missing() error {
 	defer c.mu.Unlock()
 	return c.missing
 }
-
-// Watch returns a channel that receives after each change to the evidence, or to what is missing of it.
-func (c *Comparisons) Watch() <-chan struct{} { return c.changed.Watch() }
 
 // Name implements checkpoint.Companion.
 func (c *Comparisons) Name() string { return "evidence" }
@@ -90,22 +79,16 @@ func (c *Comparisons) Restore(b []byte, has func(hash uint64) bool) error {
 		return err
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.evidence.Replace(part, selected(has))
-	c.revision++
-	c.mu.Unlock()
-	c.changed.Notify()
 	return nil
 }
 
 // Read implements checkpoint.Companion.
 func (c *Comparisons) Read(missing error) {
 	c.mu.Lock()
-	same := fmt.Sprint(missing) == fmt.Sprint(c.missing)
+	defer c.mu.Unlock()
 	c.missing = missing
-	c.mu.Unlock()
-	if !same {
-		c.changed.Notify()
-	}
 }
 
 func selected(has func(hash uint64) bool) func(evidence.Key) bool {
@@ -115,13 +98,6 @@ func selected(has func(hash uint64) bool) func(evidence.Key) bool {
 // key returns the key of a container.
 func (c *Comparisons) key(of *pod.Pod, container string) uint64 {
 	return maphash.Comparable(c.seed, struct{ uid, container string }{string(of.UID), container})
-}
-
-// Len returns of how many containers usage is known in hours that are not folded.
-func (c *Comparisons) Len() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.usages)
 }
 
 // hourOf returns the number of the hour of a time.

@@ -3,8 +3,8 @@ package compare
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,6 +21,18 @@ type Cluster struct {
 	WorkloadOf func(*pod.Pod) (evidence.Key, bool)
 	// PlaceOf returns what a node is; false if it is not known.
 	PlaceOf func(node string) (Place, bool)
+	// WorkOf returns what is known of the work that a pod did in an hour.
+	WorkOf func(of *pod.Pod, hour int64) Work
+}
+
+// Work is what is known of the work that a pod did in an hour.
+type Work struct {
+	// Pulls means that the pod takes work from a queue when it has time for it.
+	Pulls bool
+	// Unit is what the work is counted in; 0 if it is not counted. Work in one unit is never compared with work in another.
+	Unit evidence.Key
+	// Done is how many units the pod did, per second or in total; 0 if that is not known.
+	Done float64
 }
 
 // Place is what a node is. An empty string and 0 mean that it is not known.
@@ -29,13 +41,14 @@ type Place struct {
 	CPUs                     float64
 }
 
+// Late is how long after an hour its samples may arrive, and its work may become known.
+const Late = 10 * time.Minute
+
 const (
-	// late is how long after an hour its samples may arrive.
-	late = 10 * time.Minute
 	// warm is for how long a pod must have been ready so that its caches and compilers are warm.
 	warm = time.Hour
-	// enough is in how many slots of an hour there must be samples of a container.
-	enough = slots - 1
+	// little is the share of a node's CPUs that pods without samples may request, so that it is known how busy the node is.
+	little = 0.1
 )
 
 // Fold adds the hours that have ended to the evidence, once their samples had time to arrive. It reads the cluster only if there are any.
@@ -45,23 +58,18 @@ func (c *Comparisons) Fold(now time.Time, read func() Cluster) {
 	if c.open == 0 {
 		return
 	}
-	if now.Before(startOf(c.open).Add(-late)) { // The clock was ahead.
+	if now.Before(startOf(c.open).Add(-Late)) { // The clock was ahead.
 		c.drop()
 		return
 	}
-	folded := false
 	for range 2 {
-		if now.Before(startOf(c.open + 1).Add(late)) {
+		if now.Before(startOf(c.open + 1).Add(Late)) {
 			break
 		}
-		folded = c.fold(read()) || folded
+		c.fold(read())
 	}
-	if !now.Before(startOf(c.open + 1).Add(late)) { // Nothing was folded for hours.
+	if !now.Before(startOf(c.open + 1).Add(Late)) { // Nothing was folded for hours.
 		c.drop()
-	}
-	if folded {
-		c.revision++
-		c.changed.Notify()
 	}
 }
 
@@ -80,17 +88,15 @@ type member struct {
 	pod      *pod.Pod
 }
 
-// fold adds the open hour to the evidence, and opens the next one. It reports whether there were samples.
-func (c *Comparisons) fold(in Cluster) (measured bool) {
+// fold adds the open hour to the evidence if there were samples, and opens the next one.
+func (c *Comparisons) fold(in Cluster) {
 	hour := c.open
-	nodes := c.nodesIn(in, hour)
-	if measured = len(nodes) > 0; measured {
+	if nodes := c.nodesIn(in, hour); len(nodes) > 0 {
 		c.evidence.NotAfter(hour) // A clock may have been ahead.
 		c.each(in, nodes, hour, c.evidence.Add)
 		c.evidence.Forget(hour)
 	}
 	c.close(hour)
-	return measured
 }
 
 // each calls a function with what the pods of each workload did in an hour. The replicas must not be kept.
@@ -104,18 +110,20 @@ func (c *Comparisons) each(in Cluster, nodes map[evidence.Key]*load, hour int64,
 	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.workload, b.workload) })
 	h := evidence.Hour{At: hour}
 	for i, j := 0, 0; i < len(members); i = j {
-		h.Workload, h.Namespace, h.Replicas = members[i].workload, evidence.KeyOf(members[i].pod.Namespace()), h.Replicas[:0]
+		h.Workload, h.Namespace, h.Pulls, h.Replicas = members[i].workload, evidence.KeyOf(members[i].pod.Namespace()), false, h.Replicas[:0]
 		for j = i; j < len(members) && members[j].workload == h.Workload; j++ {
-			h.Replicas = append(h.Replicas, c.replica(members[j].pod, nodes, hour))
+			work := in.WorkOf(members[j].pod, hour)
+			h.Pulls = h.Pulls || work.Pulls
+			h.Replicas = append(h.Replicas, c.replica(members[j].pod, &work, nodes, hour))
 		}
 		do(h)
 	}
 }
 
 // replica returns what a pod did in an hour.
-func (c *Comparisons) replica(of *pod.Pod, nodes map[evidence.Key]*load, hour int64) evidence.Replica {
+func (c *Comparisons) replica(of *pod.Pod, work *Work, nodes map[evidence.Key]*load, hour int64) evidence.Replica {
 	key := evidence.KeyOf(of.Node())
-	r := evidence.Replica{Node: key, Request: requestOf(of), Busy: math.NaN(), Revision: revisionOf(of), Whole: wasWarm(of, startOf(hour))}
+	r := evidence.Replica{Node: key, Request: requestOf(of), Work: work.Done, Busy: math.NaN(), Revision: revisionOf(of, work), Whole: wasWarm(of, startOf(hour))}
 	for i := range of.Containers {
 		is := &of.Containers[i]
 		if !lasts(is) {
@@ -123,8 +131,8 @@ func (c *Comparisons) replica(of *pod.Pod, nodes map[evidence.Key]*load, hour in
 		}
 		s := c.usages[c.key(of, is.Name())].hours[hour%2]
 		r.CPU += s.mean()
-		r.Throttled = r.Throttled || s.flags&throttled != 0
-		r.Whole = r.Whole && s.flags&(resized|restarted|cold) == 0 && bits.OnesCount16(s.covered) >= enough
+		r.Throttled = r.Throttled || s.wasThrottled()
+		r.Whole = r.Whole && s.flags&(resized|restarted|cold) == 0 && c.covers(&s)
 	}
 	n := nodes[key]
 	if n == nil || n.NodeType == "" {
@@ -132,8 +140,8 @@ func (c *Comparisons) replica(of *pod.Pod, nodes map[evidence.Key]*load, hour in
 		return r
 	}
 	r.NodeType, r.Zone, r.CPUModel = n.NodeType, n.Zone, n.CPUModel
-	if n.CPUs > 0 && !n.unknown {
-		r.Busy = max(0, n.cores-r.CPU) / n.CPUs
+	if n.CPUs > 0 && n.unmeasured <= little*n.CPUs {
+		r.Busy = max(0, n.cores+n.unmeasured-r.CPU) / n.CPUs
 	}
 	return r
 }
@@ -148,22 +156,30 @@ func wasWarm(of *pod.Pod, begin time.Time) bool {
 	return at.Before(begin) || !at.Before(begin.Add(time.Hour))
 }
 
-// revisionOf returns which version of its workload a pod runs.
-func revisionOf(of *pod.Pod) evidence.Key {
+// revisionOf returns which version of its workload a pod runs. Versions do unlike work, and so do those whose work is counted in unlike units.
+func revisionOf(of *pod.Pod, work *Work) evidence.Key {
+	version := versionOf(of)
+	if work.Unit == 0 {
+		return evidence.KeyOf(version)
+	}
+	return evidence.KeyOf(version, strconv.FormatUint(uint64(work.Unit), 16))
+}
+
+func versionOf(of *pod.Pod) string {
 	for _, label := range [...]string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey} {
 		if hash, ok := of.Label(label); ok {
-			return evidence.KeyOf(hash)
+			return hash
 		}
 	}
-	return evidence.KeyOf(string(of.Controller().UID))
+	return string(of.Controller().UID)
 }
 
 // load is how much the containers on a node used in an hour.
 type load struct {
 	Place
 	cores float64
-	// unknown means that there are no samples of a container.
-	unknown bool
+	// unmeasured is how many cores those containers request of which there are no samples. It is infinite if one requests none.
+	unmeasured float64
 }
 
 // nodesIn returns the nodes with samples in an hour.
@@ -179,7 +195,7 @@ func (c *Comparisons) nodesIn(in Cluster, hour int64) map[evidence.Key]*load {
 			n = &load{}
 			nodes[u.node] = n
 		}
-		n.cores += s.mean() * s.share()
+		n.cores += s.mean() * c.share(&s)
 	}
 	looked := map[string]*load{}
 	for _, p := range in.Pods {
@@ -194,23 +210,30 @@ func (c *Comparisons) nodesIn(in Cluster, hour int64) map[evidence.Key]*load {
 			}
 		}
 		// The agent of a node knows static pods by other UIDs than the API server.
-		if n != nil && !n.unknown && !p.Static() {
-			n.unknown = !c.measured(p, hour)
+		if n != nil && !p.Static() {
+			n.unmeasured += c.unmeasured(p, hour)
 		}
 	}
 	return nodes
 }
 
-// measured reports whether there are samples of all containers of a pod in the part of an hour in which it ran, except of those that may not run.
-func (c *Comparisons) measured(of *pod.Pod, hour int64) bool {
-	ran := startOf(hour + 1).Sub(maxTime(startOf(hour), of.StartedAt()))
+// unmeasured returns how many cores those containers of a pod request that lack samples of a part of the hour in which the pod ran. Those that may
+// not run do not count. It is infinite if one requests none: it may use any number.
+func (c *Comparisons) unmeasured(of *pod.Pod, hour int64) (cores float64) {
+	began := slices.MaxFunc([]time.Time{startOf(hour), of.StartedAt()}, time.Time.Compare)
+	least := int(startOf(hour+1).Sub(began)/(time.Duration(c.part)*slot)) - 1
 	for i := range of.Containers {
 		is := &of.Containers[i]
-		if lasts(is) && is.Ready() && bits.OnesCount16(c.usages[c.key(of, is.Name())].hours[hour%2].covered) < int(ran/slot)-1 {
-			return false
+		if !lasts(is) || !is.Ready() || c.parts(c.usages[c.key(of, is.Name())].hours[hour%2].covered) >= least {
+			continue
 		}
+		request := is.InForce().CPU.Request
+		if request == 0 {
+			return math.Inf(1)
+		}
+		cores += float64(request) / 1000
 	}
-	return true
+	return cores
 }
 
 // close forgets an hour, and opens the next one.

@@ -38,6 +38,8 @@ type world struct {
 	// unmeasured are the pods and containers without samples.
 	unmeasured map[string]bool
 	reads      int
+	// work is what is known of the work of the pods.
+	work map[string]Work
 	// growth is by which factor usage grows in each hour: hours of the upper half of load count.
 	growth float64
 }
@@ -45,7 +47,7 @@ type world struct {
 // newWorld returns a cluster with two pods on n2d, which use a core each, and two on n4, which use 0.8. It begins an hour before began.
 func newWorld(t *testing.T) *world {
 	w := &world{
-		T: t, Comparisons: New(), now: began.Add(-time.Hour), pods: map[string]*pod.Pod{}, specs: map[string]*corev1.Pod{}, places: map[string]Place{},
+		T: t, Comparisons: New(time.Minute), now: began.Add(-time.Hour), pods: map[string]*pod.Pod{}, specs: map[string]*corev1.Pod{}, places: map[string]Place{},
 		cores: map[string]float64{}, throttled: map[string]float64{}, unmeasured: map[string]bool{},
 		growth: 1,
 	}
@@ -109,7 +111,7 @@ func (w *world) measure(at time.Time) {
 		of := w.pods[name]
 		for i := range of.Containers {
 			if container := of.Containers[i].Name(); !w.unmeasured[name+"/"+container] {
-				w.Take(of, container, &Sample{At: at, Length: time.Minute, Millicores: int64(math.Round(1000 * w.cores[name] * grown)), Throttled: w.throttled[name] * float64(1-min(i, 1))}, w.now)
+				w.Take(of, container, &Sample{At: at, Length: time.Minute, Cores: w.cores[name] * grown, Throttled: w.throttled[name] * float64(1-min(i, 1))}, w.now)
 			}
 		}
 	}
@@ -120,6 +122,12 @@ func (w *world) fold() { w.Fold(w.now, w.cluster) }
 func (w *world) cluster() Cluster {
 	w.reads++
 	return Cluster{
+		WorkOf: func(of *pod.Pod, hour int64) Work {
+			if w.work == nil || hour != w.open {
+				return Work{}
+			}
+			return w.work[of.Name]
+		},
 		Pods: slices.Collect(maps.Values(w.pods)), WorkloadOf: func(p *pod.Pod) (evidence.Key, bool) { return web, p.Name[:3] == "web" },
 		PlaceOf: func(node string) (Place, bool) {
 			place, known := w.places[node]
@@ -149,7 +157,7 @@ func (w *world) on(node string) evidence.Replica { return w.replicas()[evidence.
 
 // hours returns how many hours count for the difference between n2d and n4, and its mean.
 func (w *world) hours() (n, mean float64) {
-	e, _ := w.Evidence()
+	e := w.Evidence()
 	if of := e.Workloads[web]; of != nil && len(of.Cells) == 1 {
 		return of.Cells[0].Like.N + of.Cells[0].Unlike.N, of.Cells[0].Like.Mean
 	}

@@ -1,7 +1,7 @@
 package compare
 
 import (
-	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -13,9 +13,9 @@ type Sample struct {
 	// At is when the measurement ended, and Length how long it took.
 	At     time.Time
 	Length time.Duration
-	// Millicores is the mean usage.
-	Millicores int64
-	// Throttled is the share of the periods in which its limit throttled the container; 0 if unknown.
+	// Cores is the mean usage.
+	Cores float64
+	// Throttled is the share of the periods in which its limit throttled the container; below 0 if unknown.
 	Throttled float64
 }
 
@@ -29,8 +29,12 @@ const (
 	skew = time.Minute
 	// much is the share of throttled periods from which a container would have used more CPU. The work of a few periods is done in the next ones.
 	much = 0.05
+	// nearLimit is the share of its limit from which a container counts as throttled if it is not known: usage varies within a sample.
+	nearLimit = 0.8
 	// mostContainers is of how many containers usage is kept at most. Those of finished pods are kept for up to two hours.
 	mostContainers = 600_000
+	// mostCores is how many cores a sample has at most.
+	mostCores = 10_000
 )
 
 // usage is what a container used in the two hours that are not folded. There is one of each container in the cluster, so it has no pointers.
@@ -63,10 +67,46 @@ const (
 	restarted
 	// cold means that it restarted in the hour before.
 	cold
+	// told means that a source knows whether it was throttled, and limited that it used nearly as much as its limit.
+	told
+	limited
 )
 
+// wasThrottled reports whether a limit throttled the container, as far as it is known, or may have.
+func (s *sums) wasThrottled() bool {
+	return s.flags&throttled != 0 || s.flags&(told|limited) == limited
+}
+
+// partFor returns how many slots a part of an hour has, so that there are samples in each.
+func partFor(every time.Duration) int {
+	for part := 1; part < slots; part++ {
+		if slots%part == 0 && time.Duration(part)*slot >= 2*every {
+			return part
+		}
+	}
+	return slots
+}
+
+// parts returns in how many parts of an hour there are samples.
+func (c *Comparisons) parts(covered uint16) (n int) {
+	for ; covered != 0; covered >>= c.part {
+		if covered&(1<<c.part-1) != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // share returns the share of the hour in which there are samples.
-func (s *sums) share() float64 { return float64(bits.OnesCount16(s.covered)) / float64(slots) }
+func (c *Comparisons) share(s *sums) float64 {
+	return float64(c.parts(s.covered)*c.part) / float64(slots)
+}
+
+// covers reports whether the samples are about the whole hour, but for at most ten minutes.
+func (c *Comparisons) covers(s *sums) bool {
+	lost := slots/c.part - c.parts(s.covered)
+	return lost <= 0 || lost == 1 && c.part <= 2
+}
 
 // mean returns the mean usage in cores while there were samples.
 func (s *sums) mean() float64 {
@@ -79,7 +119,7 @@ func (s *sums) mean() float64 {
 // Take takes a sample of a container of a pod. Repeated samples, and those of several sources, do not count twice. Those of hours that are folded
 // do not count.
 func (c *Comparisons) Take(of *pod.Pod, container string, s *Sample, now time.Time) {
-	if s.Length <= 0 || s.Length > longest || s.Millicores < 0 || s.At.After(now.Add(skew)) {
+	if s.Length <= 0 || s.Length > longest || !(s.Cores >= 0 && s.Cores <= mostCores) || s.At.After(now.Add(skew)) {
 		return
 	}
 	is := containerOf(of, container)
@@ -106,8 +146,26 @@ func (c *Comparisons) Take(of *pod.Pod, container string, s *Sample, now time.Ti
 		u.node = evidence.KeyOf(of.Node())
 	}
 	u.size, u.restarts = size, is.RestartCount()
+	c.limit(&u, s, is)
 	c.add(&u, s)
 	c.usages[key] = u
+}
+
+// limit notes whether a limit throttled a container in a sample. Another source may have measured the usage already.
+func (c *Comparisons) limit(u *usage, s *Sample, is *pod.Container) {
+	hour := hourOf(s.At.Add(-time.Nanosecond))
+	if !c.collects(hour) {
+		return
+	}
+	flags := &u.hours[hour%2].flags
+	switch limit := is.InForce().CPU.Limit; {
+	case s.Throttled >= much:
+		*flags |= told | throttled
+	case s.Throttled >= 0:
+		*flags |= told
+	case limit > 0 && 1000*s.Cores >= nearLimit*float64(limit):
+		*flags |= limited
+	}
 }
 
 // collects reports whether an hour is neither folded nor in the future.
@@ -130,11 +188,6 @@ func (c *Comparisons) notice(u *usage, size uint32, restarts int32, hour int64) 
 // add adds a sample to the hours in which it was measured.
 func (c *Comparisons) add(u *usage, s *Sample) {
 	from, until := s.At.Add(-s.Length), s.At
-	if s.Throttled >= much {
-		if hour := hourOf(until.Add(-time.Nanosecond)); c.collects(hour) {
-			u.hours[hour%2].flags |= throttled // Another source may have measured the usage already.
-		}
-	}
 	if last := time.UnixMilli(u.last); from.Before(last) {
 		from = last
 	}
@@ -144,31 +197,17 @@ func (c *Comparisons) add(u *usage, s *Sample) {
 	u.last = until.UnixMilli()
 	for hour := hourOf(from); hour <= hourOf(until); hour++ {
 		begin, end := startOf(hour), startOf(hour+1)
-		first, last := maxTime(from, begin), minTime(until, end)
+		first, last := slices.MaxFunc([]time.Time{from, begin}, time.Time.Compare), slices.MinFunc([]time.Time{until, end}, time.Time.Compare)
 		if !c.collects(hour) || !first.Before(last) {
 			continue
 		}
 		h, seconds := &u.hours[hour%2], last.Sub(first).Seconds()
-		h.cores += float32(float64(s.Millicores) / 1000 * seconds)
+		h.cores += float32(s.Cores * seconds)
 		h.seconds += float32(seconds)
 		for i := int(first.Sub(begin) / slot); i <= int((last.Sub(begin)-1)/slot); i++ {
 			h.covered |= 1 << i
 		}
 	}
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-func minTime(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // sizeOf returns a hash of the CPU that a container is given.

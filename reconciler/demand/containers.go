@@ -1,12 +1,14 @@
 package demand
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -94,7 +96,7 @@ func (d *Demands) compare(p *pod.Pod, sample *usage.Sample) {
 	if sample.UID == "" && sample.At.Add(-sample.Length).Before(p.CreatedAt()) {
 		return // It may be of an earlier pod with the name, as in a StatefulSet.
 	}
-	s := compare.Sample{At: sample.At, Length: sample.Length, Millicores: sample.Usage}
+	s := compare.Sample{At: sample.At, Length: sample.Length, Cores: cmp.Or(sample.Cores, float64(sample.Usage)/1000), Throttled: -1}
 	switch {
 	case sample.Strain.Throttled.Known:
 		s.Throttled = float64(sample.Strain.Throttled.N)
@@ -112,7 +114,10 @@ func (d *Demands) fold(table *ratios.Table) {
 		d.Comparisons.Drop()
 	default:
 		d.Comparisons.Fold(d.Clock.Now(), func() compare.Cluster {
-			return compare.Cluster{Pods: d.Cluster.Pods("").List(), WorkloadOf: d.keyOf, PlaceOf: func(node string) (compare.Place, bool) { return d.placeOf(node, table) }}
+			return compare.Cluster{
+				Pods: d.Cluster.Pods("").List(), WorkloadOf: d.keyOf, PlaceOf: func(node string) (compare.Place, bool) { return d.placeOf(node, table) },
+				WorkOf: func(of *pod.Pod, hour int64) compare.Work { return d.workDone(&table.Profile(of).Work, of, hour) },
+			}
 		})
 	}
 }
@@ -122,6 +127,15 @@ func (d *Demands) fold(table *ratios.Table) {
 func (d *Demands) keyOf(p *pod.Pod) (evidence.Key, bool) {
 	w, ok := d.workloadOf(p)
 	return compare.KeyOf(w.Namespace, w.Kind, w.Name), ok && w.Kind != "DaemonSet" && !w.ByRuns()
+}
+
+// workDone returns what is known of the work that a pod did in an hour, by the settings of its rule.
+func (d *Demands) workDone(by *policy.Work, of *pod.Pod, hour int64) compare.Work {
+	is := compare.Work{Pulls: by.Pulls}
+	if by.Counts() && d.Work != nil {
+		is.Unit, is.Done = evidence.KeyOf(by.Prometheus, by.Query), d.Work(of, by, hour)
+	}
+	return is
 }
 
 // placeOf returns what a node is, with its type by the globals; false if it is not known.

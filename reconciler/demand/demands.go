@@ -11,11 +11,13 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/internal/broadcast"
+	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/compare"
 	"github.com/workload-resizer/workload-resizer/reconciler/neighbors"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
+	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/signal"
 	"github.com/workload-resizer/workload-resizer/usage"
 	"github.com/workload-resizer/workload-resizer/usage/checkpoint"
@@ -58,6 +60,8 @@ type Config struct {
 	Planner *plan.Planner
 	// Leads reports whether this process leads: only the leader reads the sources.
 	Leads func() bool
+	// Work returns how much work a pod did in an hour, in hours since 1970, by what counts it; 0 if that is not known. Nil knows nothing.
+	Work func(of *pod.Pod, by *policy.Work, hour int64) float64
 	// NodeChanged receives the nodes whose shares have changed. It must not block. Nil receives none.
 	NodeChanged func(node string)
 	// Clock provides the time.

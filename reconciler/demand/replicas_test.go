@@ -42,7 +42,7 @@ func runReplica(t *testing.T, namespace *localcluster.Namespace, leads bool, run
 	t.Helper()
 	f := newFixture(t, clustertest.Published(), sinceYesterday)
 	f.twice(t)
-	f.leads, f.Comparisons = leads, compare.New()
+	f.leads, f.Comparisons = leads, compare.New(time.Minute)
 	f.Keeper = checkpoint.New(checkpoint.Config{
 		Client: kubernetes.NewForConfigOrDie(namespace.Config()).CoreV1(), Namespace: namespace.Name, Prefix: "usage-",
 		Labels: map[string]string{"app.kubernetes.io/name": "workload-resizer"}, FieldManager: "workload-resizer",
@@ -91,7 +91,7 @@ func (f *fixture) twice(t *testing.T) {
 
 // differs returns by how much n4 differs from n2d in the evidence of a replica, and whether that is known.
 func (r *replica) differs() (by float64, known bool) {
-	e, _ := r.Comparisons.Evidence()
+	e := r.Comparisons.Evidence()
 	w := e.Workloads[compare.KeyOf("shop", "Deployment", "web")]
 	if w == nil || len(w.Cells) != 1 || len(e.Nodes) != 4 {
 		return 0, false
@@ -101,6 +101,14 @@ func (r *replica) differs() (by float64, known bool) {
 		by = -by
 	}
 	return by, true
+}
+
+// last returns the last hour in which the types were compared.
+func (r *replica) last() int64 {
+	if w := r.Comparisons.Evidence().Workloads[compare.KeyOf("shop", "Deployment", "web")]; w != nil && len(w.Cells) == 1 {
+		return w.Cells[0].Seen
+	}
+	return 0
 }
 
 // TestEvidence lets a leader compare what pods use in an hour: others, and the next leader, know what follows from that.
@@ -113,7 +121,7 @@ func TestEvidence(t *testing.T) {
 		first.round(t)
 	}
 	want, known := first.differs()
-	e, _ := first.Comparisons.Evidence()
+	e := first.Comparisons.Evidence()
 	if !known || math.Abs(want-math.Log(0.8)) > 1e-3 || !slices.Equal(e.Models, []string{"milan"}) || !slices.Equal(e.Zones, []string{"europe-west1-b"}) {
 		t.Fatalf("n4 differs by %v (%t), models %v, zones %v", want, known, e.Models, e.Zones)
 	}
@@ -130,13 +138,24 @@ func TestEvidence(t *testing.T) {
 			return nil
 		})
 	}
-	first.leads = false
-	first.publish(t.Context())
-	if n := first.Comparisons.Len(); n != 0 {
-		t.Errorf("who does not lead keeps %d containers", n)
+	// What it has seen of an hour is forgotten when another one leads, which may have stored more.
+	for range 49 {
+		clustertest.Clock(first.of).Step(time.Minute)
+		first.round(t)
 	}
+	before := first.last()
+	first.leads, first.source.pods = false, nil
+	first.publish(t.Context())
 	if _, known := first.differs(); !known {
 		t.Error("who does not lead has lost the evidence")
+	}
+	first.leads = true
+	for range 15 {
+		clustertest.Clock(first.of).Step(time.Minute)
+		first.round(t)
+	}
+	if last := first.last(); last != before || last == 0 {
+		t.Errorf("the last hour that counts is %d, want %d", last, before)
 	}
 }
 

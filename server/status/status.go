@@ -180,7 +180,7 @@ func (s *Service) problems(view access.View) []string {
 	holds := s.config.Holds.Err()
 	quoted := translate.HoldsError(view, holds)
 	var problems []string
-	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), quoted, s.config.Holds.FreezeErr(), s.config.Unstorable(), s.config.Certificate(), s.creation(), s.config.Reconciler.UnknownOwners(), s.config.Reconciler.UnknownObjectives(), s.config.Reconciler.EvictionProblem(), s.leaderless()} {
+	for _, err := range [...]error{ready, s.config.Ratios.Problem(), s.config.Ratios.ImplausibleRatios(), quoted, s.config.Holds.FreezeErr(), s.config.Unstorable(), s.config.Certificate(), s.creation(), s.config.Reconciler.UnknownOwners(), s.config.Reconciler.UnknownObjectives(), s.config.Reconciler.UnknownWork(), s.config.Reconciler.EvictionProblem(), s.leaderless()} {
 		if err == nil {
 			continue
 		}

@@ -42,6 +42,7 @@ func (r *report) appendSamples(all []usagestore.Sample, u *workloadresizerv1.Con
 	if u.CpuCores != nil {
 		cpu := one
 		cpu.Usage, _ = history.Millicores(u.GetCpuCores())
+		cpu.Cores = u.GetCpuCores()
 		if has.CPU > 0 && cpu.Usage > mostOfNode*has.CPU {
 			return nil, invalid("cpu_cores", "must not be more than %d times what the node has: %v of %s", mostOfNode, u.GetCpuCores(), sizing.CPUText(has.CPU))
 		}

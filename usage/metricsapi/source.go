@@ -99,11 +99,11 @@ func samples(pod *metrics.PodMetrics) []usage.Sample {
 		sample := usage.Sample{Namespace: pod.Namespace, Name: pod.Name, Container: c.Name}
 		sample.At, sample.Length = pod.Timestamp.Time, pod.Window.Duration
 		if cpu, measured := c.Usage[corev1.ResourceCPU]; measured {
-			sample.Resource, sample.Usage = history.CPU, cpu.MilliValue()
+			sample.Resource, sample.Usage, sample.Cores = history.CPU, cpu.MilliValue(), cpu.AsApproximateFloat64()
 			all = append(all, sample)
 		}
 		if memory, measured := c.Usage[corev1.ResourceMemory]; measured {
-			sample.Resource, sample.Usage, sample.Length = history.Memory, memory.Value(), 0
+			sample.Resource, sample.Usage, sample.Cores, sample.Length = history.Memory, memory.Value(), 0, 0
 			all = append(all, sample)
 		}
 	}

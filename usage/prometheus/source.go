@@ -196,6 +196,7 @@ func (s *answers) readChunk(ctx context.Context, r promv1.Range, observe func(us
 			if sample.Usage, plausible = history.Millicores(float64(point.Value)); !plausible {
 				continue
 			}
+			sample.Cores = float64(point.Value)
 			var throttled float64
 			throttled, sample.Strain.Throttled = share(throttling, id)
 			sample.Throttled = throttled > 0

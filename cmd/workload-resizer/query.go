@@ -10,13 +10,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
-// mostOfObjective is how many bytes the answer to the query of an objective has at most: those of 150,000 pods.
+// mostOfAnswer is how many bytes the answer to the query of an objective or of work has at most: those of 150,000 pods.
 // Anyone whose metrics are scraped may cause more elements.
-const mostOfObjective = 24 << 20
+const mostOfAnswer = 24 << 20
 
-// newObjectives returns what asks the Prometheus of objectives. That at the same address as the source of
+// newQuery returns what asks the Prometheus of objectives and of work. That at the same address as the source of
 // usage has the same credentials, and the others have none.
-func newObjectives(o *usageOptions) objective.Query {
+func newQuery(o *usageOptions) objective.Query {
 	var mu sync.Mutex
 	sources := map[string]*prometheus.Source{}
 	connect := func(address string) (*prometheus.Source, error) {
@@ -29,7 +29,7 @@ func newObjectives(o *usageOptions) objective.Query {
 		if o.has(usagePrometheus) && sameServer(address, o.address) {
 			config = o.connection()
 		}
-		config.MostBytes = mostOfObjective
+		config.MostBytes = mostOfAnswer
 		source, err := prometheus.New(config)
 		if err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	ours, first := serve()
 	other, second := serve()
 	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, credentials: prometheus.Credentials{TokenFile: token}, tenant: "team", step: time.Minute}
-	query := newObjectives(o)
+	query := newQuery(o)
 	for _, address := range []string{ours, other, ours} {
 		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
 		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Pod != "web" {
@@ -45,7 +45,7 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 		t.Errorf("another Prometheus got %+v", *second)
 	}
 	o.sources = nil
-	if _, err := newObjectives(o)(t.Context(), ours, "up", time.Unix(1, 0)); err != nil || first.token != "" {
+	if _, err := newQuery(o)(t.Context(), ours, "up", time.Unix(1, 0)); err != nil || first.token != "" {
 		t.Errorf("got %+v although usage is not read from it: %v", *first, err)
 	}
 	if _, err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "connection refused") {
@@ -58,14 +58,14 @@ func TestObjectivesHaveSmallAnswers(t *testing.T) {
 	element := strings.Repeat(`{"metric":{"namespace":"shop","pod":"web"},"value":[1,"0.5"]},`, 10_000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[`))
-		for range mostOfObjective/len(element) + 1 {
+		for range mostOfAnswer/len(element) + 1 {
 			if _, err := w.Write([]byte(element)); err != nil {
 				return
 			}
 		}
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
+	if _, err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
 		t.Error(err)
 	}
 }
@@ -76,7 +76,7 @@ func TestObjectivesNeedCompleteAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}`))
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newObjectives(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "isPartial") {
+	if _, err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "isPartial") {
 		t.Error(err)
 	}
 }

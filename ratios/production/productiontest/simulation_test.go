@@ -20,7 +20,7 @@ var (
 	full  = flag.Bool("full", false, "simulate clusters of the full size, and each kind of bias alone, even if there are few runs")
 	// Clusters of any size take most of the time.
 	clusters = flag.Int("clusters", 0, "the number of clusters of any size; 0 for half of the runs, at least 4")
-	largest  = flag.Float64("largest", 500, "the largest number of workloads of a cluster of any size")
+	largest  = flag.Float64("largest", 500, "the largest number of workloads in a cluster of any size")
 )
 
 // outcome is what came of many runs.

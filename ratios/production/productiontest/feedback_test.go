@@ -11,8 +11,8 @@ import (
 
 // contended describes clusters in which work takes longer where others keep the whole node busy, by a factor whose logarithm is the slowdown,
 // and in which nodes are filled by requests. Nodes are about half busy: if a ratio is applied that is 1% larger, nodes of the type
-// are busier by half a percent, and their replicas use half of the slowdown more, so that the type seems slower by that. This is the gain
-// of the loop, minus half of the slowdown, of an estimate that does not know how busy nodes are.
+// are busier by half a percent. Their replicas use more by half a percent of the slowdown, so that the type seems slower by that. So the gain
+// of the loop is minus half of the slowdown, if the estimate does not know how busy nodes are.
 func contended(slowdown float64) Settings {
 	s := settings()
 	s.Packed, s.Slowdown, s.Uneven = true, slowdown, 0

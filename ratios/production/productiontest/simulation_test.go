@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
@@ -20,7 +21,7 @@ var (
 	full  = flag.Bool("full", false, "simulate clusters of the full size, and each kind of bias alone, even if there are few runs")
 	// Clusters of any size take most of the time.
 	clusters = flag.Int("clusters", 0, "the number of clusters of any size; 0 for half of the runs, at least 4")
-	largest  = flag.Float64("largest", 500, "the largest number of workloads of a cluster of any size")
+	largest  = flag.Float64("largest", 500, "the largest number of workloads in a cluster of any size")
 )
 
 // outcome is what came of many runs.
@@ -186,8 +187,11 @@ func TestSimulation(t *testing.T) {
 
 func (o *outcome) coverage(n int) float64 { return float64(n) / float64(o.intervals) }
 
+// unbiased is the outcome without biases, with which others are compared.
+var unbiased = sync.OnceValue(func() *outcome { return simulate(settings()) })
+
 func isRightWithoutBiases(t *testing.T) {
-	o := simulate(settings())
+	o := unbiased()
 	o.log(t, "honest")
 	check(t, "the median error of the cluster", o.cluster[len(o.cluster)/2], 0, 0.01, 0.01)
 	check(t, "the median error of the population", o.population[len(o.population)/2], 0, 0.015, 0.01)
@@ -203,8 +207,7 @@ func isRightWithoutBiases(t *testing.T) {
 
 // isNotOutvoted checks a namespace with three times as many workloads as all others together, which use a few percent of the cores.
 func isNotOutvoted(t *testing.T) {
-	s := settings()
-	honest := simulate(s)
+	s, honest := settings(), unbiased()
 	s.Flood = 3 * s.Workloads
 	o := simulate(s)
 	o.log(t, "flooded")
@@ -214,7 +217,7 @@ func isNotOutvoted(t *testing.T) {
 }
 
 func isHardlyMovedByBiases(t *testing.T) {
-	honest := simulate(settings())
+	honest := unbiased()
 	kinds := map[string][]Bias{"all": Biases}
 	if long() || *full {
 		for _, b := range Biases {

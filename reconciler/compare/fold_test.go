@@ -24,7 +24,7 @@ func TestFold(t *testing.T) {
 	t.Run("knows how busy others keep a node", knowsHowBusyOthersKeepANode)
 	t.Run("a few pods without samples do not hide how busy a node is", aFewPodsWithoutSamplesDoNotHideHowBusyANodeIs)
 	t.Run("a pod near its limit counts as throttled", aPodNearItsLimitCountsAsThrottled)
-	t.Run("pods that pull work are not compared", podsThatPullWorkAreNotCompared)
+	t.Run("knows which pods pull work", knowsWhichPodsPullWork)
 	t.Run("pods are compared by what they do", podsAreComparedByWhatTheyDo)
 	t.Run("work in unlike units is not compared", workInUnlikeUnitsIsNotCompared)
 	t.Run("counts fractions of millicores", countsFractionsOfMillicores)

@@ -23,17 +23,17 @@ func (w *world) works(by Work) {
 	}
 }
 
-func podsThatPullWorkAreNotCompared(t *testing.T) {
+func knowsWhichPodsPullWork(t *testing.T) {
 	w := newWorld(t)
 	w.work = map[string]Work{"web-2": {Pulls: true}}
 	w.pass(70)
-	if n, _ := w.hours(); n != 0 {
-		t.Errorf("%v hours count of a workload that pulls", n)
+	if of := w.Evidence().Workloads[web]; of == nil || !of.Pulls {
+		t.Errorf("of a workload that pulls: %+v", of)
 	}
 	w.work = nil
 	w.pass(60)
-	if n, _ := w.hours(); n != 1 {
-		t.Errorf("%v hours count of one that does not pull", n)
+	if w.Evidence().Workloads[web].Pulls {
+		t.Error("it does not pull any longer")
 	}
 }
 
@@ -62,16 +62,14 @@ func workInUnlikeUnitsIsNotCompared(t *testing.T) {
 	if n, _ := w.hours(); n != 0 {
 		t.Errorf("%v hours count in which the pods of a workload have work in two units", n)
 	}
-	a, b := w.works, revisionOf(w.pods["web-0"], &Work{})
-	for unit := range 3 {
-		a(Work{Unit: 0, Done: 40})
-		of := w.work["web-0"]
-		if of.Unit = 0; unit > 0 {
-			of.Unit = 1 << unit
+	version := revisionOf(w.pods["web-0"], &Work{})
+	for _, other := range []Work{{Unit: 1}, {Unit: 2}} {
+		if got := revisionOf(w.pods["web-0"], &other); got == version {
+			t.Errorf("the same version with work in unit %d as before it was counted", other.Unit)
 		}
-		if got := revisionOf(w.pods["web-0"], &of); got == b != (unit == 0) {
-			t.Errorf("unit %d: version %v, without %v", of.Unit, got, b)
-		}
+	}
+	if got := revisionOf(w.pods["web-0"], &Work{Pulls: true}); got != version {
+		t.Error("another version because it pulls")
 	}
 }
 
@@ -103,13 +101,11 @@ func aPodNearItsLimitCountsAsThrottled(t *testing.T) {
 		w.change("web-3", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources = podtest.Amounts{"500m", tc.limit, "1Gi", ""}.Requirements()
 		})
+		w.cores["web-3"], w.throttled["web-3"] = 0.1, min(tc.throttled, 0)
 		w.pass(30)
 		w.cores["web-3"], w.throttled["web-3"] = tc.cores, tc.throttled
 		w.pass(1) // One sample is enough.
-		w.cores["web-3"], w.throttled["web-3"] = 0.1, 0
-		if tc.throttled < 0 {
-			w.throttled["web-3"] = -1
-		}
+		w.cores["web-3"], w.throttled["web-3"] = 0.1, min(tc.throttled, 0)
 		w.pass(33)
 		if r := w.on("node-3"); r.Throttled != tc.want {
 			t.Errorf("%s: %+v", name, r)

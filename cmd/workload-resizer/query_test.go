@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +12,15 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
+	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
+	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/work"
+	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
@@ -78,5 +90,55 @@ func TestObjectivesNeedCompleteAnswers(t *testing.T) {
 	t.Cleanup(server.Close)
 	if _, err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "isPartial") {
 		t.Error(err)
+	}
+}
+
+// A real Prometheus has counters of requests that grow at other rates before and after an hour.
+func TestWorkIsThatOfExactlyAnHour(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("# TYPE http_requests counter\n")
+	for pod, rate := range map[string]float64{"a": 20, "b": 25} {
+		total := 1000.0
+		for at := podtest.Start.Add(-10*time.Minute + 15*time.Second); at.Before(podtest.Start.Add(70 * time.Minute)); at = at.Add(30 * time.Second) {
+			grows := 100.0
+			if !at.Before(podtest.Start) && at.Before(podtest.Start.Add(time.Hour)) {
+				grows = rate
+			}
+			total += 30 * grows
+			for _, code := range []string{"200", "500"} {
+				fmt.Fprintf(&text, "http_requests_total{namespace=\"shop\",pod=%q,code=%q} %v %d\n", pod, code, total, at.Unix())
+			}
+		}
+	}
+	address, _ := localcluster.RecordedPrometheusForTest(t, []byte(text.String()+"# EOF\n"))
+	by := policy.Work{Prometheus: address, Query: "rate(http_requests_total[5m])"}
+	layer := clustertest.Published()
+	layer.Settings = keys.Some(policy.Settings{Work: by}).Over(layer.Settings)
+	created := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(podtest.Start.Add(-time.Hour)) }
+	of := clustertest.Of(t, []*corev1.Pod{
+		podtest.Pod(podtest.Guaranteed, clustertest.Named("shop", "a", "a"), created), podtest.Pod(podtest.Guaranteed, clustertest.Named("shop", "b", "b"), created),
+	}, nil)
+	of.Ratios = clustertest.Store(t, layer)
+	clock := clustertest.Clock(of)
+	clock.SetTime(podtest.Start.Add(time.Hour))
+	counts := work.New(work.Config{Cluster: of, Query: newQuery(&usageOptions{}), Leads: func() bool { return true }, Clock: clock})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		counts.Run(ctx)
+	}()
+	defer func() { cancel(); <-ended }()
+	for !clock.HasWaiters() {
+		time.Sleep(time.Millisecond)
+	}
+	clock.Step(3 * time.Minute)
+	for pod, want := range map[string]float64{"a": 40, "b": 50} { // Of both codes.
+		localcluster.Eventually(t, "the work of pod "+pod, func() error {
+			if got := counts.Of(of.Pods("shop").Get(pod), &by, podtest.Start.Unix()/3600); math.Abs(got-want) > 1e-6 {
+				return fmt.Errorf("%v, want %v; %w", got, want, counts.Problem())
+			}
+			return nil
+		})
 	}
 }

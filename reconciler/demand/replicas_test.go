@@ -13,7 +13,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/workload-resizer/workload-resizer/policy"
+	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/compare"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
@@ -240,5 +243,67 @@ func TestCompared(t *testing.T) {
 	}
 	if _, compared := f.keyOf(pod.From(podtest.Pod(podtest.Guaranteed, func(p *corev1.Pod) { p.OwnerReferences = nil }))); compared {
 		t.Error("a pod without a workload is compared")
+	}
+}
+
+// compared returns what is known of a workload after an hour in which all of its pods used a core, under the settings of work. Those on n4 did
+// 1.25 times as much work, if it is known how much. The clock is ahead of podtest.Start by 131 minutes then.
+func compared(t *testing.T, settings policy.Work, known bool, changes ...func(*corev1.Pod)) *evidence.Workload {
+	t.Helper()
+	layer := clustertest.Published()
+	layer.Settings = keys.Some(policy.Settings{Work: settings}).Over(layer.Settings)
+	f := newFixture(t, layer, append(changes, sinceYesterday)...)
+	for name := range f.source.cpu {
+		f.source.cpu[name] = 1000
+	}
+	f.twice(t)
+	f.Comparisons = compare.New(time.Minute)
+	f.Comparisons.Read(nil)
+	f.Work = func(of *pod.Pod, by *policy.Work, hour int64) float64 {
+		if *by != settings || !by.Counts() {
+			t.Errorf("asked for %+v, want %+v", by, settings)
+		}
+		if first := podtest.Start.Unix() / 3600; hour != first && hour != first+1 || !known {
+			return 0
+		}
+		return map[string]float64{"web-1-x": 40, "web-1-x-2": 40, "web-1-y": 50, "web-1-y-2": 50}[of.Name]
+	}
+	for range 60 + 60 + 11 {
+		clustertest.Clock(f.of).Step(time.Minute)
+		f.round(t)
+	}
+	return f.Comparisons.Evidence().Workloads[compare.KeyOf("shop", "Deployment", "web")]
+}
+
+// by returns by how much the logarithms for n4 and n2d differ, whichever type was seen first.
+func by(w *evidence.Workload) float64 {
+	if w == nil || len(w.Cells) != 1 {
+		return math.NaN()
+	}
+	return math.Abs(w.Cells[0].Like.Mean)
+}
+
+func TestWork(t *testing.T) {
+	counts := policy.Work{Prometheus: "http://p", Query: "requests"}
+	if w := compared(t, counts, true); math.Abs(by(w)-math.Log(1.25)) > 1e-6 || !w.Known || w.Pulls {
+		t.Errorf("with work: %+v", w)
+	}
+	if w := compared(t, counts, false); by(w) > 1e-6 || w.Known {
+		t.Errorf("while it is not known: %+v", w)
+	}
+	if w := compared(t, policy.Work{Pulls: true}, true); by(w) > 1e-6 || w.Known || !w.Pulls {
+		t.Errorf("of a workload that pulls: %+v", w)
+	}
+}
+
+// TestNearLimits checks that pods do not count that a limit may have throttled, if no source counts that.
+func TestNearLimits(t *testing.T) {
+	for limit, want := range map[string]bool{"": true, "1300m": true, "1200m": false} {
+		w := compared(t, policy.Work{}, false, func(p *corev1.Pod) {
+			p.Spec.Containers[0].Resources = podtest.Amounts{"1", limit, "1Gi", ""}.Requirements()
+		})
+		if counts := !math.IsNaN(by(w)); counts != want {
+			t.Errorf("limit %q: it counts: %t", limit, counts)
+		}
 	}
 }

@@ -89,10 +89,14 @@ func TestSource(t *testing.T) {
 			pod("shop", "unmeasured", at.Add(time.Second), "main - -"),
 		},
 	}
+	exactly := func(cores float64, s usage.Sample) usage.Sample {
+		s.Cores = cores
+		return s
+	}
 	want := []usage.Sample{
-		sample("lab", "a", "main", history.CPU, at, 250), sample("lab", "a", "main", history.Memory, at, 64<<20),
+		exactly(0.25, sample("lab", "a", "main", history.CPU, at, 250)), sample("lab", "a", "main", history.Memory, at, 64<<20),
 		sample("lab", "a", "idle", history.Memory, at, 1<<20),
-		sample("shop", "b", "main", history.CPU, at.Add(time.Second), 2), sample("shop", "b", "main", history.Memory, at.Add(time.Second), 2<<30),
+		exactly(0.001500001, sample("shop", "b", "main", history.CPU, at.Add(time.Second), 2)), sample("shop", "b", "main", history.Memory, at.Add(time.Second), 2<<30),
 	}
 	for name, content := range map[string]rest.ContentConfig{"protobuf": inProtobuf, "JSON": {}} {
 		t.Run(name, func(t *testing.T) {

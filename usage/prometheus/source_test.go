@@ -145,6 +145,9 @@ func recorded() []byte {
 func sample(container string, resource history.Resource, step int, value int64) usage.Sample {
 	s := usage.Sample{Namespace: "shop", Name: "web", Container: container}
 	s.Resource, s.At, s.Length, s.Usage = resource, began.Add(time.Duration(step)*5*time.Minute), 5*time.Minute, value
+	if resource == history.CPU && value > 0 {
+		s.Cores = (float64(value) - 0.5) / 1000 // What was recorded is half a millicore less.
+	}
 	return s
 }
 
@@ -163,10 +166,12 @@ func want() []usage.Sample {
 	idle.Strain.Throttled = usage.ValueOf(0)
 	calm.Throttled, calm.Strain.Throttled, calm.Strain.Pressure = true, usage.ValueOf(0.1), usage.ValueOf(0) // It rarely runs.
 	full.Strain.Pressure = usage.ValueOf(0.25)
+	even := sample("main", history.CPU, 60, 250)
+	even.Cores = 0.25
 	return []usage.Sample{
 		idle, waited, calm,
 		sample("main", history.CPU, 39, 0), sample("main", history.CPU, 50, 250), sample("main", history.CPU, 51, 250),
-		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), sample("main", history.CPU, 60, 250),
+		sample("main", history.CPU, 52, 250), sample("main", history.CPU, 54, 250), even,
 		sample("main", history.CPU, 63, 250), sample("main", history.CPU, 64, 500),
 		sample("main", history.CPU, 70, 250), sample("main", history.CPU, 71, 250),
 		of(oldUID, sample("db", history.CPU, 80, 1500)), of(youngUID, sample("db", history.CPU, 80, 250)),

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/test/docpage"
@@ -27,10 +28,10 @@ func TestNotCounted(t *testing.T) {
 // TestHeldBack checks that the reference has each reason why production is held back.
 func TestHeldBack(t *testing.T) {
 	var rows [][]string
-	for _, code := range docpage.Comments(t, "../estimate/doubt.go") {
+	for _, code := range slices.Concat(docpage.Comments(t, "../nousage.go"), docpage.Comments(t, "../estimate/doubt.go")) {
 		rows = append(rows, []string{"`" + code.Name + "`", code.Text})
 	}
-	if len(rows) < 8 {
+	if len(rows) < 9 {
 		t.Errorf("only %d reasons have a comment", len(rows))
 	}
 	docpage.Generated(t, "docs/reference/measured-ratios.md", map[string]string{

@@ -201,6 +201,9 @@ func switchedOff(t *testing.T, s *stored) {
 	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 {
 		t.Errorf("t2 has %+v, and suggestions are %+v", e, blind.judge.View().Suggestions)
 	}
+	if why := blind.judge.View().Without; why == nil || why.Code != NoUsage || r.judge.View().Without != nil {
+		t.Errorf("without usage: %+v, with usage: %+v", why, r.judge.View().Without)
+	}
 }
 
 func deposed(t *testing.T, s *stored) {

@@ -72,7 +72,7 @@ func count(n int, thing string) string {
 // good reports whether there is a ratio that is good enough to follow.
 func (s *Suggestion) good() bool { return s.Known() && len(s.Doubts) == 0 }
 
-// life is how long ratios stay that nothing supports any longer: for as long as evidence that is not added to. It may be lost, and
+// life is how long ratios stay that are not good enough any longer: for as long as evidence that is not added to. It may be lost, and
 // is collected again within days.
 const life = 2 * evidence.HalfLife * time.Hour
 

@@ -34,6 +34,7 @@ func TestProduction(t *testing.T) {
 		{"says nothing of evidence that another leader reads", deposed},
 		{"ends a ratio when its type is gone", ends},
 		{"keeps the ratio of a type of which nothing is known now, until evidence would have aged", keeps},
+		{"ends a ratio that is held back for as long as evidence lives", heldBack},
 		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
 		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -201,6 +202,9 @@ func switchedOff(t *testing.T, s *stored) {
 	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 {
 		t.Errorf("t2 has %+v, and suggestions are %+v", e, blind.judge.View().Suggestions)
 	}
+	if why := blind.judge.View().Without; why == nil || why.Code != NoUsage || r.judge.View().Without != nil {
+		t.Errorf("without usage: %+v, with usage: %+v", why, r.judge.View().Without)
+	}
 }
 
 func deposed(t *testing.T, s *stored) {
@@ -287,6 +291,18 @@ func (r *replica) returnsCalmly(t *testing.T, nodeType string, ratio float64, ju
 	if e := r.entry(nodeType); e.CPUPerf != 1 || e.Provenance.Source == Source {
 		t.Errorf("%s has %+v", nodeType, e)
 	}
+}
+
+func heldBack(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	supported := r.clock.Now()
+	r.judge.settings.MinNodes = 1000
+	r.hours(t, 5)
+	if got := r.suggested(t, "t2"); !got.Known() || len(got.Doubts) == 0 || !got.Supported.Equal(supported) || r.entry("t2").CPUPerf != ratio {
+		t.Errorf("t2 has %v, had %v, and the suggestion is %+v", r.entry("t2").CPUPerf, ratio, got)
+	}
+	r.clock.SetTime(supported.Add(life))
+	r.returnsCalmly(t, "t2", ratio, func() error { return r.judge.Judge(t.Context()) })
 }
 
 func outlives(t *testing.T, s *stored) {

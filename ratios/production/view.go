@@ -21,6 +21,8 @@ type View struct {
 	Progress map[string]measured.Progress
 	// Windows is how many windows must confirm a change.
 	Windows int
+	// Without is why nothing is known of any node type, and what would change that; nil if usage is collected.
+	Without *Doubt
 }
 
 // Suggestion returns the suggestion for a node type.
@@ -34,8 +36,12 @@ func (j *Judge) View() *View {
 	now, _ := j.config.Provider.current()
 	at := j.config.Clock.Now()
 	judgment := j.judgment(&now, at)
+	var without *Doubt
+	if j.config.Evidence == nil {
+		without = &withoutUsage
+	}
 	return &View{
 		Time: now.Time, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
-		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows,
+		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows, Without: without,
 	}
 }

@@ -16,12 +16,12 @@ type Production interface {
 
 // production returns what production shows of the node type of an estimate, nil if nothing is known.
 func (s *suggester) production(e *estimate.Estimate) *workloadresizerv1.ProductionSuggestion {
-	if s.shown == nil || s.shown.Baseline != e.Baseline {
+	if s.shown == nil || s.shown.Baseline != e.Baseline && s.shown.Without == nil {
 		return nil
 	}
 	of, ok := s.shown.Suggestion(e.NodeType)
 	progress, follows := s.shown.Progress[e.NodeType]
-	if !ok && !follows {
+	if !ok && !follows && s.shown.Without == nil {
 		return nil
 	}
 	m := &workloadresizerv1.ProductionSuggestion{
@@ -34,6 +34,9 @@ func (s *suggester) production(e *estimate.Estimate) *workloadresizerv1.Producti
 		m.Progress = progressMessage(&progress, s.shown.Windows)
 	}
 	if !ok {
+		if why := s.shown.Without; why != nil {
+			m.Holds = append(m.Holds, &workloadresizerv1.SuggestionHold{Code: why.Code, Message: why.Detail})
+		}
 		return m
 	}
 	m.Workloads, m.Nodes, m.Hours = int64(of.Workloads), int64(of.Nodes), int64(of.Hours)

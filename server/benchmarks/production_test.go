@@ -68,6 +68,16 @@ func productionOf(t *testing.T, client workloadresizerv1.BenchmarkServiceClient)
 
 func TestProduction(t *testing.T) {
 	halves := servertest.Setup{Ratios: ratios.Update{Layer: halved()}}
+	t.Run("says why it knows nothing", func(t *testing.T) {
+		blind := &shown{production.View{Without: &production.Doubt{Code: production.NoUsage, Detail: "start it with a source"}}}
+		client := serve(t, servertest.StartShop(t, halves), &servertest.Measured{Known: published()}, serving{production: blind})
+		want := &workloadresizerv1.ProductionSuggestion{
+			Holds: []*workloadresizerv1.SuggestionHold{{Code: "NoUsage", Message: "start it with a source"}}, Mode: observed,
+		}
+		if diff := cmp.Diff(want, productionOf(t, client)["n4"], protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("is next to what benchmarks suggest", func(t *testing.T) {
 		client := serve(t, servertest.StartShop(t, halves), &servertest.Measured{Known: published()}, serving{production: inProduction()})
 		want := map[string]*workloadresizerv1.ProductionSuggestion{"c3": nil, "c4": shownOf(false), "n4": shownOf(true), "n4@Intel-6-207": nil, "t2d": nil}

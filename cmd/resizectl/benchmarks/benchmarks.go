@@ -36,15 +36,8 @@ benchmarks by the server's configuration do not need accept.`,
 		newImportCommand(out, server),
 		newListCommand(out, server),
 		newFeedsCommand(out, server),
-		hidden(NewSuggestCommand(out, server)),
 		newAcceptCommand(out, server),
 	)
-	return cmd
-}
-
-// hidden returns a command that the help does not list: that of ratios, for those who look for it next to accept.
-func hidden(cmd *cobra.Command) *cobra.Command {
-	cmd.Hidden = true
 	return cmd
 }
 

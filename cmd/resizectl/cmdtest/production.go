@@ -57,7 +57,7 @@ func Production() []*workloadresizerv1.Suggestion {
 			Holds: append(held("TooFewNodes", "replicas on 2 nodes of the node type and 2 of the baseline were compared: at least 3 of each are needed"),
 				held("IntervalTooWide", "the ratio is known to ±14.2%, but ±3.0% is needed: that takes about 23 workloads on about 45 nodes of each type, or more days")...),
 		}),
-		suggestion("no-usage", &workloadresizerv1.ProductionSuggestion{Holds: held("NoUsage", "no usage is collected: start the server with --usage-sources=push,metrics")}),
+		suggestion("no-usage", &workloadresizerv1.ProductionSuggestion{Holds: held("NoUsage", "the server collects no usage, so that nothing can be compared: start it with a source in --usage-sources, such as metrics")}),
 		unnamed,
 	}
 }

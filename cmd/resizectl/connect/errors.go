@@ -154,7 +154,7 @@ var Hints = map[string]string{
 	"ETAG_MISMATCH":         "see the latest changes with \"resizectl ratios history\", and run the command again if your change is still right",
 	"IMPLAUSIBLE_RATIO":     "to make the change anyway, set --allow-implausible: pods on node types that are not used keep their sizes",
 	"CHANGE_NOT_KEPT":       "\"resizectl ratios history --limit 0\" lists the changes that are kept",
-	"NO_SUGGESTION":         "\"resizectl ratios suggest\" lists the suggestions, \"resizectl benchmark list\" the measurements",
+	"NO_SUGGESTION":         "\"resizectl ratios suggest\" lists the suggestions, \"resizectl benchmark list\" the measurements, \"resizectl usage sources\" whether usage is collected",
 	"BENCHMARKS_NOT_READY":  "\"resizectl ratios list\" shows what is wrong with the source benchmark; if the server has just started, run the command again in a moment",
 	"USAGE_UNKNOWN":         "\"resizectl usage\" lists the workloads that have pods, and \"resizectl usage sources\" shows whether usage is collected",
 	"SAMPLES_NOT_STORED":    "run the command again in a moment: samples that were stored are not counted twice",

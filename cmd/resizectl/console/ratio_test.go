@@ -32,15 +32,15 @@ func TestRatio(t *testing.T) {
 	}{
 		{"n4", []string{
 			"How fast n4 is", "How many times as fast as n2d its CPU is.",
-			`file (in effect, unless a rule has another ratio)</th>`, "there, unless a rule has others.", "overrides[0] (critical)", "podLabels.env.test", "suggested by benchmarks", "1.2, from 1.1 to 1.4 with 95% confidence",
-			`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the benchmark and the baseline have it, to 1.4.
-			"benchmark compress", `<circle cx="6"`, `<line x1="6" y1="0"`,
+			`file (in effect, unless a rule has another ratio)</th>`, "there, unless a rule has others.", "overrides[0] (critical)", "podLabels.env.test", "suggested by benchmarks, held back", "1.2 (1.1 to 1.4)",
+			`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the baseline has it, to 1.4.
+			`<line x1="6" y1="0"`, "the true number is between the ends of the bar in 95 of 100 cases", "<b>In short:</b> Nothing is certain enough yet",
 			"TooFewMachines", "What each benchmark measured", "CPU models", "12 samples from 3 machines",
 			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl ratios suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
 		}, nil},
 		{hostile, []string{"suggested by benchmarks", "What it would change now"}, []string{"(in effect"}},
 		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"ratios suggest", "benchmark accept"}},
-		{"x9", []string{"No source has a ratio of it.", "No ratios suggests a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
+		{"x9", []string{"No source has a ratio of it.", "Neither benchmarks nor production suggest a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
 		{"", nil, []string{"How many times as fast"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())

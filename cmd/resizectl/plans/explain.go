@@ -173,7 +173,7 @@ func (f *facts) ratioStep() string {
 	for i, other := range f.GetRatio().GetCandidates() {
 		switch {
 		case other.GetObserved():
-			text += fmt.Sprintf(" Only shown: cpu %s from %s.", print.Perf(other.GetCpuPerf()), print.Provenance(other.GetProvenance()))
+			text += fmt.Sprintf(" Only shown, not in effect: cpu %s from %s.", print.Perf(other.GetCpuPerf()), print.Provenance(other.GetProvenance()))
 		case i > 0:
 			text += fmt.Sprintf(" It overrides cpu %s and memory %s from %s.", print.Perf(other.GetCpuPerf()), print.Perf(other.GetMemoryPerf()), print.Provenance(other.GetProvenance()))
 		}

@@ -25,7 +25,7 @@ func TestNotCounted(t *testing.T) {
 		t.Errorf("there are words for %d reasons, and %d reasons", len(NotCounted), len(rows))
 	}
 	docpage.Generated(t, "docs/reference/measured-ratios.md", map[string]string{
-		"reasons why workloads do not count": docpage.Table([]string{"Reason", "Meaning", "What to do"}, rows...),
+		"reasons why workloads do not count": docpage.Table([]string{"Reason", "Meaning", "Remedy"}, rows...),
 	})
 }
 

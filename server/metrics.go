@@ -117,37 +117,6 @@ func (c *sourceCollector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// contradictionCollector exposes which of the ratios in effect production contradicts.
-type contradictionCollector struct {
-	production   Production
-	store        *ratios.Store
-	contradicted *prometheus.Desc
-}
-
-func newContradictionCollector(production Production, store *ratios.Store) *contradictionCollector {
-	return &contradictionCollector{production, store, prometheus.NewDesc("workload_resizer_ratio_contradicted",
-		"Whether the ratio of a node type, which is from the source, lies outside of both intervals that production shows (1), or not (0).", []string{"node_type", "source"}, nil)}
-}
-
-// Describe implements prometheus.Collector.
-func (c *contradictionCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.contradicted }
-
-// Collect implements prometheus.Collector.
-func (c *contradictionCollector) Collect(metrics chan<- prometheus.Metric) {
-	table := c.store.Table()
-	if table == nil {
-		return
-	}
-	contradicted := map[string]float64{}
-	for _, x := range c.production.View().Contradictions(table) {
-		contradicted[x.NodeType] = 1
-	}
-	for _, nodeType := range table.NodeTypes() {
-		entry, _ := table.Lookup(nodeType)
-		metrics <- prometheus.MustNewConstMetric(c.contradicted, prometheus.GaugeValue, contradicted[nodeType], nodeType, entry.Ratio.Provenance.Source)
-	}
-}
-
 // expiryCollector exposes when the serving certificate expires, if there is one.
 type expiryCollector struct {
 	certificate health.Certificate

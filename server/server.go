@@ -70,7 +70,7 @@ func New(config Config) *Server {
 	guards := newGuards(&config)
 	config.Metrics.MustRegister(metrics, guards.panics, guards.refused, newSourceCollector(config.Ratios), newRatioCollector(config.Ratios), newImplausibleRatios(config.Ratios))
 	if config.Production != nil {
-		config.Metrics.MustRegister(newContradictionCollector(config.Production, config.Ratios))
+		config.Metrics.MustRegister(newContradictionCollector(config.Production, config.Benchmarks, config.Ratios))
 	}
 	if config.Certificate != nil {
 		config.Metrics.MustRegister(newExpiryCollector(config.Certificate))

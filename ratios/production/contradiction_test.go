@@ -18,23 +18,34 @@ func TestContradictions(t *testing.T) {
 			"n4":  {CPUPerf: perf, MemoryPerf: 1, Provenance: ratios.Provenance{Source: source}},
 		}}
 	}
+	suggests := func(source string, low, high float64) []Suggested {
+		return []Suggested{{"n4", source, (low + high) / 2, low, high}}
+	}
 	for _, tc := range []struct {
-		name   string
-		shows  Suggestion
-		layers []*ratios.Layer
-		want   []Contradiction
+		name      string
+		shows     Suggestion
+		layers    []*ratios.Layer
+		suggested []Suggested
+		want      []Contradiction
 	}{
-		{"within both", shows(), []*ratios.Layer{from("configmap", 2.5)}, nil},
-		{"outside of the cluster's, but as for some workload", shows(), []*ratios.Layer{from("configmap", 2.3)}, nil},
-		{"the lower end", shows(), []*ratios.Layer{from("configmap", 2.2)}, nil},
-		{"the upper end", shows(), []*ratios.Layer{from("configmap", 2.84)}, nil},
-		{"below both", shows(), []*ratios.Layer{from("configmap", 2)}, []Contradiction{{"n4", "configmap", 1}}},
-		{"above both, of two sources", shows(), []*ratios.Layer{from("override", 3), from("configmap", 2.9)}, []Contradiction{{"n4", "override", 1.5}}},
-		{"not in effect", shows(), []*ratios.Layer{from("override", 2.5), from("configmap", 3)}, nil},
-		{"itself", shows(), []*ratios.Layer{from(Source, 2.5), from("configmap", 3)}, nil},
-		{"held back", shows(Doubt{"TooFewNodes", "2"}), []*ratios.Layer{from("configmap", 2)}, nil},
-		{"not known", Suggestion{NodeType: "n4"}, []*ratios.Layer{from("configmap", 2)}, nil},
-		{"a type without a ratio", Suggestion{NodeType: "c3", Cluster: Interval{1.2, 1.1, 1.3}, Next: Interval{1.2, 1.1, 1.3}}, []*ratios.Layer{from("configmap", 2)}, nil},
+		{"within both", shows(), []*ratios.Layer{from("configmap", 2.5)}, nil, nil},
+		{"outside of the cluster's, but as for some workload", shows(), []*ratios.Layer{from("configmap", 2.3)}, nil, nil},
+		{"the lower end", shows(), []*ratios.Layer{from("configmap", 2.2)}, nil, nil},
+		{"the upper end", shows(), []*ratios.Layer{from("configmap", 2.84)}, nil, nil},
+		{"below both", shows(), []*ratios.Layer{from("configmap", 2)}, nil, []Contradiction{{"n4", "configmap", 1}}},
+		{"above both, of two sources", shows(), []*ratios.Layer{from("override", 3), from("configmap", 2.9)}, nil, []Contradiction{{"n4", "override", 1.5}}},
+		{"not in effect", shows(), []*ratios.Layer{from("override", 2.5), from("configmap", 3)}, nil, nil},
+		{"itself", shows(), []*ratios.Layer{from(Source, 2.5), from("configmap", 3)}, nil, nil},
+		{"held back", shows(Doubt{"TooFewNodes", "2"}), []*ratios.Layer{from("configmap", 2)}, nil, nil},
+		{"not known", Suggestion{NodeType: "n4"}, []*ratios.Layer{from("configmap", 2)}, nil, nil},
+		{"a suggestion", shows(), []*ratios.Layer{from("configmap", 2.5)}, suggests("benchmark", 1, 1.05), []Contradiction{{"n4", "benchmark", 1.025}}},
+		{"a suggestion whose interval overlaps one", shows(), []*ratios.Layer{from("configmap", 2.5)}, suggests("benchmark", 1, 1.1), nil},
+		{"a suggestion for another type", shows(), []*ratios.Layer{from("configmap", 2.5)}, []Suggested{{"c3", "benchmark", 1, 1, 1}}, nil},
+		{"a suggestion next to the ratio in effect", shows(), []*ratios.Layer{from("configmap", 2)}, suggests("benchmark", 1.43, 1.57),
+			[]Contradiction{{"n4", "configmap", 1}, {"n4", "benchmark", 1.5}}},
+		{"a suggestion of the source that is in effect", shows(), []*ratios.Layer{from("benchmark", 2)}, suggests("benchmark", 1, 1.05), []Contradiction{{"n4", "benchmark", 1}}},
+		{"a suggestion of a source that is in effect and not contradicted", shows(), []*ratios.Layer{from("benchmark", 2.5)}, suggests("benchmark", 1, 1.05), []Contradiction{{"n4", "benchmark", 1.025}}},
+		{"a type without a ratio", Suggestion{NodeType: "c3", Cluster: Interval{1.2, 1.1, 1.3}, Next: Interval{1.2, 1.1, 1.3}}, []*ratios.Layer{from("configmap", 2)}, nil, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			table, err := ratios.Merge(tc.layers)
@@ -42,7 +53,7 @@ func TestContradictions(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := &View{Baseline: "n2d", Suggestions: []Suggestion{tc.shows}}
-			if diff := cmp.Diff(tc.want, v.Contradictions(table)); diff != "" {
+			if diff := cmp.Diff(tc.want, v.Contradictions(table, tc.suggested)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -51,10 +62,10 @@ func TestContradictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (&View{Baseline: "gone", Suggestions: []Suggestion{shows()}}).Contradictions(table); got != nil {
+	if got := (&View{Baseline: "gone", Suggestions: []Suggestion{shows()}}).Contradictions(table, nil); got != nil {
 		t.Errorf("without the baseline: %+v", got)
 	}
-	if shows := shows(); shows.Contradicts(1.4, 1.6) || !shows.Contradicts(1.43, 1.6) || !shows.Contradicts(0.9, 1.09) {
+	if shows := shows(); shows.contradicts(1.4, 1.6) || !shows.contradicts(1.43, 1.6) || !shows.contradicts(0.9, 1.09) {
 		t.Error("an interval contradicts only if it overlaps none")
 	}
 }

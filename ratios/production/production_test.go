@@ -34,6 +34,7 @@ func TestProduction(t *testing.T) {
 		{"says nothing of evidence that another leader reads", deposed},
 		{"ends a ratio when its type is gone", ends},
 		{"keeps the ratio of a type of which nothing is known now, until evidence would have aged", keeps},
+		{"ends a ratio that is held back for as long as evidence lives", heldBack},
 		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
 		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -290,6 +291,18 @@ func (r *replica) returnsCalmly(t *testing.T, nodeType string, ratio float64, ju
 	if e := r.entry(nodeType); e.CPUPerf != 1 || e.Provenance.Source == Source {
 		t.Errorf("%s has %+v", nodeType, e)
 	}
+}
+
+func heldBack(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	supported := r.clock.Now()
+	r.judge.settings.MinNodes = 1000
+	r.hours(t, 5)
+	if got := r.suggested(t, "t2"); !got.Known() || len(got.Doubts) == 0 || !got.Supported.Equal(supported) || r.entry("t2").CPUPerf != ratio {
+		t.Errorf("t2 has %v, had %v, and the suggestion is %+v", r.entry("t2").CPUPerf, ratio, got)
+	}
+	r.clock.SetTime(supported.Add(life))
+	r.returnsCalmly(t, "t2", ratio, func() error { return r.judge.Judge(t.Context()) })
 }
 
 func outlives(t *testing.T, s *stored) {

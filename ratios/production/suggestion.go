@@ -72,16 +72,16 @@ func count(n int, thing string) string {
 // good reports whether there is a ratio that is good enough to follow.
 func (s *Suggestion) good() bool { return s.Known() && len(s.Doubts) == 0 }
 
-// life is how long ratios stay that nothing supports any longer: for as long as evidence that is not added to. It may be lost, and
+// life is how long ratios stay that are not good enough any longer: for as long as evidence that is not added to. It may be lost, and
 // is collected again within days.
 const life = 2 * evidence.HalfLife * time.Hour
 
-// target returns what ratios follow at a time; nothing if the type is not compared, and has not been for too long.
+// target returns what ratios follow at a time; nothing if the ratio has not been good enough for too long.
 func (s *Suggestion) target(at time.Time) measured.Target {
-	if !s.Known() {
+	if !s.good() {
 		return measured.Target{HeldBack: at.Sub(s.Supported) <= life}
 	}
-	return measured.Target{Ratio: measured.Significant(s.Cluster.Ratio), Low: s.Cluster.Low, High: s.Cluster.High, HeldBack: !s.good(), Why: s.Why()}
+	return measured.Target{Ratio: measured.Significant(s.Cluster.Ratio), Low: s.Cluster.Low, High: s.Cluster.High, Why: s.Why()}
 }
 
 // check returns what is wrong with a stored suggestion.

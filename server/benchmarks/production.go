@@ -1,10 +1,7 @@
 package benchmarks
 
 import (
-	"slices"
-
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
-	"github.com/workload-resizer/workload-resizer/ratios/benchmark"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/ratios/production"
@@ -58,23 +55,12 @@ func (s *suggester) production(e *estimate.Estimate) *workloadresizerv1.Producti
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && of.Known() {
 		m.CpuPerf = values.Known(measured.Significant(of.Cluster.Ratio * baseline.Ratio.CPUPerf))
 	}
-	m.Contradictions = s.contradictions(e, of)
-	return m
-}
-
-// contradictions returns the ratios that production contradicts: those of sources, and the one that benchmarks suggest.
-func (s *suggester) contradictions(e *estimate.Estimate, of *production.Suggestion) []*workloadresizerv1.RatioContradiction {
-	var all []*workloadresizerv1.RatioContradiction
-	for _, c := range s.shown.Contradictions(s.table) {
+	for _, c := range s.contradictions {
 		if c.NodeType == e.NodeType {
-			all = append(all, &workloadresizerv1.RatioContradiction{Source: c.Source, Ratio: c.Ratio})
+			m.Contradictions = append(m.Contradictions, &workloadresizerv1.RatioContradiction{Source: c.Source, Ratio: c.Ratio})
 		}
 	}
-	listed := slices.ContainsFunc(all, func(c *workloadresizerv1.RatioContradiction) bool { return c.GetSource() == benchmark.Source })
-	if !listed && e.Interval != nil && len(e.Doubts) == 0 && of.Contradicts(e.Interval.Low, e.Interval.High) {
-		all = append(all, &workloadresizerv1.RatioContradiction{Source: benchmark.Source, Ratio: e.Ratio})
-	}
-	return all
+	return m
 }
 
 func interval(i production.Interval, confidence float64) *workloadresizerv1.RatioInterval {

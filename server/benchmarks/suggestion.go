@@ -18,9 +18,12 @@ func (s *suggester) suggestion(e *estimate.Estimate) *workloadresizerv1.Suggesti
 	}
 	// The table may have changed after the view was created.
 	if baseline, ok := s.table.Lookup(e.Baseline); ok && e.Ratio > 0 {
-		m.CpuPerf, m.MemoryPerf = values.Known(measured.Significant(e.Ratio*baseline.Ratio.CPUPerf)), values.Known(s.memoryPerf(e))
+		m.CpuPerf = values.Known(measured.Significant(e.Ratio * baseline.Ratio.CPUPerf))
 	}
 	m.Progress, m.Production = s.progress(e), s.production(e)
+	if m.CpuPerf != nil || m.GetProduction().GetCpuPerf() > 0 {
+		m.MemoryPerf = values.Known(s.memoryPerf(e))
+	}
 	return m
 }
 

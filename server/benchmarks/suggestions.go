@@ -82,9 +82,11 @@ func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, erro
 type suggester struct {
 	view *judge.View
 	// shown is what production shows; nil if the server does not use that source.
-	shown  *production.View
-	table  *ratios.Table
-	ratios Ratios
+	shown *production.View
+	// contradictions are the ratios that it contradicts.
+	contradictions []production.Contradiction
+	table          *ratios.Table
+	ratios         Ratios
 }
 
 // suggester returns a suggester for the current state, or an error if too little is known.
@@ -110,6 +112,7 @@ func (s *Service) suggester() (*suggester, error) {
 	from := &suggester{view: view, table: table, ratios: s.config.Ratios}
 	if s.config.Production != nil {
 		from.shown = s.config.Production.View()
+		from.contradictions = Contradictions(from.shown, table, view)
 	}
 	return from, nil
 }

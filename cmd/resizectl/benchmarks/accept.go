@@ -22,8 +22,10 @@ import (
 type acceptOptions struct {
 	ratios.WriteOptions
 	nodeType string
-	force    bool
-	flags    ratios.OverrideEnd
+	// from is the source whose suggestion is accepted.
+	from  string
+	force bool
+	flags ratios.OverrideEnd
 	// end is when the override ends, if ends says that a flag sets it.
 	end  *timestamppb.Timestamp
 	ends bool
@@ -34,15 +36,16 @@ type acceptOptions struct {
 }
 
 func newAcceptCommand(out print.Output, server *connect.Connection) *cobra.Command {
-	o := &acceptOptions{WriteOptions: ratios.WriteOptions{Output: out, Server: server}}
+	o := &acceptOptions{WriteOptions: ratios.WriteOptions{Output: out, Server: server}, from: benchmarkSource}
 	cmd := &cobra.Command{
 		Use:   "accept NODE_TYPE",
 		Short: "Override the ratio of a node type with its suggestion",
-		Long: `Override the ratio of a node type with the suggestion of its benchmarks.
+		Long: `Override the ratio of a node type with the suggestion of its benchmarks, or with
+what production shows.
 
 The override is the same as one of "resizectl ratios set". "resizectl ratios
-delete" removes it, and the history records which benchmarks it is from. It does
-not follow later measurements.
+delete" removes it, and the history records what it is from. It does not follow
+later measurements. The command warns if production contradicts the benchmarks.
 
 The command first shows on standard error what would change, and for which pods.
 Then it asks for confirmation. If another user changes the ratio in between,
@@ -61,12 +64,16 @@ With --dry-run, nothing is changed, and the exit code is as for "kubectl diff":
   # Accept the suggestion
   resizectl benchmark accept n4 --reason "measured with the new kernel"
 
+  # Accept what production shows
+  resizectl benchmark accept n4 --from production
+
   # Accept a suggestion that is held back, for one day and without confirmation
   resizectl benchmark accept e2@Intel-6-79 --force --for 24h --yes`,
 		Args:              command.Args(cobra.ExactArgs(1)),
 		ValidArgsFunction: completeSuggestions(server),
 		RunE:              o.RunE(o, command.Name(&o.nodeType, "the node type is empty"), o.complete),
 	}
+	cmd.Flags().Var(command.OneOf(&o.from, "source", []string{benchmarkSource, productionSource}), "from", "whose suggestion to accept: benchmark or production")
 	cmd.Flags().BoolVar(&o.force, "force", false, "also accept a suggestion that is held back")
 	o.flags.AddFlags(cmd)
 	o.AddFlags(cmd, "benchmark accept")
@@ -87,21 +94,27 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	s := resp.GetSuggestion()
-	if s.CpuPerf == nil {
-		return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s; "+
-			"\"resizectl benchmark list\" shows the measurements", s.GetNodeType(), s.GetBaselineNodeType())
+	cpuPerf, holds := s.CpuPerf, s.GetHolds()
+	if o.from == productionSource {
+		cpuPerf, holds = s.GetProduction().CpuPerf, s.GetProduction().GetHolds()
 	}
-	if err := o.heldBack(s); err != nil {
+	if cpuPerf == nil {
+		return o.nothing(s)
+	}
+	if err := o.heldBack(s, holds); err != nil {
+		return err
+	}
+	if err := o.contradicted(s); err != nil {
 		return err
 	}
 	o.suggestion = s
 	o.update = &workloadresizerv1.UpdateOverrideRequest{
-		Override:         &workloadresizerv1.Override{NodeType: s.GetNodeType(), CpuPerf: s.CpuPerf, MemoryPerf: s.MemoryPerf},
+		Override:         &workloadresizerv1.Override{NodeType: s.GetNodeType(), CpuPerf: cpuPerf, MemoryPerf: s.MemoryPerf},
 		UpdateMask:       &fieldmaskpb.FieldMask{Paths: []string{"cpu_perf", "memory_perf"}},
 		AllowMissing:     true,
 		AllowNewNodeType: true,
 		RatioEtag:        s.GetRatioEtag(),
-		Reason:           acceptReason(o.Reason, s),
+		Reason:           o.why(s),
 	}
 	if o.ends {
 		ratios.Expire(o.update, o.end)
@@ -109,9 +122,18 @@ func (o *acceptOptions) Read(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
+// nothing returns why there is nothing to accept.
+func (o *acceptOptions) nothing(s *workloadresizerv1.Suggestion) error {
+	if o.from == productionSource {
+		return fmt.Errorf("there is nothing to accept: production does not show how fast %s is; \"resizectl ratios suggest %[1]s\" shows why", s.GetNodeType())
+	}
+	return fmt.Errorf("there is nothing to accept: no benchmark was run on both %s and %s; "+
+		"\"resizectl benchmark list\" shows the measurements", s.GetNodeType(), s.GetBaselineNodeType())
+}
+
 // heldBack returns why the suggestion is rejected; with --force, it only prints a warning.
-func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
-	why := strings.Join(print.Each(s.GetHolds(), func(h *workloadresizerv1.SuggestionHold) string {
+func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion, holds []*workloadresizerv1.SuggestionHold) error {
+	why := strings.Join(print.Each(holds, func(h *workloadresizerv1.SuggestionHold) string {
 		return print.OneLine(h.GetCode() + ": " + h.GetMessage())
 	}), "; ")
 	switch {
@@ -121,6 +143,31 @@ func (o *acceptOptions) heldBack(s *workloadresizerv1.Suggestion) error {
 		return print.Texts(o.ErrOut, fmt.Sprintf("warning: the suggestion for %s is held back: %s", print.OneLine(s.GetNodeType()), why))
 	}
 	return fmt.Errorf("the suggestion for %s is held back: %s; accept it anyway with --force", s.GetNodeType(), why)
+}
+
+// contradicted prints a warning if production contradicts the benchmarks whose suggestion is accepted.
+func (o *acceptOptions) contradicted(s *workloadresizerv1.Suggestion) error {
+	if o.from == productionSource || !contradicted(s, benchmarkSource) {
+		return nil
+	}
+	return print.Texts(o.ErrOut, fmt.Sprintf("warning: production contradicts this suggestion: it shows %s; accept that with --from production",
+		rangeText(s.GetProduction().GetRatio(), s.GetProduction().GetInterval())))
+}
+
+// why returns the reason for the history.
+func (o *acceptOptions) why(s *workloadresizerv1.Suggestion) string {
+	if o.from == benchmarkSource {
+		return acceptReason(o.Reason, s)
+	}
+	p := s.GetProduction()
+	reason := fmt.Sprintf("accepted from production: %s, %s on %s", rangeText(p.GetRatio(), p.GetInterval()), print.CountOf(p.GetWorkloads(), "workload"), print.CountOf(p.GetNodes(), "node"))
+	switch text := o.Reason + "; " + reason; {
+	case o.Reason == "":
+		return reason
+	case len(text) <= maxReason:
+		return text
+	}
+	return o.Reason
 }
 
 func (o *acceptOptions) Send(ctx context.Context, c *client.Client, validateOnly bool) (ratios.Answer, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
@@ -59,6 +60,12 @@ func TestBenchmarkAccept(t *testing.T) {
 		{"accept-never", []string{"n4", "--until", "never"}, updateOfN4(measured, func(u *workloadresizerv1.UpdateOverrideRequest) {
 			u.UpdateMask = mask("cpu_perf", "memory_perf", "expire_time")
 		})},
+		{"accept-production", []string{"n4", "--from", "production"}, updateOfN4("accepted from production: 1.25 (1.23 to 1.27), 42 workloads on 12 nodes", func(u *workloadresizerv1.UpdateOverrideRequest) {
+			u.Override.CpuPerf = new(1.25)
+		})},
+		{"accept-production", []string{"n4", "--from", "production", "--reason", "measured"}, updateOfN4("measured; accepted from production: 1.25 (1.23 to 1.27), 42 workloads on 12 nodes", func(u *workloadresizerv1.UpdateOverrideRequest) {
+			u.Override.CpuPerf = new(1.25)
+		})},
 		{"accept-forced", []string{"e2", "--force"}, updateOfN4("accepted from benchmarks: coremark 0.8, sysbench 0.8", func(u *workloadresizerv1.UpdateOverrideRequest) {
 			u.Override = &workloadresizerv1.Override{NodeType: "e2", CpuPerf: new(0.8), MemoryPerf: new(1.0)}
 			u.RatioEtag = "of-e2"
@@ -85,6 +92,7 @@ func TestBenchmarkAccept(t *testing.T) {
 
 func TestAccept(t *testing.T) {
 	t.Run("accepts for a limited time", acceptsForALimitedTime)
+	t.Run("warns if production contradicts what benchmarks suggest", warnsIfProductionContradictsWhatBenchmarksSuggest)
 	t.Run("changes nothing in a dry run", changesNothingInADryRun)
 	t.Run("reports that nothing changes", reportsThatNothingChanges)
 	t.Run("fails if another change came first", failsIfAnotherChangeCameFirst)
@@ -102,6 +110,21 @@ func acceptsForALimitedTime(t *testing.T) {
 	end := server.LastRequest().(*workloadresizerv1.UpdateOverrideRequest).GetOverride().GetExpireTime().AsTime()
 	if end.Before(begin.Add(90*time.Minute)) || end.After(time.Now().Add(90*time.Minute+time.Second)) {
 		t.Errorf("ends %v after the start", end.Sub(begin))
+	}
+}
+
+func warnsIfProductionContradictsWhatBenchmarksSuggest(t *testing.T) {
+	s := suggestions()[2]
+	s.Production.Contradictions[1].Source = "benchmark"
+	for from, want := range map[string]string{
+		"benchmark":  "warning: production contradicts this suggestion: it shows 1.25 (1.23 to 1.27); accept that with --from production\n",
+		"production": "",
+	} {
+		streams, _, _, stderr := genericiooptions.NewTestIOStreams()
+		o := &acceptOptions{WriteOptions: ratios.WriteOptions{Output: print.Output{IOStreams: streams}}, from: from}
+		if err := o.contradicted(s); err != nil || stderr.String() != want {
+			t.Errorf("from %s: %q, %v", from, stderr, err)
+		}
 	}
 }
 
@@ -127,6 +150,8 @@ func TestBenchmarkAcceptRefuses(t *testing.T) {
 			"TooFewMachines: 1 machine of e2, 2 are needed; TooFewMachines: 1 machine of baseline n2d, 2 are needed; accept it anyway with --force\n", []string{"e2", "--dry-run"}},
 		{"a missing ratio, even with --force", "error: there is nothing to accept: no benchmark was run on both c3 and n2d; " +
 			"\"resizectl benchmark list\" shows the measurements\n", []string{"c3", "--force"}},
+		{"what production does not show, even with --force", "error: there is nothing to accept: production does not show how fast c3 is; " +
+			"\"resizectl ratios suggest c3\" shows why\n", []string{"c3", "--from", "production", "--force"}},
 		{"a node type without measurements", "error: no benchmark covers \"n5\"\n", []string{"n5"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -251,17 +251,12 @@ func howToAccept(s *workloadresizerv1.Suggestion) string {
 	return "To accept the suggestion of benchmarks:\n  " + command
 }
 
-// howToSet returns the command that shows what setting what production shows would change; empty if there is nothing to set.
+// howToSet returns the command that shows what accepting what production shows would change; empty if there is nothing to accept.
 func howToSet(s *workloadresizerv1.Suggestion) string {
-	cpu, memory := Shown(s)
-	if cpu == 0 {
+	if cpu, _ := Shown(s); cpu == 0 {
 		return ""
 	}
-	set := fmt.Sprintf("resizectl ratios set %s --cpu %s", print.OneLine(s.GetNodeType()), print.Perf(cpu))
-	if s.GetCurrent() == nil {
-		set += " --memory " + print.Perf(memory) + " --create"
-	}
-	return "To see what the ratio that production shows would change:\n  " + set + " --dry-run"
+	return "To see what the ratio that production shows would change:\n  resizectl benchmark accept " + print.OneLine(s.GetNodeType()) + " --from production --dry-run"
 }
 
 // Contradicted reports whether production contradicts what benchmarks suggest.

@@ -1626,8 +1626,8 @@ type Suggestion struct {
 	// The cpu_perf to set to accept the suggestion: the ratio in the unit of the table;
 	// absent if there is no ratio.
 	CpuPerf *float64 `protobuf:"fixed64,5,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
-	// The memory_perf to set with it: the current value or, if there is none, the value
-	// of the baseline; absent if there is no ratio.
+	// The memory_perf to set with it, or with the cpu_perf that production shows: the current
+	// value or, if there is none, the value of the baseline; absent if there is neither.
 	MemoryPerf *float64 `protobuf:"fixed64,6,opt,name=memory_perf,json=memoryPerf,proto3,oneof" json:"memory_perf,omitempty"`
 	// The ratio in effect; absent if the table does not contain the node type.
 	Current *Ratio `protobuf:"bytes,7,opt,name=current,proto3" json:"current,omitempty"`
@@ -1854,10 +1854,10 @@ type ProductionSuggestion struct {
 	Progress *SuggestionProgress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
 	// When the suggestion was made.
 	EvaluationTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=evaluation_time,json=evaluationTime,proto3" json:"evaluation_time,omitempty"`
-	// The ratios of other sources that lie outside of both intervals.
+	// The ratios in effect, and those that benchmarks suggest, that lie outside of both intervals.
 	Contradictions []*RatioContradiction `protobuf:"bytes,12,rep,name=contradictions,proto3" json:"contradictions,omitempty"`
-	// The cpu_perf to set to use the ratio: the ratio in the unit of the table; absent if there
-	// is no ratio.
+	// The cpu_perf to set to accept what production shows: the ratio in the unit of the table;
+	// absent if there is no ratio.
 	CpuPerf       *float64 `protobuf:"fixed64,13,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1987,7 +1987,7 @@ func (x *ProductionSuggestion) GetCpuPerf() float64 {
 // A ratio that production contradicts.
 type RatioContradiction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The source that has the ratio, for example "configmap".
+	// The source that has or suggests the ratio, for example "configmap".
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// How many times as fast as the baseline the node type is, according to the source.
 	Ratio         float64 `protobuf:"fixed64,2,opt,name=ratio,proto3" json:"ratio,omitempty"`

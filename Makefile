@@ -486,7 +486,7 @@ bin/workload-resizer-stepped:
 SIMULATE ?= -runs 2000 -seed 1
 
 .PHONY: simulate
-simulate: ## Estimate ratios from the usage of simulated clusters whose ratios are known. Takes 8 hours of one core (SIMULATE='-runs 100').
+simulate: ## Estimate ratios from the usage of simulated clusters whose ratios are known. Takes 9 hours of one core (SIMULATE='-runs 100').
 	$(GO_TEST) -count=1 -timeout=24h -v -run '^TestSimulation$$' ./ratios/production/productiontest -args $(SIMULATE)
 
 # How many pods "make soak-creation" deletes, and within which time those that replace them must have a node.

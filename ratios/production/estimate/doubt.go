@@ -74,7 +74,7 @@ type known struct {
 	// votes are the votes of the workloads that count and run on the type, alike is as how many with alike votes they count, and cores is the
 	// share of the cores there that they use.
 	votes, alike, cores float64
-	// zones is the factor between the ratios of zones, and unknown the share of hours in which it is not known how busy nodes were, with
+	// zones is the factor between the ratios of zones that is certain, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
 }
@@ -108,11 +108,11 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 		whose string
 	}{{k.of, "the node type"}, {k.base, "the baseline"}} {
 		if m.models > s.MaxModelSpread {
-			add(ModelsDiffer, "CPU models of %s differ by a factor of %.2f in zone %q: set a ratio for each model", m.whose, m.models, m.modelsZone)
+			add(ModelsDiffer, "CPU models of %s differ by a factor of at least %.2f in zone %q: set a ratio for each model", m.whose, m.models, m.modelsZone)
 		}
 	}
 	if k.zones > s.MaxModelSpread {
-		add(ZonesDiffer, "the ratio differs between zones by a factor of %.2f: set a ratio for each CPU model", k.zones)
+		add(ZonesDiffer, "the ratio differs between zones by a factor of at least %.2f: set a ratio for each CPU model", k.zones)
 	}
 	if half := x.Cluster.half(); !(half <= s.Tolerance) {
 		if k.unknownHalf > s.Tolerance {

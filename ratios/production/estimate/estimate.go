@@ -89,7 +89,7 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 		}
 	}
 	shared := make([]float64, len(e.Types))
-	zones := zonesOf(e, base, latest)
+	zones := zonesOf(e, base, &nodes, latest, &s)
 	for t, name := range e.Types {
 		if t == base {
 			continue

@@ -21,7 +21,7 @@ func chain(workloads int) *evidence.Evidence {
 		e.Workloads[evidence.Key(i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{cell(i%2, i%2+1, ratio)}}
 	}
 	for i := range 60 {
-		h := evidence.Deviation{Weight: 100}
+		h := evidence.Deviation{Weight: 5000}
 		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Compared: 200, Halves: [2]evidence.Deviation{h, h}}
 	}
 	return e
@@ -301,11 +301,26 @@ func judgesCPUModelsByZone(t *testing.T) {
 		if zone == 0 {
 			return 0
 		}
-		return [2]float64{0.06, -0.06}[model]
+		return [2]float64{0.09, -0.09}[model]
 	})
 	x := of(t, Estimate(e, "e2", Defaults()), "n4")
-	if i := slices.Index(codes(x), ModelsDiffer); i < 0 || !strings.Contains(x.Doubts[i].Detail, `1.13 in zone "b"`) {
+	if i := slices.Index(codes(x), ModelsDiffer); i < 0 || !strings.Contains(x.Doubts[i].Detail, `at least 1.1`) {
 		t.Errorf("%+v", x.Doubts)
+	}
+	// A few workloads in one of the halves, or chance, do not show it.
+	for _, n := range e.Nodes {
+		n.Halves[0].Sum = 0
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); slices.Contains(codes(x), ModelsDiffer) {
+		t.Errorf("only half of the workloads show it: %+v", x.Doubts)
+	}
+	for i := 2; i < 60; i += 3 {
+		for h, n := 0, e.Nodes[evidence.Key(i)]; h < 2; h++ {
+			n.Halves[h] = evidence.Deviation{Weight: 300, Sum: 300 * [2]float64{0.09, -0.09}[n.Model]}
+		}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); slices.Contains(codes(x), ModelsDiffer) {
+		t.Errorf("a few hours show it: %+v", x.Doubts)
 	}
 	// Models that are in different zones are not compared by how their nodes deviate from others of their zones.
 	e = chain(200)
@@ -318,22 +333,35 @@ func judgesCPUModelsByZone(t *testing.T) {
 func saysThatZonesDiffer(t *testing.T) {
 	e := chain(200)
 	e.Zones = []string{"a", "b"}
+	for i, n := range e.Nodes {
+		n.Zone = int(i) / 3 % 2
+	}
 	for zone, mean := range []float64{0.09, -0.09} { // In zone b, n4 needs less than in zone a.
 		d := evidence.Deviation{Weight: 1e6, Sum: 1e6 * mean}
-		e.Places = append(e.Places, evidence.Place{A: 1, B: 2, Zone: zone, Deviation: d})
+		e.Places = append(e.Places, evidence.Place{A: 1, B: 2, Zone: zone, Halves: [2]evidence.Deviation{d, d}})
 		d.Sum = 0
-		e.Places = append(e.Places, evidence.Place{A: 0, B: 1, Zone: zone, Deviation: d})
+		e.Places = append(e.Places, evidence.Place{A: 0, B: 1, Zone: zone, Halves: [2]evidence.Deviation{d, d}})
 	}
 	r := Estimate(e, "e2", Defaults())
-	if x := of(t, r, "n4"); !slices.Contains(codes(x), ZonesDiffer) || !strings.Contains(x.Doubts[0].Detail, "1.20") {
+	if x := of(t, r, "n4"); !slices.Contains(codes(x), ZonesDiffer) || !strings.Contains(x.Doubts[0].Detail, "at least 1.1") {
 		t.Errorf("%+v", x.Doubts)
 	}
 	if x := of(t, r, "n2d"); len(x.Doubts) > 0 {
 		t.Errorf("%+v", x.Doubts)
 	}
+	for i := range e.Places { // Only half of the workloads show it, by however much.
+		if p := &e.Places[i]; p.B == 2 {
+			p.Halves[0].Sum, p.Halves[1].Sum = 0, 3*p.Halves[1].Sum
+		}
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); len(x.Doubts) > 0 {
+		t.Errorf("%+v", x.Doubts)
+	}
 	for i := range e.Places { // A few hours show little.
 		p := &e.Places[i]
-		p.Weight, p.Sum = 100, p.Sum/1e4
+		for h := range p.Halves {
+			p.Halves[h].Weight, p.Halves[h].Sum = 50, p.Halves[1].Sum/2e4
+		}
 	}
 	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); len(x.Doubts) > 0 {
 		t.Errorf("%+v", x.Doubts)

@@ -249,7 +249,7 @@ func (o *observed) predict(m *model, kind int, part float64, contrast []float64)
 func (m *model) quadratic(x []float64) float64 {
 	sum := 0.0
 	for i := range x {
-		if x[i] == 0 { // Few types are those of one workload.
+		if x[i] == 0 { // A workload runs on few of the types.
 			continue
 		}
 		for j := range x {

@@ -1,8 +1,11 @@
 package estimate
 
 import (
+	"maps"
 	"math"
+	"slices"
 
+	"github.com/workload-resizer/workload-resizer/internal/student"
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
 
@@ -17,9 +20,10 @@ type nodes struct {
 type kind struct {
 	// seen is how many nodes are known, and count how many of them were compared with those of another type.
 	seen, count int
-	// shares is the sum of the squared shares of the nodes in the comparison.
+	// shares is the sum of the squared shares of the nodes in the comparison, and zones the same of those in each zone.
 	shares float64
-	// models is the factor between the CPU models of which enough nodes are known, in the zone where it is the largest.
+	zones  map[int]float64
+	// models is the factor between the CPU models of which enough nodes are known, in the zone where it is the largest, as far as it is certain.
 	models     float64
 	modelsZone string
 }
@@ -39,6 +43,10 @@ func nodesOf(e *evidence.Evidence, slow []slowdown, latest int64, s *Settings) n
 		k.seen = len(all)
 		k.count, k.shares = compared(all)
 		k.models, k.modelsZone = modelsOf(all, e.Zones, s)
+		k.zones = make(map[int]float64, len(e.Zones))
+		for zone := range e.Zones {
+			_, k.zones[zone] = compared(slices.DeleteFunc(slices.Clone(all), func(n *evidence.Node) bool { return n.Zone != zone }))
+		}
 		if len(all) < 2 {
 			continue
 		}
@@ -62,6 +70,14 @@ func nodesOf(e *evidence.Evidence, slow []slowdown, latest int64, s *Settings) n
 	result.freedom = freedom + s.NodesWeight
 	result.variance = max((freedom*observed+s.NodesWeight*s.Nodes*s.Nodes)/result.freedom, 0.01*0.01)
 	return result
+}
+
+// sharesIn returns the sum of the squared shares of the nodes in a zone; 1 if none is known there.
+func (k *kind) sharesIn(zone int) float64 {
+	if x := k.zones[zone]; x > 0 {
+		return x
+	}
+	return 1
 }
 
 // compared returns how many nodes were compared with those of another type, and the sum of their squared shares. A node
@@ -99,8 +115,8 @@ func asBusy(n *evidence.Node, slowdown, fade float64) *evidence.Node {
 	return &same
 }
 
-// modelsOf returns the largest factor between the slowest and the fastest CPU model of a type in a zone, of those with enough
-// nodes there, and the zone. The deviations of nodes are those from other nodes of their zone, so that they
+// modelsOf returns the largest factor between two CPU models of a type in a zone, of those with enough
+// nodes there, as far as it is certain, and the zone. The deviations of nodes are those from other nodes of their zone, so that they
 // say nothing about other zones.
 func modelsOf(all []*evidence.Node, zones []string, s *Settings) (factor float64, zone string) {
 	factor = 1
@@ -115,29 +131,66 @@ func modelsOf(all []*evidence.Node, zones []string, s *Settings) (factor float64
 	return factor, zone
 }
 
+// ofModel are the nodes with one CPU model.
+type ofModel struct {
+	halves                   [2]evidence.Deviation
+	weight, squares, between float64
+	count                    int
+}
+
+// mean returns the mean deviation of the nodes, and chance the variance of that: they deviate by themselves, and so do their replicas.
+func (m *ofModel) mean() float64 {
+	return evidence.Deviation{Weight: m.weight, Sum: m.halves[0].Sum + m.halves[1].Sum}.Mean()
+}
+
+func (m *ofModel) chance(variance float64) float64 {
+	return variance*m.squares/(m.weight*m.weight) + lasting/m.weight
+}
+
+// add adds a node.
+func (m *ofModel) add(n *evidence.Node) {
+	own, before := evidence.Deviation{Weight: n.Weight(), Sum: n.Halves[0].Sum + n.Halves[1].Sum}.Mean(), m.mean()
+	for h, d := range n.Halves {
+		m.halves[h].Weight += d.Weight
+		m.halves[h].Sum += d.Sum
+	}
+	m.weight += n.Weight()
+	m.squares += n.Weight() * n.Weight()
+	m.between += n.Weight() * (own - before) * (own - m.mean())
+	m.count++
+}
+
+// models returns the largest factor between two models in a zone. How much nodes differ is what those of one model do: all of them would differ
+// by more.
 func models(all []*evidence.Node, zone int, s *Settings) float64 {
-	sums := map[int]evidence.Deviation{}
-	counts := map[int]int{}
+	byModel := map[int]*ofModel{}
 	for _, n := range all {
 		if n.Model < 0 || n.Zone != zone {
 			continue
 		}
-		d := sums[n.Model]
-		for _, h := range n.Halves {
-			d.Weight += h.Weight
-			d.Sum += h.Sum
+		if byModel[n.Model] == nil {
+			byModel[n.Model] = &ofModel{}
 		}
-		sums[n.Model] = d
-		counts[n.Model]++
+		byModel[n.Model].add(n)
 	}
-	low, high := math.Inf(1), math.Inf(-1)
-	for model, d := range sums {
-		if counts[model] >= s.MinNodes {
-			low, high = min(low, d.Mean()), max(high, d.Mean())
+	squares, freedom := s.NodesWeight*s.Nodes*s.Nodes, s.NodesWeight
+	for _, m := range slices.Sorted(maps.Keys(byModel)) {
+		x := byModel[m]
+		squares += float64(x.count) * x.between / x.weight
+		freedom += float64(x.count - 1)
+	}
+	variance, deviations := squares/freedom, student.Quantile(s.Confidence, freedom)
+	most := 0.0
+	for i, a := range byModel {
+		for j, b := range byModel {
+			if i >= j || min(a.count, b.count) < s.MinNodes || min(a.weight, b.weight) <= 0 {
+				continue
+			}
+			chance := deviations * math.Sqrt(a.chance(variance)+b.chance(variance))
+			most = max(most, certain(a.mean()-b.mean(), chance, [2]float64{
+				a.halves[0].Mean() - b.halves[0].Mean(), a.halves[1].Mean() - b.halves[1].Mean(),
+			}))
 		}
 	}
-	if high < low {
-		return 1
-	}
-	return math.Exp(high - low)
+	return math.Exp(most)
 }

@@ -76,6 +76,22 @@ func TestSlowdownsThatAgree(t *testing.T) {
 	}
 }
 
+func TestSlowdownsAreBounded(t *testing.T) {
+	n := nodes{kinds: make([]kind, 2)}
+	for _, by := range []float64{3, -3} {
+		e := evidence.New()
+		for i := range 2 {
+			e.Types = append(e.Types, string(rune('a'+i)))
+			e.Slowdown = append(e.Slowdown, evidence.Slowdown{Squares: 1e5, Products: by * 1e5, Count: 1e6})
+		}
+		for _, s := range slowdowns(e, &n) {
+			if s.by < 0 || s.by > mostSlowdown || by > 0 && s.by == 0 {
+				t.Errorf("replicas show %v: %v", by, s.by)
+			}
+		}
+	}
+}
+
 func TestNodes(t *testing.T) {
 	s := Defaults()
 	e := loaded(30, 0.5)

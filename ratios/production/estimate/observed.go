@@ -62,8 +62,8 @@ func (o *observed) at(kind int, replicas float64) int {
 	return at
 }
 
-// observeDays adds the pairs whose types were compared on different days. A day on a type is compared with days on all others, so that its
-// deviation is that of the type, as often as the workload was there.
+// observeDays adds the pairs whose types were compared on different days. A day on a type is compared with days on all others, so that they
+// have its deviation in common.
 func (o *observed) observeDays() {
 	for i := range o.w.pairs {
 		if p := &o.w.pairs[i]; p.apart > 0 {

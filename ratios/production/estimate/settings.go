@@ -1,5 +1,7 @@
 package estimate
 
+import "github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+
 // Settings define which estimates are trustworthy.
 type Settings struct {
 	// Confidence is the confidence level of the intervals.
@@ -21,14 +23,14 @@ type Settings struct {
 	// Between is how much workloads differ, and Nodes how much the nodes of a type differ, as fractions, where too few
 	// were measured to tell. They count as much as BetweenWeight and NodesWeight degrees of freedom.
 	Between, BetweenWeight, Nodes, NodesWeight float64
-	// MaxModelSpread is the maximum factor between CPU models of a type in a zone, and between the ratios of zones.
+	// MaxModelSpread is the maximum factor between CPU models of a type in a zone, and between the ratios of zones, that is certain.
 	MaxModelSpread float64
 }
 
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinCPU: 0.02, MinCores: 0.5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinCPU: evidence.LeastCPU, MinCores: 0.5, MinHours: 24, MinDays: 3, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

@@ -25,7 +25,7 @@ func (m *model) deviations(n *nodes, s *Settings) float64 {
 }
 
 // singles returns how fast the types are on which a workload that counts was compared. The variances of types are those that no number
-// of workloads reduces. The few nodes that it runs on deviate, too: nothing tells how it deviates from how they do.
+// of workloads reduces. The few nodes that it runs on deviate, too, and nothing tells their deviations from its own.
 func (m *model) singles(w *workload, names []string, types []Type, n *nodes, shared []float64, deviations float64) []WorkloadType {
 	o := &m.workloads[w.place]
 	few := func(kind int) float64 {

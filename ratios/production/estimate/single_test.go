@@ -47,7 +47,7 @@ func workloadsDifferIfTheirIntervalExcludesTheClustersRatio(t *testing.T) {
 	if x := typesOf(t, e, 0)[0]; x.NodeType != "e2" || x.Differs { // It is like the mean.
 		t.Errorf("%+v", x)
 	}
-	// What it is compared with is not the baseline, on which it never ran: less is known.
+	// Less is known of it relative to a baseline on which it never ran.
 	if far := elsewhere(t, e); far.Ratio.half() < own[0].Ratio.half()*1.2 {
 		t.Errorf("%+v, and from the type it is compared with %+v", far, own[0])
 	}

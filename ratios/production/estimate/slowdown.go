@@ -13,6 +13,9 @@ const (
 	// slowdownPrior is the standard deviation of slowdowns: threads that share a core rarely take more than twice the
 	// time. slowdownTypes is by how much those of types differ, where too few types tell. It counts as much as slowdownWeight types.
 	slowdownPrior, slowdownTypes, slowdownWeight = 0.5, 0.1, 3
+	// mostSlowdown is the largest slowdown that differences are corrected by: the mean of workloads whose threads share their cores all the
+	// time. A larger one, or one below 0, has another cause, such as the pods of somebody who lets them look like that.
+	mostSlowdown = 0.5
 )
 
 // slowdowns returns the slowdown of each type: what its replicas show, drawn toward that of all types, which
@@ -36,6 +39,7 @@ func slowdowns(e *evidence.Evidence, n *nodes) []slowdown {
 		} else {
 			slow[i] = slowdown{common.by, common.variance + differ}
 		}
+		slow[i].by = min(max(slow[i].by, 0), mostSlowdown)
 	}
 	return slow
 }

@@ -25,7 +25,7 @@ type ballot struct {
 	votes, cores float64
 }
 
-// vote fills how much each workload counts that is not held back. By default that is one vote. But whoever runs a hundred small workloads
+// vote fills how much each workload counts that is not held back. By default that is one vote. But a team that runs a hundred small workloads
 // must not decide how fast a type is for all others: no namespace has more votes on a type than limit says, except that it always has one.
 // With a single namespace, nothing is limited.
 func vote(all []workload) {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestVotes(t *testing.T) {
-	t.Run("many small workloads of a namespace do not outvote others", manySmallWorkloadsOfANamespaceDoNotOutvoteOthers)
+	t.Run("many small workloads in a namespace do not outvote others", manySmallWorkloadsInANamespaceDoNotOutvoteOthers)
 	t.Run("small workloads do not decide what is usual", smallWorkloadsDoNotDecideWhatIsUsual)
 	t.Run("a namespace has no majority without a majority of the cores", aNamespaceHasNoMajorityWithoutAMajorityOfTheCores)
 	t.Run("a namespace with most cores is not outvoted by a small one", aNamespaceWithMostCoresIsNotOutvotedByASmallOne)
@@ -20,7 +20,7 @@ func TestVotes(t *testing.T) {
 	t.Run("says that few namespaces count", saysThatFewNamespacesCount)
 }
 
-// teams returns the chain, as workloads of ten namespaces.
+// teams returns the chain, as workloads in ten namespaces.
 func teams() *evidence.Evidence {
 	e := chain(200)
 	for i := range 200 {
@@ -29,7 +29,7 @@ func teams() *evidence.Evidence {
 	return e
 }
 
-// fake adds workloads of a namespace that claim that n4 is as fast as n2d, and use the given cores each.
+// fake adds workloads in a namespace that claim that n4 is as fast as n2d, and use the given cores each.
 func fake(e *evidence.Evidence, count int, cores float64, change func(*evidence.Cell)) {
 	for i := range count {
 		c := cell(1, 2, 0.05*math.Sin(float64(i*i)))
@@ -48,7 +48,7 @@ func near(t *testing.T, e *evidence.Evidence, ratio, within float64) {
 	}
 }
 
-func manySmallWorkloadsOfANamespaceDoNotOutvoteOthers(t *testing.T) {
+func manySmallWorkloadsInANamespaceDoNotOutvoteOthers(t *testing.T) {
 	want := of(t, Estimate(teams(), "n2d", Defaults()), "n4").Cluster.Ratio
 	for _, count := range []int{50, 500} {
 		e := teams()

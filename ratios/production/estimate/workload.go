@@ -70,6 +70,7 @@ func latestOf(e *evidence.Evidence) int64 {
 func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
+	usual := usualMove(e)
 	for _, key := range keys {
 		w := e.Workloads[key]
 		fade := evidence.Decay(latest - w.Last)
@@ -93,7 +94,7 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 		x.kinds = spreadsOf(w.Cells)
 		x.spread = pooled(x.kinds)
 		x.sizes = sizesOf(w.Cells, x.spread, slow)
-		x.compare(w.Cells, slow, b, fade, s)
+		x.compare(w.Cells, slow, b, fade, usual, s)
 		all = append(all, x)
 	}
 	vote(all)
@@ -103,10 +104,10 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 			spreads[x.perWork()].add(x.spread, x.votes)
 		}
 	}
-	usual := [2]float64{spreads[0].median(), spreads[1].median()}
+	typical := [2]float64{spreads[0].median(), spreads[1].median()}
 	for i := range all {
 		x := &all[i]
-		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(usual[x.perWork()]) })
+		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(typical[x.perWork()]) })
 	}
 	recheck(all, s)
 	return all
@@ -173,12 +174,12 @@ func coresPerReplica(w *evidence.Workload) float64 {
 // lasting is for how many hours deviations of replicas last, where the evidence does not tell.
 const lasting = 12.0
 
-// compare fills the pairs.
-func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade float64, s *Settings) {
+// compare fills the pairs. Usual is how much moves usually differ.
+func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade, usual float64, s *Settings) {
 	for i := range cells {
 		c := &cells[i]
 		if c.Apart.N*movedHours > c.Like.N && c.Like.N*fade < s.MinHours {
-			x.compared = append(x.compared, apart(c, b.correct(c, &c.Apart, slow), fade))
+			x.compared = append(x.compared, apart(c, b.correct(c, &c.Apart, slow), fade, usual))
 			continue
 		}
 		for j, of := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
@@ -200,23 +201,37 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade
 }
 
 const (
-	// movesDiffer is the standard deviation of what a unit of work costs from one day to another, where too few moves tell. It
-	// counts as movesWeight of them.
+	// movesDiffer is the standard deviation of the difference between what a unit of work costs on one day and on another, where too few moves
+	// tell. It counts as movesWeight of them, both for all workloads together, and that of all for each.
 	movesDiffer, movesWeight = 0.12, 4
 	// movedHours is how many hours of the upper half of load a day has.
 	movedHours = 12
 )
 
 // apart returns the comparison of two types on different days. How certain it is follows from how moves differ: they
-// change the replicas, too. A day between two moves is part of both, so that many moves tell as much as half as many that have no day in
-// common.
-func apart(c *evidence.Cell, m evidence.Moments, fade float64) pair {
-	variance := (m.Squares + movesWeight*movesDiffer*movesDiffer) / (max(m.N-1, 0) + movesWeight)
-	moves := m.N * fade
+// change the replicas, too.
+func apart(c *evidence.Cell, m evidence.Moments, fade, usual float64) pair {
+	variance := (m.Squares + movesWeight*usual) / (max(m.N-1, 0) + movesWeight)
 	return pair{
-		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * moves, replicas: c.Replicas,
-		apart: variance / min(moves, (moves+1)/2),
+		a: c.A, b: c.B, ratio: -m.Mean, over: m.Squares / max(m.N-1, 1), hours: movedHours * m.N * fade, replicas: c.Replicas,
+		apart: variance / (m.N * fade),
 	}
+}
+
+// usualMove returns the variance of the difference between two days, of all workloads.
+func usualMove(e *evidence.Evidence) float64 {
+	squares, freedom := movesWeight*movesDiffer*movesDiffer, float64(movesWeight)
+	for _, key := range sorted(e.Workloads) {
+		w := e.Workloads[key]
+		for i := range w.Cells {
+			m := &w.Cells[i].Apart.Moments
+			if m.N > 1 {
+				squares += m.Squares
+				freedom += m.N - 1
+			}
+		}
+	}
+	return squares / freedom
 }
 
 // add adds the hours of a pair to those of the same pair.

@@ -12,7 +12,7 @@
 //
 // This package leaves out what would mislead if the hour shows it: throttled replicas, two revisions, replicas
 // that started, ended or were resized in the hour. A replica that does more than the others, such as a leader, hardly
-// counts. Other signs need many hours. They are kept next to the difference for the estimate: the slope against load, the
+// counts, and what it says about its node and zone is limited. Other signs need many hours. They are kept next to the difference for the estimate: the slope against load, the
 // spread between the replicas of each type, how busy their nodes were, and how often replicas were throttled. The
 // difference while replicas have unlike sizes is kept apart, with how it changed when sizes became unlike. The difference counts in
 // hours whose load is in the upper half, because CPU that spins is the smaller part of it there.

@@ -51,6 +51,8 @@ func TestEvidence(t *testing.T) {
 	t.Run("is copied as a whole", isCopiedAsAWhole)
 	t.Run("knows how busy nodes slow replicas down", knowsHowBusyNodesSlowReplicasDown)
 	t.Run("learns little of nodes from replicas that differ by themselves", learnsLittleOfNodesFromReplicasThatDifferByThemselves)
+	t.Run("learns little of nodes from few replicas that are far from others", learnsLittleOfNodesFromFewReplicasThatAreFarFromOthers)
+	t.Run("learns nothing of nodes from replicas that hardly use CPU", learnsNothingOfNodesFromReplicasThatHardlyUseCPU)
 	t.Run("weights an hour by the spread of others", weightsAnHourByTheSpreadOfOthers)
 	t.Run("is bounded", isBounded)
 	t.Run("forgets", forgets)
@@ -325,6 +327,41 @@ func knowsHowBusyNodesSlowReplicasDown(t *testing.T) {
 	}
 	if n := e.Nodes[KeyOf("0 1")]; !near(n.Busy/n.Weight(), 0.4) {
 		t.Errorf("the busier node is %v busier than the other", n.Busy/n.Weight())
+	}
+}
+
+// learnsLittleOfNodesFromFewReplicasThatAreFarFromOthers lets replicas that were alike for a day differ a hundredfold where nodes are busy.
+func learnsLittleOfNodesFromFewReplicasThatAreFarFromOthers(t *testing.T) {
+	e := New()
+	for at := range int64(24) {
+		e.Add(hour(at, []float64{1, 1.01}, []float64{1, 1.01}))
+	}
+	h := hour(24, []float64{0.1, 10}, []float64{1, 1})
+	h.Replicas[0].Busy, h.Replicas[1].Busy = 0.3, 0.7
+	e.Add(h)
+	most := 3 * math.Sqrt(leastSpread+e.Workloads[1].spread())
+	if s := e.Slowdown[0]; s.Squares == 0 || s.Products/s.Squares > most/0.2+1e-9 {
+		t.Errorf("%+v: slowdown %.2f", s, s.Products/s.Squares)
+	}
+	if d := e.Nodes[KeyOf("0 1")].Halves[1]; d.Sum > most/leastSpread+7 {
+		t.Errorf("the node deviates by %+v", d)
+	}
+}
+
+func learnsNothingOfNodesFromReplicasThatHardlyUseCPU(t *testing.T) {
+	e := New()
+	for at := range int64(24) {
+		h := hour(at, []float64{0.019, 0.021, 0.019, 0.021}, []float64{0.019, 0.019, 0.019, 0.019})
+		for i := range h.Replicas {
+			h.Replicas[i].Busy, h.Replicas[i].Zone = 0.1*float64(i), fmt.Sprint(i/2%2)
+		}
+		e.Add(h)
+	}
+	if c := only(t, e); c.Hours() == 0 {
+		t.Error("it is not compared: estimates say why it does not count")
+	}
+	if s := e.Slowdown[0]; len(e.Nodes) > 0 || len(e.Places) > 0 || s != (Slowdown{}) {
+		t.Errorf("%+v, %d nodes, %d places", s, len(e.Nodes), len(e.Places))
 	}
 }
 

@@ -68,7 +68,9 @@ func (e *Evidence) fold(w *Workload, key Key, replicas []Replica, known bool, at
 			c.add(&found[i], load, upper, known, at)
 		}
 	}
-	e.place(zones, 1/(leastSpread+w.spread()), at)
+	if countable(replicas) {
+		e.place(zones, 1/(leastSpread+w.spread()), key, at)
+	}
 	if known {
 		e.spend(w, replicas, upper, at)
 	}
@@ -93,6 +95,13 @@ func cores(replicas []Replica) float64 {
 	}
 	return sum
 }
+
+// LeastCPU is how many cores the replicas of a workload use at least on average if they count: below it, whole millicores are not exact, and
+// anybody could afford many replicas.
+const LeastCPU = 0.02
+
+// countable reports whether replicas use enough CPU to show something about nodes and zones, which others share.
+func countable(replicas []Replica) bool { return cores(replicas) >= LeastCPU*float64(len(replicas)) }
 
 // leastSpread is added to the variance between replicas, which few of them may have by chance.
 const leastSpread = 0.02
@@ -129,6 +138,9 @@ func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key K
 	}
 	compared := len(sides) > 1 && (known || !w.Pulls)
 	for i := range sides {
+		if !countable(replicas) {
+			break
+		}
 		s := &sides[i]
 		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), compared || known && w.moves(s.kind), key, at)
 	}

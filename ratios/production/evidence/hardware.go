@@ -67,7 +67,7 @@ func (e *Evidence) replaced(t int, now int64) {
 	}
 	for i := range e.Places {
 		if p := &e.Places[i]; p.A == t || p.B == t {
-			p.Deviation = Deviation{}
+			p.Halves = [2]Deviation{}
 		}
 	}
 }

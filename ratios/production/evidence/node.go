@@ -1,5 +1,7 @@
 package evidence
 
+import "math"
+
 // Node is how the replicas on a node differ from those of the same workloads on other nodes of its type in its zone.
 type Node struct {
 	// Model and Zone are −1 if they are not known.
@@ -49,6 +51,14 @@ func (e *Evidence) age(at int64) {
 	e.last = at
 }
 
+// clamped returns a deviation whose weight is the inverse of its variance, as far as it is one that happens by chance: a few replicas that
+// differ by much more must not decide how others are judged.
+func clamped(deviation, weight float64) float64 {
+	const far = 3
+	bound := far / math.Sqrt(weight)
+	return max(min(deviation, bound), -bound)
+}
+
 // note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves. Compared
 // means that the type was compared with another.
 func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, compared bool, w Key, at int64) {
@@ -65,7 +75,7 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight flo
 			u := r.Busy - busy
 			x := &e.Slowdown[s.kind]
 			x.Squares += weight * u * u
-			x.Products += weight * u * (usage[i] - mean)
+			x.Products += weight * u * clamped(usage[i]-mean, weight)
 			x.Count += weight * (s.busyCount - 1) / s.busyCount
 		}
 		n := e.node(r, s.kind, at)
@@ -74,7 +84,7 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight flo
 		}
 		h := &n.Halves[w%2]
 		h.Weight += weight * (1 - 1/s.count)
-		h.Sum += weight * (usage[i] - s.mean)
+		h.Sum += weight * clamped(usage[i]-s.mean, weight)
 		if compared {
 			n.Compared += weight * (1 - 1/s.count)
 		}

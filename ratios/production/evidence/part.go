@@ -84,7 +84,10 @@ func (e *Evidence) rename(to *Evidence) {
 	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return min(p.A, p.B, p.Zone) < 0 })
 	for i := range e.Places {
 		if p := &e.Places[i]; p.A > p.B {
-			p.A, p.B, p.Sum = p.B, p.A, -p.Sum
+			p.A, p.B = p.B, p.A
+			for h := range p.Halves {
+				p.Halves[h].Sum = -p.Halves[h].Sum
+			}
 		}
 	}
 }

@@ -76,7 +76,7 @@ func same(t *testing.T, got, want *Evidence) {
 	for i := range want.Places {
 		w := &want.Places[i]
 		if !slices.ContainsFunc(got.Places, func(p Place) bool {
-			return got.keyOf(&p) == want.keyOf(w) && p.Deviation == w.Deviation && p.Last == w.Last
+			return got.keyOf(&p) == want.keyOf(w) && p.Halves == w.Halves && p.Last == w.Last
 		}) {
 			t.Errorf("%+v is not one of %+v", w, got.Places)
 		}
@@ -117,7 +117,7 @@ func turnsPairsWhoseTypesAreInAnotherOrder(t *testing.T) {
 		t.Errorf("%+v, want the opposite of %+v", b, a)
 	}
 	for i := range e.Places {
-		if p, x := &e.Places[i], &other.Places[i]; p.Sum != -x.Sum || p.Sum == 0 || x.A != 0 || x.B != 1 {
+		if p, x := &e.Places[i], &other.Places[i]; p.Halves[1].Sum != -x.Halves[1].Sum || p.Halves[1].Sum == 0 || x.A != 0 || x.B != 1 {
 			t.Errorf("%+v, want the opposite of %+v", x, p)
 		}
 	}

@@ -6,7 +6,16 @@ type Place struct {
 	// A and B are the types, A below B.
 	A, B, Zone int
 	Last       int64
-	Deviation
+	// Halves are the workloads with even and with odd keys: both have in common what the zone has, and nothing else.
+	Halves [2]Deviation
+}
+
+// scale multiplies the weight of the past.
+func (p *Place) scale(by float64) {
+	for h := range p.Halves {
+		p.Halves[h].Weight *= by
+		p.Halves[h].Sum *= by
+	}
 }
 
 // zonal is the difference between two types in a zone and an hour.
@@ -16,9 +25,9 @@ type zonal struct {
 	mean, weight float64
 }
 
-// place compares zones in which the same types were compared in an hour. Precision is the inverse of the variance between
-// the replicas.
-func (e *Evidence) place(all []zonal, precision float64, at int64) {
+// place compares zones in which a workload compared the same types in an hour. Precision is the inverse of the variance between
+// its replicas.
+func (e *Evidence) place(all []zonal, precision float64, key Key, at int64) {
 	for i := range all {
 		x := &all[i]
 		sum, weight := 0.0, 0.0
@@ -35,8 +44,9 @@ func (e *Evidence) place(all []zonal, precision float64, at int64) {
 		}
 		if p := e.placeOf(x, at); p != nil {
 			w := precision * x.weight * weight / rest
-			p.Weight += w
-			p.Sum += w * (x.mean - sum/weight)
+			h := &p.Halves[key%2]
+			h.Weight += w
+			h.Sum += w * clamped(x.mean-sum/weight, w)
 		}
 	}
 }
@@ -50,8 +60,8 @@ func (e *Evidence) placeOf(x *zonal, at int64) *Place {
 	for i := range e.Places {
 		if p := &e.Places[i]; p.A == x.kinds[0] && p.B == x.kinds[1] && p.Zone == zone {
 			if at > p.Last {
-				by := Decay(at - p.Last)
-				p.Weight, p.Sum, p.Last = p.Weight*by, p.Sum*by, at
+				p.scale(Decay(at - p.Last))
+				p.Last = at
 			}
 			return p
 		}

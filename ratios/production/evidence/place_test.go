@@ -29,12 +29,36 @@ func TestPlaces(t *testing.T) {
 	if len(e.Places) != 2 {
 		t.Fatalf("%+v", e.Places)
 	}
-	if a, b := e.Places[0].Mean(), e.Places[1].Mean(); !near(a-b, math.Log(1.2)) {
+	if a, b := e.Places[0].Halves[1].Mean(), e.Places[1].Halves[1].Mean(); !near(a-b, math.Log(1.2)) {
 		t.Errorf("the zones differ by %v, want %v", a-b, math.Log(1.2))
 	}
-	weight := e.Places[0].Weight
-	if inZones(e, HalfLife+23, 1.2); e.Places[0].Weight > 0.6*weight {
-		t.Errorf("weight %.1f after a half-life, and %.1f before", e.Places[0].Weight, weight)
+	weight := e.Places[0].Halves[1].Weight
+	if inZones(e, HalfLife+23, 1.2); e.Places[0].Halves[1].Weight > 0.6*weight {
+		t.Errorf("weight %.1f after a half-life, and %.1f before", e.Places[0].Halves[1].Weight, weight)
+	}
+}
+
+func TestPlacesOfHalves(t *testing.T) {
+	e := New()
+	for at := range int64(48) {
+		inZones(e, at, 1)
+	}
+	for key, faster := range map[Key]float64{2: 1, 3: 1000} { // Others are like workload 1, for an hour.
+		h := hour(100, []float64{1, 1, 1, 1}, []float64{1, 1, 1 / faster, 1 / faster})
+		h.Workload = key
+		for i := range h.Replicas {
+			h.Replicas[i].Zone = [2]string{"a", "b"}[i%4/2]
+		}
+		e.Add(h)
+	}
+	for i, p := range e.Places {
+		even, odd := p.Halves[0], p.Halves[1]
+		if even.Mean() != 0 || even.Weight == 0 {
+			t.Errorf("%d: the half without a difference has one: %+v", i, even)
+		}
+		if odd.Mean() == 0 || math.Abs(odd.Mean()) > 0.02 {
+			t.Errorf("%d: an hour of one workload decides: %.2f", i, odd.Mean())
+		}
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 // Settings describe clusters. Standard deviations are of logarithms.
 type Settings struct {
 	Workloads, Types, NodesPerType, Days int
+	// Namespaces is how many namespaces the workloads are in, some of which have many more than others; 0 if they are not known. Flood is how many
+	// small workloads one more namespace has, which claim that all types are equally fast.
+	Namespaces, Flood int
 	// Fastest is the ratio of the fastest type; the baseline is the slowest.
 	Fastest float64
 	// Spread is how the ratios of workloads differ. Heavy means that few of them, and of the nodes, differ by much more
@@ -48,7 +51,7 @@ type Settings struct {
 // Defaults describes a cluster without biases.
 func Defaults() Settings {
 	return Settings{
-		Workloads: 200, Types: 8, NodesPerType: 30, Days: 14, Fastest: 1.46, Spread: 0.08, Pareto: 1.5,
+		Workloads: 200, Types: 8, NodesPerType: 30, Days: 14, Namespaces: 12, Fastest: 1.46, Spread: 0.08, Pareto: 1.5,
 		Replicas: 0.2, Lasting: 6, Nodes: 0.03, Models: 0.04, Minute: 0.3, Follows: 0.8,
 		Slowdown: 0.25, Uneven: 0.1, Swing: 0.6, Drift: 0.03,
 	}
@@ -89,9 +92,12 @@ type node struct {
 
 // Workload is a simulated workload.
 type Workload struct {
-	Key   evidence.Key
-	Bias  Bias
-	level float64
+	Key evidence.Key
+	// Namespace is the key of its namespace, and Floods means that it is one of those that claim something.
+	Namespace evidence.Key
+	Floods    bool
+	Bias      Bias
+	level     float64
 	// deviations are how it deviates from the speed of each type.
 	deviations   []float64
 	swing, phase float64
@@ -162,9 +168,33 @@ func New(seed uint64, s Settings) *Cluster {
 			w.lead()
 		}
 		c.know(w, i)
+		if s.Namespaces > 0 {
+			u := rand.New(rand.NewPCG(seed, uint64(500_000+i))).Float64()
+			w.Namespace = evidence.KeyOf(fmt.Sprint("namespace ", int(u*u*float64(s.Namespaces))))
+		}
 		c.Workloads = append(c.Workloads, w)
 	}
+	for i := range s.Flood {
+		c.Workloads = append(c.Workloads, c.flood(seed, 100_000+i))
+	}
 	return c
+}
+
+// flood returns a small workload that claims that all types are equally fast.
+func (c *Cluster) flood(seed uint64, i int) *Workload {
+	w := c.workload(seed, i)
+	w.Namespace, w.Floods, w.level = evidence.KeyOf("flood"), true, math.Log(0.03)
+	for t, x := range c.types {
+		w.deviations[t] -= x.speed
+	}
+	var few []*replica // Two on each of two types.
+	for i, r := range w.replicas {
+		if slices.Contains(w.kinds[:2], r.kind) && (i < 2 || w.replicas[i-2].kind != r.kind) {
+			few = append(few, r)
+		}
+	}
+	w.replicas = few
+	return w
 }
 
 func (c *Cluster) workload(seed uint64, i int) *Workload {
@@ -245,10 +275,18 @@ func (c *Cluster) Baseline() string { return c.types[0].name }
 // Population returns the true logarithm of the ratio of a type to the baseline, for the mean of workloads like these.
 func (c *Cluster) Population(t int) float64 { return c.types[t].speed - c.types[0].speed }
 
-// Mean returns the mean over all workloads, weighted by the cores that they use on the type.
+// Own returns that of a workload.
+func (c *Cluster) Own(w *Workload, t int) float64 {
+	return c.Population(t) + w.deviations[t] - w.deviations[0]
+}
+
+// Mean returns the mean over all workloads that do not flood, weighted by the cores that they use on the type.
 func (c *Cluster) Mean(t int) float64 {
 	sum, cores := 0.0, 0.0
 	for _, w := range c.Workloads {
+		if w.Floods {
+			continue
+		}
 		own := 0.0
 		for _, r := range w.replicas {
 			if r.kind == t {

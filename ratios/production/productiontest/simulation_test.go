@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
@@ -17,6 +18,10 @@ import (
 var (
 	runs  = flag.Int("runs", 2, "the number of simulated clusters per case; the bars of the project are for 2,000")
 	first = flag.Uint64("seed", 1, "the seed of the first cluster")
+	full  = flag.Bool("full", false, "simulate clusters of the full size, and each kind of bias alone, even if there are few runs")
+	// Clusters of any size take most of the time.
+	clusters = flag.Int("clusters", 0, "the number of clusters of any size; 0 for half of the runs, at least 4")
+	largest  = flag.Float64("largest", 500, "the largest number of workloads in a cluster of any size")
 )
 
 // outcome is what came of many runs.
@@ -30,6 +35,9 @@ type outcome struct {
 	reasons            map[string]int
 	between, nodes     float64
 	widths             []float64
+	// singles is how many ratios of single workloads there are, coversSingle of how many the interval has the truth, differ how many exclude the
+	// cluster's ratio, and wrongly how many of these are on the other side of it.
+	singles, coversSingle, differ, wrongly int
 }
 
 func newOutcome() *outcome { return &outcome{signed: map[int][]float64{}, reasons: map[string]int{}} }
@@ -58,12 +66,31 @@ func (o *outcome) run(seed uint64, s Settings, passes func(*Cluster, *evidence.E
 		o.coversPopulation += within(x.Population, population)
 		o.coversNext += within(x.Next, next)
 	}
-	biases := map[evidence.Key]Bias{}
+	all := map[evidence.Key]*Workload{}
 	for _, w := range c.Workloads {
-		biases[w.Key] = w.Bias
+		all[w.Key] = w
+	}
+	clusters := map[string]float64{}
+	for i := range r.Types {
+		clusters[r.Types[i].NodeType] = r.Types[i].Cluster.Ratio
 	}
 	for _, w := range r.Workloads {
-		b := biases[w.Key]
+		of := all[w.Key]
+		for _, x := range w.Types {
+			truth := math.Exp(c.Own(of, number(x.NodeType)))
+			o.singles++
+			o.coversSingle += within(x.Ratio, truth)
+			if x.Differs {
+				o.differ++
+				if (truth > clusters[x.NodeType]) != (x.Ratio.Ratio > clusters[x.NodeType]) {
+					o.wrongly++
+				}
+			}
+		}
+		b := of.Bias
+		if of.Floods {
+			b = "flood"
+		}
 		o.reasons[fmt.Sprintf("%s:%s", b, w.Held)]++
 		if b == "" {
 			o.honest++
@@ -118,9 +145,10 @@ func mean(x []float64) float64 {
 
 func (o *outcome) log(t *testing.T, name string) {
 	n := float64(o.intervals)
-	t.Logf("%s: median error %.2f%% (cluster) %.2f%% (population), coverage %.1f/%.1f/%.1f%%, width %.2f%%, between %.3f nodes %.3f, held honest %d of %d",
+	t.Logf("%s: median error %.2f%% (cluster) %.2f%% (population), coverage %.1f/%.1f/%.1f%%, width %.2f%%, between %.3f nodes %.3f, held honest %d of %d; single workloads: coverage %.1f%%, %d of %d differ, %d of them wrongly",
 		name, 100*o.cluster[len(o.cluster)/2], 100*o.population[len(o.population)/2], 100*float64(o.covers)/n, 100*float64(o.coversPopulation)/n, 100*float64(o.coversNext)/n,
-		100*o.widths[len(o.widths)/2], o.between/float64(*runs), o.nodes/float64(*runs), o.honestHeld, o.honest)
+		100*o.widths[len(o.widths)/2], o.between/float64(*runs), o.nodes/float64(*runs), o.honestHeld, o.honest,
+		100*float64(o.coversSingle)/float64(max(o.singles, 1)), o.differ, o.singles, o.wrongly)
 }
 
 // long reports whether there are enough runs for the bars; few runs only show gross errors.
@@ -129,7 +157,7 @@ func long() bool { return *runs >= 100 }
 // settings returns the settings of the project's bars, or of smaller clusters if there are few runs.
 func settings() Settings {
 	s := Defaults()
-	if !long() {
+	if !long() && !*full {
 		s.Workloads, s.Days = 100, 7
 	}
 	return s
@@ -149,6 +177,7 @@ func check(t *testing.T, what string, got, low, high, wider float64) {
 func TestSimulation(t *testing.T) {
 	t.Run("is right without biases", isRightWithoutBiases)
 	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
+	t.Run("is not outvoted by many small workloads", isNotOutvoted)
 	t.Run("counts work that is known", countsWorkThatIsKnown)
 	t.Run("learns whether sizes matter", learnsWhetherSizesMatter)
 	t.Run("applies what is right in clusters of any size", appliesWhatIsRightInClustersOfAnySize)
@@ -158,20 +187,39 @@ func TestSimulation(t *testing.T) {
 
 func (o *outcome) coverage(n int) float64 { return float64(n) / float64(o.intervals) }
 
+// unbiased is the outcome without biases, with which others are compared.
+var unbiased = sync.OnceValue(func() *outcome { return simulate(settings()) })
+
 func isRightWithoutBiases(t *testing.T) {
-	o := simulate(settings())
+	o := unbiased()
 	o.log(t, "honest")
 	check(t, "the median error of the cluster", o.cluster[len(o.cluster)/2], 0, 0.01, 0.01)
 	check(t, "the median error of the population", o.population[len(o.population)/2], 0, 0.015, 0.01)
 	check(t, "the coverage of the cluster", o.coverage(o.covers), 0.93, 0.97, 0.25)
 	check(t, "the coverage of the population", o.coverage(o.coversPopulation), 0.93, 0.97, 0.25)
 	check(t, "the coverage of the next workload", o.coverage(o.coversNext), 0.93, 0.97, 0.25)
+	check(t, "the coverage of single workloads", float64(o.coversSingle)/float64(o.singles), 0.93, 0.98, 0.05)
+	check(t, "how many that differ are on the other side", float64(o.wrongly)/float64(max(o.differ, 1)), 0, 0.025, 0.03)
+	if o.differ < o.singles/50 {
+		t.Errorf("%d of %d single workloads differ: this test shows nothing", o.differ, o.singles)
+	}
+}
+
+// isNotOutvoted checks a namespace with three times as many workloads as all others together, which use a few percent of the cores.
+func isNotOutvoted(t *testing.T) {
+	s, honest := settings(), unbiased()
+	s.Flood = 3 * s.Workloads
+	o := simulate(s)
+	o.log(t, "flooded")
+	t.Logf("moved %.2f%%", 100*o.moved(honest))
+	check(t, "how far ratios are moved by small workloads", o.moved(honest), 0, 0.015, 0.005)
+	check(t, "the coverage with small workloads", o.coverage(o.covers), 0.88, 1, 0.25)
 }
 
 func isHardlyMovedByBiases(t *testing.T) {
-	honest := simulate(settings())
+	honest := unbiased()
 	kinds := map[string][]Bias{"all": Biases}
-	if long() {
+	if long() || *full {
 		for _, b := range Biases {
 			kinds[string(b)] = []Bias{b}
 		}
@@ -264,7 +312,7 @@ func learnsWhetherSizesMatter(t *testing.T) {
 func anySettings(random *rand.Rand) Settings {
 	s := Defaults()
 	between := func(low, high float64) float64 { return low * math.Exp(random.Float64()*math.Log(high/low)) }
-	s.Workloads = int(between(5, 500))
+	s.Workloads = int(between(5, *largest))
 	s.Types, s.NodesPerType, s.Days = 2+random.IntN(7), 2+random.IntN(30), 3+random.IntN(12)
 	s.Fastest, s.Spread, s.Nodes, s.Models = between(1.1, 1.8), between(0.04, 0.16), between(0.01, 0.06), between(0.01, 0.08)
 	s.Replicas, s.Lasting, s.Minute = between(0.08, 0.4), between(1, 48), between(0.1, 0.6)
@@ -274,7 +322,11 @@ func anySettings(random *rand.Rand) Settings {
 
 func appliesWhatIsRightInClustersOfAnySize(t *testing.T) {
 	applied, wrong, silent := 0, 0, 0
-	for i := range max(*runs/2, 4) {
+	count := *clusters
+	if count == 0 {
+		count = max(*runs/2, 4)
+	}
+	for i := range count {
 		seed := *first + 1_000_000 + uint64(i)
 		random := rand.New(rand.NewPCG(seed, 3))
 		s := anySettings(random)

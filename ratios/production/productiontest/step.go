@@ -57,7 +57,7 @@ func (c *Cluster) hourOf(w *Workload, clock float64) evidence.Hour {
 		}
 	}
 	w.shares(swing, w.Bias == Resized && (half || c.Applied != nil && !c.Alike))
-	h := evidence.Hour{Workload: w.Key, At: c.hour, Replicas: make([]evidence.Replica, 0, len(w.replicas))}
+	h := evidence.Hour{Workload: w.Key, Namespace: w.Namespace, At: c.hour, Replicas: make([]evidence.Replica, 0, len(w.replicas))}
 	rollout := w.Bias == Scaled && c.hour%36 < 2
 	for i, r := range w.replicas {
 		if active >= 0 && r.kind != active {

@@ -204,9 +204,21 @@ func (in *input) place(e *evidence.Evidence) evidence.Place {
 	p.A, p.B = in.pair(e)
 	p.Zone = in.index(len(e.Zones))
 	p.Last = in.hour()
-	p.Weight = in.short()
-	p.Sum = p.Weight * in.rounded()
+	if in.version == versionBefore { // It did not tell halves apart.
+		both := in.deviation()
+		half := evidence.Deviation{Weight: both.Weight / 2, Sum: both.Sum / 2}
+		p.Halves = [2]evidence.Deviation{half, half}
+		return p
+	}
+	for h := range p.Halves {
+		p.Halves[h] = in.deviation()
+	}
 	return p
+}
+
+func (in *input) deviation() evidence.Deviation {
+	weight := in.short()
+	return evidence.Deviation{Weight: weight, Sum: weight * in.rounded()}
 }
 
 func (in *input) node(e *evidence.Evidence) (evidence.Key, *evidence.Node) {
@@ -214,8 +226,7 @@ func (in *input) node(e *evidence.Evidence) (evidence.Key, *evidence.Node) {
 	n := &evidence.Node{Last: in.hour(), Type: in.index(len(e.Types))}
 	n.Model, n.Zone = in.index(len(e.Models)+1)-1, in.index(len(e.Zones)+1)-1
 	for h := range n.Halves {
-		weight := in.short()
-		n.Halves[h] = evidence.Deviation{Weight: weight, Sum: weight * in.rounded()}
+		n.Halves[h] = in.deviation()
 	}
 	n.Busy = n.Weight() * in.rounded()
 	n.Compared = in.short()

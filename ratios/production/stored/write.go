@@ -173,7 +173,10 @@ func appendCost(b []byte, c *evidence.Cost, last int64) []byte {
 func appendPlace(b []byte, p *evidence.Place, last int64) []byte {
 	b = append(b, byte(p.A), byte(p.B), byte(p.Zone))
 	b = appendBefore(b, p.Last, last)
-	return appendRounded(appendShort(b, p.Weight), p.Mean())
+	for _, h := range p.Halves {
+		b = appendRounded(appendShort(b, h.Weight), h.Mean())
+	}
+	return b
 }
 
 func appendNode(b []byte, key evidence.Key, n *evidence.Node, last int64) []byte {

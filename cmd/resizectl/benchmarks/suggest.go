@@ -39,8 +39,8 @@ suggestion that is good enough: it shows the suggestion (observe), or follows it
 gradually (apply). HELD BACK is why a suggestion is not good enough for that.
 
 PRODUCTION is what production shows, or why that is held back or not known, with its
-interval (-o wide). It names the sources that it contradicts: their ratios are outside of what
-is likely.
+interval (-o wide). It names the sources that it contradicts: their ratios are outside
+of what is likely.
 
 In mode apply, APPLIED (-o wide) is the current ratio to the baseline, and the ratio
 that it moves toward.

@@ -190,9 +190,8 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 			}
 			add("Accept what benchmarks suggest"+although, "resizectl benchmark accept TYPE")
 		}
-		if cpu, memory := benchmarks.Shown(s); cpu > 0 {
-			of["SHOWN"] = print.Argument(ratioArgument(nodeType, cpu, memory))
-			add("Set what production shows", "resizectl ratios set SHOWN"+create)
+		if cpu, _ := benchmarks.Shown(s); cpu > 0 {
+			add("Accept what production shows", "resizectl benchmark accept TYPE --from production")
 		}
 	}
 	add(title, "resizectl ratios set RATIO"+create)

@@ -60,7 +60,7 @@ func showsThePluginsCommandToAcceptASuggestion(t *testing.T) {
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	address := cmdtest.Answering(known()).Serve(t)
 	code := run(t.Context(), pluginProgram, streams, []string{"ratios", "suggest", "n4", "--server", address})
-	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept what benchmarks suggest:\n  kubectl workload-resizer --server='"+address+"' benchmark accept n4\n") {
+	if code != command.ExitOK || !strings.HasSuffix(out.String(), "\nTo accept the suggestion of benchmarks:\n  kubectl workload-resizer --server='"+address+"' benchmark accept n4\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &errOut)
 	}
 }

@@ -28,7 +28,7 @@ func (b *benchmarked) acceptSuggestion(t *testing.T) {
 	wants(t, b.ask(t, 0, b.editor, "ratios", "history", "n4"), "new nodes; accepted from benchmarks", "bench-node:flate 1.4")
 	web := b.one(t, b.namespace, "web")
 	wants(t, b.ask(t, 0, b.editor, "explain", web.Name, "-n", b.namespace), "override", "accepted from benchmarks", "71m")
-	wants(t, b.ask(t, 0, b.viewer, "ratios", "suggest", "n4"), "What benchmarks suggest is already accepted.")
+	wants(t, b.ask(t, 0, b.viewer, "ratios", "suggest", "n4"), "The suggestion of benchmarks is already accepted.")
 }
 
 // checkNotRestarted checks that the pods are the same as before and have not been

@@ -55,7 +55,6 @@ func TestBenchmarkUsage(t *testing.T) {
 		{"an empty node type to list", "the node type is empty; omit it for all of them", []string{"list", ""}},
 		{"two node types to list", "too many arguments: expected [NODE_TYPE], not n4 c3", []string{"list", "n4", "c3"}},
 		{"an empty feed", "the name of the feed is empty; omit it for all of them", []string{"feeds", ""}},
-		{"an empty node type to suggest", "the node type is empty; omit it for all of them", []string{"suggest", ""}},
 		{"an empty node type to accept", "the node type is empty", []string{"accept", ""}},
 		{"no node type to accept", "missing arguments: expected NODE_TYPE", []string{"accept"}},
 		{"accept without a terminal", "benchmark accept requires --yes if standard input is not a terminal", []string{"accept", "n4"}},
@@ -104,7 +103,6 @@ func TestBenchmarkCompletion(t *testing.T) {
 		want string
 	}{
 		{[]string{"accept", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
-		{[]string{"suggest", ""}, "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"},
 		{[]string{"accept", "n4", ""}, ""},
 		{[]string{"feeds", ""}, "coremark-table\thttps://example.com/coremark.csv\nlab\tConfigMap bench-results, key samples.jsonl\nnightly\t/feeds/nightly.json\npassmark-scores\thttps://example.com/scores.json\n"},
 		{[]string{"list", "--benchmark", ""}, "bench-node:memory-bandwidth\ton 3 machines\ncoremark\ton 2 machines\n"},

@@ -20,6 +20,8 @@ func productionPerf(p *workloadresizerv1.ProductionSuggestion) print.Cell {
 	switch {
 	case p == nil || p.CpuPerf == nil && len(p.GetHolds()) == 0:
 		return print.Cell{Text: print.Absent}
+	case p.CpuPerf == nil:
+		return print.Cell{Text: "not known: " + strings.Join(codesOf(p.GetHolds()), ","), Style: print.Dim}
 	case len(p.GetHolds()) > 0:
 		return print.Cell{Text: "held back: " + strings.Join(codesOf(p.GetHolds()), ","), Style: print.Dim}
 	case len(p.GetContradictions()) > 0:
@@ -53,14 +55,18 @@ func productionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	} else {
 		add("ratio", fmt.Sprintf("%s times as fast as %s for the workloads in this cluster, on average", rangeText(of.GetRatio(), of.GetInterval()), print.OneLine(s.GetBaselineNodeType())))
 		if i := of.GetNextInterval(); i != nil {
-			add("one more", fmt.Sprintf("%s to %s times as fast for a workload that was not compared", print.Factor(i.GetLow()), print.Factor(i.GetHigh())))
+			add("one more", fmt.Sprintf("%s to %s times as fast for one more workload, which was not compared", print.Factor(i.GetLow()), print.Factor(i.GetHigh())))
 		}
 		add("compared", comparedText(of))
 	}
 	for _, reason := range notCounted(of) {
 		add("not counted", reason.text(p))
 	}
-	lines = append(lines, heldLines(p, of.GetHolds())...)
+	title := "held back"
+	if of.Ratio == nil {
+		title = "missing"
+	}
+	lines = append(lines, heldLines(p, title, of.GetHolds())...)
 	for _, c := range of.GetContradictions() {
 		add("contradicts", p.Paint(print.Notable, print.OneLine(c.GetSource()))+": "+print.Factor(c.GetRatio())+" is outside of what is likely, on average and for one more workload")
 	}
@@ -111,7 +117,7 @@ func notCounted(of *workloadresizerv1.ProductionSuggestion) (all []uncounted) {
 	return all
 }
 
-// text says in a sentence why workloads do not count, with the code under which the reference says what to do about it.
+// text says in a sentence why workloads do not count, and what to do about it.
 func (u uncounted) text(p print.Painter) string {
 	words, known := why.NotCounted[u.code]
 	code := p.Paint(print.Dim, print.OneLine(u.code))
@@ -119,7 +125,7 @@ func (u uncounted) text(p print.Painter) string {
 	case !known: // A newer server has more reasons.
 		return print.CountOf(u.workloads, "workload") + ": " + code
 	case u.workloads == 1:
-		return "1 workload " + words.One + " (" + code + ")"
+		return "1 workload " + words.One + " (" + code + "): " + print.Remedy(words.Do, nil)
 	}
-	return print.CountOf(u.workloads, "workload") + " " + words.Many + " (" + code + ")"
+	return print.CountOf(u.workloads, "workload") + " " + words.Many + " (" + code + "): " + print.Remedy(words.Do, nil)
 }

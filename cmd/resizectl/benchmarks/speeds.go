@@ -13,13 +13,13 @@ import (
 // Speed is how many times as fast as the baseline a source says that a node type is.
 type Speed struct {
 	print.Spot
-	// Source is who says so, and Note what that is worth, e.g. "in effect".
+	// Source is who says so, and Note how far that counts, e.g. "in effect".
 	Source, Note string
 	// From is where a ratio of the table comes from; nil for suggestions.
 	From *workloadresizerv1.Provenance
 	// InEffect means that pods are sized by it.
 	InEffect bool
-	// Confidence is that of the interval; 0 without one.
+	// Confidence is how likely the true number is in the interval; 0 without one.
 	Confidence float64
 }
 
@@ -70,7 +70,7 @@ func Speeds(ratio *workloadresizerv1.Ratio, baseline float64, s *workloadresizer
 	return slices.DeleteFunc(all, func(s Speed) bool { return !s.Drawn() })
 }
 
-// heldNote returns what a suggestion is worth.
+// heldNote returns how far a suggestion counts.
 func heldNote(holds []*workloadresizerv1.SuggestionHold, good string) string {
 	switch {
 	case len(holds) == 0:

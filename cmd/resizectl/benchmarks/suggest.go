@@ -31,24 +31,23 @@ Benchmarks measure machines. Production is what the workloads in the cluster sho
 replicas that share the same load use less CPU on a faster node.
 
 CURRENT and SUGGESTED are CPU performances, as in "resizectl ratios list". SUGGESTED
-and the columns up to HELD BACK are about benchmarks: INTERVAL is the interval around
+and the columns up to HELD BACK are about benchmarks. INTERVAL is the interval around
 SUGGESTED, with the confidence that the server's configuration sets, 95% by default.
 CHANGE is the change from CURRENT to SUGGESTED, even if it is less than the noise.
 BENCHMARKS counts the benchmarks that contribute. MODE is what the server does with a
 suggestion that is good enough: it shows the suggestion (observe), or follows it
 gradually (apply). HELD BACK is why a suggestion is not good enough for that.
 
-PRODUCTION is what production shows, or why that is held back, with its interval
-(-o wide). It names the sources that it contradicts: their ratios are outside of what
-is likely.
+PRODUCTION is what production shows, or why that is held back or not known, with its
+interval (-o wide). It names the sources that it contradicts: their ratios are outside
+of what is likely.
 
 In mode apply, APPLIED (-o wide) is the current ratio to the baseline, and the ratio
 that it moves toward.
 
-With a NODE_TYPE, everything known about it follows: all sources on one scale, what
-production compared and which workloads do not count, the result of each benchmark,
-its CPU models, and what accepting the suggestion of benchmarks would mean for the
-pods.`,
+With a NODE_TYPE, you see all sources on one scale, what production compared, and why
+some workloads do not count. The result of each benchmark and the CPU models follow,
+and what accepting the suggestion of benchmarks would mean for the pods.`,
 			Example: `  # Show what benchmarks and production suggest
   resizectl ratios suggest
 

@@ -44,10 +44,23 @@ func TestBenchmarkSuggest(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	t.Run("says that there are no suggestions", saysThatThereAreNoSuggestions)
+	t.Run("completes node types", completesNodeTypes)
 	t.Run("shows no interval for a single score", showsNoIntervalForASingleScore)
 	t.Run("shows how a ratio that is no longer applied returns", showsHowARatioThatIsNoLongerAppliedReturns)
 	t.Run("does not claim to follow a suggestion that is held back", doesNotClaimToFollowASuggestionThatIsHeldBack)
 	t.Run("names the source that takes precedence", namesTheSourceThatTakesPrecedence)
+}
+
+// The command is one of ratios, but the node types are completed as those of benchmarks are.
+func completesNodeTypes(t *testing.T) {
+	_, stdout, _ := program.Shell(t.Context(), "__complete", "ratios", "suggest", "--server", suggesting().Serve(t), "")
+	if want := "c3\t1.3 → -\ne2\t- → 0.8\nn4\t1.08 → 1.123\nn4@Intel-6-207\t- → 1.13\n"; !strings.HasPrefix(stdout, want) {
+		t.Errorf("%q, want %q", stdout, want)
+	}
+	code, _, stderr := program.Shell(t.Context(), "ratios", "suggest", "")
+	if want := "error: the node type is empty; omit it for all of them; see \"resizectl ratios suggest --help\"\n"; code != command.ExitError || stderr != want {
+		t.Errorf("exit %d, %q, want %q", code, stderr, want)
+	}
 }
 
 func saysThatThereAreNoSuggestions(t *testing.T) {
@@ -69,11 +82,11 @@ func TestHowToAccept(t *testing.T) {
 		name, want string
 		of         *workloadresizerv1.Suggestion
 	}{
-		{"a good suggestion", "To accept what benchmarks suggest:\n  resizectl benchmark accept n4", good},
-		{"a suggestion that is held back", "What benchmarks suggest is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
+		{"a good suggestion", "To accept the suggestion of benchmarks:\n  resizectl benchmark accept n4", good},
+		{"a suggestion that is held back", "The suggestion of benchmarks is held back. To accept it anyway:\n  resizectl benchmark accept e2 --force", suggestions()[1]},
 		{"no suggestion", "There is nothing to accept from benchmarks.", suggestions()[0]},
-		{"a suggestion that an override has", "What benchmarks suggest is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
-		{"a suggestion that another source has", "To accept what benchmarks suggest:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
+		{"a suggestion that an override has", "The suggestion of benchmarks is already accepted.", was(func(s *workloadresizerv1.Suggestion) { s.Current.CpuPerf = s.GetCpuPerf() })},
+		{"a suggestion that another source has", "To accept the suggestion of benchmarks:\n  resizectl benchmark accept n4", was(func(s *workloadresizerv1.Suggestion) {
 			s.Current.CpuPerf, s.Current.Provenance = s.GetCpuPerf(), &workloadresizerv1.Provenance{Source: "benchmark"}
 		})},
 	} {

@@ -104,13 +104,13 @@ func benchmarkLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]strin
 			fmt.Sprintf("%s from %s, %s to %s", print.CountOf(s.GetSamples(), "sample"), print.CountOf(s.GetMachines(), "machine"),
 				print.Timestamp(s.GetOldestTime()), print.Timestamp(s.GetNewestTime()))})
 	}
-	return append(append(lines, heldLines(p, s.GetHolds())...), [2]string{"mode", modeInWords(s)})
+	return append(append(lines, heldLines(p, "held back", s.GetHolds())...), [2]string{"mode", modeInWords(s)})
 }
 
 // heldLines returns a line for each reason why a suggestion is held back.
-func heldLines(p print.Painter, holds []*workloadresizerv1.SuggestionHold) (lines [][2]string) {
+func heldLines(p print.Painter, title string, holds []*workloadresizerv1.SuggestionHold) (lines [][2]string) {
 	for _, hold := range holds {
-		lines = append(lines, [2]string{"held back", p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
+		lines = append(lines, [2]string{title, p.Paint(print.Notable, print.OneLine(hold.GetCode())) + ": " + print.OneLine(hold.GetMessage())})
 	}
 	return lines
 }
@@ -242,13 +242,13 @@ func howToAccept(s *workloadresizerv1.Suggestion) string {
 	case s.GetCpuPerf() == 0:
 		return "There is nothing to accept from benchmarks."
 	case accepted(s):
-		return "What benchmarks suggest is already accepted."
+		return "The suggestion of benchmarks is already accepted."
 	case len(s.GetHolds()) > 0:
-		return "What benchmarks suggest is held back. To accept it anyway:\n  " + command + " --force"
-	case contradicted(s, benchmarkSource):
-		return "Production contradicts what benchmarks suggest. To accept it anyway:\n  " + command
+		return "The suggestion of benchmarks is held back. To accept it anyway:\n  " + command + " --force"
+	case Contradicted(s):
+		return "Production contradicts the suggestion of benchmarks. To accept it anyway:\n  " + command
 	}
-	return "To accept what benchmarks suggest:\n  " + command
+	return "To accept the suggestion of benchmarks:\n  " + command
 }
 
 // howToSet returns the command that shows what accepting what production shows would change; empty if there is nothing to accept.
@@ -258,6 +258,9 @@ func howToSet(s *workloadresizerv1.Suggestion) string {
 	}
 	return "To see what the ratio that production shows would change:\n  resizectl benchmark accept " + print.OneLine(s.GetNodeType()) + " --from production --dry-run"
 }
+
+// Contradicted reports whether production contradicts what benchmarks suggest.
+func Contradicted(s *workloadresizerv1.Suggestion) bool { return contradicted(s, benchmarkSource) }
 
 // contradicted reports whether production contradicts a source.
 func contradicted(s *workloadresizerv1.Suggestion, source string) bool {

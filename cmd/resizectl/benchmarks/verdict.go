@@ -7,7 +7,7 @@ import (
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
 
-// Verdict says in a sentence what a suggestion means for the ratio in effect. Production comes first: it is about the workloads of this
+// Verdict says in a sentence what a suggestion means for the ratio in effect. Production comes first: it is about the workloads in this
 // cluster.
 func Verdict(s *workloadresizerv1.Suggestion) string {
 	p, now, source := s.GetProduction(), s.GetCurrent(), print.OneLine(s.GetCurrent().GetProvenance().GetSource())

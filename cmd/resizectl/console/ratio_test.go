@@ -33,8 +33,8 @@ func TestRatio(t *testing.T) {
 		{"n4", []string{
 			"How fast n4 is", "How many times as fast as n2d its CPU is.",
 			`file (in effect, unless a rule has another ratio)</th>`, "there, unless a rule has others.", "overrides[0] (critical)", "podLabels.env.test", "suggested by benchmarks, held back", "1.2 (1.1 to 1.4)",
-			`<rect x="53`, `<circle cx="100`, // 1.1 and 1.2 on a scale from 1, as the baseline has it, to 1.4.
-			`<line x1="6" y1="0"`, "the true number is between the ends of the bar in 95 of 100 cases", "<b>In short:</b> Nothing is certain enough yet",
+			`<rect x="83`, `<circle cx="160`, // 1.1 and 1.2 on a scale from 1, as the baseline has it, to 1.4.
+			`<line class="one" x1="6" y1="0"`, "the true number is between the ends of the bar in 95 of 100 cases", "<b>In short:</b> Nothing is certain enough yet",
 			"TooFewMachines", "What each benchmark measured", "CPU models", "12 samples from 3 machines",
 			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl ratios suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
 		}, nil},

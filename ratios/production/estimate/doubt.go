@@ -116,7 +116,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	}
 	if half := x.Cluster.half(); !(half <= s.Tolerance) {
 		if k.unknownHalf > s.Tolerance {
-			add(LoadUnknown, "it is not known how busy the nodes were in %.0f%% of the hours, so that the ratio is known to ±%.1f%%, but ±%.1f%% is needed: collect the usage of all pods on nodes of the node type and of the baseline",
+			add(LoadUnknown, "it is not known how busy nodes were in %.0f%% of the hours, so the ratio is known to ±%.1f%%, but ±%.1f%% is needed: collect the usage of all pods on nodes of both types",
 				100*k.unknown, 100*k.unknownHalf, 100*s.Tolerance)
 		}
 		need := (half / s.Tolerance) * (half / s.Tolerance)

@@ -7,7 +7,7 @@ type Words struct{ One, Many, Do string }
 var NotCounted = map[string]Words{
 	"Pulls": {
 		"takes its work from a queue, so that faster replicas do more of it", "take their work from a queue, so that faster replicas do more of it",
-		"say with the key `work` how much work each replica does",
+		"say with the key `work` in the configuration how much work each replica does",
 	},
 	"TooLittleCPU": {
 		"uses too little cpu to compare", "use too little cpu to compare",
@@ -36,16 +36,16 @@ var NotCounted = map[string]Words{
 	"LoadSteady": {
 		"has a load that hardly changes, so that it does not show whether slower replicas get less of it",
 		"have a load that hardly changes, so that they do not show whether slower replicas get less of it",
-		"wait for about 3 days; if its load never changes, say with the key `work` how much work each replica does",
+		"wait for about 3 days; if its load never changes, say with the key `work` in the configuration how much work each replica does",
 	},
 	"SameUsage": {
 		"uses the same cpu on slow and on fast nodes, so that faster replicas probably do more work",
 		"use the same cpu on slow and on fast nodes, so that faster replicas probably do more work",
-		"say with the key `work` how much work each replica does",
+		"say with the key `work` in the configuration how much work each replica does",
 	},
 	"SlopeFalls": {
 		"gives faster replicas more work under load", "give faster replicas more work under load",
-		"say with the key `work` how much work each replica does, or give all replicas the same share, such as by round robin",
+		"say with the key `work` in the configuration how much work each replica does, or give all replicas the same share, such as by round robin",
 	},
 	"SlopeRises": {
 		"uses cpu for something other than its load, such as spinning", "use cpu for something other than their load, such as spinning",

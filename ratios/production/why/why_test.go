@@ -25,7 +25,7 @@ func TestNotCounted(t *testing.T) {
 		t.Errorf("there are words for %d reasons, and %d reasons", len(NotCounted), len(rows))
 	}
 	docpage.Generated(t, "docs/reference/measured-ratios.md", map[string]string{
-		"reasons why workloads do not count": docpage.Table([]string{"Reason", "Meaning", "What to do"}, rows...),
+		"reasons why workloads do not count": docpage.Table([]string{"Reason", "Meaning", "Remedy"}, rows...),
 	})
 }
 
@@ -52,7 +52,7 @@ func TestPace(t *testing.T) {
 			fmt.Sprintf("at least %d workloads on %d nodes of each type, and takes about %.0f days", s.MinWorkloads, s.MinNodes, days),
 			fmt.Sprintf("after %d days without a good enough ratio from production", 2*evidence.HalfLife/24),
 		},
-		"docs/design/measuring.md": {fmt.Sprintf("nothing from production for %d days", 2*evidence.HalfLife/24)},
+		"docs/design/measuring.md": {fmt.Sprintf("nothing certain from production for %d days", 2*evidence.HalfLife/24)},
 	} {
 		for _, text := range want {
 			if !strings.Contains(docpage.Line(t, page), text) {

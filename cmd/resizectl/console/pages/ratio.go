@@ -56,10 +56,15 @@ type speed struct {
 }
 
 // speedWidth is how wide the scale is.
-const speedWidth = 200
+const speedWidth = 320
 
 // Width is for templates.
 func (speed) Width() int { return speedWidth }
+
+// Width is for templates, as is OneLeft, which reports whether the baseline is in the left half of the scale.
+func (*ratioView) Width() int { return speedWidth }
+
+func (v *ratioView) OneLeft() bool { return v.One < speedWidth/2 }
 
 // ratioOf returns the view of a node type; nil without a node type.
 func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read part[[]*workloadresizerv1.Suggestion]) *ratioView {
@@ -179,11 +184,14 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 	if s := suggestionOf(suggested, nodeType); s != nil {
 		add("See what benchmarks and production suggest, and what that would change", "resizectl ratios suggest TYPE")
 		if acceptable(s) {
-			add("Accept what benchmarks suggest", "resizectl benchmark accept TYPE")
+			although := ""
+			if benchmarks.Contradicted(s) {
+				although = ", although production contradicts it"
+			}
+			add("Accept what benchmarks suggest"+although, "resizectl benchmark accept TYPE")
 		}
-		if cpu, memory := benchmarks.Shown(s); cpu > 0 {
-			of["SHOWN"] = print.Argument(ratioArgument(nodeType, cpu, memory))
-			add("Set what production shows", "resizectl ratios set SHOWN"+create)
+		if cpu, _ := benchmarks.Shown(s); cpu > 0 {
+			add("Accept what production shows", "resizectl benchmark accept TYPE --from production")
 		}
 	}
 	add(title, "resizectl ratios set RATIO"+create)

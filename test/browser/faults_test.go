@@ -136,6 +136,10 @@ func (w *world) gone(t *testing.T) {
 			}
 			c.signal(signal)
 			<-c.ended
+			// A shell adds 128 to the number of the signal, unless that has killed the process.
+			if got, want := c.cmd.ProcessState.ExitCode(), 128+int(signal); got != want && signal != syscall.SIGKILL {
+				t.Errorf("exit %d, want %d", got, want)
+			}
 			says := "The console ended at "
 			if signal == syscall.SIGKILL {
 				says = "Stale since "

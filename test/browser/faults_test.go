@@ -77,7 +77,7 @@ func (w *world) stopped(t *testing.T) {
 	b := c.in(start(t))
 	b.says("deployment/web")
 	loads := b.documents()
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
 	if js[string](b, `getComputedStyle(document.querySelector("#view")).filter`) == "none" {
 		t.Error("what it knew looks as if it were true now")
@@ -101,7 +101,7 @@ func (w *world) hidden(t *testing.T) {
 		js[bool](b, `Object.defineProperty(document, "hidden", {value: `+hidden+`, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); true`)
 	}
 	hide("true")
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	hide("false")
 	b.leadsNowhere("/workloads")
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
@@ -110,7 +110,7 @@ func (w *world) hidden(t *testing.T) {
 
 	// It goes where somebody has clicked as soon as it is heard.
 	hide("true")
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	hide("false")
 	b.leadsNowhere("/workloads")
 	js[bool](b, `document.querySelector("nav a[href='/nodes']").click(); true`)

@@ -13,20 +13,20 @@ import (
 
 // unit is a unit of a resource.
 type unit struct {
-	// suffix is how amounts in it end, and size is how much it is in the unit of the resource.
+	// suffix is how amounts in it end, and size is how much it is in cores or bytes.
 	suffix string
 	size   float64
+	// digits is how many digits they have after the point at most.
 	digits int
 }
 
-// units are the units of amounts that people compare, in which the largest is small or large. An amount is large from large on, in the
-// unit of the resource.
+// units are the units of a resource: a small one, and one for columns whose largest amount is at least from, in cores or bytes.
 type units struct {
 	small, large unit
 	from         float64
 }
 
-// unitsOf are the units of each resource, which change where those of commands do.
+// unitsOf are the units of each resource. Commands change the unit of an amount at the same sizes.
 var unitsOf = map[string]units{
 	print.CPU.Title:    {unit{"m", 0.001, 0}, unit{"", 1, 2}, 10},
 	print.Memory.Title: {unit{"Mi", 1 << 20, 0}, unit{"Gi", 1 << 30, 2}, 10 << 30},

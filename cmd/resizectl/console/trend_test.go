@@ -291,7 +291,7 @@ func TestPlans(t *testing.T) {
 		return send(cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(all)), Resize: 1}))
 	}))
 	_, diff := r.get("/plans?plan=1&ratios=n4%3D1.1")
-	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">800m → 700m<", ">1000m → 800m<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
+	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">0.8 → 0.7<", ">1 → 0.8<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("the diff has no %q:\n%s", want, diff)
 		}

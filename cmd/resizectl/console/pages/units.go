@@ -20,16 +20,14 @@ type unit struct {
 	digits int
 }
 
-// units are the units of a resource: a small one, and one for columns whose largest amount is at least from, in cores or bytes.
-type units struct {
-	small, large unit
-	from         float64
-}
+// units are the units of a resource: a small one, and one for columns with an amount of at least one of it. If a column of a live page
+// changes its unit, all columns after it move, so it does so at the smallest amount that makes sense.
+type units struct{ small, large unit }
 
-// unitsOf are the units of each resource. Commands change the unit of an amount at the same sizes.
+// unitsOf are the units of each resource.
 var unitsOf = map[string]units{
-	print.CPU.Title:    {unit{"m", 0.001, 0}, unit{"", 1, 2}, 10},
-	print.Memory.Title: {unit{"Mi", 1 << 20, 0}, unit{"Gi", 1 << 30, 2}, 10 << 30},
+	print.CPU.Title:    {unit{"m", 0.001, 0}, unit{"", 1, 3}},
+	print.Memory.Title: {unit{"Mi", 1 << 20, 0}, unit{"Gi", 1 << 30, 3}},
 }
 
 // between is between two amounts of a cell, of which the second one has replaced the first.
@@ -59,7 +57,7 @@ func (t *table) oneUnit() {
 
 // inOneUnit returns texts with their amounts in one unit, or as they are.
 func inOneUnit(of units, texts []string) []string {
-	largest, smallest, whole := 0.0, math.Inf(1), true
+	largest, smallest := 0.0, math.Inf(1)
 	each := func(text string, each func(part string) string) string {
 		if text == print.Absent {
 			return text
@@ -80,12 +78,11 @@ func inOneUnit(of units, texts []string) []string {
 			if largest = max(largest, n); n > 0 {
 				smallest = min(smallest, n)
 			}
-			whole = whole && math.Mod(n, of.large.size) == 0
 			return part
 		})
 	}
 	in := of.small
-	if largest >= of.from || whole {
+	if largest >= of.large.size {
 		in = of.large
 	}
 	least := in.size * math.Pow10(-in.digits)

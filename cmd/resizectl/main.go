@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
 func main() {
@@ -23,7 +25,13 @@ func untilSignal() context.Context {
 	if !signal.Ignored(syscall.SIGHUP) { // As with nohup.
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	context.AfterFunc(ctx, stop)
+	first := make(chan os.Signal, 1)
+	signal.Notify(first, ends...)
+	ctx, end := context.WithCancelCause(context.Background())
+	go func() {
+		by := <-first
+		signal.Stop(first)
+		end(command.EndedBy{Signal: by})
+	}()
 	return ctx
 }

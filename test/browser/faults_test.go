@@ -77,7 +77,7 @@ func (w *world) stopped(t *testing.T) {
 	b := c.in(start(t))
 	b.says("deployment/web")
 	loads := b.documents()
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
 	if js[string](b, `getComputedStyle(document.querySelector("#view")).filter`) == "none" {
 		t.Error("what it knew looks as if it were true now")
@@ -101,7 +101,7 @@ func (w *world) hidden(t *testing.T) {
 		js[bool](b, `Object.defineProperty(document, "hidden", {value: `+hidden+`, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); true`)
 	}
 	hide("true")
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	hide("false")
 	b.leadsNowhere("/workloads")
 	b.until("the page to say that nothing answers", `document.getElementById("alive").textContent.startsWith("Stale since")`)
@@ -110,7 +110,7 @@ func (w *world) hidden(t *testing.T) {
 
 	// It goes where somebody has clicked as soon as it is heard.
 	hide("true")
-	c.signal(syscall.SIGSTOP)
+	c.stop()
 	hide("false")
 	b.leadsNowhere("/workloads")
 	js[bool](b, `document.querySelector("nav a[href='/nodes']").click(); true`)
@@ -136,6 +136,10 @@ func (w *world) gone(t *testing.T) {
 			}
 			c.signal(signal)
 			<-c.ended
+			// A shell adds 128 to the number of the signal, unless that has killed the process.
+			if got, want := c.cmd.ProcessState.ExitCode(), 128+int(signal); got != want && signal != syscall.SIGKILL {
+				t.Errorf("exit %d, want %d", got, want)
+			}
 			says := "The console ended at "
 			if signal == syscall.SIGKILL {
 				says = "Stale since "

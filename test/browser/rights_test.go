@@ -24,10 +24,26 @@ func (w *world) rights(t *testing.T) {
 	t.Run("nobody", func(t *testing.T) {
 		c := run(t, w.as(nobody)...)
 		b := c.in(&chromium{chrome.Context})
-		for _, path := range []string{"/", "/workloads", "/workloads/" + namespace + "/Deployment/web", "/pods/" + namespace + "/" + w.pod(t), "/nodes", "/nodes/n4-0", "/plans?plan=1", "/history", "/setup", "/search?q=web"} {
+		for _, page := range []struct {
+			path string
+			// lacks are the rights that the page names, in its order.
+			lacks string
+		}{
+			{"/", "get status, list holds, list recommendations, list recommendations, list resizes"},
+			{"/workloads", "list plans"},
+			{"/workloads/" + namespace + "/Deployment/web", "list plans, list holds, list plans, list recommendations, list resizes, get recommendations"},
+			{"/pods/" + namespace + "/" + w.pod(t), "get plans"},
+			{"/nodes", "get status, list ratios"},
+			{"/nodes/n4-0", "get status, list plans"},
+			{"/plans?plan=1", "list plans"},
+			{"/history", "list resizes"},
+			{"/setup", "get status, list ratios, get usagesources, list feeds, list suggestions"},
+			{"/search?q=web", "list plans, get status"},
+		} {
+			path := page.path
 			b.visit(c.base + path)
-			b.until(path+" to say what is missing", `document.querySelector(".problem, .empty") !== null && !document.body.innerText.includes("Waiting for the server")`)
-			if !js[bool](b, `document.querySelectorAll("nav a").length === 6 && document.querySelectorAll("tbody a").length === 0`) {
+			b.until(path+" to say that "+page.lacks+" is missing, and who can allow it", lacking+" === "+quote(page.lacks))
+			if !js[bool](b, `document.querySelectorAll("nav a").length === 6 && document.querySelectorAll("#main :is(tbody tr, .entries li, .notes li, .good, figure)").length === 0`) {
 				t.Errorf("%s shows somebody without rights:\n%s", path, js[string](b, "document.body.innerText"))
 			}
 			b.accessible(path)
@@ -54,6 +70,9 @@ func (w *world) rights(t *testing.T) {
 		}
 	})
 }
+
+// lacking is a script that returns which rights a page says are missing, if it says in each case what allows it.
+const lacking = `[...document.querySelectorAll("#main .problem")].map((e) => e.innerText.match(/ cannot (\w+ \w+)\.workload-resizer\.io in .*; a (Cluster)?RoleBinding .*to the ClusterRole workload-resizer-viewer allows it/)?.[1] ?? e.innerText).join(", ")`
 
 const team = `
 apiVersion: v1

@@ -225,6 +225,24 @@ func runWith(t testing.TB, cmd *exec.Cmd) *console {
 // signal sends a signal.
 func (c *console) signal(s syscall.Signal) { _ = c.cmd.Process.Signal(s) }
 
+// stop stops the process, and waits until each of its threads has stopped: on a busy machine, they go on for a while.
+func (c *console) stop() {
+	c.Helper()
+	c.signal(syscall.SIGSTOP)
+	localcluster.Eventually(c, "the console to stop", func() error {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", c.cmd.Process.Pid))
+		if err != nil {
+			return err
+		}
+		for _, thread := range threads {
+			if status, err := os.ReadFile(thread); err == nil && !strings.Contains(string(status), "\nState:\tT") {
+				return fmt.Errorf("%s runs", thread)
+			}
+		}
+		return nil
+	})
+}
+
 // end ends the console as Ctrl-C does.
 func (c *console) end() {
 	c.signal(syscall.SIGINT)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -123,6 +125,20 @@ const (
 	ExitInterrupted = 130
 )
 
+// EndedBy is the cause of a context that a signal has ended.
+type EndedBy struct{ os.Signal }
+
+// Error implements error.
+func (e EndedBy) Error() string { return e.String() }
+
+// exit returns 128 + the number of the signal, which is what a shell says of a program that a signal ends.
+func (e EndedBy) exit() int {
+	if number, ok := e.Signal.(syscall.Signal); ok {
+		return 128 + int(number)
+	}
+	return ExitInterrupted
+}
+
 // ErrDifferences ends a plan that would resize something. Nothing failed, so Report prints
 // nothing.
 var ErrDifferences = errors.New("at least one pod would be resized")
@@ -155,6 +171,9 @@ func Report(ctx context.Context, errOut io.Writer, p print.Painter, err error) i
 		}
 	}
 	if ctx.Err() != nil {
+		if by, ok := errors.AsType[EndedBy](context.Cause(ctx)); ok {
+			return by.exit()
+		}
 		return ExitInterrupted
 	}
 	for _, err := range joined(err) {

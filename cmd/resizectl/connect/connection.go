@@ -63,6 +63,9 @@ func (c *Connection) Call(ctx context.Context, ask func(context.Context, *client
 	return c.explain(ask(ctx, server))
 }
 
+// MostOnPage is the most objects that a server returns in one page of a list.
+const MostOnPage = 5000
+
 // Opened is a connection for many questions.
 type Opened struct {
 	*Connection

@@ -205,6 +205,31 @@ func TestUnknownAmounts(t *testing.T) {
 	}
 }
 
+// TestLastWeek checks that a calendar week is asked for as such, and named.
+func TestLastWeek(t *testing.T) {
+	asked := make(chan *workloadresizerv1.ListSavingsRequest, 100)
+	server := cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.ListSavingsRequest) (*workloadresizerv1.ListSavingsResponse, error) {
+		if req.GetSinceTime() != nil {
+			asked <- req
+		}
+		return &workloadresizerv1.ListSavingsResponse{}, nil
+	}))
+	r := start(t, server.Serve(t))
+	_, body := r.get("/?days=last-week&namespace=shop")
+	of := <-asked
+	begin, end := of.GetSinceTime().AsTime().Local(), of.GetUntilTime().AsTime().Local()
+	if begin.Weekday() != time.Monday || begin.AddDate(0, 0, 7) != end || end.After(time.Now()) || end.Before(time.Now().AddDate(0, 0, -8)) || of.GetPeriod() != workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR || of.GetNamespace() != "shop" {
+		t.Errorf("it asks for %v", of)
+	}
+	for _, want := range []string{
+		"Requests and savings in the week from " + begin.Format(time.DateOnly) + " to " + end.AddDate(0, 0, -1).Format(time.DateOnly) + " in shop", `<option value="last-week" selected>last week, Monday to Sunday</option>`, `<option value="7">last 7 days</option>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it has no %s:\n%s", want, body)
+		}
+	}
+}
+
 // TestPlans checks that plans are made on request, with the assumptions of the address, and that what is wrong with these is said.
 func TestPlans(t *testing.T) {
 	server := cmdtest.Answering(scripted())
@@ -266,7 +291,7 @@ func TestPlans(t *testing.T) {
 		return send(cmdtest.SummaryMessage(&workloadresizerv1.PlanSummary{Pods: int64(len(all)), Resize: 1}))
 	}))
 	_, diff := r.get("/plans?plan=1&ratios=n4%3D1.1")
-	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">800m → 700m<", ">1 → 800m<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
+	for _, want := range []string{"3 pods: 1 to resize", "4 pods: 1 to resize", ">0.8 → 0.7<", ">1 → 0.8<", ">skip → resize<", `href="/pods/shop/cart-0"`} {
 		if !strings.Contains(diff, want) {
 			t.Errorf("the diff has no %q:\n%s", want, diff)
 		}

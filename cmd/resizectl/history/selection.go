@@ -84,7 +84,7 @@ func (s *selection) parseObject(cmd *cobra.Command, args []string) (err error) {
 // fetch asks the server for what is selected. The answer has the token of the next page if there are older entries.
 func (s *selection) fetch(ctx context.Context, c *client.Client) (*workloadresizerv1.ListEntriesResponse, error) {
 	request, all := s.selected, &workloadresizerv1.ListEntriesResponse{}
-	err := s.limit.Read(objects.MostOnPage, func(size int32) (int, bool, error) {
+	err := s.limit.Read(connect.MostOnPage, func(size int32) (int, bool, error) {
 		request.PageSize, request.PageToken = size, all.GetNextPageToken()
 		page, err := c.Journal().ListEntries(ctx, request)
 		if err != nil {

@@ -6,9 +6,6 @@ import (
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 )
 
-// MostOnPage is the most objects that the server returns in one page.
-const MostOnPage = 5000
-
 // Limit is how many objects a command lists at most; 0 for all.
 type Limit int
 

@@ -95,7 +95,7 @@ func (s *selection) fetch(ctx context.Context, c *client.Client) (*workloadresiz
 	}
 	all := &workloadresizerv1.ListWorkloadsResponse{}
 	// Pages of workloads that are ordered by an amount may not fit together, so there are as few as possible.
-	err := s.limit.Read(objects.MostOnPage, func(size int32) (int, bool, error) {
+	err := s.limit.Read(connect.MostOnPage, func(size int32) (int, bool, error) {
 		request.PageSize, request.PageToken = size, all.GetNextPageToken()
 		page, err := c.Cluster().ListWorkloads(ctx, request)
 		if err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 )
@@ -52,7 +52,7 @@ func nodePath(name string) string {
 
 // nodeNamed returns the node of a name; nil if there is none. A server of an earlier version lists all nodes.
 func nodeNamed(ctx context.Context, c *client.Client, name string) (*workloadresizerv1.NodeSummary, error) {
-	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{Name: name, PageSize: objects.MostOnPage}) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{Name: name, PageSize: connect.MostOnPage}) {
 		if err != nil || n.GetName() == name {
 			return n, err
 		}

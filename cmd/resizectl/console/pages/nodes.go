@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/nodes"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/ratios"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -59,7 +59,7 @@ var nodesPage = page{
 func typeIn(r *http.Request) string { return r.URL.Query().Get("type") }
 
 func allNodes(ctx context.Context, c *client.Client) (all []*workloadresizerv1.NodeSummary, err error) {
-	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: objects.MostOnPage}) {
+	for n, err := range c.ListNodes(ctx, &workloadresizerv1.ListNodesRequest{PageSize: connect.MostOnPage}) {
 		if err != nil {
 			return nil, err
 		}

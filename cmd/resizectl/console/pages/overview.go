@@ -236,6 +236,18 @@ func sumsOf(resp *workloadresizerv1.ListSavingsResponse) *sumsView {
 		}
 		v.Rows = append(v.Rows, sumRow{row.name, row.means, print.CPU.Amount(row.of.GetCpu()), print.Memory.Amount(row.of.GetMemory()), cost})
 	}
+	for _, of := range []struct {
+		title string
+		text  func(*sumRow) *string
+	}{{print.CPU.Title, func(r *sumRow) *string { return &r.CPU }}, {print.Memory.Title, func(r *sumRow) *string { return &r.Memory }}} {
+		texts := make([]string, len(v.Rows))
+		for i := range v.Rows {
+			texts[i] = *of.text(&v.Rows[i])
+		}
+		for i, text := range inOneUnit(unitsOf[of.title], texts) {
+			*of.text(&v.Rows[i]) = text
+		}
+	}
 	if n := s.GetUnknownPods(); n > 0 {
 		v.Unknown = "Used leaves out " + strconv.FormatInt(n, 10) + " of " + print.CountOf(s.GetPods(), "pod") + ": " + unmeasured + "."
 	}

@@ -48,6 +48,8 @@ type page struct {
 	// key names what is read, and read reads it. Requests with the same key share what is read.
 	key  func(*http.Request) string
 	read func(context.Context, *client.Client, *http.Request) (any, error)
+	// then goes on with what was read, for which the server has as long again; nil if that is all.
+	then func(context.Context, *client.Client, any) error
 	// view returns what the template shows of that.
 	view func(*print.Output, any, *http.Request) any
 	// once means that it is read for each request, until the browser gives up, and does not change then.
@@ -233,6 +235,12 @@ func (p *Pages) ask(ctx context.Context, r *http.Request, s page) (value any, er
 		value, err = inTurn(ctx, func() (any, error) { return s.read(ctx, c, r) })
 		return err
 	})
+	if err == nil && s.then != nil {
+		err = p.server.Ask(ctx, func(ctx context.Context, c *client.Client) error {
+			_, err := inTurn(ctx, func() (any, error) { return nil, s.then(ctx, c, value) })
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

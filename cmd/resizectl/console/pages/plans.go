@@ -38,6 +38,8 @@ type planned struct {
 	differing int
 	// summary counts all plans; nil if none were asked for. without counts those without the assumptions; nil if there are none.
 	summary, without *workloadresizerv1.PlanSummary
+	// with is what is left to compare them with; nil if nothing is.
+	with *comparison
 	// at is when they were planned.
 	at time.Time
 	// problem is what is wrong with the address, or refused; empty if nothing is.
@@ -49,6 +51,7 @@ var plansPage = page{
 	title: func(*http.Request) string { return "Plans" },
 	key:   func(r *http.Request) string { return r.URL.Query().Encode() },
 	read:  readPlans,
+	then:  func(ctx context.Context, c *client.Client, value any) error { return value.(*planned).compare(ctx, c) },
 	view: func(o *print.Output, value any, r *http.Request) any {
 		return plansView(o, value.(*planned), r.URL.Query())
 	},
@@ -89,40 +92,26 @@ func readPlans(ctx context.Context, c *client.Client, r *http.Request) (any, err
 	if err != nil {
 		return &planned{problem: wrongIn(err)}, nil
 	}
-	return plan(ctx, c, values.Get("namespace"), message)
+	if message == nil {
+		return plan(ctx, c, values.Get("namespace"))
+	}
+	return planToCompare(ctx, c, values.Get("namespace"), message)
 }
 
-// plan plans all pods in a namespace, or in all of them. With assumptions, it plans without them first.
-func plan(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
-	all := &planned{at: time.Now()}
-	without, seed, kept := map[uint64]plans.Outcome{}, maphash.MakeSeed(), 0
-	if what != nil {
-		stream := c.PreviewPlans(ctx, namespace)
-		for plan, err := range stream.All() {
-			if err != nil {
-				return nil, err
-			}
-			outcome := plans.OutcomeOf(plan)
-			if kept += len(outcome) + perOutcome; kept > mostKept {
-				return nil, status.Error(codes.ResourceExhausted, "there are more plans than this program keeps: choose a namespace")
-			}
-			without[podKey(seed, plan)] = outcome
-		}
-		all.without = stream.Summary()
-	}
-	stream := c.PreviewPlans(ctx, namespace, client.Assuming(what))
+// comparison are plans without assumptions, with which those with them are compared.
+type comparison struct {
+	namespace string
+	what      *workloadresizerv1.WhatIf
+	outcomes  map[uint64]plans.Outcome
+	seed      maphash.Seed
+}
+
+// plan plans all pods in a namespace, or in all of them, without assumptions.
+func plan(ctx context.Context, c *client.Client, namespace string) (*planned, error) {
+	all, stream := &planned{at: time.Now()}, c.PreviewPlans(ctx, namespace)
 	for plan, err := range stream.All() {
 		if err != nil {
 			return nil, err
-		}
-		if what != nil {
-			// Of a pod that has come meanwhile, nothing is known without the assumptions.
-			if o, ok := without[podKey(seed, plan)]; ok && o != plans.OutcomeOf(plan) {
-				if all.differing++; len(all.diffs) < mostPlanned {
-					all.diffs = append(all.diffs, plans.Diff{Without: o, With: plan})
-				}
-			}
-			continue
 		}
 		if plan.GetDecision() == workloadresizerv1.Decision_DECISION_RESIZE && len(all.resizes) < mostPlanned {
 			all.resizes = append(all.resizes, plan)
@@ -130,6 +119,44 @@ func plan(ctx context.Context, c *client.Client, namespace string, what *workloa
 	}
 	all.summary = stream.Summary()
 	return all, nil
+}
+
+// planToCompare plans like plan what is compared with plans with assumptions.
+func planToCompare(ctx context.Context, c *client.Client, namespace string, what *workloadresizerv1.WhatIf) (*planned, error) {
+	with, kept := &comparison{namespace, what, map[uint64]plans.Outcome{}, maphash.MakeSeed()}, 0
+	stream := c.PreviewPlans(ctx, namespace)
+	for plan, err := range stream.All() {
+		if err != nil {
+			return nil, err
+		}
+		outcome := plans.OutcomeOf(plan)
+		if kept += len(outcome) + perOutcome; kept > mostKept {
+			return nil, status.Error(codes.ResourceExhausted, "there are more plans than this program keeps: choose a namespace")
+		}
+		with.outcomes[podKey(with.seed, plan)] = outcome
+	}
+	return &planned{at: time.Now(), without: stream.Summary(), with: with}, nil
+}
+
+// compare plans the same pods with the assumptions, if there are any.
+func (p *planned) compare(ctx context.Context, c *client.Client) error {
+	if p.with == nil {
+		return nil
+	}
+	stream := c.PreviewPlans(ctx, p.with.namespace, client.Assuming(p.with.what))
+	for plan, err := range stream.All() {
+		if err != nil {
+			return err
+		}
+		// Of a pod that has come meanwhile, nothing is known without the assumptions.
+		if o, ok := p.with.outcomes[podKey(p.with.seed, plan)]; ok && o != plans.OutcomeOf(plan) {
+			if p.differing++; len(p.diffs) < mostPlanned {
+				p.diffs = append(p.diffs, plans.Diff{Without: o, With: plan})
+			}
+		}
+	}
+	p.summary, p.with = stream.Summary(), nil
+	return nil
 }
 
 // podKey identifies the pod of a plan in few bytes. The seed is random, so that nobody can choose names with the same key.

@@ -66,6 +66,7 @@ func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf fun
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	t.oneUnit()
 	return t
 }
 
@@ -85,7 +86,7 @@ type segment struct{ Text, Time string }
 
 var times = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// segments returns the parts of a text.
+// segments returns text in parts, in which times are apart.
 func segments(text string) (parts []segment) {
 	for len(text) >= len("2006-01-02T15:04:05Z") {
 		at := times.FindStringIndex(text)

@@ -22,6 +22,9 @@ var trendSpans = []string{"1", "7", "30", "90"}
 
 const trendDays = "30"
 
+// lastWeek is the choice of the last whole week, from Monday to Sunday in the time zone of this machine.
+const lastWeek = "last-week"
+
 // trendOptions are what charts show.
 type trendOptions struct {
 	// Namespace is empty for the whole cluster.
@@ -31,18 +34,51 @@ type trendOptions struct {
 // trendOptionsOf returns those of an address.
 func trendOptionsOf(values url.Values) trendOptions {
 	o := trendOptions{Namespace: values.Get("namespace"), Days: values.Get("days")}
-	if !slices.Contains(trendSpans, o.Days) {
+	if o.Days != lastWeek && !slices.Contains(trendSpans, o.Days) {
 		o.Days = trendDays
 	}
 	return o
 }
 
-// Choices are the numbers of days to choose from.
+// Choices are the times to choose from.
 func (o trendOptions) Choices() (all []choice) {
-	for _, days := range trendSpans {
-		all = append(all, choice{Name: days, Value: days, Chosen: days == o.Days})
+	for _, days := range append(slices.Clone(trendSpans), lastWeek) {
+		name := (trendOptions{Days: days}).words()
+		if days == lastWeek {
+			name += ", Monday to Sunday"
+		}
+		all = append(all, choice{Name: name, Value: days, Chosen: days == o.Days})
 	}
 	return all
+}
+
+// words names the time.
+func (o trendOptions) words() string {
+	switch o.Days {
+	case lastWeek:
+		return "last week"
+	case "1":
+		return "last day"
+	}
+	return "last " + o.Days + " days"
+}
+
+// In says which time it is, as the end of a sentence.
+func (o trendOptions) In() string {
+	if o.Days != lastWeek {
+		return "the " + o.words()
+	}
+	monday, next := weekBefore(time.Now())
+	return fmt.Sprintf("the week from %s to %s", monday.Format(time.DateOnly), next.AddDate(0, 0, -1).Format(time.DateOnly))
+}
+
+// weekBefore returns when the week before this one began and ended, on Mondays.
+func weekBefore(now time.Time) (begin, end time.Time) {
+	sinceMonday := (int(now.Weekday()) + 6) % 7
+	day := func(before int) time.Time {
+		return time.Date(now.Year(), now.Month(), now.Day()-before, 0, 0, 0, 0, now.Location())
+	}
+	return day(sinceMonday + 7), day(sinceMonday)
 }
 
 // hourlyDays is of how many days charts show each hour; of more, each day. Of workloads, hours are not kept.
@@ -54,8 +90,20 @@ type trend struct {
 	hourly bool
 }
 
+// listWeek lists what was requested and used in each hour of the last week. The server counts whole hours in UTC.
+func listWeek(ctx context.Context, c *client.Client, of *workloadresizerv1.ListSavingsRequest) (trend, error) {
+	begin, end := weekBefore(time.Now())
+	of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
+	of.SinceTime, of.UntilTime = timestamppb.New(begin.Truncate(time.Hour)), timestamppb.New(end.Truncate(time.Hour))
+	resp, err := c.ListSavings(ctx, of)
+	return trend{resp, true}, err
+}
+
 // listTrend lists what was requested and used on the last days.
 func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.ListSavingsRequest, days string) (trend, error) {
+	if days == lastWeek {
+		return listWeek(ctx, c, of)
+	}
 	n, err := strconv.Atoi(days)
 	if err != nil {
 		return trend{}, err

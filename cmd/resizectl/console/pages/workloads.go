@@ -8,8 +8,8 @@ import (
 	"net/url"
 
 	"github.com/workload-resizer/workload-resizer/client"
+	"github.com/workload-resizer/workload-resizer/cmd/resizectl/connect"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/console/rows"
-	"github.com/workload-resizer/workload-resizer/cmd/resizectl/objects"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/workloads"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -28,7 +28,7 @@ var workloadsPage = page{
 }
 
 func allWorkloads(ctx context.Context, c *client.Client) (*rows.Table, error) {
-	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: objects.MostOnPage})
+	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: connect.MostOnPage})
 	if err != nil {
 		return nil, err
 	}

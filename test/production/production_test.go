@@ -20,8 +20,8 @@ var (
 )
 
 const (
-	// knows is after how many hours of evidence the server must show ratios, and certain after how many they must be certain enough to
-	// apply. Before, it must say why they are not.
+	// knows is after how many hours of evidence the server must show ratios, and certain after how many the true ones must be in
+	// effect. While it shows none, it must say why.
 	knows, certain = 120, 240
 	// near is how far ratios may be from the truth.
 	near = 0.02

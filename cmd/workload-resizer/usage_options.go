@@ -94,7 +94,7 @@ func (o *usageOptions) validate(reject func(flag, format string, args ...any)) {
 // has reports whether a source of usage is used.
 func (o *usageOptions) has(source string) bool { return slices.Contains(o.sources, source) }
 
-// every returns how often each container is measured. What node agents and Prometheus measure is about all of the time.
+// every returns how often each container is measured. The samples of node agents and Prometheus leave no time out.
 func (o *usageOptions) every() time.Duration {
 	if o.has(usageMetrics) {
 		return o.interval

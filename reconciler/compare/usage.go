@@ -77,7 +77,7 @@ func (s *sums) wasThrottled() bool {
 	return s.flags&throttled != 0 || s.flags&(told|limited) == limited
 }
 
-// partFor returns how many slots a part of an hour has, so that there are samples in each.
+// partFor returns how many slots a part of an hour has, so that each has samples.
 func partFor(every time.Duration) int {
 	for part := 1; part < slots; part++ {
 		if slots%part == 0 && time.Duration(part)*slot >= 2*every {
@@ -102,7 +102,7 @@ func (c *Comparisons) share(s *sums) float64 {
 	return float64(c.parts(s.covered)*c.part) / float64(slots)
 }
 
-// covers reports whether the samples are about the whole hour, but for at most ten minutes.
+// covers reports whether the samples are about the whole hour, except for at most ten minutes.
 func (c *Comparisons) covers(s *sums) bool {
 	lost := slots/c.part - c.parts(s.covered)
 	return lost <= 0 || lost == 1 && c.part <= 2

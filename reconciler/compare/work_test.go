@@ -114,7 +114,7 @@ func aPodNearItsLimitCountsAsThrottled(t *testing.T) {
 			t.Errorf("%s: another pod: %+v", name, r)
 		}
 	}
-	// What a source without counters sees does not matter if another one counts.
+	// A source without counters does not matter if another one counts.
 	w := newWorld(t)
 	w.change("web-3", func(p *corev1.Pod) {
 		p.Spec.Containers[0].Resources = podtest.Amounts{"500m", "1", "1Gi", ""}.Requirements()
@@ -171,7 +171,7 @@ func TestInterval(t *testing.T) {
 		for i := 0; !w.now.After(began.Add(75 * time.Minute)); i++ {
 			w.now = w.now.Add(every)
 			for name, of := range w.pods {
-				// metrics-server measures some seconds, and not at the same time in each minute.
+				// metrics-server measures 15 seconds, and not at the same time in each minute.
 				at := w.now.Add(-time.Duration(i*17%59) * time.Second)
 				w.Take(of, "app", &Sample{At: at, Length: 15 * time.Second, Cores: w.cores[name]}, w.now)
 			}

@@ -141,7 +141,7 @@ func TestEvidence(t *testing.T) {
 			return nil
 		})
 	}
-	// What it has seen of an hour is forgotten when another one leads, which may have stored more.
+	// When another replica leads, which may store more, it forgets the hour.
 	for range 49 {
 		clustertest.Clock(first.of).Step(time.Minute)
 		first.round(t)

@@ -105,7 +105,7 @@ func TestCounts(t *testing.T) {
 	t.Run("a pod may be missing at a third of the times", aPodMayBeMissingAtAThirdOfTheTimes)
 	t.Run("what fails is asked again, until it would be late", whatFailsIsAskedAgainUntilItWouldBeLate)
 	t.Run("says which query is wrong, and why", saysWhichQueryIsWrongAndWhy)
-	t.Run("a slow Prometheus is left alone, and holds up no other", aSlowPrometheusIsLeftAloneAndHoldsUpNoOther)
+	t.Run("a slow Prometheus holds up no other", aSlowPrometheusHoldsUpNoOther)
 	t.Run("only the leader asks, and only after an hour", onlyTheLeaderAsksAndOnlyAfterAnHour)
 	t.Run("nothing counts by another query", nothingCountsByAnotherQuery)
 }
@@ -252,7 +252,7 @@ func saysWhichQueryIsWrongAndWhy(t *testing.T) {
 	}
 }
 
-func aSlowPrometheusIsLeftAloneAndHoldsUpNoOther(t *testing.T) {
+func aSlowPrometheusHoldsUpNoOther(t *testing.T) {
 	f := newFixture(t)
 	f.configure(t, map[string]policy.Work{
 		"shop": {Prometheus: "http://slow", Query: "requests"}, "idle": {Prometheus: "http://slow", Query: "other"}, "bank": payments,

@@ -25,7 +25,7 @@ type hour struct {
 	number int64
 	end    time.Time
 	asked  []*asked
-	// counts are those of the pods whose rules count work, by a hash of their namespace and name. Nothing else is kept of answers.
+	// counts has the pods whose rules count work, by a hash of their namespace and name. Nothing else is kept of answers.
 	counts map[uint64]count
 	seed   maphash.Seed
 }

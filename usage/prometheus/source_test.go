@@ -146,7 +146,7 @@ func sample(container string, resource history.Resource, step int, value int64) 
 	s := usage.Sample{Namespace: "shop", Name: "web", Container: container}
 	s.Resource, s.At, s.Length, s.Usage = resource, began.Add(time.Duration(step)*5*time.Minute), 5*time.Minute, value
 	if resource == history.CPU && value > 0 {
-		s.Cores = (float64(value) - 0.5) / 1000 // What was recorded is half a millicore less.
+		s.Cores = (float64(value) - 0.5) / 1000 // The recorded rates are half a millicore less.
 	}
 	return s
 }

@@ -327,16 +327,16 @@ func outlives(t *testing.T, s *stored) {
 
 // storedBefore starts with what a server stored that did not know when ratios were last supported.
 func storedBefore(t *testing.T, s *stored) {
-	s.write(t, map[string]string{measured.Key: `{"time": "2026-11-21T00:00:00Z", "baseline": "t0", "suggestions": [{"nodeType": "t2", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
-		"nodeTypes": {"t2": {"baseline": "t0", "ratio": 1.3, "judged": "2026-11-21T00:00:00Z"}}}`})
+	s.write(t, map[string]string{measured.Key: `{"time": "2026-11-21T00:00:00Z", "baseline": "t0", "suggestions": [{"nodeType": "t1", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
+		"nodeTypes": {"t1": {"baseline": "t0", "ratio": 1.3, "judged": "2026-11-21T00:00:00Z"}}}`})
 	known := observe(large)
 	known.set(evidence.New(), nil)
 	r := s.run(t, known, nil)
 	r.applies = true
-	r.eventually(t, "t2", 1.3)
+	r.eventually(t, "t1", 1.3)
 	r.hours(t, 5)
-	if got, e := r.suggested(t, "t2"), r.entry("t2"); !got.Supported.Equal(began.Add(time.Hour)) || e.CPUPerf != 1.3 {
-		t.Errorf("t2 has %+v and %+v", got, e)
+	if got, e := r.suggested(t, "t1"), r.entry("t1"); !got.Supported.Equal(began.Add(time.Hour)) || e.CPUPerf != 1.3 {
+		t.Errorf("t1 has %+v and %+v", got, e)
 	}
 }
 

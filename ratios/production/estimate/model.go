@@ -32,7 +32,7 @@ func fit(all []workload, types, base int, s *Settings) *model {
 	vote(all)
 	m.lasts = lasts(all)
 	m.connect(all)
-	daily := dailyVariance(all)
+	daily := dailyVariance(all, s)
 	for i := range all {
 		w := &all[i]
 		if w.held != "" {

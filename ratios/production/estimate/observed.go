@@ -152,11 +152,11 @@ func lasts(all []workload) float64 {
 }
 
 // dailyVariance returns the variance of the slope of a day, per weight: what most workloads have.
-func dailyVariance(all []workload) float64 {
+func dailyVariance(all []workload, s *Settings) float64 {
 	var variances weighted
 	for i := range all {
 		for j := range all[i].compared {
-			if p := &all[i].compared[j]; p.days >= 3 {
+			if p := &all[i].compared[j]; p.days >= s.MinDays {
 				variances.add(p.squares/(p.days-1), all[i].votes)
 			}
 		}

@@ -111,7 +111,7 @@ func read[T any](ctx context.Context, group *errgroup.Group, to *part[T], ask fu
 
 // overviewView is what the overview shows.
 type overviewView struct {
-	// Unread reports whether nothing could be read. What people have chosen stays, next to why.
+	// Unread reports whether nothing could be read. The form keeps the choices, next to why.
 	Unread        bool
 	Attention     []note
 	Sums          *sumsView

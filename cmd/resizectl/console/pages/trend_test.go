@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestWeekBefore checks that a week begins on Monday, at midnight where people are, also when clocks change in it.
+// TestWeekBefore checks that a week begins on Monday, at midnight where people are, even if clocks change in it.
 func TestWeekBefore(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

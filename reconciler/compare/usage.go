@@ -29,7 +29,7 @@ const (
 	skew = time.Minute
 	// much is the share of throttled periods from which a container would have used more CPU. The work of a few periods is done in the next ones.
 	much = 0.05
-	// nearLimit is the share of its limit from which a container counts as throttled if it is not known: usage varies within a sample.
+	// nearLimit is the share of its limit above which usage may have been throttled if that is not known: usage varies within a sample.
 	nearLimit = 0.8
 	// mostContainers is of how many containers usage is kept at most. Those of finished pods are kept for up to two hours.
 	mostContainers = 600_000
@@ -52,7 +52,8 @@ type usage struct {
 // sums are about a container in an hour.
 type sums struct {
 	// cores is the integral of the usage over the time of the samples, in core seconds, and seconds is that time.
-	cores, seconds float32
+	// near is for how many seconds of it no source knows whether a limit throttled the container, which was near its limit.
+	cores, seconds, near float32
 	// covered has a bit for each slot in which there are samples.
 	covered uint16
 	flags
@@ -67,14 +68,13 @@ const (
 	restarted
 	// cold means that it restarted in the hour before.
 	cold
-	// told means that a source knows whether it was throttled, and limited that it used nearly as much as its limit.
+	// told means that a source knows whether it was throttled.
 	told
-	limited
 )
 
 // wasThrottled reports whether a limit throttled the container, as far as it is known, or may have.
 func (s *sums) wasThrottled() bool {
-	return s.flags&throttled != 0 || s.flags&(told|limited) == limited
+	return s.flags&throttled != 0 || s.flags&told == 0 && s.near > much*s.seconds
 }
 
 // partFor returns how many slots a part of an hour has, so that each has samples.
@@ -146,25 +146,22 @@ func (c *Comparisons) Take(of *pod.Pod, container string, s *Sample, now time.Ti
 		u.node = evidence.KeyOf(of.Node())
 	}
 	u.size, u.restarts = size, is.RestartCount()
-	c.limit(&u, s, is)
-	c.add(&u, s)
+	c.tell(&u, s)
+	limit := is.InForce().CPU.Limit
+	c.add(&u, s, limit > 0 && 1000*s.Cores >= nearLimit*float64(limit))
 	c.usages[key] = u
 }
 
-// limit notes whether a limit throttled a container in a sample. Another source may have measured the usage already.
-func (c *Comparisons) limit(u *usage, s *Sample, is *pod.Container) {
+// tell notes whether a limit throttled a container in a sample, if its source knows. Another source may have measured the usage already.
+func (c *Comparisons) tell(u *usage, s *Sample) {
 	hour := hourOf(s.At.Add(-time.Nanosecond))
-	if !c.collects(hour) {
+	if !c.collects(hour) || s.Throttled < 0 {
 		return
 	}
 	flags := &u.hours[hour%2].flags
-	switch limit := is.InForce().CPU.Limit; {
-	case s.Throttled >= much:
-		*flags |= told | throttled
-	case s.Throttled >= 0:
-		*flags |= told
-	case limit > 0 && 1000*s.Cores >= nearLimit*float64(limit):
-		*flags |= limited
+	*flags |= told
+	if s.Throttled >= much {
+		*flags |= throttled
 	}
 }
 
@@ -185,8 +182,8 @@ func (c *Comparisons) notice(u *usage, size uint32, restarts int32, hour int64) 
 	}
 }
 
-// add adds a sample to the hours in which it was measured.
-func (c *Comparisons) add(u *usage, s *Sample) {
+// add adds a sample to the hours in which it was measured. Near reports whether the usage was near the limit.
+func (c *Comparisons) add(u *usage, s *Sample, near bool) {
 	from, until := s.At.Add(-s.Length), s.At
 	if last := time.UnixMilli(u.last); from.Before(last) {
 		from = last
@@ -204,6 +201,9 @@ func (c *Comparisons) add(u *usage, s *Sample) {
 		h, seconds := &u.hours[hour%2], last.Sub(first).Seconds()
 		h.cores += float32(s.Cores * seconds)
 		h.seconds += float32(seconds)
+		if near {
+			h.near += float32(seconds)
+		}
 		for i := int(first.Sub(begin) / slot); i <= int((last.Sub(begin)-1)/slot); i++ {
 			h.covered |= 1 << i
 		}

@@ -88,14 +88,16 @@ func aPodNearItsLimitCountsAsThrottled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cores, throttled float64
 		limit            string
+		minutes          int
 		want             bool
 	}{
-		"near it, unknown":              {0.8, -1, "1", true},
-		"beyond it, unknown":            {1.1, -1, "1", true},
-		"below it, unknown":             {0.79, -1, "1", false},
-		"no limit":                      {30, -1, "", false},
-		"near it, known to be well":     {0.99, 0, "1", false},
-		"below it, known to be limited": {0.3, 0.05, "1", true},
+		"near it, unknown":              {0.8, -1, "1", 4, true},
+		"beyond it, unknown":            {1.1, -1, "1", 4, true},
+		"near it for a short time":      {0.8, -1, "1", 2, false},
+		"below it, unknown":             {0.79, -1, "1", 4, false},
+		"no limit":                      {30, -1, "", 4, false},
+		"near it, known to be well":     {0.99, 0, "1", 4, false},
+		"below it, known to be limited": {0.3, 0.05, "1", 1, true},
 	} {
 		w := newWorld(t)
 		w.change("web-3", func(p *corev1.Pod) {
@@ -104,9 +106,9 @@ func aPodNearItsLimitCountsAsThrottled(t *testing.T) {
 		w.cores["web-3"], w.throttled["web-3"] = 0.1, min(tc.throttled, 0)
 		w.pass(30)
 		w.cores["web-3"], w.throttled["web-3"] = tc.cores, tc.throttled
-		w.pass(1) // One sample is enough.
+		w.pass(tc.minutes)
 		w.cores["web-3"], w.throttled["web-3"] = 0.1, min(tc.throttled, 0)
-		w.pass(33)
+		w.pass(34 - tc.minutes)
 		if r := w.on("node-3"); r.Throttled != tc.want {
 			t.Errorf("%s: %+v", name, r)
 		}

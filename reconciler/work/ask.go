@@ -67,8 +67,10 @@ func (c *Counts) begin(table *ratios.Table, end time.Time) *hour {
 // errBusy is why a question is not asked.
 var errBusy = fmt.Errorf("this Prometheus takes too long: it must answer each query within %v, and all of an hour until %v after it", patience, over)
 
-// askAll asks one Prometheus the questions with these indexes, and returns a line for each that failed.
+// askAll asks one Prometheus the questions with these indexes, and returns a line for each that failed. Those that took too long in rounds before
+// come last: one of them ends the round, and others would never be asked.
 func (c *Counts) askAll(ctx context.Context, h *hour, questions []int) (failing []string) {
+	slices.SortStableFunc(questions, func(a, b int) int { return cmp.Compare(h.asked[a].slow, h.asked[b].slow) })
 	slow := false
 	for _, of := range questions {
 		at, err := c.Clock.Now(), errBusy
@@ -80,7 +82,10 @@ func (c *Counts) askAll(ctx context.Context, h *hour, questions []int) (failing 
 		}
 		text := ""
 		if err != nil {
-			slow = slow || c.Clock.Since(at) >= patience
+			if !slow && c.Clock.Since(at) >= patience {
+				slow = true
+				h.asked[of].slow++
+			}
 			text = strings.Join(strings.Fields(err.Error()), " ")
 			failing = append(failing, fmt.Sprintf("work.query of %s cannot be read from %s, so hours of its pods do not count for ratios from production: %s",
 				cmp.Or(h.asked[of].rule, "all pods"), h.asked[of].address, text))
@@ -90,9 +95,10 @@ func (c *Counts) askAll(ctx context.Context, h *hour, questions []int) (failing 
 	return failing
 }
 
-// ask asks a question for each time in an hour of which it has no answer, until one fails.
-func (c *Counts) ask(ctx context.Context, h *hour, of int) (err error) {
-	a := h.asked[of]
+// ask asks a question for each time in an hour of which it has no answer, until one takes too long, or so many fail that those that remain would
+// not suffice. It returns the first error.
+func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
+	a, failed := h.asked[of], 0
 	for i := range times {
 		at, missing := h.missing(a, i)
 		if !missing {
@@ -104,11 +110,16 @@ func (c *Counts) ask(ctx context.Context, h *hour, of int) (err error) {
 		if c.Clock.Now().After(h.end.Add(over)) {
 			return errBusy
 		}
+		began := c.Clock.Now()
 		asking, cancel := context.WithTimeout(ctx, patience)
 		elements, err := c.Query(asking, a.address, a.query, at)
 		cancel()
 		if err != nil {
-			return err
+			first = cmp.Or(first, err)
+			if failed++; failed > times-least || c.Clock.Since(began) >= patience {
+				return first
+			}
+			continue
 		}
 		c.mu.Lock()
 		err = h.take(of, i, elements)
@@ -117,5 +128,5 @@ func (c *Counts) ask(ctx context.Context, h *hour, of int) (err error) {
 			return err
 		}
 	}
-	return h.problem(a)
+	return cmp.Or(first, h.problem(a))
 }

@@ -106,6 +106,8 @@ func TestCounts(t *testing.T) {
 	t.Run("what fails is asked again, until it would be late", whatFailsIsAskedAgainUntilItWouldBeLate)
 	t.Run("says which query is wrong, and why", saysWhichQueryIsWrongAndWhy)
 	t.Run("a slow Prometheus holds up no other", aSlowPrometheusHoldsUpNoOther)
+	t.Run("a slow query keeps no other from being asked", aSlowQueryKeepsNoOtherFromBeingAsked)
+	t.Run("a time that fails keeps no other from being asked", aTimeThatFailsKeepsNoOtherFromBeingAsked)
 	t.Run("only the leader asks, and only after an hour", onlyTheLeaderAsksAndOnlyAfterAnHour)
 	t.Run("nothing counts by another query", nothingCountsByAnotherQuery)
 }
@@ -271,6 +273,51 @@ func aSlowPrometheusHoldsUpNoOther(t *testing.T) {
 	}
 	if n := f.of("bank", payments); n != 7 || f.prom.times() != 13 {
 		t.Errorf("%v by another Prometheus", n)
+	}
+}
+
+func aSlowQueryKeepsNoOtherFromBeingAsked(t *testing.T) {
+	f := newFixture(t)
+	good, slow := f.prom.answer, ""
+	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+		if slow == "" {
+			slow = query // The one that is asked first.
+		}
+		if query == slow {
+			clustertest.Clock(f.cluster).Step(patience)
+			return nil, context.DeadlineExceeded
+		}
+		return good(query, minute)
+	}
+	f.round(t.Context())
+	f.round(t.Context())
+	answered := map[string]float64{"requests": f.of("shop", requests), "payments": f.of("bank", payments)}
+	for query, n := range answered {
+		if (n > 0) == (query == slow) {
+			t.Errorf("%s: %v, and %s is slow", query, n, slow)
+		}
+	}
+}
+
+func aTimeThatFailsKeepsNoOtherFromBeingAsked(t *testing.T) {
+	f := newFixture(t)
+	good, down := f.prom.answer, false
+	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+		if down || minute <= 5*(times-least) {
+			return nil, errors.New("a gap")
+		}
+		return good(query, minute)
+	}
+	f.round(t.Context())
+	if n := f.of("bank", payments); n != 7 || f.Problem() == nil {
+		t.Errorf("%v, %v", n, f.Problem())
+	}
+	down = true
+	f.at(2*time.Hour + settled)
+	f.prom.times()
+	f.round(t.Context())
+	if n := f.prom.times(); n != 2*(times-least+1) {
+		t.Errorf("%d queries although what remained could not suffice", n)
 	}
 }
 

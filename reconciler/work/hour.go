@@ -38,6 +38,8 @@ type asked struct {
 	// answered has a bit for each time that was answered, and named reports whether any answer named a pod that it was asked for.
 	answered uint16
 	named    bool
+	// slow is in how many rounds it took too long.
+	slow int
 }
 
 // count is the work of a pod.

@@ -48,7 +48,6 @@ type SizeAt struct {
 // Observe starts to follow the pods with a label.
 func Observe(t *testing.T, client kubernetes.Interface, label string) *Observer {
 	t.Helper()
-	t.Helper()
 	o := &Observer{pods: map[types.UID]*Course{}}
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = label }))
 	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{

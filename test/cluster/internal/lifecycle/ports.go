@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/workload-resizer/workload-resizer/test/cluster/internal/state"
 )
@@ -89,15 +90,23 @@ func listen(port int, dir string) (net.Listener, error) {
 		return net.Listen("tcp4", localAddress(port))
 	}
 	claims := filepath.Join(os.TempDir(), "testcluster-ports-"+strconv.Itoa(os.Getuid()))
-	if err := os.MkdirAll(claims, 0o700); err != nil {
+	if err := os.Mkdir(claims, 0o700); err != nil && !os.IsExist(err) {
+		return nil, err
+	}
+	if err := own(claims); err != nil {
 		return nil, err
 	}
 	for _, offset := range rand.Perm(portCount) {
+		file := filepath.Join(claims, strconv.Itoa(firstPort+offset))
+		// To listen on the port of another cluster would be in the way of a component that starts just then.
+		if taken, err := claimed(file, dir); err != nil || taken {
+			continue
+		}
 		listener, err := net.Listen("tcp4", localAddress(firstPort+offset))
 		if err != nil {
 			continue
 		}
-		ours, err := claim(filepath.Join(claims, strconv.Itoa(firstPort+offset)), dir)
+		ours, err := claim(file, dir)
 		if err == nil && ours {
 			return listener, nil
 		}
@@ -113,16 +122,35 @@ func listen(port int, dir string) (net.Listener, error) {
 // port, so that nobody else claims it meanwhile. A claim outlasts the listener: between its end and the start of the
 // component, and while the component is stopped, the port would seem to be free.
 func claim(file, dir string) (bool, error) {
-	other, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
+	if taken, err := claimed(file, dir); err != nil || taken {
 		return false, err
 	}
-	if err == nil && string(other) != dir {
-		if _, err := state.Load(string(other)); !errors.Is(err, state.ErrNone) {
-			return false, nil
-		}
-	}
 	return true, os.WriteFile(file, []byte(dir), 0o600)
+}
+
+// claimed reports whether another cluster that exists has claimed a port.
+func claimed(file, dir string) (bool, error) {
+	other, err := os.ReadFile(file)
+	if os.IsNotExist(err) || err == nil && string(other) == dir {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = state.Load(string(other))
+	return !errors.Is(err, state.ErrNone), nil
+}
+
+// own returns an error unless a directory belongs to this user alone: in one of others, what looks like a claim may be a link to any file.
+func own(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Getuid() || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return fmt.Errorf("%s must be a directory that only this user can use: remove it", dir)
+	}
+	return nil
 }
 
 func localAddress(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/signal"
 	"syscall"
 	"testing"
 
@@ -16,6 +17,9 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	terminal := make(chan os.Signal, 1) // As without nohup, under which signals of the terminal stay ignored.
+	signal.Notify(terminal, os.Interrupt, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(terminal) })
 	never := print.ColorMode("never")
 	for signal, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		ctx := untilSignal()

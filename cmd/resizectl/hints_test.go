@@ -78,7 +78,7 @@ func failures(t *testing.T) []failure {
 		{args: []string{"benchmark", "import", "no-such-file.csv"}},
 		{args: []string{"benchmark", "list"}, err: standalone("BenchmarkService/ListBenchmarks")},
 		{args: []string{"benchmark", "list"}, err: cmdtest.WithReason(codes.Unavailable, "BENCHMARKS_NOT_READY", "not ready: the benchmark settings are not read yet")},
-		{args: []string{"ratios", "suggest"}, err: cmdtest.WithReason(codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")},
+		{args: []string{"ratios", "suggest"}, err: cmdtest.WithReason(codes.FailedPrecondition, "BENCHMARKS_DISABLED", "the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark,production")},
 		{args: []string{"ratios", "suggest", "x9"}, err: cmdtest.WithReason(codes.NotFound, "NO_SUGGESTION", `neither benchmarks nor production cover node type "x9"`)},
 		{args: []string{"benchmark", "feeds"}, err: noRight},
 		{args: []string{"benchmark", "feeds", "passmark"}},

@@ -221,7 +221,7 @@ func returnsWhySamplesAreNotStored(t *testing.T) {
 		code            codes.Code
 		reason, message string
 	}{
-		{"the source is not used", servertest.Setup{}, nil, false, part, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "--ratio-sources=override,configmap,benchmark"},
+		{"the source is not used", servertest.Setup{}, nil, false, part, codes.FailedPrecondition, "BENCHMARKS_DISABLED", "--ratio-sources=override,configmap,benchmark,production"},
 		{"the source has not been read yet", servertest.Setup{}, &servertest.Measured{Unread: errors.New("samples-3 is not read")}, true, part, codes.Unavailable, "BENCHMARKS_NOT_READY", "samples-3 is not read"},
 		{"a ConfigMap is missing", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: fmt.Errorf("keep: %w", &hold.MissingError{Noun: "samples"})}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "apply your manifests"},
 		{"a ConfigMap is invalid", servertest.Setup{}, &servertest.Measured{Known: servertest.NewMeasured().Known, Err: &hold.ContentError{Err: errors.New("line 3")}}, false, part, codes.FailedPrecondition, "SAMPLES_NOT_WRITABLE", "line 3"},

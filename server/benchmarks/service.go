@@ -102,7 +102,7 @@ func (s *Service) view() (*judge.View, error) {
 func (s *Service) ready() error {
 	if s.config.Benchmarks == nil {
 		return rpcerror.New(rpcerror.BenchmarksDisabled,
-			"the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark")
+			"the server does not use benchmarks: start it with --ratio-sources=override,configmap,benchmark,production")
 	}
 	if err := s.config.Benchmarks.Ready(); err != nil {
 		return rpcerror.NotReady(rpcerror.BenchmarksNotReady, err)

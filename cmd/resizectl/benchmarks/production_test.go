@@ -46,7 +46,7 @@ func TestVerdict(t *testing.T) {
 	}
 	shown := func(holds ...*workloadresizerv1.SuggestionHold) *workloadresizerv1.ProductionSuggestion {
 		return &workloadresizerv1.ProductionSuggestion{
-			Ratio: new(1.25), CpuPerf: new(1.25), Holds: holds, Contradictions: []*workloadresizerv1.RatioContradiction{{Source: "configmap"}},
+			Ratio: new(1.25), CpuPerf: new(1.25), Holds: holds, Contradictions: []*workloadresizerv1.RatioContradiction{{Source: "configmap", Ratio: 1.5}, {Source: "configmap", Ratio: 1.1}},
 		}
 	}
 	hold := &workloadresizerv1.SuggestionHold{Code: "TooFewNodes"}
@@ -56,6 +56,10 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"configmap has 1.5, production shows 1.25. Pods on n4 request less cpu", &workloadresizerv1.Suggestion{Current: from("configmap", 1.5), Production: shown()}},
 		{"configmap has 1.1, production shows 1.25. Pods on n4 request more cpu", &workloadresizerv1.Suggestion{Current: from("configmap", 1.1), Production: shown()}},
+		{"does not contradict the ratio in effect: configmap has 1.2.", &workloadresizerv1.Suggestion{Current: from("configmap", 1.2), Production: shown()}}, // It contradicts others.
+		{"the ratio of n4 is implausible and not used, so pods there keep their sizes: configmap has 12.", &workloadresizerv1.Suggestion{
+			Current: &workloadresizerv1.Ratio{CpuPerf: 12, CpuFactor: 1.0 / 12, Implausible: "n4 would be 12 times as fast", Provenance: &workloadresizerv1.Provenance{Source: "configmap"}}, Production: shown(),
+		}},
 		{"does not contradict the ratio in effect: override has 1.2.", &workloadresizerv1.Suggestion{Current: from("override", 1.2), Production: shown()}},
 		{"the ratio in effect follows production", &workloadresizerv1.Suggestion{Current: from("production", 1.2), Production: shown()}},
 		{"no source has a ratio of n4, so pods there keep their sizes. Production shows 1.25.", &workloadresizerv1.Suggestion{Production: shown()}},

@@ -96,6 +96,9 @@ func Legend(all []Speed) string {
 	if at < 0 {
 		return ""
 	}
+	if slices.ContainsFunc(all, func(s Speed) bool { return s.Ranged() && s.Confidence != all[at].Confidence }) {
+		return "the true number is most probably between the ends of the bar"
+	}
 	return fmt.Sprintf("the true number is between the ends of the bar in %.3g of 100 cases", 100*all[at].Confidence)
 }
 

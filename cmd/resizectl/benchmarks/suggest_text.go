@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func SuggestionSections(p print.Painter, s *workloadresizerv1.Suggestion) []Sect
 // contradict the ratio in effect.
 func Shown(s *workloadresizerv1.Suggestion) (cpu, memory float64) {
 	p, now := s.GetProduction(), s.GetCurrent()
-	if p.GetCpuPerf() == 0 || len(p.GetHolds()) > 0 || now != nil && !contradicted(s, now.GetProvenance().GetSource()) {
+	if p.GetCpuPerf() == 0 || len(p.GetHolds()) > 0 || now != nil && !contradictedNow(s) {
 		return 0, 0
 	}
 	return p.GetCpuPerf(), cmp.Or(now.GetMemoryPerf(), s.GetMemoryPerf(), 1)
@@ -265,6 +266,14 @@ func Contradicted(s *workloadresizerv1.Suggestion) bool { return contradicted(s,
 // contradicted reports whether production contradicts a source.
 func contradicted(s *workloadresizerv1.Suggestion, source string) bool {
 	return slices.ContainsFunc(s.GetProduction().GetContradictions(), func(c *workloadresizerv1.RatioContradiction) bool { return c.GetSource() == source })
+}
+
+// contradictedNow reports whether production contradicts the ratio in effect, and not only what its source suggests next.
+func contradictedNow(s *workloadresizerv1.Suggestion) bool {
+	now, baseline := s.GetCurrent(), baselineOf(s)
+	return slices.ContainsFunc(s.GetProduction().GetContradictions(), func(c *workloadresizerv1.RatioContradiction) bool {
+		return c.GetSource() == now.GetProvenance().GetSource() && math.Abs(c.GetRatio()*baseline-now.GetCpuPerf()) <= 1e-6*now.GetCpuPerf()
+	})
 }
 
 // accepted reports whether an override already has the suggested ratio.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/ratios/nodetype"
 )
 
 // Verdict says in a sentence what a suggestion means for the ratio in effect. Production comes first: it is about the workloads in this
@@ -18,12 +19,18 @@ func Verdict(s *workloadresizerv1.Suggestion) string {
 	}
 	shown := p.GetRatio() > 0 && len(p.GetHolds()) == 0
 	suggested := s.GetRatio() > 0 && len(s.GetHolds()) == 0
+	keep := ", so pods there keep their sizes"
+	if _, model := nodetype.SplitModel(s.GetNodeType()); model != "" {
+		keep = "" // They have the ratio of the node type, if that has one.
+	}
 	switch {
+	case now.GetImplausible() != "":
+		return fmt.Sprintf("the ratio of %s is implausible and not used%s: %s has %s.", nodeType, keep, source, print.Perf(now.GetCpuPerf()))
 	case shown && now == nil:
-		return fmt.Sprintf("no source has a ratio of %s, so pods there keep their sizes. Production shows %s.", nodeType, print.Factor(p.GetRatio()))
+		return fmt.Sprintf("no source has a ratio of %s%s. Production shows %s.", nodeType, keep, print.Factor(p.GetRatio()))
 	case shown && source == productionSource:
 		return fmt.Sprintf("the ratio in effect follows production, which shows %s.", print.Factor(p.GetRatio()))
-	case shown && contradicted(s, s.GetCurrent().GetProvenance().GetSource()):
+	case shown && contradictedNow(s):
 		amount := "more"
 		if ratio > p.GetRatio() {
 			amount = "less"
@@ -37,7 +44,7 @@ func Verdict(s *workloadresizerv1.Suggestion) string {
 	case suggested:
 		return fmt.Sprintf("benchmarks suggest %s. Production is not certain enough yet.", print.Factor(s.GetRatio()))
 	case now == nil:
-		return fmt.Sprintf("nothing is certain enough yet, and no source has a ratio of %s, so pods there keep their sizes.", nodeType)
+		return fmt.Sprintf("nothing is certain enough yet, and no source has a ratio of %s%s.", nodeType, keep)
 	}
 	return fmt.Sprintf("nothing is certain enough yet to judge the ratio in effect: %s has %s.", source, print.Perf(now.GetCpuPerf()))
 }

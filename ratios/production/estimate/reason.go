@@ -6,7 +6,7 @@ type Reason string
 const (
 	// Pulls means that it is known to pull work. Faster replicas then do more of it, and use as much CPU.
 	Pulls Reason = "Pulls"
-	// TooLittleCPU means that its replicas use so little CPU that usage, which is counted in whole millicores, is not exact, and that
+	// TooLittleCPU means that its replicas use so little CPU that usage, which is counted in whole millicores, is not exact, and
 	// anybody could afford many of them.
 	TooLittleCPU Reason = "TooLittleCPU"
 	// TooFewHours means that its types were compared for too few hours.
@@ -16,8 +16,8 @@ const (
 	ReplicasUnlike Reason = "ReplicasUnlike"
 	// NotConnected means that no workload that counts compares its types with the baseline, even through others.
 	NotConnected Reason = "NotConnected"
-	// SizesUnlike means that the replicas on the types had the same size for too few hours, and that those with larger ones do
-	// more of the work, or that neither this workload nor others show whether they do.
+	// SizesUnlike means that the replicas on the types had the same size for too few hours, and those with larger ones do
+	// more of the work, or neither this workload nor others show whether they do.
 	SizesUnlike Reason = "SizesUnlike"
 	// Throttled means that limits throttled replicas in many hours: in those that remain, slow replicas happened to have
 	// little work.

@@ -3,6 +3,7 @@ package pages
 import (
 	"html/template"
 	"strings"
+	"unicode"
 )
 
 // Body returns the rows of the table as HTML. It is written here and not by a template, which takes five times as long: people who sort
@@ -53,7 +54,7 @@ func (c cell) write(to *strings.Builder) {
 
 // isPath reports whether an address leads to a page of this console. No other may be in a table, such as one that is a script.
 func isPath(address string) bool {
-	return strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`)
+	return strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//") && !strings.HasPrefix(address, `/\`) && !strings.ContainsFunc(address, unicode.IsControl)
 }
 
 // attribute writes an attribute.

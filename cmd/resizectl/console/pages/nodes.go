@@ -101,7 +101,7 @@ func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
 				return typePath(text)
 			}
 			return ""
-		}),
+		}).oneUnit(),
 		Ratios: tableOf(ratios.Kind(o).Table(known...), true, func(row int) string { return known[row].GetNodeType() }, func(row int, column, _ string) string {
 			if column == "Node Type" {
 				return typePath(known[row].GetNodeType())

@@ -30,7 +30,7 @@ var podPage = page{
 			Steps             []note
 		}{
 			workloadLink(r.PathValue("namespace"), e.GetWorkload()), historyLink(r.PathValue("namespace"), e.GetWorkload()),
-			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, func(_ int, column, text string) string { return whereOf(column, text) }),
+			tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 1) }, func(_ int, column, text string) string { return whereOf(column, text) }).oneUnit(),
 			append(steps(o, plans.Steps(o, e)), eachNote(plans.Remedies(o, e), func(r plans.Remedy) note { return stepOf(o, r.Text, r.Commands...) })...),
 		}
 	},

@@ -145,11 +145,22 @@ func impactOf(nodeType string, cpu, memory float64) *link {
 // withoutOverride leads to the plans that would be made if the override of a ratio were removed. It is nil if there is none, or no other source
 // has the ratio.
 func withoutOverride(r *workloadresizerv1.Ratio) *link {
-	all := r.GetCandidates()
-	if len(all) < 2 || all[0].GetProvenance().GetSource() != ratios.OverrideSource {
+	next := afterOverride(r)
+	if next == nil || r.GetCandidates()[0].GetProvenance().GetSource() != ratios.OverrideSource {
 		return nil
 	}
-	return &link{Name: "What would change without the override", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(r.GetNodeType(), all[1].GetCpuPerf(), all[1].GetMemoryPerf())}})}
+	return &link{Name: "What would change without the override", Path: path("/plans", url.Values{"plan": {"1"}, "ratios": {ratioArgument(r.GetNodeType(), next.GetCpuPerf(), next.GetMemoryPerf())}})}
+}
+
+// afterOverride returns the first ratio of a source below the overrides, which would be in effect without them; nil if there is none. Ratios that are
+// only shown never are.
+func afterOverride(r *workloadresizerv1.Ratio) *workloadresizerv1.RatioCandidate {
+	for _, c := range r.GetCandidates() {
+		if !c.GetObserved() && c.GetProvenance().GetSource() != ratios.OverrideSource {
+			return c
+		}
+	}
+	return nil
 }
 
 // ratioArgument returns the performances of a node type as commands take them.
@@ -178,7 +189,11 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 		if slices.ContainsFunc(listed[known].GetCandidates(), func(c *workloadresizerv1.RatioCandidate) bool {
 			return c.GetProvenance().GetSource() == ratios.OverrideSource
 		}) {
-			add("Remove its override, so that the next source is in effect again", "resizectl ratios delete TYPE")
+			then := "Remove its override, so that the next source is in effect again"
+			if afterOverride(listed[known]) == nil {
+				then = "Remove its override: no other source has a ratio of it"
+			}
+			add(then, "resizectl ratios delete TYPE")
 		}
 	}
 	if s := suggestionOf(suggested, nodeType); s != nil {

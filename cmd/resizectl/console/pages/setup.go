@@ -93,11 +93,19 @@ func setupView(o *print.Output, all *setup) any {
 			Notes: eachNote(suggestions, func(s *workloadresizerv1.Suggestion) note {
 				title, accept := ": nothing to accept yet; look at what was measured", print.Command(nil)
 				of := map[string]print.Command{"TYPE": print.Argument(s.GetNodeType())}
-				if acceptable(s) {
+				cpu, memory := benchmarks.Shown(s)
+				switch {
+				case cpu > 0:
+					title, accept = ": look at what production shows, then accept it", print.CommandOf("resizectl benchmark accept TYPE --from production", of)
+				case acceptable(s):
+					cpu, memory = s.GetCpuPerf(), s.GetMemoryPerf()
 					title, accept = ": look at the suggestion, then accept it", print.CommandOf("resizectl benchmark accept TYPE", of)
+					if benchmarks.Contradicted(s) {
+						title = ": look at the suggestion, which production contradicts, before you accept it"
+					}
 				}
 				n := noteOf(o, "", print.OneLine(s.GetNodeType())+title, present(print.CommandOf("resizectl ratios suggest TYPE", of), accept)...)
-				n.More = impactOf(s.GetNodeType(), s.GetCpuPerf(), s.GetMemoryPerf())
+				n.More = impactOf(s.GetNodeType(), cpu, memory)
 				return n
 			}),
 		},

@@ -66,7 +66,6 @@ func tableOf(of *metav1.Table, wide bool, keyOf func(row int) string, hrefOf fun
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.oneUnit()
 	return t
 }
 

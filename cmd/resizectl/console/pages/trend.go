@@ -87,7 +87,8 @@ const hourlyDays = 7
 // trend is what was requested and used, by hour or by day.
 type trend struct {
 	*workloadresizerv1.ListSavingsResponse
-	hourly bool
+	// hourly reports whether it is by hour, and week whether it is a week in the time zone of this machine.
+	hourly, week bool
 }
 
 // listWeek lists what was requested and used in each hour of the last week. The server counts whole hours in UTC.
@@ -96,7 +97,7 @@ func listWeek(ctx context.Context, c *client.Client, of *workloadresizerv1.ListS
 	of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
 	of.SinceTime, of.UntilTime = timestamppb.New(begin.Truncate(time.Hour)), timestamppb.New(end.Truncate(time.Hour))
 	resp, err := c.ListSavings(ctx, of)
-	return trend{resp, true}, err
+	return trend{resp, true, true}, err
 }
 
 // listTrend lists what was requested and used on the last days.
@@ -117,7 +118,7 @@ func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.List
 	// Savings begin at whole periods. One that had begun before would make the time longer than the page says.
 	of.SinceTime = timestamppb.New(time.Now().Add(period - 1 - time.Duration(n)*day).Truncate(period))
 	resp, err := c.ListSavings(ctx, of)
-	return trend{resp, hourly}, err
+	return trend{resp, hourly, false}, err
 }
 
 // trendView is what was requested and used over time.
@@ -174,6 +175,9 @@ func trendOf(read part[trend]) trendView {
 	)
 	v.Saved = savedText(times, known, currency)
 	v.Notes = "Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
+	if read.Value.week {
+		v.Notes += " The week is in the time zone of this machine, in whole hours of UTC."
+	}
 	return v
 }
 

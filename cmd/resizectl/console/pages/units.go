@@ -36,9 +36,10 @@ const between = " → "
 // amount is an amount as commands write it for people.
 var amount = regexp.MustCompile(`^-?\d+(\.\d+)?([munkMGTPE]|[KMGTPE]i)?$`)
 
-// oneUnit writes the amounts of each column about a resource in one unit, so that they can be compared at a glance. It leaves a column as
-// it is that has anything else, or amounts that would not differ from 0 in the unit.
-func (t *table) oneUnit() {
+// oneUnit returns a table of amounts with those of each column about a resource in one unit, so that they can be compared at a glance. It
+// leaves a column as it is that has anything else, or amounts that would not differ from 0 in the unit. Tables of ratios, which look like
+// amounts, must not come here.
+func (t table) oneUnit() table {
 	for i, c := range t.Columns {
 		title, _, _ := strings.Cut(c.Name, " ")
 		of, ok := unitsOf[title]
@@ -53,18 +54,18 @@ func (t *table) oneUnit() {
 			t.Rows[row].Cells[i].Text = text
 		}
 	}
+	return t
 }
 
 // inOneUnit returns texts with their amounts in one unit, or as they are.
 func inOneUnit(of units, texts []string) []string {
 	largest, smallest := 0.0, math.Inf(1)
 	each := func(text string, each func(part string) string) string {
-		if text == print.Absent {
-			return text
-		}
 		parts := strings.Split(text, between)
 		for i, part := range parts {
-			parts[i] = each(part)
+			if part != print.Absent {
+				parts[i] = each(part)
+			}
 		}
 		return strings.Join(parts, between)
 	}

@@ -32,7 +32,7 @@ func TestOneUnit(t *testing.T) {
 		for _, text := range strings.Split(tc.texts, ", ") {
 			of.Rows = append(of.Rows, tableRow{Cells: []cell{{Text: text}}})
 		}
-		of.oneUnit()
+		of = of.oneUnit()
 		var got []string
 		for _, row := range of.Rows {
 			got = append(got, row.Cells[0].Text)

@@ -104,7 +104,7 @@ func podTable(shown *metav1.Table) table {
 			return podPath(print.CellText(shown, row, 0), text)
 		}
 		return whereOf(column, text)
-	})
+	}).oneUnit()
 }
 
 // containerNeed is what a container needs, step by step.
@@ -141,14 +141,14 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		v.OlderEvents = path("/history", url.Values{"namespace": {namespace}, "workload": {print.WorkloadName(named(r))}})
 	}
 	of := one.list.Value.GetWorkloads()
-	v.Summary = tableOf(workloads.Kind(false).Table(of...), true, func(row int) string { return workloadKey(of[row].GetSavings()) }, nil)
+	v.Summary = tableOf(workloads.Kind(false).Table(of...), true, func(row int) string { return workloadKey(of[row].GetSavings()) }, nil).oneUnit()
 	shown := plans.Table(false, one.plans.Value...)
 	v.Pods = tableOf(shown, false, func(row int) string { return print.CellText(shown, row, 0) + "/" + print.CellText(shown, row, 1) }, func(_ int, column, text string) string {
 		if column == "Pod" {
 			return podPath(namespace, text)
 		}
 		return whereOf(column, text)
-	})
+	}).oneUnit()
 	for _, e := range one.needs.Value.GetContainers() {
 		lines, err := usage.Steps(o.Painter(), e, one.needs.Value.GetCurrency())
 		if err != nil {

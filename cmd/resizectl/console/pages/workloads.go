@@ -73,7 +73,7 @@ func workloadsView(all *rows.Table, q rows.Query) any {
 				return workloadPath(l.Rows[row].GetSavings().GetNamespace(), l.Rows[row].GetSavings().GetWorkload())
 			}
 			return ""
-		})
+		}).oneUnit()
 	for i, c := range l.Table.Columns {
 		by, ok := sortable[c.Name]
 		if !ok {

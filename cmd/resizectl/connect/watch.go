@@ -67,8 +67,8 @@ the current state. If the watch has to start over, it says so on standard error
 and prints the current state again.
 
 If the connection is lost, the watch resumes where it was. It runs until Ctrl-C
-or, if you set --timeout, for that long; both are not errors, but after Ctrl-C the
-exit code is 130.`
+or, if you set --timeout, for that long; both are not errors, but after a signal the
+exit code is 128 plus its number: 130 after Ctrl-C.`
 
 // PollPause is the pause between two questions of a watch that the API does not have. If an answer takes
 // long, the pause is nine times as long, so that a watch keeps a server busy for a tenth of the time
@@ -91,7 +91,7 @@ func PauseWhileSeen(took time.Duration, err error) time.Duration {
 const PollHelp = `The
 command asks again every 5 seconds or, if an answer takes longer than half a second,
 less often. It runs until Ctrl-C or, if you set --timeout, for that long; both are
-not errors, but after Ctrl-C the exit code is 130.`
+not errors, but after a signal the exit code is 128 plus its number: 130 after Ctrl-C.`
 
 // Poll calls ask until ctx is done. Once it has succeeded, a server that does not answer for a while
 // is only a warning. It is no error if ctx ends because of --timeout after that.

@@ -415,7 +415,7 @@ func TestRefusals(t *testing.T) {
 func TestUnread(t *testing.T) {
 	down := cmdtest.WithReason(codes.Unauthenticated, "NOT_AUTHENTICATED", "the token of ann has expired")
 	var fails []cmdtest.Script
-	for _, method := range []string{"GetStatus", "ListSavings", "ListHolds", "ListEntries", "ListWorkloads"} {
+	for _, method := range []string{"GetStatus", "ListSavings", "ListHolds", "ListEntries", "ListWorkloads", "ListNodes", "ListRatios", "ListRatioRules", "ListSuggestions"} {
 		fails = append(fails, cmdtest.Fails(method, down))
 	}
 	server := cmdtest.Answering(scripted())
@@ -424,6 +424,8 @@ func TestUnread(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/?days=7&namespace=shop":           {`<option value="7" selected>`, `name="namespace" value="shop"`},
 		"/history?namespace=shop&actor=ann": {`name="namespace" value="shop"`, `name="actor" value="ann"`},
+		"/workloads?namespace=shop&q=web":   {`<option value="shop" selected>`, `name="q" value="web"`},
+		"/nodes?type=n4":                    {`<option value="n4" selected>`},
 	} {
 		_, body := r.get(path)
 		for _, want := range append(want, `<div id="view" class="unread">`, "the token of ann has expired") {
@@ -431,7 +433,7 @@ func TestUnread(t *testing.T) {
 				t.Errorf("%s has no %s:\n%s", path, want, body)
 			}
 		}
-		if strings.Contains(body, "Nothing") || strings.Contains(body, "No resize was reverted") {
+		if strings.Contains(body, "Nothing") || strings.Contains(body, "No resize was reverted") || strings.Contains(body, `class="empty"`) {
 			t.Errorf("%s claims what it does not know:\n%s", path, body)
 		}
 	}

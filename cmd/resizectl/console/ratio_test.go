@@ -24,7 +24,9 @@ func TestRatio(t *testing.T) {
 			Models:   []*workloadresizerv1.SuggestionModel{{CpuModel: "Intel-6-79", Ratio: new(1.2), Machines: 3}},
 		}
 	}
-	server := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{suggested("n4"), suggested(hostile)}}))
+	wide := suggested("wide") // An interval next to which the number would be nothing.
+	wide.Interval = &workloadresizerv1.RatioInterval{Low: 0.1, High: 34, Confidence: 0.95}
+	server := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.ListSuggestionsResponse{Suggestions: []*workloadresizerv1.Suggestion{suggested("n4"), suggested(hostile), wide}}))
 	r := start(t, server.Serve(t))
 	for _, tc := range []struct {
 		nodeType   string
@@ -37,10 +39,11 @@ func TestRatio(t *testing.T) {
 			`<line class="one" x1="6" y1="0"`, "the true number is between the ends of the bar in 95 of 100 cases", "<b>In short:</b> Nothing is certain enough yet",
 			"TooFewMachines", "What each benchmark measured", "CPU models", "12 samples from 3 machines",
 			`href="/plans?plan=1&ratios=n4%3D1.2%2F1"`, "resizectl ratios suggest n4", "resizectl benchmark accept n4", "resizectl ratios set n4=1.25/1",
-		}, nil},
+		}, []string{"With an arrow", "<path"}},
 		{hostile, []string{"suggested by benchmarks", "What it would change now"}, []string{"(in effect"}},
 		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"ratios suggest", "benchmark accept"}},
 		{"x9", []string{"No source has a ratio of it.", "Neither benchmarks nor production suggest a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
+		{"wide", []string{`<rect x="6"`, `<path d="M0 8l6-4v8z">`, `<path d="M320 8l-6-4v8z">`, "With an arrow, it goes on there."}, nil},
 		{"", nil, []string{"How many times as fast"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())

@@ -51,6 +51,9 @@ func (s Scale) At(ratio float64) float64 {
 	return min(max((ratio-s.low)/(s.high-s.low), 0), 1)
 }
 
+// Cuts reports whether the interval of a spot goes on below and above the scale.
+func (s Scale) Cuts(spot Spot) (below, above bool) { return spot.Low < s.low, spot.High > s.high }
+
 // Draw returns a line with a spot and its interval, and with where 1 is. An arrow means that the interval goes on there. All lines of a scale
 // have the same width.
 func (s Scale) Draw(spot Spot, width int) string {
@@ -63,10 +66,11 @@ func (s Scale) Draw(spot Spot, width int) string {
 			line[i] = map[rune]rune{' ': '─', '│': '┼'}[line[i]]
 		}
 		line[from], line[to] = '├', '┤'
-		if spot.Low < s.low {
+		below, above := s.Cuts(spot)
+		if below {
 			line[from] = '←'
 		}
-		if spot.High > s.high {
+		if above {
 			line[to] = '→'
 		}
 	}

@@ -29,7 +29,7 @@ func BenchmarkOrder(b *testing.B) {
 	all := rows.New(list)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		view := workloadsView(all, rows.Query{Order: workloadOrders[i%2], Descending: true})
+		view := workloadsView(part[*rows.Table]{Value: all}, rows.Query{Order: workloadOrders[i%2], Descending: true})
 		var text bytes.Buffer
 		if err := templates["workloads"].ExecuteTemplate(&text, "region", region{View: view}); err != nil {
 			b.Fatal(err)

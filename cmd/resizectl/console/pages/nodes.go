@@ -21,6 +21,8 @@ type nodeList struct {
 	nodes       part[[]*workloadresizerv1.NodeSummary]
 	ratios      part[ratioTable]
 	suggestions part[[]*workloadresizerv1.Suggestion]
+	// unread means that nothing could be read yet.
+	unread bool
 }
 
 // ratioTable is the ratios of most pods, and the rules that others have.
@@ -52,6 +54,9 @@ var nodesPage = page{
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
 		return nodesView(o, value.(*nodeList), r)
+	},
+	refused: func(problem string) any {
+		return &nodeList{nodes: part[[]*workloadresizerv1.NodeSummary]{Problem: problem}, unread: true}
 	},
 }
 
@@ -85,6 +90,7 @@ func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
 	return struct {
 		Nodes, Ratios, Rules      table
 		NodeProblem, RatioProblem string
+		Unread                    bool
 		Types                     []string
 		Type                      string
 		Shown                     window
@@ -109,7 +115,7 @@ func nodesView(o *print.Output, all *nodeList, r *http.Request) any {
 			return ""
 		}),
 		Rules:       sheet("Rules", ratios.RuleTable(rules)),
-		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem,
+		NodeProblem: all.nodes.Problem, RatioProblem: all.ratios.Problem, Unread: all.unread,
 		Types: types, Type: ofType, Shown: in, All: len(all.nodes.Value),
 		Actions:  ratioActions(o, &all.ratios, all.suggestions.Value, ofType),
 		Ratio:    ratioOf(o, ofType, &all.ratios, all.suggestions),

@@ -48,6 +48,7 @@ var overviewPage = page{
 	view: func(o *print.Output, value any, r *http.Request) any {
 		v := overviewOf(o, value.(*overview))
 		v.TrendOptions = trendOptionsOf(r.URL.Query())
+		v.TrendIn = v.TrendOptions.in(&value.(*overview).trend.Value)
 		return v
 	},
 	refused: func(problem string) any { return &overview{problem: problem} },
@@ -112,11 +113,13 @@ func read[T any](ctx context.Context, group *errgroup.Group, to *part[T], ask fu
 // overviewView is what the overview shows.
 type overviewView struct {
 	// Unread reports whether nothing could be read. The form keeps the choices, next to why.
-	Unread        bool
-	Attention     []note
-	Sums          *sumsView
-	Trend         trendView
-	TrendOptions  trendOptions
+	Unread       bool
+	Attention    []note
+	Sums         *sumsView
+	Trend        trendView
+	TrendOptions trendOptions
+	// TrendIn says which time it is about.
+	TrendIn       string
 	SumsProblem   string
 	Pods          table
 	StatusProblem string

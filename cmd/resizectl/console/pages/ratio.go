@@ -53,6 +53,8 @@ type speed struct {
 	// At is where it is on the scale, from 0 to speedWidth, and Low and Wide are where its interval begins, and how wide that is. Without
 	// an interval, Wide is 0.
 	At, Low, Wide float64
+	// Before and After mean that the interval goes on beyond the ends of the scale.
+	Before, After bool
 }
 
 // speedWidth is how wide the scale is.
@@ -65,6 +67,11 @@ func (speed) Width() int { return speedWidth }
 func (*ratioView) Width() int { return speedWidth }
 
 func (v *ratioView) OneLeft() bool { return v.One < speedWidth/2 }
+
+// Cut is for templates. It reports whether an interval goes on beyond the scale.
+func (v *ratioView) Cut() bool {
+	return slices.ContainsFunc(v.Speeds, func(s speed) bool { return s.Before || s.After })
+}
 
 // ratioOf returns the view of a node type; nil without a node type.
 func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read part[[]*workloadresizerv1.Suggestion]) *ratioView {
@@ -234,6 +241,7 @@ func toScale(all []benchmarks.Speed) (speeds []speed, one float64) {
 		if of.Ranged() {
 			s.Low = at(of.Low)
 			s.Wide = at(of.High) - s.Low
+			s.Before, s.After = scale.Cuts(of.Spot)
 		}
 		speeds = append(speeds, s)
 	}

@@ -63,13 +63,16 @@ func (o trendOptions) words() string {
 	return "last " + o.Days + " days"
 }
 
-// In says which time it is, as the end of a sentence.
-func (o trendOptions) In() string {
+// in says which time it is, as the end of a sentence. Read is what was read of it: which week is the last one changes with time.
+func (o trendOptions) in(read *trend) string {
 	if o.Days != lastWeek {
 		return "the " + o.words()
 	}
-	monday, next := weekBefore(time.Now())
-	return fmt.Sprintf("the week from %s to %s", monday.Format(time.DateOnly), next.AddDate(0, 0, -1).Format(time.DateOnly))
+	monday := read.monday
+	if monday.IsZero() {
+		monday, _ = weekBefore(time.Now())
+	}
+	return fmt.Sprintf("the week from %s to %s", monday.Format(time.DateOnly), monday.AddDate(0, 0, 6).Format(time.DateOnly))
 }
 
 // weekBefore returns when the week before this one began and ended, on Mondays.
@@ -87,8 +90,10 @@ const hourlyDays = 7
 // trend is what was requested and used, by hour or by day.
 type trend struct {
 	*workloadresizerv1.ListSavingsResponse
-	// hourly reports whether it is by hour, and week whether it is a week in the time zone of this machine.
-	hourly, week bool
+	// hourly reports whether it is by hour.
+	hourly bool
+	// monday is when the week began, in the time zone of this machine; zero if it is not a week.
+	monday time.Time
 }
 
 // listWeek lists what was requested and used in each hour of the last week. The server counts whole hours in UTC.
@@ -97,7 +102,7 @@ func listWeek(ctx context.Context, c *client.Client, of *workloadresizerv1.ListS
 	of.Period = workloadresizerv1.SavingsPeriod_SAVINGS_PERIOD_HOUR
 	of.SinceTime, of.UntilTime = timestamppb.New(begin.Truncate(time.Hour)), timestamppb.New(end.Truncate(time.Hour))
 	resp, err := c.ListSavings(ctx, of)
-	return trend{resp, true, true}, err
+	return trend{resp, true, begin}, err
 }
 
 // listTrend lists what was requested and used on the last days.
@@ -118,7 +123,7 @@ func listTrend(ctx context.Context, c *client.Client, of *workloadresizerv1.List
 	// Savings begin at whole periods. One that had begun before would make the time longer than the page says.
 	of.SinceTime = timestamppb.New(time.Now().Add(period - 1 - time.Duration(n)*day).Truncate(period))
 	resp, err := c.ListSavings(ctx, of)
-	return trend{resp, hourly, false}, err
+	return trend{resp, hourly, time.Time{}}, err
 }
 
 // trendView is what was requested and used over time.
@@ -175,7 +180,7 @@ func trendOf(read part[trend]) trendView {
 	)
 	v.Saved = savedText(times, known, currency)
 	v.Notes = "Used leaves out pods if " + unmeasured + ". Days and hours are in UTC."
-	if read.Value.week {
+	if !read.Value.monday.IsZero() {
 		v.Notes += " The week is in the time zone of this machine, in whole hours of UTC."
 	}
 	return v

@@ -27,3 +27,16 @@ func TestWeekBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestWeekThatWasRead checks that a page names the week that was read, and not the one that would be read by now.
+func TestWeekThatWasRead(t *testing.T) {
+	of := trendOptions{Days: lastWeek}
+	read := trend{monday: time.Date(2026, 10, 19, 0, 0, 0, 0, time.UTC)}
+	if got, want := of.in(&read), "the week from 2026-10-19 to 2026-10-25"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	monday, _ := weekBefore(time.Now())
+	if got, want := of.in(&trend{}), "the week from "+monday.Format(time.DateOnly)+" to "+monday.AddDate(0, 0, 6).Format(time.DateOnly); got != want {
+		t.Errorf("before anything is read: %s, want %s", got, want)
+	}
+}

@@ -20,11 +20,13 @@ var workloadsPage = page{
 	title: func(*http.Request) string { return "Workloads" },
 	key:   func(*http.Request) string { return "" }, // All windows are of the same rows.
 	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
-		return allWorkloads(ctx, c)
+		all, err := allWorkloads(ctx, c)
+		return part[*rows.Table]{Value: all}, err
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
-		return workloadsView(value.(*rows.Table), rows.Parse(r.URL.Query()))
+		return workloadsView(value.(part[*rows.Table]), rows.Parse(r.URL.Query()))
 	},
+	refused: func(problem string) any { return part[*rows.Table]{Value: rows.New(nil), Problem: problem} },
 }
 
 func allWorkloads(ctx context.Context, c *client.Client) (*rows.Table, error) {
@@ -43,6 +45,7 @@ type workloadList struct {
 	Namespaces, Decisions, Reasons []string
 	Orders                         []choice
 	Shown                          window
+	Problem                        string
 }
 
 // orderNames are the words for the orders to choose from: by name, or the largest amount first.
@@ -63,8 +66,9 @@ func orders(chosen rows.Query) (all []choice) {
 // sortable are the orders of columns.
 var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": "reverts", "CPU": "requested_cpu", "Memory": "requested_memory", "Throttled": "throttled"}
 
-func workloadsView(all *rows.Table, q rows.Query) any {
-	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q)}
+func workloadsView(read part[*rows.Table], q rows.Query) any {
+	all := read.Value
+	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q), Problem: read.Problem}
 	l.Query.From = l.Window.From
 	l.Table = tableOf(workloads.Kind(true).Table(l.Rows...), true,
 		func(row int) string { return workloadKey(l.Rows[row].GetSavings()) },

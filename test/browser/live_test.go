@@ -184,10 +184,10 @@ func (w *world) keyboard(t *testing.T) {
 // ratio sets the ratio of a node type while somebody looks at it.
 func (w *world) ratio(t *testing.T) {
 	b := run(t, append(w.as(w.admin), "/nodes?type=x9")...).in(start(t))
-	b.says("No source has a ratio of it.")
+	b.says("No source has a ratio for it.")
 	w.resizectl(t, "ratios", "set", "x9=1.1/1", "--create", "--reason", "test", "--yes")
 	b.until("the ratio on the scale", `document.querySelector(".scale circle")?.getBoundingClientRect().width > 0`)
 	w.resizectl(t, "ratios", "delete", "x9", "--yes")
-	b.says("No source has a ratio of it.")
+	b.says("No source has a ratio for it.")
 	b.clean("the page")
 }

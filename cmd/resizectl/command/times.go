@@ -21,7 +21,7 @@ func ParseTimes(now time.Time, since, until string) (from, to *timestamppb.Times
 		return nil, nil, err
 	}
 	if from != nil && to != nil && !from.AsTime().Before(to.AsTime()) {
-		return nil, nil, fmt.Errorf("until %s is not after --since %s", until, since)
+		return nil, nil, fmt.Errorf("until %s is not after the beginning, %s", until, since)
 	}
 	return from, to, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -85,8 +86,13 @@ func (o *options) complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// memoryLimit is how much memory the process takes before it collects garbage more often. Each page of a large cluster that is open needs an
+// answer of some 20 MB, and the one that follows it.
+const memoryLimit = 115 << 20
+
 // run serves the pages until ctx ends, which is Ctrl-C.
 func (o *options) run(ctx context.Context) error {
+	debug.SetMemoryLimit(memoryLimit)
 	server, err := o.server.Open(ctx, pages.Methods...)
 	if err != nil {
 		return err

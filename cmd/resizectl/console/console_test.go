@@ -273,7 +273,7 @@ func TestPages(t *testing.T) {
 		{"/nodes?type=c3", []string{"1 to 1 of 1 (this type; 2 nodes in all).", "node-2", "n2d (baseline)", `<option value="c3" selected>`}},
 		{"/history?kind=revert", []string{"cpu 1 → cpu 2", "no replica recorded", `class="entry gap"`, `href="/history?kind=revert&page=older" rel="next"`, `href="/pods/shop/web-0"`, `<option value="revert" selected>`}},
 		{"/nodes/node-2", []string{"Node node-2", "<b>Type</b>", "c3", `href="/pods/`}},
-		{"/nodes/gone", []string{"There is no such node now."}},
+		{"/nodes/gone", []string{"This node does not exist now."}},
 		{"/search?q=shop/web-5c9-x7k", []string{`href="/pods/shop/web-5c9-x7k"`, `href="/workloads/shop/Deployment/web"`}},
 		{"/search?q=Shop/deploy/WEB", []string{`href="/workloads/shop/Deployment/web"`}},
 		{"/search?q=deployment.apps/web", []string{`href="/workloads/shop/Deployment/web"`}},
@@ -288,6 +288,9 @@ func TestPages(t *testing.T) {
 		{"/search?q=pod/web-0", []string{`<a href="/pods/shop/web-0">shop/web-0</a>, of <a href="/workloads/shop/Deployment/web">`}},
 		{"/?namespace=shop&days=7", []string{"Requests and savings in the last 7 days in shop", `<option value="7" selected>`}},
 		{"/?days=8", []string{"Requests and savings in the last 30 days"}},
+		{"/search?q=shop+web-5c9-x7k", []string{`href="/pods/shop/web-5c9-x7k"`}},
+		{"/search?q=shop/bare", []string{"Nothing that you can see", `<a href="/pods/shop/bare">has this page</a>`}},
+		{"/search?q=bare", []string{"Nothing that you can see", "is found by NAMESPACE/NAME"}},
 		{"/search?q=NODE-2", []string{`href="/nodes/node-2"`}},
 		{"/search?q=shop", []string{`href="/workloads?namespace=shop"`}},
 		{"/search?q=none+of+them", []string{"Nothing that you can see has “none of them” in its name."}},
@@ -428,7 +431,7 @@ func TestUnread(t *testing.T) {
 		"/nodes?type=n4":                    {`<option value="n4" selected>`},
 	} {
 		_, body := r.get(path)
-		for _, want := range append(want, `<div id="view" class="unread">`, "the token of ann has expired") {
+		for _, want := range append(want, `<div id="view" class="unread">`, `<p class="problem" role="alert">`, "the token of ann has expired") {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s has no %s:\n%s", path, want, body)
 			}
@@ -436,6 +439,30 @@ func TestUnread(t *testing.T) {
 		if strings.Contains(body, "Nothing") || strings.Contains(body, "No resize was reverted") || strings.Contains(body, `class="empty"`) {
 			t.Errorf("%s claims what it does not know:\n%s", path, body)
 		}
+	}
+}
+
+// TestAttentionInParts checks that what needs attention is shown without the parts that the caller may not see, and does not claim that nothing else does.
+func TestAttentionInParts(t *testing.T) {
+	refused := func(what string) error {
+		return cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not "+what)
+	}
+	for _, tc := range []struct {
+		method      string
+		has, lacks  string
+		wantProblem string
+	}{
+		{"GetStatus", "CPU limits throttle pods of 1 workload", "the server reports no problems", "ann may not GetStatus"},
+		{"ListWorkloads", "the cluster is frozen", "CPU limits throttle pods", "Whether CPU limits throttle workloads is not known: ann may not ListWorkloads"},
+	} {
+		_, body := start(t, cmdtest.Answering(scripted(), cmdtest.Fails(tc.method, refused(tc.method))).Serve(t)).get("/")
+		if !strings.Contains(body, tc.has) || strings.Contains(body, tc.lacks) || !strings.Contains(body, tc.wantProblem) {
+			t.Errorf("without %s, it must have %q and %q, and not %q:\n%s", tc.method, tc.has, tc.wantProblem, tc.lacks, body)
+		}
+	}
+	quiet := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.GetStatusResponse{}), cmdtest.Fails("ListWorkloads", refused("list workloads")))
+	if _, body := start(t, quiet.Serve(t)).get("/"); strings.Contains(body, "the server reports no problems") {
+		t.Errorf("it claims what it does not know:\n%s", body)
 	}
 }
 

@@ -33,7 +33,7 @@ var olderPage = regexp.MustCompile(`<a data-key="older" href="([^"]*)" rel="next
 // the same entries.
 func TestOlder(t *testing.T) {
 	r := start(t, cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.ListEntriesRequest) (*workloadresizerv1.ListEntriesResponse, error) {
-		token := "after " + req.GetSinceTime().AsTime().Format(time.RFC3339Nano)
+		token := "after " + req.GetSinceTime().AsTime().Format(time.RFC3339Nano) + " before " + req.GetUntilTime().AsTime().Format(time.RFC3339Nano)
 		switch req.GetPageToken() {
 		case "":
 			return &workloadresizerv1.ListEntriesResponse{Entries: []*workloadresizerv1.JournalEntry{entryOf(revert, "the first page")}, NextPageToken: token}, nil
@@ -42,7 +42,7 @@ func TestOlder(t *testing.T) {
 		}
 		return nil, status.Error(codes.InvalidArgument, "page_token is of another request")
 	})).Serve(t))
-	for _, since := range []string{"1h", "90m", "2026-11-21T01:02:03.5Z"} {
+	for _, since := range []string{"1h", "90m", "2026-11-21T01:02:03.5Z", "24h&until=8h"} {
 		_, first := r.get("/history?kind=revert&since=" + since)
 		older := olderPage.FindStringSubmatch(first)
 		if older == nil {
@@ -54,6 +54,9 @@ func TestOlder(t *testing.T) {
 		}
 		if _, err := time.Parse(time.RFC3339, to.Query().Get("since")); err != nil {
 			t.Errorf("since %s: a minute later, %s is of another time: %v", since, to, err)
+		}
+		if until := to.Query().Get("until"); strings.Contains(until, "h") {
+			t.Errorf("since %s: a minute later, %s ends at another time", since, to)
 		}
 		_, second := r.get(to.String())
 		if !strings.Contains(second, "the second page") || !strings.Contains(second, "<option value=\"revert\" selected>") {
@@ -81,6 +84,8 @@ func TestHistoryFilters(t *testing.T) {
 		{"workload=Rollout/web", &workloadresizerv1.ListEntriesRequest{Workload: &workloadresizerv1.Workload{Kind: "Rollout", Name: "web"}}, ""},
 		{"workload=shop/pod/web-0", &workloadresizerv1.ListEntriesRequest{Namespace: "shop", Pod: "web-0"}, ""},
 		{"kind=revert&kind=", &workloadresizerv1.ListEntriesRequest{Kinds: []workloadresizerv1.JournalEntryKind{revert, gap}}, ""},
+		{"kind=revert&kind=gap", &workloadresizerv1.ListEntriesRequest{Kinds: []workloadresizerv1.JournalEntryKind{revert, gap}}, `<option value="revert,gap" selected>revert, gap</option>`},
+		{"kind=revert,gap", &workloadresizerv1.ListEntriesRequest{Kinds: []workloadresizerv1.JournalEntryKind{revert, gap}}, `<option value="revert,gap" selected>`},
 		{"kind=gap&actor=ann", &workloadresizerv1.ListEntriesRequest{Kinds: []workloadresizerv1.JournalEntryKind{gap}, ActedBy: "ann"}, ""},
 		{"since=2026-11-21T01:02:03Z", &workloadresizerv1.ListEntriesRequest{SinceTime: timestamppb.New(cmdtest.Since)}, ""},
 		{"kind=restart", nil, `kind "restart" must be one of resize, revert, eviction,`},
@@ -96,7 +101,7 @@ func TestHistoryFilters(t *testing.T) {
 			t.Errorf("%s: %s, without %q:\n%s", tc.query, resp.Status, tc.says, body)
 		}
 		if tc.want == nil {
-			if !strings.Contains(body, `class="problem"`) || strings.Contains(body, "Nothing that matches happened") {
+			if !strings.Contains(body, `class="problem"`) || strings.Contains(body, "No entries match") {
 				t.Errorf("%s is answered:\n%s", tc.query, body)
 			}
 			continue

@@ -54,7 +54,7 @@ func TestOneNode(t *testing.T) {
 	if got := <-asked; got != "node-2" || !strings.Contains(body, "n4") || strings.Contains(body, "c3") {
 		t.Errorf("it asks for %q, and shows\n%s", got, body)
 	}
-	if _, body := r.get("/nodes/node-3"); !strings.Contains(body, "There is no such node now.") {
+	if _, body := r.get("/nodes/node-3"); !strings.Contains(body, "This node does not exist now.") {
 		t.Errorf("a node that does not exist is shown as\n%s", body)
 	}
 }

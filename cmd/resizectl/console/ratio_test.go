@@ -33,7 +33,7 @@ func TestRatio(t *testing.T) {
 		has, lacks []string
 	}{
 		{"n4", []string{
-			"How fast n4 is", "How many times as fast as n2d its CPU is.",
+			"How fast n4 is", "Each dot shows how many times as fast as n2d the CPU is.",
 			`file (in effect, unless a rule has another ratio)</th>`, "there, unless a rule has others.", "overrides[0] (critical)", "podLabels.env.test", "suggested by benchmarks, held back", "1.2 (1.1 to 1.4)",
 			`<rect x="83`, `<circle cx="160`, // 1.1 and 1.2 on a scale from 1, as the baseline has it, to 1.4.
 			`<line class="one" x1="6" y1="0"`, "the true number is between the ends of the bar in 95 of 100 cases", "<b>In short:</b> Nothing is certain enough yet",
@@ -42,9 +42,9 @@ func TestRatio(t *testing.T) {
 		}, []string{"With an arrow", "<path"}},
 		{hostile, []string{"suggested by benchmarks", "What it would change now"}, []string{"(in effect"}},
 		{"n2d", []string{"It is the baseline", "resizectl ratios get n2d"}, []string{"ratios suggest", "benchmark accept"}},
-		{"x9", []string{"No source has a ratio of it.", "Neither benchmarks nor production suggest a ratio of it.", "resizectl ratios set x9=1/1 --create"}, nil},
+		{"x9", []string{"No source has a ratio for it.", "Neither benchmarks nor production suggest a ratio for it.", "resizectl ratios set x9=1/1 --create"}, nil},
 		{"wide", []string{`<rect x="6"`, `<path d="M0 8l6-4v8z">`, `<path d="M320 8l-6-4v8z">`, "With an arrow, it goes on there."}, nil},
-		{"", nil, []string{"How many times as fast"}},
+		{"", nil, []string{"how many times as fast"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())
 		body = html.UnescapeString(body)

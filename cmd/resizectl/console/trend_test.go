@@ -79,7 +79,7 @@ func TestTrend(t *testing.T) {
 		if want := "CPU (cores, mean of each day): authored 32 on 2026-11-23, applied 22 on 2026-11-23, used 5 on 2026-11-23"; found[0][2] != want {
 			t.Errorf("%s says %q, want %q", path, found[0][2], want)
 		}
-		if want := "Cost at the prices of the nodes (USD an hour, mean of each day): authored 2 on 2026-11-23, applied 1.5 on 2026-11-23"; found[2][2] != want {
+		if want := "Cost at the prices of the nodes (USD per hour, mean of each day): authored 2 on 2026-11-23, applied 1.5 on 2026-11-23"; found[2][2] != want {
 			t.Errorf("%s says %q, want %q", path, found[2][2], want)
 		}
 		if want := "Saved: 300 core-hours and 300 GiB-hours of requests (authored minus applied), worth 15.00 USD at the prices of the nodes. Counted for 30 hours."; !strings.Contains(body, want) {
@@ -153,7 +153,7 @@ func TestDistributions(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(says, "on n2d, half of it up to 2 cores, and 95% up to 2") {
+	if !strings.Contains(says, "on n2d, median 2 cores, 95th percentile 2") {
 		t.Errorf("the chart says %q", says)
 	}
 	shares := func(line int) (all []float64) {
@@ -259,10 +259,10 @@ func TestPlans(t *testing.T) {
 		}, 3},
 		{"/plans?plan=1&ratios=n4", []string{`>Ratios: "n4": must be`, ">Ratios <input"}, 3},
 		{"/plans?plan=1&mode=guess", []string{`>Mode of usage: "guess" must be one of observe, initial, apply`, ">Mode of usage <select"}, 3},
-		{"/plans?plan=1&maxcpu=much", []string{`>Most CPU per container: "much" is not a quantity`, ">Most CPU per container <input"}, 3},
-		{"/plans?plan=1&mincpu=much", []string{`>Least CPU per container: "much"`, ">Least CPU per container <input"}, 3},
-		{"/plans?plan=1&minmemory=much", []string{`>Least memory per container: "much"`, ">Least memory per container <input"}, 3},
-		{"/plans?plan=1&maxmemory=-1", []string{`>Most memory per container: "-1" is negative`, ">Most memory per container <input"}, 3},
+		{"/plans?plan=1&maxcpu=much", []string{`>Maximum CPU per container: "much" is not a quantity`, ">Maximum CPU per container <input"}, 3},
+		{"/plans?plan=1&mincpu=much", []string{`>Minimum CPU per container: "much"`, ">Minimum CPU per container <input"}, 3},
+		{"/plans?plan=1&minmemory=much", []string{`>Minimum memory per container: "much"`, ">Minimum memory per container <input"}, 3},
+		{"/plans?plan=1&maxmemory=-1", []string{`>Maximum memory per container: "-1" is negative`, ">Maximum memory per container <input"}, 3},
 	} {
 		_, body := r.get(tc.path)
 		for _, want := range tc.want {

@@ -162,7 +162,7 @@ func rejectsWhatSelectsNothing(t *testing.T) {
 		{"list --since yesterday", `--since "yesterday" must be a time such as 2026-11-21T18:00:00Z, or how long ago`},
 		{"list --since=-1h", `--since "-1h" must be a time`},
 		{"list --until 2026-11-21", `--until "2026-11-21" must be a time`},
-		{"list --since 1h --until 1h", "--until 1h is not after --since 1h"},
+		{"list --since 1h --until 1h", "--until 1h is not after the beginning, 1h"},
 		{"list --since= --kind revert", "--since is empty; omit it for all that is kept"},
 		{"list --limit -1", "--limit -1 is negative; use 0 for no limit"},
 		{"watch --until 1h", "unknown flag: --until"},

@@ -120,7 +120,7 @@ func TestBadPast(t *testing.T) {
 		{"--since 2d -l app=web", "--selector cannot be combined with --since"},
 		{"--since 2d --by hour deploy/web", "--by hour cannot be combined with a workload, whose savings are known by day: use --by day"},
 		{"--since 2d --by namespace deploy/web", "--by namespace cannot be combined with a workload and --since"},
-		{"--since 1h --until 2h", "--until 2h is not after --since 1h"},
+		{"--since 1h --until 2h", "--until 2h is not after the beginning, 1h"},
 		{"--since yesterday", `--since "yesterday" must be ` + command.TimeForm},
 		{"--since ", "--since is empty"},
 	} {

@@ -104,7 +104,7 @@ func distributionsOf(used *workloadresizerv1.GetUsageHistoryResponse) (all []cha
 				return data.At[max(slices.IndexFunc(line.Amounts, func(share *float64) bool { return *share > percent-1e-6 }), 0)]
 			}
 			data.Lines = append(data.Lines, line)
-			says = append(says, fmt.Sprintf("on %s, half of it up to %s %s, and 95%% up to %s", line.Name, short(within(50)), r.unit, short(within(95))))
+			says = append(says, fmt.Sprintf("on %s, median %s %s, 95th percentile %s", line.Name, short(within(50)), r.unit, short(within(95))))
 		}
 		all = append(all, chartOf(r.title+" ("+r.unit+", on each type of node)", strings.Join(says, "; "), data)...)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/workload-resizer/workload-resizer/client"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	journal "github.com/workload-resizer/workload-resizer/cmd/resizectl/history"
@@ -25,9 +27,9 @@ type history struct {
 	entries []*workloadresizerv1.JournalEntry
 	// next is the token of the page of older entries; empty if there are none.
 	next string
-	// since is when the first entry may have been, in the form of an address: a page of older entries begins at the same time. It is
-	// empty if that is not limited.
-	since string
+	// times are since and until when entries may have been, as parameters of an address that are limited: a page of older entries is of
+	// the same time.
+	times map[string]string
 	// problem is what is wrong with the address; empty if nothing is.
 	problem string
 }
@@ -45,9 +47,11 @@ var historyPage = page{
 		if err != nil {
 			return nil, err
 		}
-		all := &history{entries: list.GetEntries(), next: list.GetNextPageToken()}
-		if since := request.GetSinceTime(); since != nil {
-			all.since = since.AsTime().Format(time.RFC3339Nano)
+		all := &history{entries: list.GetEntries(), next: list.GetNextPageToken(), times: map[string]string{}}
+		for key, at := range map[string]*timestamppb.Timestamp{"since": request.GetSinceTime(), "until": request.GetUntilTime()} {
+			if at != nil {
+				all.times[key] = at.AsTime().Format(time.RFC3339Nano)
+			}
 		}
 		return all, nil
 	},
@@ -58,14 +62,14 @@ var historyPage = page{
 }
 
 // spans are the times to choose from, the default first.
-var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {Name: "last 12 hours", Value: "12h"}, {Name: "last day", Value: "24h"}, {Name: "last week", Value: "7d"}}
+var spans = []choice{{Name: "all 30 days"}, {Name: "last hour", Value: "1h"}, {Name: "last 12 hours", Value: "12h"}, {Name: "last 24 hours", Value: "24h"}, {Name: "last 7 days", Value: "7d"}}
 
 // entriesRequest returns the request for what the parameters of an address select, or what is wrong with them. Times that are relative
 // change with the minute, so that the addresses of older pages do not change each time the page is read.
 func entriesRequest(values url.Values, now time.Time) (*workloadresizerv1.ListEntriesRequest, error) {
 	filter := journal.Filter{
 		Namespace: values.Get("namespace"), ActedBy: values.Get("actor"), Since: values.Get("since"), Until: values.Get("until"),
-		Kinds: slices.DeleteFunc(slices.Clone(values["kind"]), func(word string) bool { return word == "" }),
+		Kinds: kindsIn(values),
 	}
 	if err := about(&filter, values.Get("workload")); err != nil {
 		return nil, err
@@ -76,6 +80,12 @@ func entriesRequest(values url.Values, now time.Time) (*workloadresizerv1.ListEn
 	}
 	request.PageToken, request.PageSize = values.Get("page"), mostEntries
 	return request, nil
+}
+
+// kindsIn returns the kinds that an address selects. Several are one value of its form.
+func kindsIn(values url.Values) []string {
+	all := strings.Split(strings.Join(values["kind"], ","), ",")
+	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
 }
 
 // about selects what a name is about, in the forms in which the pages show names: TYPE/NAME, NAMESPACE/TYPE/NAME and pod/NAME.
@@ -128,7 +138,10 @@ func historyView(all *history, values url.Values) any {
 		Spans: chosen(spans, values.Get("since")), Problem: all.problem,
 	}
 	for _, word := range print.Each(journal.Kinds, print.EntryKind) {
-		v.Kinds = append(v.Kinds, choice{word, word, slices.Contains(values["kind"], word)})
+		v.Kinds = append(v.Kinds, choice{word, word, slices.Equal(kindsIn(values), []string{word})})
+	}
+	if several := kindsIn(values); len(several) > 1 {
+		v.Kinds = append(v.Kinds, choice{print.OneLine(strings.Join(several, ", ")), strings.Join(several, ","), true})
 	}
 	to := url.Values{}
 	for key, all := range values {
@@ -142,8 +155,8 @@ func historyView(all *history, values url.Values) any {
 	}
 	if all.next != "" {
 		to.Set("page", all.next)
-		if all.since != "" {
-			to.Set("since", all.since)
+		for key, at := range all.times {
+			to.Set(key, at)
 		}
 		v.Older = path("/history", to)
 	}
@@ -177,7 +190,7 @@ type entryView struct {
 	// Subject is what it is about; empty for a gap. Workload owns the pod that is the subject.
 	Subject, SubjectPath   string
 	Workload, WorkloadPath string
-	Node                   string
+	Node, NodePath         string
 	From, To               string
 	Author                 string
 	Message                []segment
@@ -198,7 +211,7 @@ func entryViews(all []*workloadresizerv1.JournalEntry) []entryView {
 	for _, e := range all {
 		v := entryView{
 			Key:  print.Timestamp(e.GetStartTime()) + "/" + e.GetKind().String() + "/" + e.GetNamespace() + "/" + e.GetWorkload().String() + "/" + e.GetPod(),
-			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Node: print.OneLine(e.GetNode()),
+			Kind: print.EntryKind(e.GetKind()), Begin: print.Timestamp(e.GetStartTime()), Node: print.OneLine(e.GetNode()), NodePath: nodePath(e.GetNode()),
 			From: print.OneLine(e.GetFrom()), To: print.OneLine(e.GetTo()),
 			Message: segments(print.OneLine(whyOf(e))), Gap: journal.IsGap(e),
 		}

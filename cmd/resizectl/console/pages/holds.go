@@ -94,10 +94,10 @@ func holdActions(o *print.Output, held []*workloadresizerv1.Hold, scope *workloa
 		paused = paused || h.GetKind() == workloadresizerv1.HoldKind_HOLD_KIND_PAUSE
 	}
 	if !paused && !restored {
-		add("Keep its pods from being resized", "resizectl pause SCOPE")
+		add("Pause its pods", "resizectl pause SCOPE")
 	}
 	if !restored {
-		add("Give its pods what their authors wrote", "resizectl restore SCOPE")
+		add("Restore its pods to their originals", "resizectl restore SCOPE")
 	}
 	if !known {
 		add("End a pause, a restore or an open breaker", "resizectl resume SCOPE")

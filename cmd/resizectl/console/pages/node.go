@@ -38,7 +38,7 @@ var nodePage = page{
 		return &one, parts.Wait()
 	},
 	view: func(o *print.Output, value any, r *http.Request) any {
-		return nodeView(o, value.(*oneNode))
+		return nodeView(o, value.(*oneNode), r.PathValue("node"))
 	},
 }
 
@@ -60,14 +60,19 @@ func nodeNamed(ctx context.Context, c *client.Client, name string) (*workloadres
 	return nil, nil
 }
 
-func nodeView(o *print.Output, one *oneNode) any {
+func nodeView(o *print.Output, one *oneNode, name string) any {
 	v := struct {
 		Facts                   []note
 		Pods                    table
 		NodeProblem, PodProblem string
-		Missing, More           bool
+		Missing                 bool
 		Most                    int
-	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), More: one.more, Most: mostPods}
+		// More shows all pods; empty if these are all.
+		More []toCopy
+	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), Most: mostPods}
+	if c := print.CommandOf("resizectl plan -A --node NODE", map[string]print.Command{"NODE": print.Argument(name)}); one.more && c != nil {
+		v.More = actions(o, c)
+	}
 	if n := one.node.Value; n != nil {
 		v.Facts = factsOf(o, n)
 	} else {

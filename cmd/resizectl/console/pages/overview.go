@@ -123,9 +123,11 @@ type overviewView struct {
 	SumsProblem   string
 	Pods          table
 	StatusProblem string
-	Waits         string
-	Reverts       []entryView
-	RevertProblem string
+	// ThrottledProblem is why throttled workloads are not known.
+	ThrottledProblem string
+	Waits            string
+	Reverts          []entryView
+	RevertProblem    string
 	// OlderReverts leads to all reverts of that time if there are more of them.
 	OlderReverts string
 	// Incomplete reports whether the history has gaps, in which more may have been reverted.
@@ -150,7 +152,7 @@ func overviewOf(o *print.Output, all *overview) *overviewView {
 		return &overviewView{Unread: true, Trend: trendView{Problem: all.problem}}
 	}
 	v := &overviewView{
-		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem,
+		SumsProblem: all.savings.Problem, StatusProblem: all.status.Problem, HoldProblem: all.holds.Problem, RevertProblem: all.reverts.Problem, ThrottledProblem: all.throttled.Problem,
 		Sums: sumsOf(all.savings.Value), Trend: trendOf(all.trend), Reverts: entryViews(all.reverts.Value.entries),
 	}
 	if n, some := throttledNote(o, all.throttled.Value.GetWorkloads()); some {

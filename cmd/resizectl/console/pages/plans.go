@@ -70,8 +70,8 @@ func assumed(values url.Values) plans.WhatIf {
 // fields are the fields of the page, by the flags of the command that they stand for.
 var fields = map[string]string{
 	"what-if-ratio": "Ratios", "what-if-mode": "Mode of usage",
-	"what-if-min-cpu": "Least CPU per container", "what-if-max-cpu": "Most CPU per container",
-	"what-if-min-memory": "Least memory per container", "what-if-max-memory": "Most memory per container",
+	"what-if-min-cpu": "Minimum CPU per container", "what-if-max-cpu": "Maximum CPU per container",
+	"what-if-min-memory": "Minimum memory per container", "what-if-max-memory": "Maximum memory per container",
 }
 
 // wrongIn says what is wrong with which field.

@@ -14,7 +14,7 @@ import (
 var podPage = page{
 	pattern: "/pods/{namespace}/{pod}", template: "pod",
 	title: func(r *http.Request) string {
-		return r.PathValue("namespace") + "/" + print.PodName(r.PathValue("pod"))
+		return print.OneLine(r.PathValue("namespace") + "/" + print.PodName(r.PathValue("pod")))
 	},
 	key: func(r *http.Request) string { return podPath(r.PathValue("namespace"), r.PathValue("pod")) },
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {

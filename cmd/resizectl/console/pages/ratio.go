@@ -79,7 +79,7 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 		return nil
 	}
 	all := &known.Value
-	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "Neither benchmarks nor production suggest a ratio of it.", Empty: "No source has a ratio of it."}
+	v := &ratioView{NodeType: print.OneLine(nodeType), Problem: read.Problem, Says: "Neither benchmarks nor production suggest a ratio for it.", Empty: "No source has a ratio for it."}
 	v.Ruled = slices.ContainsFunc(all.rules, func(rule *workloadresizerv1.RatioRule) bool {
 		return slices.ContainsFunc(rule.GetRatios(), func(r *workloadresizerv1.Ratio) bool { return r.GetNodeType() == nodeType })
 	})
@@ -198,7 +198,7 @@ func ratioActions(o *print.Output, read *part[ratioTable], suggested []*workload
 		}) {
 			then := "Remove its override, so that the next source is in effect again"
 			if afterOverride(listed[known]) == nil {
-				then = "Remove its override: no other source has a ratio of it"
+				then = "Remove its override: no other source has a ratio for it"
 			}
 			add(then, "resizectl ratios delete TYPE")
 		}

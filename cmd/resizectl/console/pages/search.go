@@ -48,9 +48,12 @@ func searchText(r *http.Request) string { return strings.TrimSpace(r.URL.Query()
 // sought is what people look for, in the forms that commands print and take: NAME, NAMESPACE/NAME, TYPE/NAME, NAMESPACE/TYPE/NAME.
 type sought struct{ namespace, kind, name string }
 
-// soughtIn parses the words of a search, and returns them in lower case, except kinds that are known. Of two words, the first one may be a
+// soughtIn parses the words of a search, which are divided by slashes or, as two columns of a table, by a space. It returns them in lower case, except kinds that are known. Of two words, the first one may be a
 // type or a namespace: a type that is not known is a kind if it is written like one, such as Rollout.
 func soughtIn(text string) (w sought) {
+	if words := strings.Fields(text); len(words) == 2 {
+		text = strings.Join(words, "/")
+	}
 	parts := strings.Split(text, "/")
 	w.name = strings.ToLower(parts[len(parts)-1])
 	of := parts[:len(parts)-1]
@@ -81,6 +84,8 @@ type foundView struct {
 	Workloads, Pods, Nodes, Namespaces         []match
 	MoreWorkloads, MorePods, MoreNodes         bool
 	WorkloadProblem, NodeProblem, AllWorkloads string
+	// Bare is the page of a pod with this name, if there is one without a workload; empty without a namespace.
+	Bare string
 }
 
 // match is something that was found, and what it would belong to; nil if that is not said.
@@ -149,6 +154,9 @@ func (v *foundView) findPods(t *rows.Table, w sought) {
 	for _, of := range owners[:min(len(owners), mostFound)] {
 		namespace := of.GetSavings().GetNamespace()
 		v.Pods = append(v.Pods, match{namespace + "/" + w.name, podPath(namespace, w.name), new(matchOf(of))})
+	}
+	if len(owners) == 0 && w.namespace != "" && w.name != "" && len(v.Workloads)+len(v.Namespaces) == 0 {
+		v.Bare = podPath(w.namespace, w.name)
 	}
 }
 

@@ -113,8 +113,8 @@ type note struct {
 	Commands []toCopy
 }
 
-// writing are the commands that change something.
-var writing = regexp.MustCompile(`^resizectl (restore|pause|resume|freeze|unfreeze|ratios (set|delete|rollback)|benchmark accept)\b`)
+// writing are the commands that change something, and can show what they would change.
+var writing = regexp.MustCompile(`^(resizectl (restore|pause|resume|freeze|unfreeze|ratios (set|delete|rollback)|benchmark accept)|kubectl (annotate|delete))\b`)
 
 // noteOf returns a note. One of its commands that changes something comes after one that shows what it would change.
 func noteOf(o *print.Output, title, text string, commands ...print.Command) note {

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -170,7 +171,7 @@ func trendOf(read part[trend]) trendView {
 	v.Charts = slices.Concat(
 		curves(&read.Value, "CPU", "cores", resources((*workloadresizerv1.ResourceAmounts).GetCpu, 1)...),
 		curves(&read.Value, "Memory", "GiB", resources((*workloadresizerv1.ResourceAmounts).GetMemory, 1<<30)...),
-		curves(&read.Value, "Cost at the prices of the nodes", currency+" an hour",
+		curves(&read.Value, "Cost at the prices of the nodes", currency+" per hour",
 			curve{"Authored", true, func(s *workloadresizerv1.Savings) (float64, bool) { return s.GetAuthoredCost(), s.AuthoredCost != nil }},
 			curve{"Applied", false, func(s *workloadresizerv1.Savings) (float64, bool) {
 				return s.GetRequestedCost(), s.RequestedCost != nil
@@ -229,7 +230,7 @@ func savedText(days []*workloadresizerv1.Savings, known time.Duration, currency 
 	text := fmt.Sprintf("Saved: %s core-hours and %s GiB-hours of requests (authored minus applied)", short(sum.SavedCPU), short(sum.SavedMemory))
 	switch {
 	case sum.Value == nil:
-	case *sum.Value > 0 && *sum.Value < 0.005:
+	case *sum.Value != 0 && math.Abs(*sum.Value) < 0.005:
 		text += ", worth less than 0.01 " + currency
 	default:
 		text += fmt.Sprintf(", worth %.2f %s at the prices of the nodes", *sum.Value, currency)

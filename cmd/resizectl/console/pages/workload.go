@@ -39,7 +39,9 @@ type oneWorkload struct {
 
 var workloadPage = page{
 	pattern: "/workloads/{namespace}/{kind}/{name}", template: "workload",
-	title: func(r *http.Request) string { return r.PathValue("namespace") + "/" + print.WorkloadName(named(r)) },
+	title: func(r *http.Request) string {
+		return print.OneLine(r.PathValue("namespace") + "/" + print.WorkloadName(named(r)))
+	},
 	key: func(r *http.Request) string {
 		return workloadPath(r.PathValue("namespace"), named(r))
 	},
@@ -121,12 +123,13 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 	v := struct {
 		Summary, Pods                                         table
 		SummaryProblem, PodProblem, NeedProblem, EventProblem string
-		More                                                  bool
 		Most                                                  int
-		Needs                                                 []containerNeed
-		Events                                                []entryView
-		OlderEvents                                           string
-		Holds                                                 table
+		// More shows all pods; empty if these are all.
+		More        []toCopy
+		Needs       []containerNeed
+		Events      []entryView
+		OlderEvents string
+		Holds       table
 		// HoldProblem is why holds are not known, and HoldsUnread why these are the last ones that could be read.
 		HoldProblem, HoldsUnread string
 		// Frozen says that the cluster is frozen; empty if it is not.
@@ -135,7 +138,10 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Trend   trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
-		More: one.more, Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
+		Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
+	}
+	if c := print.CommandOf("resizectl plan SCOPE", map[string]print.Command{"SCOPE": print.ScopeArguments(scopeOf(namespace, named(r)))}); one.more && c != nil {
+		v.More = actions(o, c)
 	}
 	if one.entries.Value.more {
 		v.OlderEvents = path("/history", url.Values{"namespace": {namespace}, "workload": {print.WorkloadName(named(r))}})

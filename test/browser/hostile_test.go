@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 
 // names are what a hostile server calls things.
 var names = []string{
-	hostile, `"><svg onload=alert(1)>`, `javascript:alert(1)`, `'-alert(1)-'`, "{{.}}", "../../..", "</script>", "a\u202egnp.exe", "line\nbreak\x1b[31m", "=HYPERLINK(\"http://evil.example\")", "@SUM(1)",
+	hostile, `"><svg onload=alert(1)>`, `javascript:alert(1)`, `'-alert(1)-'`, "{{.}}", "../../..", "</script>", "a\u202egnp.exe", "line\nbreak\x1b[31m", "=HYPERLINK(\"http://evil.example\")", "@SUM(1)", "+1+cmd|'/C calc'!A1", "-1+cmd|'/C calc'!A1",
 	strings.Repeat("long", 5_000),
 }
 
@@ -82,13 +83,36 @@ func TestHostileServer(t *testing.T) {
 	b.until("text with a tag", `document.querySelector(".entries")?.textContent.includes("<script>alert(2)</script>")`)
 	b.visit(c.base + "/nodes")
 	b.until("the table", `document.querySelector("tbody")?.textContent.includes("=HYPERLINK")`)
-	js[bool](b, `addEventListener("copy", (e) => { window.copied = e.clipboardData.getData("text/plain"); }); getSelection().selectAllChildren(document.querySelector("table")); document.execCommand("copy")`)
-	for line := range strings.SplitSeq(js[string](b, "copied"), "\n") {
-		for cell := range strings.SplitSeq(line, "\t") {
-			if strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@") {
-				t.Errorf("a spreadsheet would compute %q", cell)
-			}
+	js[bool](b, copying)
+	cells := js[[]string](b, `[...copied[0].split("\n").flatMap((line) => line.split("\t")), ...[...new DOMParser().parseFromString(copied[1], "text/html").querySelectorAll("td, th")].map((cell) => cell.textContent)]`)
+	areText(t, cells, 2*4) // As text and in the table.
+	b.visit(c.base + "/history")
+	b.until("the entries", `document.querySelector(".entries")?.textContent.includes("=HYPERLINK")`)
+	js[bool](b, copying)
+	if html := js[string](b, `copied[1]`); html != "" {
+		t.Errorf("the history is copied as HTML, too: %q", html)
+	}
+	areText(t, js[[]string](b, `copied[0].split("\n")`), 4)
+}
+
+// copying copies the largest table or list of a page.
+const copying = `addEventListener("copy", (e) => { window.copied = ["text/plain", "text/html"].map((type) => e.clipboardData.getData(type)); }, {once: true});
+getSelection().selectAllChildren(document.querySelector(".entries") ?? document.querySelector("table")); document.execCommand("copy")`
+
+// areText checks that a spreadsheet computes none of the cells that were copied, and that at least some are marked as text.
+func areText(t *testing.T, cells []string, least int) {
+	t.Helper()
+	marked := 0
+	for _, cell := range cells {
+		if _, err := strconv.ParseFloat(cell, 64); strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") && cell != "-" && err != nil {
+			t.Errorf("a spreadsheet would compute %q", cell)
 		}
+		if strings.HasPrefix(cell, "'") {
+			marked++
+		}
+	}
+	if marked < least {
+		t.Errorf("only %d cells of %q are marked as text, want %d", marked, cells, least)
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *world) rights(t *testing.T) {
 			// lacks are the rights that the page names, in its order.
 			lacks string
 		}{
-			{"/", "get status, list holds, list recommendations, list recommendations, list resizes"},
+			{"/", "get status, list plans, list holds, list recommendations, list recommendations, list resizes"},
 			{"/workloads", "list plans"},
 			{"/workloads/" + namespace + "/Deployment/web", "list plans, list holds, list plans, list recommendations, list resizes, get recommendations"},
 			{"/pods/" + namespace + "/" + w.pod(t), "get plans"},

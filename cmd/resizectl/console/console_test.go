@@ -427,7 +427,7 @@ func TestUnread(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/?days=7&namespace=shop":           {`<option value="7" selected>`, `name="namespace" value="shop"`},
 		"/history?namespace=shop&actor=ann": {`name="namespace" value="shop"`, `name="actor" value="ann"`},
-		"/workloads?namespace=shop&q=web":   {`<option value="shop" selected>`, `name="q" value="web"`},
+		"/workloads?namespace=shop&q=web":   {`<input name="namespace" value="shop"`, `name="q" value="web"`},
 		"/nodes?type=n4":                    {`<option value="n4" selected>`},
 	} {
 		_, body := r.get(path)
@@ -463,6 +463,36 @@ func TestAttentionInParts(t *testing.T) {
 	quiet := cmdtest.Answering(scripted(), cmdtest.Returns(&workloadresizerv1.GetStatusResponse{}), cmdtest.Fails("ListWorkloads", refused("list workloads")))
 	if _, body := start(t, quiet.Serve(t)).get("/"); strings.Contains(body, "the server reports no problems") {
 		t.Errorf("it claims what it does not know:\n%s", body)
+	}
+}
+
+// TestOneNamespace checks that people who may see the workloads of one namespace see these, in links and searches that name it.
+func TestOneNamespace(t *testing.T) {
+	team := &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("team", "tool", 1, "NotOwned")}}
+	r := start(t, cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.ListWorkloadsRequest) (*workloadresizerv1.ListWorkloadsResponse, error) {
+		if req.GetNamespace() != "team" {
+			return nil, cmdtest.WithReason(codes.PermissionDenied, "NOT_AUTHORIZED", "ann may not list plans")
+		}
+		return team, nil
+	})).Serve(t))
+	const tool = `href="/workloads/team/Deployment/tool"`
+	for path, want := range map[string][]string{
+		"/workloads?namespace=team&q=too": {tool, `name="namespace" value="team"`, `name="only" value="1"`, `name="q" value="too"`},
+		"/search?q=team/tool":             {tool},
+		"/search?q=team/deployment/tool":  {tool},
+		"/workloads":                      {"ann may not list plans", `<input name="namespace"`, `name="only" value="1"`},
+		"/workloads?namespace=other":      {"ann may not list plans", `<input name="namespace" value="other"`},
+		"/search?q=tool":                  {"ann may not list plans", "search for NAMESPACE/NAME"},
+	} {
+		_, body := r.get(path)
+		for _, want := range want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s has no %s:\n%s", path, want, body)
+			}
+		}
+		if strings.Contains(body, "Nothing that you can see") {
+			t.Errorf("%s claims what it does not know:\n%s", path, body)
+		}
 	}
 }
 

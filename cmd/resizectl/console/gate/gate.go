@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	cookieName = "console"
 	// loginPath is the only path that works without the cookie.
 	loginPath = "/login"
+	// defaultPort is the port that browsers leave out of addresses.
+	defaultPort = 80
 	// LoginWithin is how long a login works, once.
 	LoginWithin = time.Minute
 )
@@ -35,7 +38,11 @@ type Gate struct {
 
 // New returns a gate for pages on a port.
 func New(port int, c clock.PassiveClock) *Gate {
-	return &Gate{host: fmt.Sprintf("%s.localhost:%d", secret(), port), cookie: secret(), clock: c}
+	host := secret() + ".localhost"
+	if port != defaultPort {
+		host += ":" + strconv.Itoa(port)
+	}
+	return &Gate{host: host, cookie: secret(), clock: c}
 }
 
 // secret returns 128 random bits.

@@ -234,3 +234,17 @@ func TestListen(t *testing.T) {
 		t.Errorf("it listens on %v only", got[0].Addr())
 	}
 }
+
+// TestDefaultPort checks that pages on the port that browsers leave out can be opened.
+func TestDefaultPort(t *testing.T) {
+	g := New(defaultPort, testingclock.NewFakePassiveClock(time.Now()))
+	login := g.Login("/")
+	if strings.Contains(login, ":80") {
+		t.Errorf("the address %s has the port", login)
+	}
+	w := httptest.NewRecorder()
+	g.Keep(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, login, nil))
+	if w.Code != http.StatusOK {
+		t.Errorf("%s: %d %s", login, w.Code, w.Body)
+	}
+}

@@ -43,7 +43,7 @@ func partOf[T any](value T, err error) (part[T], error) {
 	if client.IsUnreachable(err) {
 		return part[T]{}, err
 	}
-	return part[T]{Problem: print.OneLine(connect.RefusedBecause(err))}, nil
+	return part[T]{Problem: print.OneLine(connect.RefusedBecause(err)), Denied: client.Reason(err) == "NOT_AUTHORIZED"}, nil
 }
 
 // turn is how long a call that plans many pods waits before it is tried again. One caller may have few of them at the same time, and all

@@ -57,6 +57,9 @@ type page struct {
 	// refused returns what there is to view if it could not be read, and why: what people have filled in must stay. Without it, the page
 	// says only why.
 	refused func(problem string) any
+	// narrow returns the address of what a caller may see who has no right to all that was asked for; empty if there is none, and nil if
+	// there never is.
+	narrow func(*http.Request, any) string
 }
 
 // subjects are the pages, those of the navigation in its order.
@@ -183,6 +186,12 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, s page) {
 	state, err := watch.Next(ctx)
 	if err != nil {
 		state = feed.State{} // The page says that it waits.
+	}
+	if s.narrow != nil && state.Value != nil {
+		if to := s.narrow(r, state.Value); to != "" {
+			http.Redirect(w, r, to, http.StatusSeeOther)
+			return
+		}
 	}
 	p.write(w, http.StatusOK, s.template, p.layout(r, p.region(r, s, state)))
 }

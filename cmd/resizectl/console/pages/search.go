@@ -32,11 +32,17 @@ var searchPage = page{
 		}
 		return "Search"
 	},
-	key: func(*http.Request) string { return "" }, // All searches look at the same.
-	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
+	key: func(r *http.Request) string { return soughtIn(searchText(r)).namespace }, // Most searches look at the same.
+	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var all searched
 		var parts errgroup.Group
-		read(ctx, &parts, &all.workloads, func() (*rows.Table, error) { return allWorkloads(ctx, c) })
+		read(ctx, &parts, &all.workloads, func() (*rows.Table, error) {
+			found, err := allWorkloads(ctx, c, "")
+			if in := soughtIn(searchText(r)).namespace; in != "" && client.Reason(err) == "NOT_AUTHORIZED" {
+				return allWorkloads(ctx, c, in)
+			}
+			return found, err
+		})
 		read(ctx, &parts, &all.nodes, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })
 		return &all, parts.Wait()
 	},
@@ -94,9 +100,9 @@ type match struct {
 	Of         *match
 }
 
-// Nothing reports whether nothing was found.
+// Nothing reports whether nothing was found in all that there is.
 func (v *foundView) Nothing() bool {
-	return len(v.Workloads)+len(v.Pods)+len(v.Nodes)+len(v.Namespaces) == 0
+	return v.WorkloadProblem == "" && len(v.Workloads)+len(v.Pods)+len(v.Nodes)+len(v.Namespaces) == 0
 }
 
 func found(all *searched, text string) *foundView {

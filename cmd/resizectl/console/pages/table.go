@@ -180,4 +180,6 @@ func eachNote[T any](list []T, of func(T) note) []note {
 type part[T any] struct {
 	Value   T
 	Problem string
+	// Denied means that the caller has no right to it.
+	Denied bool
 }

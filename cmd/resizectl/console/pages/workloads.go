@@ -18,19 +18,39 @@ import (
 var workloadsPage = page{
 	pattern: "/workloads", nav: "Workloads", template: "workloads",
 	title: func(*http.Request) string { return "Workloads" },
-	key:   func(*http.Request) string { return "" }, // All windows are of the same rows.
-	read: func(ctx context.Context, c *client.Client, _ *http.Request) (any, error) {
-		all, err := allWorkloads(ctx, c)
-		return part[*rows.Table]{Value: all}, err
+	key:   func(r *http.Request) string { return onlyIn(rows.Parse(r.URL.Query())) }, // All windows are of the same rows.
+	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
+		of, err := partOf(allWorkloads(ctx, c, onlyIn(rows.Parse(r.URL.Query()))))
+		if of.Problem != "" {
+			of.Value = rows.New(nil)
+		}
+		return of, err
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return workloadsView(value.(part[*rows.Table]), rows.Parse(r.URL.Query()))
 	},
 	refused: func(problem string) any { return part[*rows.Table]{Value: rows.New(nil), Problem: problem} },
+	narrow: func(r *http.Request, value any) string {
+		q := rows.Parse(r.URL.Query())
+		if !value.(part[*rows.Table]).Denied || q.Only || q.Namespace == "" {
+			return ""
+		}
+		q.Only = true
+		return path(r.URL.Path, q.Values())
+	},
 }
 
-func allWorkloads(ctx context.Context, c *client.Client) (*rows.Table, error) {
-	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{PageSize: connect.MostOnPage})
+// onlyIn returns the only namespace that a query reads; empty for all.
+func onlyIn(q rows.Query) string {
+	if q.Only {
+		return q.Namespace
+	}
+	return ""
+}
+
+// allWorkloads reads the workloads in a namespace; in all of them if it is empty.
+func allWorkloads(ctx context.Context, c *client.Client, namespace string) (*rows.Table, error) {
+	all, err := c.ListWorkloads(ctx, &workloadresizerv1.ListWorkloadsRequest{Namespace: namespace, PageSize: connect.MostOnPage})
 	if err != nil {
 		return nil, err
 	}

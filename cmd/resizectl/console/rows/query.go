@@ -10,6 +10,8 @@ import (
 type Query struct {
 	// Namespace, Decision and Reason are empty for all.
 	Namespace, Decision, Reason string
+	// Only means that no other namespace is read, for people who may not see them.
+	Only bool
 	// Text is a part of the namespace, the type or the name, in any case.
 	Text string
 	// Order is a word of the API, and Descending reverses it.
@@ -26,6 +28,7 @@ const (
 	reasonKey    = "reason"
 	textKey      = "q"
 	orderKey     = "order"
+	onlyKey      = "only"
 )
 
 // FromKey is the parameter of an address that says how many rows come before the window.
@@ -42,7 +45,7 @@ func Parse(values url.Values) Query {
 	}
 	return Query{
 		Namespace: values.Get(namespaceKey), Decision: values.Get(decisionKey), Reason: values.Get(reasonKey),
-		Text: values.Get(textKey), Order: order, Descending: reversed, From: From(values),
+		Text: values.Get(textKey), Order: order, Descending: reversed, From: From(values), Only: values.Get(onlyKey) != "" && values.Get(namespaceKey) != "",
 	}
 }
 
@@ -69,8 +72,12 @@ func (q Query) Values() url.Values {
 	if q.From > 0 {
 		from = strconv.Itoa(q.From)
 	}
+	only := ""
+	if q.Only {
+		only = "1"
+	}
 	for key, value := range map[string]string{
-		namespaceKey: q.Namespace, decisionKey: q.Decision, reasonKey: q.Reason, textKey: q.Text, orderKey: order, FromKey: from,
+		namespaceKey: q.Namespace, decisionKey: q.Decision, reasonKey: q.Reason, textKey: q.Text, orderKey: order, FromKey: from, onlyKey: only,
 	} {
 		if value != "" {
 			values.Set(key, value)

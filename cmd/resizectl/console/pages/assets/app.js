@@ -22,13 +22,15 @@ function inert(text) {
   return /^(\s*[=+\-@]|[\t\r])/.test(text) && !/^\s*[+-]?(\d+(\.\d+)?)?\s*$/.test(text) ? `'${text}` : text;
 }
 
-document.addEventListener("copy", (event) => {
+/** take puts what is selected into a clipboard, without formulas, and reports whether it did. Commands stay as they are. */
+function take(clipboard) {
   const selection = getSelection();
-  if (selection.isCollapsed) return;
+  if (selection.isCollapsed) return false;
   const range = selection.getRangeAt(0);
   let content = range.cloneContents();
   let around = range.commonAncestorContainer;
   if (around.nodeType !== Node.ELEMENT_NODE) around = around.parentElement;
+  if (around.closest("code, input")) return false;
   for (; around.closest("table"); around = around.parentElement) {
     const shell = around.cloneNode(false);
     shell.append(content);
@@ -37,11 +39,17 @@ document.addEventListener("copy", (event) => {
   const copied = document.createElement("div");
   copied.append(content);
   const cells = copied.querySelectorAll("td, th");
-  if (cells.length === 0) return;
   for (const cell of cells) if (inert(cell.textContent) !== cell.textContent) cell.prepend("'");
-  event.clipboardData.setData("text/html", copied.innerHTML);
-  event.clipboardData.setData("text/plain", selection.toString().split("\n").map((line) => line.split("\t").map(inert).join("\t")).join("\n"));
-  event.preventDefault();
+  if (cells.length > 0) clipboard.setData("text/html", copied.innerHTML);
+  clipboard.setData("text/plain", selection.toString().split("\n").map((line) => line.split("\t").map(inert).join("\t")).join("\n"));
+  return true;
+}
+
+document.addEventListener("copy", (event) => {
+  if (take(event.clipboardData)) event.preventDefault();
+});
+document.addEventListener("dragstart", (event) => {
+  if (event.target.nodeType !== Node.ELEMENT_NODE) take(event.dataTransfer);
 });
 
 /** go leads to another view of this page without a new page. It is scrolled to top, unless that is undefined; Back leads to where it was. */

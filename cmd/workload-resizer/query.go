@@ -37,22 +37,12 @@ func newQuery(o *usageOptions) objective.Query {
 		sources[address] = source
 		return source, nil
 	}
-	return func(ctx context.Context, address, query string, at time.Time) ([]objective.Element, error) {
+	return func(ctx context.Context, address, query string, at time.Time, take func(objective.Element)) error {
 		source, err := connect(address)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		vector, err := source.Vector(ctx, query, at)
-		if err != nil {
-			return nil, err
-		}
-		elements := make([]objective.Element, len(vector))
-		for i, e := range vector {
-			elements[i] = objective.Element{
-				Namespace: string(e.Labels["namespace"]), Pod: string(e.Labels["pod"]), Workload: string(e.Labels["workload"]), Value: e.Value,
-			}
-		}
-		return elements, nil
+		return source.Vector(ctx, query, at, func(e prometheus.Element) { take(objective.Element(e)) })
 	}
 }
 

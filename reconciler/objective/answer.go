@@ -20,42 +20,56 @@ var nothing = values{math.NaN(), math.NaN()}
 // errLabels is returned for answers that are not about pods or workloads.
 var errLabels = errors.New("no element has the labels namespace and pod, or namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
 
-// find returns the values of pods in an answer. Elements without the labels are about something else: others
-// may create series, too.
-func find(asked []*subject, elements []Element) (map[*subject]values, error) {
-	about, found := map[owner][]*subject{}, make(map[*subject]values, len(asked))
+// answer has what an answer says of pods.
+type answer struct {
+	values map[*subject]values
+	about  map[owner][]*subject
+	// some reports whether the answer has elements, and labeled whether any has the labels.
+	some, labeled bool
+}
+
+// expect returns an answer without elements.
+func expect(asked []*subject) *answer {
+	a := &answer{values: make(map[*subject]values, len(asked)), about: map[owner][]*subject{}}
 	for _, s := range asked {
 		itself := owner{namespace: s.of.Namespace(), pod: s.of.Name}
-		about[itself] = append(about[itself], s)
+		a.about[itself] = append(a.about[itself], s)
 		for _, w := range s.workloads {
-			about[w] = append(about[w], s)
+			a.about[w] = append(a.about[w], s)
 		}
-		found[s] = nothing
+		a.values[s] = nothing
 	}
-	labeled := len(elements) == 0
-	for _, e := range elements {
-		of := owner{namespace: e.Namespace, pod: e.Pod}
-		if of.pod == "" {
-			of.workload = e.Workload
-		}
-		if of.namespace == "" || of.pod == "" && of.workload == "" {
-			continue
-		}
-		labeled = true
-		for _, s := range about[of] {
-			v := found[s]
-			if of.pod != "" {
-				v.pod = s.objective.Worse(v.pod, e.Value)
-			} else {
-				v.workload = s.objective.Worse(v.workload, e.Value)
-			}
-			found[s] = v
-		}
+	return a
+}
+
+// take takes an element. Elements without the labels are about something else: others may create series, too.
+func (a *answer) take(e Element) {
+	a.some = true
+	of := owner{namespace: e.Namespace, pod: e.Pod}
+	if of.pod == "" {
+		of.workload = e.Workload
 	}
-	if !labeled {
-		return nil, errLabels
+	if of.namespace == "" || of.pod == "" && of.workload == "" {
+		return
 	}
-	return found, nil
+	a.labeled = true
+	for _, s := range a.about[of] {
+		v := a.values[s]
+		if of.pod != "" {
+			v.pod = s.objective.Worse(v.pod, e.Value)
+		} else {
+			v.workload = s.objective.Worse(v.workload, e.Value)
+		}
+		a.values[s] = v
+	}
+}
+
+// problem returns why the answer does not count; nil if it does.
+func (a *answer) problem() error {
+	if a.some && !a.labeled {
+		return errLabels
+	}
+	return nil
 }
 
 // before returns the times before the resize of which the value is asked, the last one first. Many pods have the

@@ -27,8 +27,9 @@ type Element struct {
 	Value                    float64
 }
 
-// Query asks the Prometheus at an address for the vector of a query at a time.
-type Query func(ctx context.Context, address, query string, at time.Time) ([]Element, error)
+// Query asks the Prometheus at an address for the vector of a query at a time, and calls take for each of its elements. After
+// an error, these say nothing.
+type Query func(ctx context.Context, address, query string, at time.Time, take func(Element)) error
 
 // Config configures Objectives. All fields must be set.
 type Config struct {
@@ -340,11 +341,11 @@ func (o *Objectives) query(ctx context.Context, q question, at, began time.Time,
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	elements, err := o.Query(ctx, q.address, q.query, at)
-	if err != nil {
+	got := expect(of)
+	if err := o.Query(ctx, q.address, q.query, at, got.take); err != nil {
 		return nil, err
 	}
-	return find(of, elements)
+	return got.values, got.problem()
 }
 
 // fail notes that a query failed. The last value since the resize may be wrong by now.

@@ -35,12 +35,16 @@ type prom struct {
 	asked  []string
 }
 
-func (p *prom) query(_ context.Context, address, query string, at time.Time) ([]Element, error) {
+func (p *prom) query(_ context.Context, address, query string, at time.Time, take func(Element)) error {
 	second := int(at.Sub(podtest.Start).Seconds())
 	p.mu.Lock()
 	p.asked = append(p.asked, fmt.Sprintf("%s %s %d", address, query, second))
 	p.mu.Unlock()
-	return p.answer(query, second)
+	elements, err := p.answer(query, second)
+	for _, e := range elements {
+		take(e)
+	}
+	return err
 }
 
 // changes are the pods that have to be planned again.

@@ -98,7 +98,7 @@ func (c *Counts) askAll(ctx context.Context, h *hour, questions []int) (failing 
 // ask asks a question for each time in an hour of which it has no answer, until one takes too long, or so many fail that those that remain would
 // not suffice. It returns the first error.
 func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
-	a, failed := h.asked[of], 0
+	a, got, failed := h.asked[of], newAnswer(h, of), 0
 	for i := range times {
 		at, missing := h.missing(a, i)
 		if !missing {
@@ -112,7 +112,8 @@ func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
 		}
 		began := c.Clock.Now()
 		asking, cancel := context.WithTimeout(ctx, patience)
-		elements, err := c.Query(asking, a.address, a.query, at)
+		got.expect()
+		err := c.Query(asking, a.address, a.query, at, got.take)
 		cancel()
 		if err != nil {
 			first = cmp.Or(first, err)
@@ -122,7 +123,7 @@ func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
 			continue
 		}
 		c.mu.Lock()
-		err = h.take(of, i, elements)
+		err = got.keep(i)
 		c.mu.Unlock()
 		if err != nil {
 			return err

@@ -31,12 +31,16 @@ type prom struct {
 	asked  []string
 }
 
-func (p *prom) query(_ context.Context, address, query string, at time.Time) ([]objective.Element, error) {
+func (p *prom) query(_ context.Context, address, query string, at time.Time, take func(objective.Element)) error {
 	minute := int(at.Sub(podtest.Start) / time.Minute)
 	p.mu.Lock()
 	p.asked = append(p.asked, fmt.Sprintf("%s %s %d", address, query, minute))
 	p.mu.Unlock()
-	return p.answer(query, minute)
+	elements, err := p.answer(query, minute)
+	for _, e := range elements {
+		take(e)
+	}
+	return err
 }
 
 // times returns how many queries there were since the last call.

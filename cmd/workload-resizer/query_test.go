@@ -18,8 +18,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 	"github.com/workload-resizer/workload-resizer/reconciler/work"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
@@ -46,8 +46,8 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, credentials: prometheus.Credentials{TokenFile: token}, tenant: "team", step: time.Minute}
 	query := newQuery(o)
 	for _, address := range []string{ours, other, ours} {
-		var elements []objective.Element
-		err := query(t.Context(), address, "up", time.Unix(1, 0), func(e objective.Element) { elements = append(elements, e) })
+		var elements []promql.Element
+		err := query(t.Context(), address, "up", time.Unix(1, 0), func(e promql.Element) { elements = append(elements, e) })
 		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Pod != "web" {
 			t.Errorf("%s: %v, %v", address, elements, err)
 		}
@@ -59,10 +59,10 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 		t.Errorf("another Prometheus got %+v", *second)
 	}
 	o.sources = nil
-	if err := newQuery(o)(t.Context(), ours, "up", time.Unix(1, 0), func(objective.Element) {}); err != nil || first.token != "" {
+	if err := newQuery(o)(t.Context(), ours, "up", time.Unix(1, 0), func(promql.Element) {}); err != nil || first.token != "" {
 		t.Errorf("got %+v although usage is not read from it: %v", *first, err)
 	}
-	if err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0), func(objective.Element) {}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+	if err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestObjectivesHaveSmallAnswers(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(objective.Element) {}); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
+	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
 		t.Error(err)
 	}
 }
@@ -90,7 +90,7 @@ func TestObjectivesNeedCompleteAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}`))
 	}))
 	t.Cleanup(server.Close)
-	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(objective.Element) {}); err == nil || !strings.Contains(err.Error(), "isPartial") {
+	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "isPartial") {
 		t.Error(err)
 	}
 }

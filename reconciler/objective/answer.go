@@ -1,11 +1,11 @@
 package objective
 
 import (
-	"errors"
 	"math"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // owner is a pod or a workload.
@@ -17,15 +17,10 @@ type values struct{ pod, workload float64 }
 // nothing are the values of an answer without the pod and its workloads.
 var nothing = values{math.NaN(), math.NaN()}
 
-// errLabels is returned for answers that are not about pods or workloads.
-var errLabels = errors.New("no element has the labels namespace and pod, or namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
-
 // answer has what an answer says of pods.
 type answer struct {
 	values map[*subject]values
 	about  map[owner][]*subject
-	// some reports whether the answer has elements, and labeled whether any has the labels.
-	some, labeled bool
 }
 
 // expect returns an answer without elements.
@@ -42,17 +37,15 @@ func expect(asked []*subject) *answer {
 	return a
 }
 
-// take takes an element. Elements without the labels are about something else: others may create series, too.
-func (a *answer) take(e Element) {
-	a.some = true
+// take takes an element, and reports whether it has the labels.
+func (a *answer) take(e promql.Element) bool {
 	of := owner{namespace: e.Namespace, pod: e.Pod}
 	if of.pod == "" {
 		of.workload = e.Workload
 	}
 	if of.namespace == "" || of.pod == "" && of.workload == "" {
-		return
+		return false
 	}
-	a.labeled = true
 	for _, s := range a.about[of] {
 		v := a.values[s]
 		if of.pod != "" {
@@ -62,20 +55,13 @@ func (a *answer) take(e Element) {
 		}
 		a.values[s] = v
 	}
-}
-
-// problem returns why the answer does not count; nil if it does.
-func (a *answer) problem() error {
-	if a.some && !a.labeled {
-		return errLabels
-	}
-	return nil
+	return true
 }
 
 // before returns the times before the resize of which the value is asked, the last one first. Many pods have the
 // same.
 func (s *subject) before() []time.Time {
-	at := s.seen.since.Truncate(interval)
+	at := s.seen.since.Truncate(promql.Interval)
 	all := []time.Time{at}
 	for len(all) < times {
 		if at = at.Add(-apart); s.of.CreatedAt().Add(young).After(at) {

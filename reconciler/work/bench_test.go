@@ -16,8 +16,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
@@ -49,13 +49,13 @@ func BenchmarkHour(b *testing.B) {
 	of.Ratios = clustertest.Store(b, layer)
 	before, most := podtest.HeapInUse(), 0.0
 	var allocated uint64
-	c := New(Config{Cluster: of, Leads: func() bool { return true }, Clock: clustertest.Clock(of), Query: func(ctx context.Context, _, query string, at time.Time, take func(objective.Element)) error {
+	c := New(Config{Cluster: of, Leads: func() bool { return true }, Clock: clustertest.Clock(of), Query: func(ctx context.Context, _, query string, at time.Time, take func(promql.Element)) error {
 		elements, began := 0, totalAlloc()
 		err := source.Vector(ctx, query, at, func(e prometheus.Element) {
 			if elements++; elements == size && at.Minute() == 5 {
 				most = max(most, podtest.HeapInUse()-before)
 			}
-			take(objective.Element(e))
+			take(promql.Element(e))
 		})
 		allocated = max(allocated, totalAlloc()-began)
 		return err

@@ -13,7 +13,7 @@ type Element struct {
 	Value                    float64
 }
 
-// Vector calls take for each element of the vector of a query at a time, in no particular order. After an error, which is
+// Vector passes the elements of the vector of a query at a time to take, in no particular order. After an error, which is
 // also if some of the vector may be missing, these elements say nothing. In the query, nothing is replaced. The query is
 // sent once: callers ask again soon, and the answer to another query must not be late because a Prometheus is busy.
 func (s *Source) Vector(ctx context.Context, query string, at time.Time, take func(Element)) error {

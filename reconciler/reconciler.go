@@ -29,6 +29,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
 	"github.com/workload-resizer/workload-resizer/reconciler/recorder"
 	"github.com/workload-resizer/workload-resizer/reconciler/seal"
@@ -93,7 +94,7 @@ type Config struct {
 	// if they say nothing. It has an effect only if usage is collected.
 	VPAs dynamic.Interface
 	// Prometheus asks for the objectives of guards, and for the work of pods; nil to not ask.
-	Prometheus objective.Query
+	Prometheus promql.Query
 	// Journal records what is done to pods; nil to not record it.
 	Journal *recorder.Recorder
 	// DryRun plans and reports, and writes nothing; default false.

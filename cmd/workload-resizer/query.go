@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/workload-resizer/workload-resizer/reconciler/objective"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 )
 
@@ -16,7 +16,7 @@ const mostOfAnswer = 24 << 20
 
 // newQuery returns what asks the Prometheus of objectives and of work. That at the same address as the source of
 // usage has the same credentials, and the others have none.
-func newQuery(o *usageOptions) objective.Query {
+func newQuery(o *usageOptions) promql.Query {
 	var mu sync.Mutex
 	sources := map[string]*prometheus.Source{}
 	connect := func(address string) (*prometheus.Source, error) {
@@ -37,22 +37,12 @@ func newQuery(o *usageOptions) objective.Query {
 		sources[address] = source
 		return source, nil
 	}
-	return func(ctx context.Context, address, query string, at time.Time) ([]objective.Element, error) {
+	return func(ctx context.Context, address, query string, at time.Time, take func(promql.Element)) error {
 		source, err := connect(address)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		vector, err := source.Vector(ctx, query, at)
-		if err != nil {
-			return nil, err
-		}
-		elements := make([]objective.Element, len(vector))
-		for i, e := range vector {
-			elements[i] = objective.Element{
-				Namespace: string(e.Labels["namespace"]), Pod: string(e.Labels["pod"]), Workload: string(e.Labels["workload"]), Value: e.Value,
-			}
-		}
-		return elements, nil
+		return source.Vector(ctx, query, at, func(e prometheus.Element) { take(promql.Element(e)) })
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy/keys"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 	"github.com/workload-resizer/workload-resizer/reconciler/work"
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
@@ -45,7 +46,8 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 	o := &usageOptions{sources: []string{usagePrometheus}, address: ours, credentials: prometheus.Credentials{TokenFile: token}, tenant: "team", step: time.Minute}
 	query := newQuery(o)
 	for _, address := range []string{ours, other, ours} {
-		elements, err := query(t.Context(), address, "up", time.Unix(1, 0))
+		var elements []promql.Element
+		err := query(t.Context(), address, "up", time.Unix(1, 0), func(e promql.Element) { elements = append(elements, e) })
 		if err != nil || len(elements) != 1 || elements[0].Value != 0.5 || elements[0].Pod != "web" {
 			t.Errorf("%s: %v, %v", address, elements, err)
 		}
@@ -57,15 +59,15 @@ func TestObjectivesHaveTheCredentialsOfUsage(t *testing.T) {
 		t.Errorf("another Prometheus got %+v", *second)
 	}
 	o.sources = nil
-	if _, err := newQuery(o)(t.Context(), ours, "up", time.Unix(1, 0)); err != nil || first.token != "" {
+	if err := newQuery(o)(t.Context(), ours, "up", time.Unix(1, 0), func(promql.Element) {}); err != nil || first.token != "" {
 		t.Errorf("got %+v although usage is not read from it: %v", *first, err)
 	}
-	if _, err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "connection refused") {
+	if err := query(t.Context(), "http://127.0.0.1:1", "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
 	}
 }
 
-// The server has some memory, and an answer takes many times its size.
+// The server has some time and memory, and anyone may cause elements.
 func TestObjectivesHaveSmallAnswers(t *testing.T) {
 	element := strings.Repeat(`{"metric":{"namespace":"shop","pod":"web"},"value":[1,"0.5"]},`, 10_000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -77,7 +79,7 @@ func TestObjectivesHaveSmallAnswers(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
+	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "larger than 24 MiB") {
 		t.Error(err)
 	}
 }
@@ -88,7 +90,7 @@ func TestObjectivesNeedCompleteAnswers(t *testing.T) {
 		_, _ = w.Write([]byte(`{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}`))
 	}))
 	t.Cleanup(server.Close)
-	if _, err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "isPartial") {
+	if err := newQuery(&usageOptions{})(t.Context(), server.URL, "up", time.Unix(1, 0), func(promql.Element) {}); err == nil || !strings.Contains(err.Error(), "isPartial") {
 		t.Error(err)
 	}
 }

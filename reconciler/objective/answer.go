@@ -1,11 +1,11 @@
 package objective
 
 import (
-	"errors"
 	"math"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // owner is a pod or a workload.
@@ -17,51 +17,51 @@ type values struct{ pod, workload float64 }
 // nothing are the values of an answer without the pod and its workloads.
 var nothing = values{math.NaN(), math.NaN()}
 
-// errLabels is returned for answers that are not about pods or workloads.
-var errLabels = errors.New("no element has the labels namespace and pod, or namespace and workload: aggregate by them, as in sum by (namespace, pod) (…)")
+// answer has what an answer says of pods.
+type answer struct {
+	values map[*subject]values
+	about  map[owner][]*subject
+}
 
-// find returns the values of pods in an answer. Elements without the labels are about something else: others
-// may create series, too.
-func find(asked []*subject, elements []Element) (map[*subject]values, error) {
-	about, found := map[owner][]*subject{}, make(map[*subject]values, len(asked))
+// expect returns an answer without elements.
+func expect(asked []*subject) *answer {
+	a := &answer{values: make(map[*subject]values, len(asked)), about: map[owner][]*subject{}}
 	for _, s := range asked {
 		itself := owner{namespace: s.of.Namespace(), pod: s.of.Name}
-		about[itself] = append(about[itself], s)
+		a.about[itself] = append(a.about[itself], s)
 		for _, w := range s.workloads {
-			about[w] = append(about[w], s)
+			a.about[w] = append(a.about[w], s)
 		}
-		found[s] = nothing
+		a.values[s] = nothing
 	}
-	labeled := len(elements) == 0
-	for _, e := range elements {
-		of := owner{namespace: e.Namespace, pod: e.Pod}
-		if of.pod == "" {
-			of.workload = e.Workload
-		}
-		if of.namespace == "" || of.pod == "" && of.workload == "" {
-			continue
-		}
-		labeled = true
-		for _, s := range about[of] {
-			v := found[s]
-			if of.pod != "" {
-				v.pod = s.objective.Worse(v.pod, e.Value)
-			} else {
-				v.workload = s.objective.Worse(v.workload, e.Value)
-			}
-			found[s] = v
-		}
+	return a
+}
+
+// take takes an element, and reports whether it has the labels.
+func (a *answer) take(e promql.Element) bool {
+	of := owner{namespace: e.Namespace, pod: e.Pod}
+	if of.pod == "" {
+		of.workload = e.Workload
 	}
-	if !labeled {
-		return nil, errLabels
+	if of.namespace == "" || of.pod == "" && of.workload == "" {
+		return false
 	}
-	return found, nil
+	for _, s := range a.about[of] {
+		v := a.values[s]
+		if of.pod != "" {
+			v.pod = s.objective.Worse(v.pod, e.Value)
+		} else {
+			v.workload = s.objective.Worse(v.workload, e.Value)
+		}
+		a.values[s] = v
+	}
+	return true
 }
 
 // before returns the times before the resize of which the value is asked, the last one first. Many pods have the
 // same.
 func (s *subject) before() []time.Time {
-	at := s.seen.since.Truncate(interval)
+	at := s.seen.since.Truncate(promql.Interval)
 	all := []time.Time{at}
 	for len(all) < times {
 		if at = at.Add(-apart); s.of.CreatedAt().Add(young).After(at) {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // version is what the pods that a controller creates from the same template have in common. A StatefulSet or a
@@ -49,7 +50,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // join finds the subjects whose workloads have new pods.
-func (o *Objectives) join(all map[question][]*subject, now time.Time) {
+func (o *Objectives) join(all map[promql.Question][]*subject, now time.Time) {
 	var first time.Time
 	for _, asked := range all {
 		for _, s := range asked {

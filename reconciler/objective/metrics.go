@@ -7,9 +7,5 @@ func (o *Objectives) Register(registry prometheus.Registerer) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "workload_resizer_failing_objectives",
 		Help: "Queries of objectives that failed when they were last asked. Only the leader asks, while a pod with the objective is observed.",
-	}, func() float64 {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return float64(len(o.failing))
-	}))
+	}, func() float64 { return float64(o.asker.Failing()) }))
 }

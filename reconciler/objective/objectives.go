@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -18,22 +17,13 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/guard"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
-
-// Element is an element of the vector that answers a query: a value, and the labels that say of which pod or
-// workload it is.
-type Element struct {
-	Namespace, Pod, Workload string
-	Value                    float64
-}
-
-// Query asks the Prometheus at an address for the vector of a query at a time.
-type Query func(ctx context.Context, address, query string, at time.Time) ([]Element, error)
 
 // Config configures Objectives. All fields must be set.
 type Config struct {
 	Cluster *cluster.Cluster
-	Query   Query
+	Query   promql.Query
 	// Leads reports whether this process leads.
 	Leads func() bool
 	Clock clock.WithTicker
@@ -42,13 +32,10 @@ type Config struct {
 // Objectives knows whether observed pods meet their objectives. All methods are safe for concurrent use.
 type Objectives struct {
 	Config
+	asker *promql.Asker
 
 	mu       sync.Mutex
 	observed map[types.UID]*observation
-	// logged is the last error of each query in the log.
-	logged map[question]string
-	// failing has a line for each query that failed in the last round.
-	failing []string
 }
 
 // observation is a pod whose resize is observed.
@@ -62,28 +49,26 @@ type observation struct {
 // outcome is what is known of an objective.
 type outcome struct {
 	guard.Answer
-	question
+	promql.Question
 	// asked means that nothing more can be learned of the time before, and lacks is why its value is not
 	// known.
 	asked bool
 	lacks string
 }
 
-// question is a query to a Prometheus.
-type question struct{ address, query string }
-
 // New returns objectives of which nothing is known until Run.
 func New(config Config) *Objectives {
-	return &Objectives{Config: config, observed: map[types.UID]*observation{}, logged: map[question]string{}}
+	return &Objectives{Config: config, observed: map[types.UID]*observation{}, asker: promql.New(promql.Config{
+		Query: config.Query, Clock: config.Clock, Patience: patience, Busy: errBusy, Labels: "namespace and pod, or namespace and workload",
+		Subject: "Objective", Consequence: "nothing is reverted because of it",
+	})}
 }
 
 const (
-	// interval is the time between two rounds.
-	interval = 30 * time.Second
 	// patience is how long an answer may take, and allPatience how long after the beginning of a round a query
 	// may begin, so that the next round begins in time.
 	patience    = 5 * time.Second
-	allPatience = interval - patience
+	allPatience = promql.Interval - patience
 	// mostTimes is of how many times before resizes a query is asked in one round. times are of how many it is
 	// asked for a pod, and apart the time between them: a value that is bad now and then is not bad because of
 	// a resize.
@@ -95,28 +80,10 @@ const (
 
 // Problem returns an error with a line for each query that failed when it was last asked; nil if none did.
 // Only the leader asks, and only while a pod with the objective is observed.
-func (o *Objectives) Problem() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.failing) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(o.failing, "\n"))
-}
+func (o *Objectives) Problem() error { return o.asker.Problem() }
 
 // Run asks until ctx is done.
-func (o *Objectives) Run(ctx context.Context) {
-	ticker := o.Clock.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
-			o.round(ctx)
-		}
-	}
-}
+func (o *Objectives) Run(ctx context.Context) { o.asker.Run(ctx, o.round) }
 
 // Of returns what is known of the objectives of a pod.
 func (o *Objectives) Of(of *pod.Pod) (all []guard.Answer) {
@@ -151,76 +118,32 @@ func (o *Objectives) round(ctx context.Context) {
 	if !known || !o.Leads() || !anyIn(rules.Table) {
 		o.mu.Lock()
 		clear(o.observed)
-		o.failing = nil
 		o.mu.Unlock()
+		o.asker.Rest()
 		return
 	}
 	began := o.Clock.Now()
 	subjects := o.subjects(rules.Table, began)
-	// Each Prometheus is asked on its own, so that none has to wait for a slow one.
-	questions := map[string][]question{}
-	for q := range subjects {
-		questions[q.address] = append(questions[q.address], q)
-	}
-	var asking sync.WaitGroup
-	var mu sync.Mutex
-	var failing []string
-	for _, of := range questions {
-		asking.Go(func() {
-			faults := o.askAll(ctx, of, subjects, began)
-			mu.Lock()
-			defer mu.Unlock()
-			failing = append(failing, faults...)
-		})
-	}
-	asking.Wait()
-	slices.Sort(failing)
-	o.mu.Lock()
-	o.failing = failing
-	o.mu.Unlock()
+	questions := slices.Collect(maps.Keys(subjects))
+	o.asker.Ask(ctx, questions, func(i int) error { return o.ask(ctx, questions[i], subjects[questions[i]], began) }, func(i int, err error) string {
+		asked := subjects[questions[i]]
+		o.forget(asked, err)
+		return "objective " + asked[0].objective.Name
+	})
 	o.notify(subjects)
 }
 
 // errBusy is why a query is not asked.
 var errBusy = fmt.Errorf("this Prometheus takes too long for other queries: it must answer each within %v, and all of a round within %v", patience, allPatience)
 
-// askAll asks the queries to one Prometheus, each until it fails to answer in time, and returns a line for each that
-// failed.
-func (o *Objectives) askAll(ctx context.Context, questions []question, subjects map[question][]*subject, began time.Time) (failing []string) {
-	slow := false
-	for _, q := range questions {
-		at, err := o.Clock.Now(), errBusy
-		if !slow {
-			err = o.ask(ctx, q, subjects[q], began)
-		}
-		if ctx.Err() != nil {
-			return failing
-		}
-		if err != nil {
-			slow = slow || o.Clock.Since(at) >= patience
-			o.fail(ctx, q, subjects[q], err)
-			failing = append(failing, fmt.Sprintf("objective %s cannot be read from %s, so nothing is reverted because of it: %s",
-				subjects[q][0].objective.Name, q.address, strings.Join(strings.Fields(err.Error()), " ")))
-			continue
-		}
-		o.logFault(ctx, q, "")
-	}
-	return failing
-}
-
 // anyIn reports whether any rule has objectives.
 func anyIn(table *ratios.Table) bool {
-	for _, profile := range table.Profiles() {
-		if profile.Guard.Enabled && len(profile.Guard.Objectives) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(table.Profiles(), func(p *ratios.Profile) bool { return p.Guard.Enabled && len(p.Guard.Objectives) > 0 })
 }
 
 // subjects returns the observed pods with their objectives, by query, and forgets all other pods.
-func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][]*subject {
-	all := map[question][]*subject{}
+func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[promql.Question][]*subject {
+	all := map[promql.Question][]*subject{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	before := o.observed
@@ -237,10 +160,10 @@ func (o *Objectives) subjects(table *ratios.Table, now time.Time) map[question][
 		o.observed[p.UID] = seen
 		for i := range settings.Objectives {
 			objective := &settings.Objectives[i]
-			q := question{objective.Prometheus, objective.Query}
+			q := promql.Question{Address: objective.Prometheus, Query: objective.Query}
 			known := seen.outcomes[objective.Name]
-			if known == nil || known.question != q {
-				known = &outcome{Answer: guard.Answer{Name: objective.Name}, question: q}
+			if known == nil || known.Question != q {
+				known = &outcome{Answer: guard.Answer{Name: objective.Name}, Question: q}
 				seen.outcomes[objective.Name] = known
 			}
 			all[q] = append(all[q], &subject{of: p, objective: objective, seen: seen, outcome: known, workloads: o.workloadsOf(p)})
@@ -274,7 +197,7 @@ func observe(before *observation, resized time.Time, window time.Duration) *obse
 }
 
 // ask asks a query for the present, and for the times before resizes of which it is not known yet.
-func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, began time.Time) error {
+func (o *Objectives) ask(ctx context.Context, q promql.Question, asked []*subject, began time.Time) error {
 	present, err := o.query(ctx, q, began, began, asked)
 	if err != nil {
 		return err
@@ -334,49 +257,26 @@ func (o *Objectives) ask(ctx context.Context, q question, asked []*subject, bega
 }
 
 // query asks a query in a round, and returns what its answer says of pods.
-func (o *Objectives) query(ctx context.Context, q question, at, began time.Time, of []*subject) (map[*subject]values, error) {
+func (o *Objectives) query(ctx context.Context, q promql.Question, at, began time.Time, of []*subject) (map[*subject]values, error) {
 	if o.Clock.Since(began) > allPatience {
 		return nil, errBusy
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	elements, err := o.Query(ctx, q.address, q.query, at)
-	if err != nil {
-		return nil, err
-	}
-	return find(of, elements)
+	got := expect(of)
+	return got.values, o.asker.Answer(ctx, q, at, got.take)
 }
 
-// fail notes that a query failed. The last value since the resize may be wrong by now.
-func (o *Objectives) fail(ctx context.Context, q question, asked []*subject, err error) {
+// forget forgets the last values since resizes because a query failed: they may be wrong by now.
+func (o *Objectives) forget(asked []*subject, err error) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, s := range asked {
 		s.outcome.Since = guard.Value{}
 		s.outcome.Unknown = err.Error()
 	}
-	o.mu.Unlock()
-	o.logFault(ctx, q, err.Error())
-}
-
-// logFault logs why a query failed, unless it failed for the same reason before.
-func (o *Objectives) logFault(ctx context.Context, q question, text string) {
-	o.mu.Lock()
-	before := o.logged[q]
-	if o.logged[q] = text; text == "" {
-		delete(o.logged, q)
-	}
-	o.mu.Unlock()
-	switch text {
-	case before:
-	case "":
-		klog.FromContext(ctx).Info("Objective answered again", "prometheus", q.address, "query", q.query)
-	default:
-		klog.FromContext(ctx).Error(nil, "Objective not known; nothing is reverted because of it", "prometheus", q.address, "query", q.query, "why", text)
-	}
 }
 
 // notify has pods planned again whose objective is broken now.
-func (o *Objectives) notify(subjects map[question][]*subject) {
+func (o *Objectives) notify(subjects map[promql.Question][]*subject) {
 	for _, asked := range subjects {
 		for _, s := range asked {
 			o.mu.Lock()

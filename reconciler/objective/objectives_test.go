@@ -26,21 +26,26 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // prom is a Prometheus, as a function of the time in seconds.
 type prom struct {
-	answer func(query string, second int) ([]Element, error)
+	answer func(query string, second int) ([]promql.Element, error)
 	mu     sync.Mutex
 	asked  []string
 }
 
-func (p *prom) query(_ context.Context, address, query string, at time.Time) ([]Element, error) {
+func (p *prom) query(_ context.Context, address, query string, at time.Time, take func(promql.Element)) error {
 	second := int(at.Sub(podtest.Start).Seconds())
 	p.mu.Lock()
 	p.asked = append(p.asked, fmt.Sprintf("%s %s %d", address, query, second))
 	p.mu.Unlock()
-	return p.answer(query, second)
+	elements, err := p.answer(query, second)
+	for _, e := range elements {
+		take(e)
+	}
+	return err
 }
 
 // changes are the pods that have to be planned again.
@@ -96,8 +101,8 @@ func (f *fixture) know(t *testing.T, name, kind string, created int, changes ...
 
 // value returns an answer that is about web-1-x: before the resize, and since then. NaN means that there is
 // no element.
-func value(before, since float64) func(string, int) ([]Element, error) {
-	return func(_ string, second int) ([]Element, error) {
+func value(before, since float64) func(string, int) ([]promql.Element, error) {
+	return func(_ string, second int) ([]promql.Element, error) {
 		v := since
 		if second < 95 {
 			v = before
@@ -105,7 +110,7 @@ func value(before, since float64) func(string, int) ([]Element, error) {
 		if math.IsNaN(v) {
 			return nil, nil
 		}
-		return []Element{{Namespace: "shop", Pod: "web-1-x", Value: v}, {Namespace: "shop", Pod: "another", Value: 99}}, nil
+		return []promql.Element{{Namespace: "shop", Pod: "web-1-x", Value: v}, {Namespace: "shop", Pod: "another", Value: 99}}, nil
 	}
 }
 
@@ -128,7 +133,7 @@ func TestObjectives(t *testing.T) {
 		if got, want := f.outcome(t), (guard.Answer{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
-		clustertest.Clock(f.cluster).Step(interval)
+		clustertest.Clock(f.cluster).Step(promql.Interval)
 		f.round(ctx)
 		if len(f.prom.asked) == 5 {
 			slices.Sort(f.prom.asked[1:4]) // In any order.
@@ -159,9 +164,9 @@ func TestObjectives(t *testing.T) {
 			}, 0.9},
 		} {
 			f := newFixture(t, errorsAbove)
-			f.prom.answer = func(_ string, second int) ([]Element, error) {
+			f.prom.answer = func(_ string, second int) ([]promql.Element, error) {
 				if v := tc.answer(second); !math.IsNaN(v) {
-					return []Element{{Namespace: "shop", Pod: "web-1-x", Value: v}}, nil
+					return []promql.Element{{Namespace: "shop", Pod: "web-1-x", Value: v}}, nil
 				}
 				return nil, nil
 			}
@@ -200,8 +205,8 @@ func TestObjectives(t *testing.T) {
 	})
 	t.Run("the value of a workload counts for its pods, and the worst of several counts", func(t *testing.T) {
 		f := newFixture(t, errorsAbove)
-		f.prom.answer = func(string, int) ([]Element, error) {
-			return []Element{{Namespace: "shop", Workload: "web-1", Value: 0.7}, {Namespace: "shop", Pod: "web-1-x", Value: 0.2}, {Namespace: "bank", Workload: "web-1", Value: 9}}, nil
+		f.prom.answer = func(string, int) ([]promql.Element, error) {
+			return []promql.Element{{Namespace: "shop", Workload: "web-1", Value: 0.7}, {Namespace: "shop", Pod: "web-1-x", Value: 0.2}, {Namespace: "bank", Workload: "web-1", Value: 9}}, nil
 		}
 		f.round(ctx)
 		if got := f.outcome(t).Since; got != guard.Of(0.7) {
@@ -232,7 +237,7 @@ func TestObjectives(t *testing.T) {
 		f := newFixture(t, errorsAbove)
 		f.prom.answer = value(0.1, 0.9)
 		f.round(ctx)
-		f.prom.answer = func(string, int) ([]Element, error) { return nil, errors.New("connection refused") }
+		f.prom.answer = func(string, int) ([]promql.Element, error) { return nil, errors.New("connection refused") }
 		f.heard.pods = nil
 		f.round(ctx)
 		if got := f.outcome(t); got.Since.Known || got.Unknown != "connection refused" || got.Before != guard.Of(0.1) || len(f.heard.pods) != 0 {
@@ -265,8 +270,8 @@ func TestObjectives(t *testing.T) {
 	})
 	t.Run("an answer about something else is a failure", func(t *testing.T) {
 		f := newFixture(t, errorsAbove)
-		for _, e := range []Element{{}, {Namespace: "shop"}, {Pod: "web-1-x"}} {
-			f.prom.answer = func(string, int) ([]Element, error) { return []Element{e}, nil }
+		for _, e := range []promql.Element{{}, {Namespace: "shop"}, {Pod: "web-1-x"}} {
+			f.prom.answer = func(string, int) ([]promql.Element, error) { return []promql.Element{e}, nil }
 			f.round(ctx)
 			if got := f.outcome(t); got.Since.Known || !strings.Contains(got.Unknown, "sum by (namespace, pod)") {
 				t.Errorf("%+v: %+v", e, got)
@@ -275,9 +280,9 @@ func TestObjectives(t *testing.T) {
 	})
 	t.Run("an element about something else hides no pod", func(t *testing.T) {
 		f := newFixture(t, errorsAbove)
-		f.prom.answer = func(_ string, second int) ([]Element, error) {
+		f.prom.answer = func(_ string, second int) ([]promql.Element, error) {
 			all, err := value(0.1, 0.9)("", second)
-			return append(all, Element{Namespace: "node-exporter", Value: 9}), err
+			return append(all, promql.Element{Namespace: "node-exporter", Value: 9}), err
 		}
 		f.round(ctx)
 		if got, want := f.outcome(t), (guard.Answer{Name: "errors", Before: guard.Of(0.1), Since: guard.Of(0.9)}); got != want {
@@ -288,24 +293,24 @@ func TestObjectives(t *testing.T) {
 		for name, tc := range map[string]struct {
 			kind     string
 			created  int
-			element  Element
+			element  promql.Element
 			compared bool
 		}{
-			"its workload":             {"ReplicaSet", 60, Element{Namespace: "shop", Workload: "web-1"}, false},
-			"an old pod's workload":    {"ReplicaSet", -600, Element{Namespace: "shop", Workload: "web-1"}, true},
-			"itself":                   {"ReplicaSet", 60, Element{Namespace: "shop", Pod: "web-1-x"}, true},
-			"a pod with the same name": {"Other", 92, Element{Namespace: "shop", Pod: "web-1-x"}, false},
-			"a pod of a StatefulSet":   {"StatefulSet", 60, Element{Namespace: "shop", Pod: "web-1-x"}, false},
-			"an old one":               {"StatefulSet", -600, Element{Namespace: "shop", Pod: "web-1-x"}, true},
+			"its workload":             {"ReplicaSet", 60, promql.Element{Namespace: "shop", Workload: "web-1"}, false},
+			"an old pod's workload":    {"ReplicaSet", -600, promql.Element{Namespace: "shop", Workload: "web-1"}, true},
+			"itself":                   {"ReplicaSet", 60, promql.Element{Namespace: "shop", Pod: "web-1-x"}, true},
+			"a pod with the same name": {"Other", 92, promql.Element{Namespace: "shop", Pod: "web-1-x"}, false},
+			"a pod of a StatefulSet":   {"StatefulSet", 60, promql.Element{Namespace: "shop", Pod: "web-1-x"}, false},
+			"an old one":               {"StatefulSet", -600, promql.Element{Namespace: "shop", Pod: "web-1-x"}, true},
 		} {
 			f := newFixture(t, errorsAbove)
 			f.know(t, "web-1-x", tc.kind, tc.created, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(95, "app")))
-			f.prom.answer = func(_ string, second int) ([]Element, error) {
+			f.prom.answer = func(_ string, second int) ([]promql.Element, error) {
 				e := tc.element
 				if e.Value = 0.1; second > 95 {
 					e.Value = 0.9
 				}
-				return []Element{e}, nil
+				return []promql.Element{e}, nil
 			}
 			f.round(ctx)
 			if got := f.outcome(t); got.Before.Known != tc.compared {
@@ -317,20 +322,20 @@ func TestObjectives(t *testing.T) {
 		for created, blamed := range map[int]bool{-600: true, 90: false, 110: false} {
 			f := newFixture(t, errorsAbove)
 			f.know(t, "web-1-y", "ReplicaSet", created)
-			f.prom.answer = func(_ string, second int) ([]Element, error) {
-				e := Element{Namespace: "shop", Workload: "web-1", Value: 0.1}
+			f.prom.answer = func(_ string, second int) ([]promql.Element, error) {
+				e := promql.Element{Namespace: "shop", Workload: "web-1", Value: 0.1}
 				if second > 95 {
 					e.Value = 0.9
 				}
-				return []Element{e}, nil
+				return []promql.Element{e}, nil
 			}
 			f.round(ctx)
 			if got := f.outcome(t); got.Since.Known != blamed || !blamed && !strings.Contains(got.Unknown, "newer") || len(f.heard.pods) > 0 != blamed {
 				t.Errorf("created at %d: %+v, planned again: %q", created, got, f.heard.pods)
 			}
 			// Values of the pod itself count.
-			f.prom.answer = func(string, int) ([]Element, error) {
-				return []Element{{Namespace: "shop", Workload: "web-1", Value: 0.9}, {Namespace: "shop", Pod: "web-1-x", Value: 0.8}}, nil
+			f.prom.answer = func(string, int) ([]promql.Element, error) {
+				return []promql.Element{{Namespace: "shop", Workload: "web-1", Value: 0.9}, {Namespace: "shop", Pod: "web-1-x", Value: 0.8}}, nil
 			}
 			f.round(ctx)
 			if got := f.outcome(t); !got.Since.Known {
@@ -361,8 +366,8 @@ func TestObjectives(t *testing.T) {
 				f.know(t, "web-1-z", "ReplicaSet", 112)
 			}
 			clustertest.Clock(f.cluster).SetTime(podtest.At(tc.seconds))
-			f.prom.answer = func(_ string, second int) ([]Element, error) {
-				return []Element{{Namespace: "shop", Workload: "web-1", Value: map[bool]float64{false: 0.1, true: 0.9}[second > 95]}}, nil
+			f.prom.answer = func(_ string, second int) ([]promql.Element, error) {
+				return []promql.Element{{Namespace: "shop", Workload: "web-1", Value: map[bool]float64{false: 0.1, true: 0.9}[second > 95]}}, nil
 			}
 			f.round(ctx)
 			if got := f.outcome(t); got.Since.Known != tc.blamed {
@@ -375,14 +380,14 @@ func TestObjectives(t *testing.T) {
 		for i := range 3 {
 			f.know(t, fmt.Sprint("web-1-", i), "ReplicaSet", -3600, podtest.ManagedBy(podtest.AsMade, podtest.ResizeOf(5+30*i, "app")))
 		}
-		f.prom.answer = func(string, int) ([]Element, error) {
+		f.prom.answer = func(string, int) ([]promql.Element, error) {
 			clustertest.Clock(f.cluster).Step(2100 * time.Millisecond)
 			return nil, nil
 		}
 		for round := range 3 {
 			began := f.Clock.Now()
 			f.round(ctx)
-			if took := f.Clock.Since(began); took > interval || f.Problem() != nil {
+			if took := f.Clock.Since(began); took > promql.Interval || f.Problem() != nil {
 				t.Errorf("round %d took %v: %v", round, took, f.Problem())
 			}
 		}
@@ -402,7 +407,7 @@ func TestObjectives(t *testing.T) {
 			all = append(all, invalid)
 		}
 		f := newFixture(t, all...)
-		f.prom.answer = func(query string, second int) ([]Element, error) {
+		f.prom.answer = func(query string, second int) ([]promql.Element, error) {
 			clustertest.Clock(f.cluster).Step(2 * time.Second)
 			if query != "errors" {
 				return nil, errors.New("parse error")
@@ -426,7 +431,7 @@ func TestObjectives(t *testing.T) {
 		f := newFixture(t, all...)
 		began, asked := f.Clock.Now(), make(chan bool)
 		var once, release sync.Once
-		f.prom.answer = func(query string, second int) ([]Element, error) {
+		f.prom.answer = func(query string, second int) ([]promql.Element, error) {
 			if query == "errors" {
 				release.Do(func() { close(asked) })
 			} else {
@@ -442,7 +447,7 @@ func TestObjectives(t *testing.T) {
 			return value(0.1, 0.9)(query, second)
 		}
 		f.round(ctx)
-		if took := f.Clock.Since(began); took > interval {
+		if took := f.Clock.Since(began); took > promql.Interval {
 			t.Errorf("the round took %v", took)
 		}
 		late := 0
@@ -468,7 +473,7 @@ func TestObjectives(t *testing.T) {
 		if got := f.Of(f.cluster.Pods("shop").Get("web-1-x")); len(got) != 0 {
 			t.Errorf("%+v is of the time before the second resize", got)
 		}
-		clustertest.Clock(f.cluster).Step(interval)
+		clustertest.Clock(f.cluster).Step(promql.Interval)
 		f.prom.asked = nil
 		f.round(ctx)
 		if got := f.outcome(t); got.Before != guard.Of(0.1) || len(f.prom.asked) != 1 {
@@ -479,7 +484,7 @@ func TestObjectives(t *testing.T) {
 		second := errorsAbove
 		second.Name, second.Query = "latency", "latency"
 		f := newFixture(t, errorsAbove, second)
-		f.prom.answer = func(string, int) ([]Element, error) {
+		f.prom.answer = func(string, int) ([]promql.Element, error) {
 			clustertest.Clock(f.cluster).Step(patience)
 			return nil, context.DeadlineExceeded
 		}

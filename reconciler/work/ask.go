@@ -3,14 +3,14 @@ package work
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
+	"math/bits"
 	"time"
 
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // round asks what is not known of the last hour, while that would not be late.
@@ -18,8 +18,9 @@ func (c *Counts) round(ctx context.Context) {
 	rules, known := c.Cluster.Rules()
 	if !known || !c.Leads() || !anyIn(rules.Table) {
 		c.mu.Lock()
-		c.last, c.failing = nil, nil
+		c.last = nil
 		c.mu.Unlock()
+		c.asker.Rest()
 		return
 	}
 	now := c.Clock.Now()
@@ -28,27 +29,9 @@ func (c *Counts) round(ctx context.Context) {
 		return
 	}
 	h := c.begin(rules.Table, end)
-	// Each Prometheus is asked on its own, so that none has to wait for a slow one.
-	questions := map[string][]int{}
-	for of, a := range h.asked {
-		questions[a.address] = append(questions[a.address], of)
-	}
-	var asking sync.WaitGroup
-	var mu sync.Mutex
-	var failing []string
-	for _, of := range questions {
-		asking.Go(func() {
-			faults := c.askAll(ctx, h, of)
-			mu.Lock()
-			defer mu.Unlock()
-			failing = append(failing, faults...)
-		})
-	}
-	asking.Wait()
-	slices.Sort(failing)
-	c.mu.Lock()
-	c.failing = failing
-	c.mu.Unlock()
+	c.asker.Ask(ctx, h.questions, func(of int) error { return c.ask(ctx, h, of) }, func(of int, _ error) string {
+		return "work.query of " + cmp.Or(h.asked[of].rule, "all pods")
+	})
 }
 
 // begin returns what is known of the hour that ended at a time.
@@ -56,7 +39,7 @@ func (c *Counts) begin(table *ratios.Table, end time.Time) *hour {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last == nil || !c.last.end.Equal(end) {
-		c.last = newHour(end, c.Cluster.Pods("").List(), func(p *pod.Pod) (question, string, bool) {
+		c.last = newHour(end, c.Cluster.Pods("").List(), func(p *pod.Pod) (promql.Question, string, bool) {
 			profile := table.Profile(p)
 			return questionOf(&profile.Work), profile.Name, profile.Work.Counts()
 		})
@@ -67,38 +50,10 @@ func (c *Counts) begin(table *ratios.Table, end time.Time) *hour {
 // errBusy is why a question is not asked.
 var errBusy = fmt.Errorf("this Prometheus takes too long: it must answer each query within %v, and all of an hour until %v after it", patience, over)
 
-// askAll asks one Prometheus the questions with these indexes, and returns a line for each that failed. Those that took too long in rounds before
-// come last: one of them ends the round, and others would never be asked.
-func (c *Counts) askAll(ctx context.Context, h *hour, questions []int) (failing []string) {
-	slices.SortStableFunc(questions, func(a, b int) int { return cmp.Compare(h.asked[a].slow, h.asked[b].slow) })
-	slow := false
-	for _, of := range questions {
-		at, err := c.Clock.Now(), errBusy
-		if !slow {
-			err = c.ask(ctx, h, of)
-		}
-		if ctx.Err() != nil {
-			return failing
-		}
-		text := ""
-		if err != nil {
-			if !slow && c.Clock.Since(at) >= patience {
-				slow = true
-				h.asked[of].slow++
-			}
-			text = strings.Join(strings.Fields(err.Error()), " ")
-			failing = append(failing, fmt.Sprintf("work.query of %s cannot be read from %s, so hours of its pods do not count for ratios from production: %s",
-				cmp.Or(h.asked[of].rule, "all pods"), h.asked[of].address, text))
-		}
-		c.logFault(ctx, h.asked[of].question, text)
-	}
-	return failing
-}
-
-// ask asks a question for each time in an hour of which it has no answer, until one takes too long, or so many fail that those that remain would
-// not suffice. It returns the first error.
+// ask asks a question for each time in an hour of which it has no answer, until one takes too long or is without labels, or so many fail that those
+// that remain would not suffice. It returns the first error.
 func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
-	a, failed := h.asked[of], 0
+	a, got, failed := h.asked[of], newAnswer(h, of), 0
 	for i := range times {
 		at, missing := h.missing(a, i)
 		if !missing {
@@ -111,22 +66,21 @@ func (c *Counts) ask(ctx context.Context, h *hour, of int) (first error) {
 			return errBusy
 		}
 		began := c.Clock.Now()
-		asking, cancel := context.WithTimeout(ctx, patience)
-		elements, err := c.Query(asking, a.address, a.query, at)
-		cancel()
+		got.expect()
+		err := c.asker.Answer(ctx, h.questions[of], at, got.take)
 		if err != nil {
 			first = cmp.Or(first, err)
-			if failed++; failed > times-least || c.Clock.Since(began) >= patience {
+			if failed++; errors.Is(err, promql.ErrLabels) || failed > times-least || c.Clock.Since(began) >= patience {
 				return first
 			}
 			continue
 		}
 		c.mu.Lock()
-		err = h.take(of, i, elements)
+		got.keep(i)
 		c.mu.Unlock()
-		if err != nil {
-			return err
-		}
 	}
-	return cmp.Or(first, h.problem(a))
+	if first == nil && bits.OnesCount16(a.answered) == times && !a.named {
+		return errNamed
+	}
+	return first
 }

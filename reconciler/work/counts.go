@@ -2,26 +2,24 @@ package work
 
 import (
 	"context"
-	"errors"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/workload-resizer/workload-resizer/policy"
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/compare"
-	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/pod"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // Config configures Counts. All fields must be set.
 type Config struct {
 	Cluster *cluster.Cluster
-	Query   objective.Query
+	Query   promql.Query
 	// Leads reports whether this process leads.
 	Leads func() bool
 	Clock clock.WithTicker
@@ -30,29 +28,26 @@ type Config struct {
 // Counts knows how much work pods did in the last hour. All methods are safe for concurrent use. Nil knows nothing.
 type Counts struct {
 	Config
+	asker *promql.Asker
 
 	mu sync.Mutex
 	// last is the last hour that was asked about; nil if none was.
 	last *hour
-	// logged is the last error of each question in the log.
-	logged map[question]string
-	// failing has a line for each question that failed when it was last asked.
-	failing []string
 }
 
-// question is a query to a Prometheus.
-type question struct{ address, query string }
-
-func questionOf(w *policy.Work) question { return question{w.Prometheus, w.Query} }
+func questionOf(w *policy.Work) promql.Question {
+	return promql.Question{Address: w.Prometheus, Query: w.Query}
+}
 
 // New returns counts of which nothing is known until Run.
 func New(config Config) *Counts {
-	return &Counts{Config: config, logged: map[question]string{}}
+	return &Counts{Config: config, asker: promql.New(promql.Config{
+		Query: config.Query, Clock: config.Clock, Patience: patience, Busy: errBusy, Labels: "namespace and pod",
+		Subject: "Work", Consequence: "hours of its pods do not count for ratios from production",
+	})}
 }
 
 const (
-	// interval is the time between two rounds.
-	interval = 30 * time.Second
 	// settled is how long after an hour its last measurements have arrived at Prometheus.
 	settled = 2 * time.Minute
 	// over is how long after an hour the last query may begin: what was not answered then would be late.
@@ -79,51 +74,13 @@ func (c *Counts) Problem() error {
 	if c == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.failing) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(c.failing, "\n"))
+	return c.asker.Problem()
 }
 
 // Run asks until ctx is done.
-func (c *Counts) Run(ctx context.Context) {
-	ticker := c.Clock.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
-			c.round(ctx)
-		}
-	}
-}
+func (c *Counts) Run(ctx context.Context) { c.asker.Run(ctx, c.round) }
 
 // anyIn reports whether any rule counts work.
 func anyIn(table *ratios.Table) bool {
-	for _, profile := range table.Profiles() {
-		if profile.Work.Counts() {
-			return true
-		}
-	}
-	return false
-}
-
-// logFault logs why a question failed, unless it failed for the same reason before.
-func (c *Counts) logFault(ctx context.Context, q question, text string) {
-	c.mu.Lock()
-	before := c.logged[q]
-	if c.logged[q] = text; text == "" {
-		delete(c.logged, q)
-	}
-	c.mu.Unlock()
-	switch text {
-	case before:
-	case "":
-		klog.FromContext(ctx).Info("Work known again", "prometheus", q.address, "query", q.query)
-	default:
-		klog.FromContext(ctx).Error(nil, "Work not known; hours without it do not count", "prometheus", q.address, "query", q.query, "why", text)
-	}
+	return slices.ContainsFunc(table.Profiles(), func(p *ratios.Profile) bool { return p.Work.Counts() })
 }

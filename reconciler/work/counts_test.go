@@ -20,23 +20,27 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/reconciler/cluster"
 	"github.com/workload-resizer/workload-resizer/reconciler/clustertest"
-	"github.com/workload-resizer/workload-resizer/reconciler/objective"
 	"github.com/workload-resizer/workload-resizer/reconciler/podtest"
+	"github.com/workload-resizer/workload-resizer/reconciler/promql"
 )
 
 // prom is a Prometheus: its answer depends on the query and on the minute of the hour.
 type prom struct {
-	answer func(query string, minute int) ([]objective.Element, error)
+	answer func(query string, minute int) ([]promql.Element, error)
 	mu     sync.Mutex
 	asked  []string
 }
 
-func (p *prom) query(_ context.Context, address, query string, at time.Time) ([]objective.Element, error) {
+func (p *prom) query(_ context.Context, address, query string, at time.Time, take func(promql.Element)) error {
 	minute := int(at.Sub(podtest.Start) / time.Minute)
 	p.mu.Lock()
 	p.asked = append(p.asked, fmt.Sprintf("%s %s %d", address, query, minute))
 	p.mu.Unlock()
-	return p.answer(query, minute)
+	elements, err := p.answer(query, minute)
+	for _, e := range elements {
+		take(e)
+	}
+	return err
 }
 
 // times returns how many queries there were since the last call.
@@ -71,8 +75,8 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.cluster = clustertest.Of(t, pods, []*corev1.Node{clustertest.Node("b", "n4", "8")})
 	f.configure(t, map[string]policy.Work{"shop": requests, "bank": payments})
-	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
-		return []objective.Element{{Namespace: "shop", Pod: "web-0", Value: float64(minute)}, {Namespace: "bank", Pod: "web-0", Value: 7}, {Namespace: "idle", Pod: "web-0", Value: 9}, {Namespace: "gone", Pod: "web-0", Value: 9}}, nil
+	f.prom.answer = func(query string, minute int) ([]promql.Element, error) {
+		return []promql.Element{{Namespace: "shop", Pod: "web-0", Value: float64(minute)}, {Namespace: "bank", Pod: "web-0", Value: 7}, {Namespace: "idle", Pod: "web-0", Value: 9}, {Namespace: "gone", Pod: "web-0", Value: 9}}, nil
 	}
 	f.Counts = New(Config{Cluster: f.cluster, Query: f.prom.query, Leads: func() bool { return f.leads }, Clock: clustertest.Clock(f.cluster)})
 	f.at(time.Hour + settled)
@@ -148,10 +152,10 @@ func theWorkOfAnHourIsTheMeanOfWhatItIsAt12Times(t *testing.T) {
 
 func anAnswerCountsOnlyForPodsOfTheRulesThatAsk(t *testing.T) {
 	f := newFixture(t)
-	f.prom.answer = func(query string, _ int) ([]objective.Element, error) {
+	f.prom.answer = func(query string, _ int) ([]promql.Element, error) {
 		// Each team writes series about the pods of the other one, too.
 		own, other := map[string]string{"requests": "shop", "payments": "bank"}[query], map[string]string{"requests": "bank", "payments": "shop"}[query]
-		return []objective.Element{
+		return []promql.Element{
 			{Namespace: own, Pod: "web-0", Value: 1}, {Namespace: own, Pod: "web-0", Value: 2}, {Namespace: other, Pod: "web-0", Value: 1000},
 			{Namespace: own, Workload: "web", Value: 500}, {Pod: "web-0", Value: 500}, {Namespace: "idle", Pod: "web-0", Value: 500},
 		}, nil
@@ -174,15 +178,15 @@ func aPodMayBeMissingAtAThirdOfTheTimes(t *testing.T) {
 	for name, value := range map[string]float64{"without an element": math.NaN(), "an infinite value": math.Inf(1), "a negative value": -1} {
 		for missing, want := range map[int]float64{0: 3, 4: 3, 5: 0, 12: 0} {
 			f := newFixture(t)
-			f.prom.answer = func(_ string, minute int) ([]objective.Element, error) {
-				is := objective.Element{Namespace: "shop", Pod: "web-0", Value: 3}
+			f.prom.answer = func(_ string, minute int) ([]promql.Element, error) {
+				is := promql.Element{Namespace: "shop", Pod: "web-0", Value: 3}
 				if minute <= 5*missing {
 					if name == "without an element" {
-						return []objective.Element{{Namespace: "shop", Pod: "another", Value: 3}}, nil
+						return []promql.Element{{Namespace: "shop", Pod: "another", Value: 3}}, nil
 					}
 					is.Value = value
 				}
-				return []objective.Element{is}, nil
+				return []promql.Element{is}, nil
 			}
 			f.round(t.Context())
 			if n := f.of("shop", requests); n != want {
@@ -195,7 +199,7 @@ func aPodMayBeMissingAtAThirdOfTheTimes(t *testing.T) {
 func whatFailsIsAskedAgainUntilItWouldBeLate(t *testing.T) {
 	f := newFixture(t)
 	good := f.prom.answer
-	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+	f.prom.answer = func(query string, minute int) ([]promql.Element, error) {
 		if query == "requests" && minute > 20 {
 			return nil, errors.New("down\nfor now")
 		}
@@ -226,17 +230,17 @@ func whatFailsIsAskedAgainUntilItWouldBeLate(t *testing.T) {
 
 func saysWhichQueryIsWrongAndWhy(t *testing.T) {
 	for name, tc := range map[string]struct {
-		elements []objective.Element
+		elements []promql.Element
 		want     string
 		queries  int
 	}{
-		"no labels":      {[]objective.Element{{Value: 3}, {Namespace: "shop", Workload: "web", Value: 3}}, "no element has the labels namespace and pod: aggregate by them", 1},
-		"other pods":     {[]objective.Element{{Namespace: "shop", Pod: "other", Value: 3}}, "no answer has an element for any pod of its rules", 12},
+		"no labels":      {[]promql.Element{{Value: 3}, {Namespace: "shop", Workload: "web", Value: 3}}, "no element has the labels namespace and pod: aggregate by them", 1},
+		"other pods":     {[]promql.Element{{Namespace: "shop", Pod: "other", Value: 3}}, "no answer has an element for any pod of its rules", 12},
 		"nothing at all": {nil, "no answer has an element for any pod of its rules", 12},
 	} {
 		f := newFixture(t)
 		f.configure(t, map[string]policy.Work{"shop": requests})
-		f.prom.answer = func(string, int) ([]objective.Element, error) { return tc.elements, nil }
+		f.prom.answer = func(string, int) ([]promql.Element, error) { return tc.elements, nil }
 		for range 2 { // It stays a problem.
 			f.round(t.Context())
 			if err := f.Problem(); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -260,7 +264,7 @@ func aSlowPrometheusHoldsUpNoOther(t *testing.T) {
 		"shop": {Prometheus: "http://slow", Query: "requests"}, "idle": {Prometheus: "http://slow", Query: "other"}, "bank": payments,
 	})
 	good := f.prom.answer
-	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+	f.prom.answer = func(query string, minute int) ([]promql.Element, error) {
 		if query == "requests" || query == "other" {
 			clustertest.Clock(f.cluster).Step(patience)
 			return nil, context.DeadlineExceeded
@@ -279,7 +283,7 @@ func aSlowPrometheusHoldsUpNoOther(t *testing.T) {
 func aSlowQueryKeepsNoOtherFromBeingAsked(t *testing.T) {
 	f := newFixture(t)
 	good, slow := f.prom.answer, ""
-	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+	f.prom.answer = func(query string, minute int) ([]promql.Element, error) {
 		if slow == "" {
 			slow = query // The one that is asked first.
 		}
@@ -302,7 +306,7 @@ func aSlowQueryKeepsNoOtherFromBeingAsked(t *testing.T) {
 func aTimeThatFailsKeepsNoOtherFromBeingAsked(t *testing.T) {
 	f := newFixture(t)
 	good, down := f.prom.answer, false
-	f.prom.answer = func(query string, minute int) ([]objective.Element, error) {
+	f.prom.answer = func(query string, minute int) ([]promql.Element, error) {
 		if down || minute <= 5*(times-least) {
 			return nil, errors.New("a gap")
 		}
@@ -366,7 +370,7 @@ func TestRun(t *testing.T) {
 			t.Fatal("nothing was asked")
 		}
 		if clock.HasWaiters() {
-			clock.Step(interval)
+			clock.Step(promql.Interval)
 		}
 	}
 	cancel()

@@ -2,9 +2,11 @@ package prometheus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,8 +23,8 @@ import (
 type answers struct {
 	*Source
 	api promv1.API
-	// once means that no query is sent again.
-	once bool
+	// vector is what the read is for if it is not for ranges.
+	vector *vector
 	// queries is how many queries the read has, and answered how many were answered.
 	queries, answered int
 	// missing are warnings that something is missing, and warned is how many there were.
@@ -45,8 +47,8 @@ func (a *answers) URL(endpoint string, args map[string]string) *url.URL {
 // Do implements api.Client.
 func (a *answers) Do(ctx context.Context, r *http.Request) (*http.Response, []byte, error) {
 	send := a.sendPatiently
-	if a.once {
-		send = a.client.Do
+	if a.vector != nil {
+		send = a.sendOnce
 	}
 	response, body, err := send(ctx, r)
 	if err == nil && response.StatusCode == http.StatusOK && partial(body) {
@@ -62,24 +64,14 @@ func partial(body []byte) (is bool) {
 	if !bytes.Contains(body, []byte(key)) {
 		return false
 	}
-	fields := json.NewDecoder(bytes.NewReader(body))
-	if _, err := fields.Token(); err != nil {
-		return false
-	}
-	for fields.More() {
-		name, err := fields.Token()
-		if err != nil {
-			return false
-		}
+	in := json.NewDecoder(bytes.NewReader(body))
+	_ = fields(in, func(name string) error {
 		if name == key {
-			return fields.Decode(&is) == nil && is
+			return cmp.Or(in.Decode(&is), io.EOF)
 		}
-		var other json.RawMessage
-		if fields.Decode(&other) != nil {
-			return false
-		}
-	}
-	return false
+		return in.Decode(new(json.RawMessage))
+	})
+	return is
 }
 
 // incomplete returns an error if something may be missing.

@@ -114,7 +114,7 @@ func TestBusy(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server := &scripted{answers: repeat(1, answer{503, "", "overloaded"})}
 			source := newSource(t, Config{Address: "http://host", transport: server})
-			if _, err := source.Vector(t.Context(), "up", began); err == nil || len(server.asked) != 1 {
+			if err := source.Vector(t.Context(), "up", began, nil); err == nil || len(server.asked) != 1 {
 				t.Errorf("asked %d times: %v", len(server.asked), err)
 			}
 		})

@@ -53,7 +53,9 @@ type Config struct {
 
 // Source is a Prometheus as a source of usage.
 type Source struct {
+	// client sends queries through http.
 	client        api.Client
+	http          *http.Client
 	name, address string
 	// secrets are what the address has to hide.
 	secrets      []string
@@ -90,14 +92,15 @@ func New(c Config) (*Source, error) {
 	if interval < time.Millisecond || interval > 10*time.Minute {
 		return nil, fmt.Errorf("the interval %v is not between 1ms and 10m", interval)
 	}
-	client, err := api.NewClient(api.Config{Address: c.Address, Client: &http.Client{
+	sender := &http.Client{
 		Transport: bounded{c.Tenant, cmp.Or(c.MostBytes, mostBytes), transport}, CheckRedirect: sameHost,
 		Timeout: cmp.Or(c.patience, 5*time.Minute),
-	}})
+	}
+	client, err := api.NewClient(api.Config{Address: c.Address, Client: sender})
 	if err != nil {
 		return nil, errAddress
 	}
-	s := &Source{client: client, credentials: c.Credentials, interval: interval, kept: kept(c.Kept), progress: c.Progress}
+	s := &Source{client: client, http: sender, credentials: c.Credentials, interval: interval, kept: kept(c.Kept), progress: c.Progress}
 	s.address, s.secrets = redact(address)
 	s.name = "prometheus " + s.address
 	// Sources with the same address must have different names.

@@ -2,45 +2,37 @@ package prometheus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
-// Element is an element of a vector.
+// Element is an element of a vector: a value, and the labels that say of which pod or workload it is.
 type Element struct {
-	Labels model.Metric
-	Value  float64
+	Namespace, Pod, Workload string
+	Value                    float64
 }
 
-// Vector returns the vector of a query at a time, in no particular order. It is an error if some of it may
-// be missing. In the query, nothing is replaced. The query is sent once: callers ask again soon, and the answer to
-// another query must not be late because a Prometheus is busy.
-func (s *Source) Vector(ctx context.Context, query string, at time.Time) ([]Element, error) {
+// Vector passes the elements of the vector of a query at a time to take, in no particular order. After an error, which is
+// also if some of the vector may be missing, these elements say nothing. In the query, nothing is replaced. The query is
+// sent once: callers ask again soon, and the answer to another query must not be late because a Prometheus is busy.
+func (s *Source) Vector(ctx context.Context, query string, at time.Time, take func(Element)) error {
 	a := s.begin()
-	a.once = true
-	value, warnings, _, err := a.api.Query(ctx, query, at)
+	a.vector = &vector{take: take}
+	_, warnings, _, err := a.api.Query(ctx, query, at)
 	if err != nil {
-		return nil, s.fault(err)
+		return s.fault(err)
 	}
 	a.warn(warnings)
 	if err := a.incomplete(); err != nil {
-		return nil, err
+		return err
 	}
-	vector, ok := value.(model.Vector)
-	if !ok {
-		kind := "nothing"
-		if value != nil {
-			kind = "a " + value.Type().String()
-		}
-		return nil, fmt.Errorf("the answer is %s instead of a vector", kind)
+	switch kind := a.vector.kind; kind {
+	case "vector":
+		return nil
+	case "":
+		return errors.New("the answer is nothing instead of a vector")
+	default:
+		return s.fault(fmt.Errorf("the answer is a %s instead of a vector", kind))
 	}
-	elements := make([]Element, 0, len(vector))
-	for _, sample := range vector {
-		if sample != nil {
-			elements = append(elements, Element{sample.Metric, float64(sample.Value)})
-		}
-	}
-	return elements, nil
 }

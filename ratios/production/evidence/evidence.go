@@ -45,11 +45,11 @@ type Workload struct {
 	Last int64
 	// Namespace is the key of its namespace; 0 if it is not known.
 	Namespace Key
-	// Cores is the mean number of cores that all its replicas use together.
-	Cores float64
 	// Pulls means that it is known to pull work. Known means that its work per replica is known: CPU per unit of work is
 	// compared then.
 	Pulls, Known bool
+	// Each is how many cores each replica that is compared uses on average in hours of the upper half of load.
+	Each float64
 	// Throttled is the weight of the hours that do not count because a limit throttled a replica.
 	Throttled float64
 	Load      Load

@@ -17,7 +17,7 @@ func (e *Evidence) Add(h Hour) {
 		if (!known && len(replicas) < 2*minReplicas) || len(replicas) < minReplicas || len(e.Workloads) >= mostWorkloads {
 			return
 		}
-		w = &Workload{Last: h.At - 1, Cores: cores(h.Replicas)}
+		w = &Workload{Last: h.At - 1}
 	}
 	if h.At <= w.Last {
 		return
@@ -29,7 +29,6 @@ func (e *Evidence) Add(h Hour) {
 	if h.Namespace != 0 {
 		w.Namespace = h.Namespace
 	}
-	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - Decay(gone)*(1-1.0/hoursPerDay))
 	w.Throttled *= Decay(gone)
 	if h.throttled() {
 		w.Throttled++
@@ -40,6 +39,7 @@ func (e *Evidence) Add(h Hour) {
 	if len(replicas) > 0 && w.accept(known, h.At) {
 		e.fold(w, h.Workload, replicas, known, h.At)
 	}
+	e.use(w, usesOf(h.Replicas, w.Known))
 	if len(w.Cells)+len(w.open) > 0 {
 		e.Workloads[h.Workload] = w
 	}
@@ -63,12 +63,16 @@ func (e *Evidence) fold(w *Workload, key Key, replicas []Replica, known bool, at
 	}
 	load := loadOf(replicas, known)
 	upper := w.Load.upper(load)
+	each := eachOf(usesOf(replicas, known))
+	if upper {
+		w.needs(each)
+	}
 	for i := range found {
 		if c := w.cell(found[i].kinds, at); c != nil {
 			c.add(&found[i], load, upper, known, at)
 		}
 	}
-	if countable(replicas) {
+	if each >= LeastCPU {
 		e.place(zones, 1/(leastSpread+w.spread()), key, at)
 	}
 	if known {

@@ -101,6 +101,7 @@ func (c *Cell) turn() {
 	c.Sizes, c.Change.Mean, c.Change.Sizes = -c.Sizes, -c.Change.Mean, -c.Change.Sizes
 	c.Spread = [2]float64{c.Spread[1], c.Spread[0]}
 	c.Replicas = [2]float64{c.Replicas[1], c.Replicas[0]}
+	c.Uses.Cores = [2]float64{c.Uses.Cores[1], c.Uses.Cores[0]}
 	c.Slope.Mean, c.Slope.open.diff, c.Slope.open.cross = -c.Slope.Mean, -c.Slope.open.diff, -c.Slope.open.cross
 }
 

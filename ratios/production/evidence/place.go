@@ -26,7 +26,7 @@ type zonal struct {
 }
 
 // place compares zones in which a workload compared the same types in an hour. Precision is the inverse of the variance between
-// its replicas.
+// its replicas: by as much as one of them may deviate, a zone may, however many replicas show it.
 func (e *Evidence) place(all []zonal, precision float64, key Key, at int64) {
 	for i := range all {
 		x := &all[i]
@@ -46,7 +46,7 @@ func (e *Evidence) place(all []zonal, precision float64, key Key, at int64) {
 			w := precision * x.weight * weight / rest
 			h := &p.Halves[key%2]
 			h.Weight += w
-			h.Sum += w * clamped(x.mean-sum/weight, w)
+			h.Sum += w * clamped(x.mean-sum/weight, precision)
 		}
 	}
 }

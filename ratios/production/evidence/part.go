@@ -28,6 +28,7 @@ func (e *Evidence) Part(has func(Key) bool) *Evidence {
 		}
 	}
 	own := p.Clone()
+	own.halves = nil
 	own.renumber(types)
 	return own
 }
@@ -57,7 +58,7 @@ func (e *Evidence) Replace(part *Evidence, has func(Key) bool) {
 	maps.Copy(e.Workloads, part.Workloads)
 	maps.Copy(e.Nodes, part.Nodes)
 	e.Places = append(e.Places, part.Places[:min(len(part.Places), MostPlaces-len(e.Places))]...)
-	e.last = max(e.last, part.last)
+	e.last, e.halves = max(e.last, part.last), nil
 }
 
 // rename changes all numbers to those that their names have elsewhere. A name without a number there is not known, and what needs it is deleted.

@@ -113,15 +113,22 @@ func (in *input) workload(e *evidence.Evidence, namespaces []evidence.Key) (evid
 	key := evidence.Key(in.key())
 	w := &evidence.Workload{Last: in.hour(), Namespace: in.namespace(namespaces), Each: in.short(), Throttled: in.short()}
 	w.Load = evidence.Load{Middle: in.rounded() * 4, Swing: in.byte() / swingSteps}
-	flags := in.number((evidence.MostCells + 1) << 5)
-	w.Pulls, w.Known = flags&1 != 0, flags&2 != 0
-	for range flags >> 5 {
+	bits := 2
+	if in.version > versionBefore {
+		bits = 3
+	}
+	flags := in.number((evidence.MostCells + 1) << (bits + 3))
+	w.Pulls, w.Known, w.Half = flags&1 != 0, flags&2 != 0, int(key%2)
+	if in.version > versionBefore {
+		w.Half = flags >> 2 & 1
+	}
+	for range flags >> (bits + 3) {
 		w.Cells = append(w.Cells, in.cell(e, w.Last))
 	}
 	if in.version <= versionBefore {
 		divide(w, w.Each)
 	}
-	for range flags >> 2 & 7 {
+	for range flags >> bits & 7 {
 		w.Costs = append(w.Costs, in.cost(e, w.Last))
 	}
 	if in.err == nil && len(w.Costs) > evidence.MostCosts {

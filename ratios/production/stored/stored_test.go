@@ -78,7 +78,7 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 	}
 	for key, w := range e.Workloads {
 		x := got.Workloads[key]
-		if x.Last != w.Last || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||
+		if x.Last != w.Last || x.Half != w.Half || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||
 			math.Abs(x.Load.Middle-w.Load.Middle) > 2.0/steps+1e-9 || math.Abs(x.Load.Swing-w.Load.Swing) > 0.5/swingSteps {
 			t.Fatalf("%+v, want %+v", x, w)
 		}
@@ -320,10 +320,10 @@ func readsAnOlderVersion(t *testing.T, path string) {
 	near := func(a, b float64) bool { return a/b < 2 && b/a < 2 }
 	for key, w := range want.Workloads {
 		x := got.Workloads[key]
-		if x == nil || len(x.Cells) != len(w.Cells) || !near(x.Each, w.Each) {
+		if x == nil || len(x.Cells) != len(w.Cells) || !near(x.Each, w.Each) || x.Half != int(key%2) {
 			t.Fatalf("%+v, want %+v", x, w)
 		}
-		w.Each = x.Each
+		w.Each, w.Half = x.Each, x.Half
 		for i := range w.Cells {
 			own, u := &w.Cells[i].Uses, x.Cells[i].Uses
 			if u.N != 24 || !near(u.Cores[0], own.Cores[0]) || !near(u.Cores[1], own.Cores[1]) {

@@ -89,7 +89,7 @@ func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload, namespace 
 	b = appendShort(appendShort(b, w.Each), w.Throttled)
 	// The load is a logarithm of cores: a quarter of it fits.
 	b = append(appendRounded(b, w.Load.Middle/4), toByte(swingSteps*w.Load.Swing))
-	flags := uint64(len(w.Cells))<<5 | uint64(len(w.Costs))<<2
+	flags := uint64(len(w.Cells))<<6 | uint64(len(w.Costs))<<3 | uint64(w.Half)<<2
 	if w.Pulls {
 		flags |= 1
 	}

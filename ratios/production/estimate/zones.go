@@ -27,17 +27,16 @@ type zonal struct {
 	mean, spread float64
 }
 
-// places are the zones that are compared with each other.
-type places struct {
+// certainty tells which differences between zones are certain: by how many standard deviations, of which a part is due to the nodes.
+type certainty struct {
 	nodes      *nodes
-	base       int
 	deviations float64
 }
 
 // zonesOf returns, by type, the factor between the zones in which its ratio to the baseline is the largest and the smallest, as far as it is
 // certain: 1 if the zones may be alike. Chance, a few nodes or one workload do not make it certain.
 func zonesOf(e *evidence.Evidence, base int, n *nodes, latest int64, s *Settings) []float64 {
-	p := places{nodes: n, base: base, deviations: student.Quantile(s.Confidence, n.freedom)}
+	sure := certainty{nodes: n, deviations: student.Quantile(s.Confidence, n.freedom)}
 	byType := make([][]*zone, len(e.Types))
 	for number := range e.Zones {
 		z := zoneOf(e, number, latest)
@@ -50,12 +49,12 @@ func zonesOf(e *evidence.Evidence, base int, n *nodes, latest int64, s *Settings
 		most := 0.0
 		for i, z := range zones {
 			if !z.has(base) {
-				most = max(most, p.differsFromOthers(z, t, zones))
+				most = max(most, sure.differsFromOthers(z, t, zones))
 				continue
 			}
 			for _, other := range zones[:i] {
 				if other.has(base) {
-					most = max(most, p.differ(z, other, t, base))
+					most = max(most, sure.differ(z, other, t, base))
 				}
 			}
 		}
@@ -65,25 +64,25 @@ func zonesOf(e *evidence.Evidence, base int, n *nodes, latest int64, s *Settings
 }
 
 // differ returns how much of the difference between the ratios of a type to another in two zones is certain.
-func (p *places) differ(x, y *zone, t, other int) float64 {
+func (c *certainty) differ(x, y *zone, t, other int) float64 {
 	if t == other {
 		return 0
 	}
-	a, b := x.against(t, other, p.nodes), y.against(t, other, p.nodes)
+	a, b := x.against(t, other, c.nodes), y.against(t, other, c.nodes)
 	// The mean of all zones is 0, so that one is high where another is low.
-	chance := p.deviations * (math.Sqrt(a.spread) + math.Sqrt(b.spread))
+	chance := c.deviations * (math.Sqrt(a.spread) + math.Sqrt(b.spread))
 	return certain(a.mean-b.mean, chance, [2]float64{a.halves[0] - b.halves[0], a.halves[1] - b.halves[1]})
 }
 
 // differsFromOthers returns how much a type certainly differs in a zone without the baseline. There, it is compared with all other types, and differs as
 // much as from the more alike half of them: if one differs from all others, it does, and they do not. Of two types, nothing shows which one does.
-func (p *places) differsFromOthers(x *zone, t int, zones []*zone) float64 {
+func (c *certainty) differsFromOthers(x *zone, t int, zones []*zone) float64 {
 	var all []float64
 	for _, other := range x.kinds {
 		most, compared := 0.0, false
 		for _, y := range zones {
 			if y != x && t != other && y.has(other) {
-				most, compared = max(most, p.differ(x, y, t, other)), true
+				most, compared = max(most, c.differ(x, y, t, other)), true
 			}
 		}
 		if compared {

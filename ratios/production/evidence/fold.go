@@ -67,7 +67,7 @@ func (e *Evidence) fold(w *Workload, replicas []Replica, known bool, at int64) {
 	load := loadOf(replicas, known)
 	upper := w.Load.upper(load)
 	each := eachOf(usesOf(replicas, known))
-	if upper {
+	if upper && each > 0 {
 		w.needs(each)
 	}
 	for i := range found {

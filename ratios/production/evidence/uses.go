@@ -2,7 +2,7 @@ package evidence
 
 import "slices"
 
-// Uses is how many cores the replicas of a workload use on two types, in zones where these are compared: replicas elsewhere must not decide how
+// Uses is how many cores the replicas of a workload use on two types, each in zones where it is compared: replicas elsewhere must not decide how
 // much the workload counts there. All hours count, also those that mislead, since their cores are on the types, too.
 type Uses struct {
 	// N is the weight of the hours, and Cores the means of the first type and of the second.

@@ -34,8 +34,8 @@ func appendRounded(b []byte, x float64) []byte {
 
 // Single bytes count sixteenths of doublings of replicas, twelfths of doublings of variances, percents of how busy nodes are, quarters of
 // days, and 64ths of the logarithms of load and of sizes. Times before the last hour are counted in sixths of days. Weights of cells are counted in
-// sixteenths of doublings, too, and cores in tenths of doublings.
-const replicaSteps, weightSteps, coreSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 16.0, 10.0, 12.0, 100.0, 4.0, 64.0, 64.0
+// fourteenths of doublings, and cores in tenths.
+const replicaSteps, weightSteps, coreSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 14.0, 10.0, 12.0, 100.0, 4.0, 64.0, 64.0
 
 const (
 	// mostWeight and mostSum are far beyond all weights and sums. Larger ones would have no finite products.

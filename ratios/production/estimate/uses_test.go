@@ -18,7 +18,7 @@ type group struct {
 	work       float64
 }
 
-// runs adds hours of a workload whose groups are those of each hour.
+// runs adds hours of a workload that has the given groups in each hour.
 func runs(e *evidence.Evidence, w evidence.Key, hours int64, of func(at int64) []group) {
 	for at := range hours {
 		h := evidence.Hour{Workload: w, Namespace: 10_000 + w, At: 480_000 + at}

@@ -53,15 +53,15 @@ func anHourShowsHowTypesDiffer(t *testing.T) {
 	if got := e.Workloads[web].Namespace; got != evidence.KeyOf(w.pods["web-0"].Namespace()) {
 		t.Errorf("namespace %v", got)
 	}
-	if e.Workloads[web].Cores = 0; !near(coresOf(w), 3.6, 1e-3) {
+	if e.Workloads[web].Cells[0].Uses.Cores = [2]float64{}; !near(coresOf(w), 3.6, 1e-3) {
 		t.Errorf("%v cores: a copy is not a copy, or sums are wrong", coresOf(w))
 	}
 }
 
-// coresOf returns how many cores the workload uses.
+// coresOf returns how many cores the workload uses on both types.
 func coresOf(w *world) float64 {
-	e := w.Evidence()
-	return e.Workloads[web].Cores
+	cores := w.Evidence().Workloads[web].Cells[0].Uses.Cores
+	return cores[0] + cores[1]
 }
 
 // second is when a time of an hour is, in seconds since podtest.Start.

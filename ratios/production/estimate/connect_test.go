@@ -19,7 +19,7 @@ func island(e *evidence.Evidence, inOthers bool) {
 		if w := e.Workloads[evidence.Key(2*i)]; inOthers {
 			w.Cells = append(w.Cells, far)
 		} else {
-			e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{far}}
+			e.Workloads[evidence.Key(1000+i)] = using(1, far)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func aWorkloadThatMisleadsConnectsNoTypes(t *testing.T) {
 	island(e, false)
 	bridge := cell(0, 3, 5) // Nothing is 150 times as fast.
 	near := cell(0, 1, -2)
-	e.Workloads[5000] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{near, bridge}}
+	e.Workloads[5000] = using(1, near, bridge)
 	r := Estimate(e, "e2", Defaults())
 	if held := r.Workloads[len(r.Workloads)-1].Held; held != Odd {
 		t.Fatalf("held for %q: this test shows nothing", held)
@@ -91,7 +91,7 @@ func TestOldEvidence(t *testing.T) {
 		if w.Last = 4 * evidence.HalfLife; key%4 == 1 {
 			w.Last = evidence.HalfLife
 			w.Cells[0].Like.Mean += 0.1
-			w.Cores = 1000
+			use(w, 1000)
 		}
 	}
 	r := Estimate(e, "n2d", Defaults())
@@ -106,7 +106,7 @@ func TestManyTypes(t *testing.T) {
 		e.Types = append(e.Types, fmt.Sprint("t", i))
 	}
 	for i := range 1000 {
-		e.Workloads[evidence.Key(i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{cell(0, 1+i%99, 0.1)}}
+		e.Workloads[evidence.Key(i)] = using(1, cell(0, 1+i%99, 0.1))
 	}
 	r := Estimate(e, "t0", Defaults())
 	for _, x := range r.Types {

@@ -30,13 +30,15 @@
 // A ratio of a single workload is what it shows by itself, drawn toward the others. It differs from the cluster's if its interval excludes that.
 //
 // Anybody who runs pods adds to the evidence. So each workload has a vote, but a namespace has at most twice its share of the cores of a type of
-// the votes on it, and no majority unless it uses most of the cores. Workloads that hardly use CPU do not count. Few pods say little about what all
+// the votes on it, and no majority unless it uses most of the cores. That limits namespaces, not tenants: who may create
+// namespaces has one vote for each at least, and outvotes others with enough of them. Workloads that hardly use CPU do not count. Few pods say little about what all
 // share: how busy nodes slow work down, and whether nodes or zones differ.
 //
 // Usage cannot tell a slow node from one that is given less work. Workloads whose differences are smaller than those of
 // others, or change with load, are classified by a mixture model, and count by the probability that they do
 // not mislead. The others are held back with a reason. So are ratios of types whose CPU models certainly differ: within a zone, where their
-// nodes are compared, or between zones. Chance, or few workloads, do not make that certain.
+// nodes are compared, or between zones. Chance, or few workloads, do not make that certain. In a zone without the baseline, types are compared with
+// each other: of two that differ from other zones there, nothing shows which one does, so that both are held back.
 //
 // It must not know clocks, pods, where evidence is stored or which ratios are in effect.
 package estimate

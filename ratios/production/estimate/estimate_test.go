@@ -18,13 +18,37 @@ func chain(workloads int) *evidence.Evidence {
 	e.Slowdown = make([]evidence.Slowdown, 3)
 	for i := range workloads {
 		ratio := math.Log([2]float64{1.1, 1.2}[i%2]) + 0.05*math.Sin(float64(i*i))
-		e.Workloads[evidence.Key(i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{cell(i%2, i%2+1, ratio)}}
+		e.Workloads[evidence.Key(i)] = using(1, cell(i%2, i%2+1, ratio))
 	}
 	for i := range 60 {
 		h := evidence.Deviation{Weight: 5000}
 		e.Nodes[evidence.Key(i)] = &evidence.Node{Type: i % 3, Model: -1, Compared: 200, Halves: [2]evidence.Deviation{h, h}}
 	}
 	return e
+}
+
+// using returns a workload that uses a number of cores on all its types together.
+func using(cores float64, cells ...evidence.Cell) *evidence.Workload {
+	w := &evidence.Workload{Cells: cells}
+	use(w, cores)
+	return w
+}
+
+// use lets a workload use another number of cores, divided by replicas.
+func use(w *evidence.Workload, cores float64) {
+	replicas, sum := map[int]float64{}, 0.0
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		for side, kind := range [2]int{c.A, c.B} {
+			sum += c.Replicas[side] - replicas[kind]
+			replicas[kind] = c.Replicas[side]
+		}
+	}
+	w.Each = cores / sum
+	for i := range w.Cells {
+		c := &w.Cells[i]
+		c.Uses = evidence.Uses{N: 300, Cores: [2]float64{w.Each * c.Replicas[0], w.Each * c.Replicas[1]}}
+	}
 }
 
 func cell(a, b int, ratio float64) evidence.Cell {
@@ -392,7 +416,7 @@ func weightsWorkloadsByCores(t *testing.T) {
 	e := chain(200)
 	before := of(t, Estimate(e, "e2", Defaults()), "n2d")
 	w := e.Workloads[0]
-	w.Cores = 1000
+	use(w, 1000)
 	w.Cells[0].Like.Mean -= 0.1
 	after := of(t, Estimate(e, "e2", Defaults()), "n2d")
 	if after.Cluster.Ratio < before.Cluster.Ratio*1.03 || after.Population.Ratio > before.Population.Ratio*1.01 {
@@ -448,12 +472,13 @@ func BenchmarkEstimate(b *testing.B) {
 	e.Types = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 	e.Slowdown = make([]evidence.Slowdown, len(e.Types))
 	for i := range 10_000 {
-		w := &evidence.Workload{Cores: 1}
+		w := &evidence.Workload{}
 		for j := range 1 + i%evidence.MostCells {
 			c := cell(0, j+1, 0.1*float64(j)+0.05*math.Sin(float64(i*i+j)))
 			c.Unlike, c.Sizes, c.Change = c.Like, -0.2, evidence.Change{Hours: 48, Sizes: -0.2}
 			w.Cells = append(w.Cells, c)
 		}
+		use(w, 1)
 		e.Workloads[evidence.Key(i)] = w
 	}
 	for b.Loop() {

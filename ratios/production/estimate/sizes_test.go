@@ -62,7 +62,7 @@ func hoursThatCountThenConnectTypes(t *testing.T) {
 	for i := range 50 {
 		c := cell(2, 3, math.Log(1.1)+0.05*math.Sin(float64(i)))
 		c.Spread = [2]float64{0.01, 0.01}
-		e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Cores: 1, Cells: []evidence.Cell{c}}
+		e.Workloads[evidence.Key(1000+i)] = using(1, c)
 	}
 	if x := of(t, Estimate(e, "e2", Defaults()), "c3"); math.Abs(x.Population.Ratio-1.32*1.1) > 0.03 || x.Workloads != 50 {
 		t.Errorf("%+v", x)

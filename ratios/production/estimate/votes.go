@@ -28,6 +28,9 @@ type ballot struct {
 // vote fills how much each workload counts that is not held back. By default that is one vote. But a team that runs a hundred small workloads
 // must not decide how fast a type is for all others: no namespace has more votes on a type than limit says, except that it always has one.
 // With a single namespace, nothing is limited.
+//
+// Tenants are not known, only namespaces. So a tenant with many of them has a share of the votes for each: together twice its share of the cores, or one
+// vote per namespace if that is more. Where tenants do not trust each other, limit who may create namespaces, or do not apply these ratios automatically.
 func vote(all []workload) {
 	types := map[int][]*workload{}
 	for i := range all {

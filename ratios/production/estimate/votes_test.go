@@ -36,7 +36,9 @@ func fake(e *evidence.Evidence, count int, cores float64, change func(*evidence.
 		if change != nil {
 			change(&c)
 		}
-		e.Workloads[evidence.Key(1000+i)] = &evidence.Workload{Namespace: 20_000, Cores: cores, Cells: []evidence.Cell{c}}
+		w := using(cores, c)
+		w.Namespace = 20_000
+		e.Workloads[evidence.Key(1000+i)] = w
 	}
 }
 
@@ -53,7 +55,7 @@ func manySmallWorkloadsInANamespaceDoNotOutvoteOthers(t *testing.T) {
 	for _, count := range []int{50, 500} {
 		e := teams()
 		for _, w := range e.Workloads {
-			w.Cores = 10
+			use(w, 10)
 		}
 		fake(e, count, 85/float64(count), nil) // 8% of the cores on n4.
 		near(t, e, want, 0.02)
@@ -120,7 +122,7 @@ func aSingleNamespaceIsNotLimited(t *testing.T) {
 	want := Estimate(e, "n2d", Defaults())
 	for i, w := range e.Workloads {
 		w.Namespace = 10_000
-		w.Cores = 0.2 + float64(i%7)
+		use(w, 0.2+float64(i%7))
 	}
 	got := Estimate(e, "n2d", Defaults())
 	for i := range got.Types {
@@ -133,8 +135,9 @@ func aSingleNamespaceIsNotLimited(t *testing.T) {
 func workloadsWhoseNamespaceIsNotKnownHaveAVoteEach(t *testing.T) {
 	e := chain(200)
 	for i, w := range e.Workloads {
-		if w.Cores = 0.2; i < 100 {
-			w.Namespace, w.Cores = 10_000, 1000
+		if use(w, 0.2); i < 100 {
+			w.Namespace = 10_000
+			use(w, 1000)
 		}
 	}
 	want := of(t, Estimate(chain(200), "n2d", Defaults()), "n4").Population
@@ -157,23 +160,19 @@ func workloadsThatHardlyUseCPUDoNotCount(t *testing.T) {
 	if got := of(t, r, "n4"); got.Population != want.Population || got.Held[TooLittleCPU] != 500 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	// Replicas that ran on other types on other days are not counted with those of now.
-	w := &evidence.Workload{Cores: 4 * 0.021, Known: true, Cells: []evidence.Cell{moved(0, 1, 0.1, 0.01), moved(1, 2, 0.1, 0.01)}}
-	if each := coresPerReplica(w); math.Abs(each-0.021) > 1e-9 {
-		t.Errorf("%v cores", each)
-	}
 }
 
 func saysThatFewOfTheCoresCount(t *testing.T) {
 	e := teams()
-	e.Workloads[1].Cores, e.Workloads[1].Throttled = 99, 500
+	e.Workloads[1].Throttled = 500
+	use(e.Workloads[1], 99)
 	doubted := func(kind string) bool {
 		return slices.Contains(codes(of(t, Estimate(e, "n2d", Defaults()), kind)), FewCoresCount)
 	}
 	if doubted("n4") {
 		t.Error("it doubts half of the cores")
 	}
-	if e.Workloads[1].Cores = 105; !doubted("n4") || doubted("e2") {
+	if use(e.Workloads[1], 105); !doubted("n4") || doubted("e2") {
 		t.Error("it does not doubt less than half of the cores on the type, or doubts another type")
 	}
 }
@@ -184,7 +183,7 @@ func saysThatFewNamespacesCount(t *testing.T) {
 		delete(e.Workloads, evidence.Key(i))
 	}
 	for _, i := range []evidence.Key{1, 3, 5} {
-		e.Workloads[i].Cores = 100
+		use(e.Workloads[i], 100)
 	}
 	fake(e, 100, 0.17, func(c *evidence.Cell) { c.Like.Mean -= math.Log(1.2) })
 	x := of(t, Estimate(e, "n2d", Defaults()), "n4")

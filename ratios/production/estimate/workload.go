@@ -13,7 +13,7 @@ type workload struct {
 	key, namespace evidence.Key
 	// votes is how much it counts: see vote.
 	votes float64
-	// cores are, by type, how many its replicas use there together, and each is how many each uses.
+	// cores are, by type, how many its replicas use there together, and each is how many each uses in hours of the upper half of load.
 	cores map[int]float64
 	each  float64
 	known bool
@@ -74,7 +74,7 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 	for _, key := range keys {
 		w := e.Workloads[key]
 		fade := evidence.Decay(latest - w.Last)
-		x := workload{key: key, namespace: w.Namespace, cores: coresOf(w, fade), each: coresPerReplica(w), known: w.Known, honest: 1, place: -1}
+		x := workload{key: key, namespace: w.Namespace, cores: coresOf(w, fade), each: w.Each, known: w.Known, honest: 1, place: -1}
 		if x.namespace == 0 {
 			x.namespace = key
 		}
@@ -133,42 +133,19 @@ func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 	return slices.SortedFunc(maps.Keys(m), func(a, b evidence.Key) int { return cmp.Compare(a, b) })
 }
 
-// coresOf divides the cores of a workload between types, by replicas.
+// coresOf returns how many cores a workload uses on each type where it is compared. A type may be in several cells: that which is known for longest
+// says it best.
 func coresOf(w *evidence.Workload, fade float64) map[int]float64 {
-	cores := make(map[int]float64)
+	cores, longest := make(map[int]float64), make(map[int]float64)
 	for i := range w.Cells {
 		c := &w.Cells[i]
 		for side, t := range [2]int{c.A, c.B} {
-			cores[t] = max(cores[t], c.Replicas[side])
+			if _, known := cores[t]; !known || c.Uses.N > longest[t] {
+				cores[t], longest[t] = fade*c.Uses.Cores[side], c.Uses.N
+			}
 		}
-	}
-	sum := 0.0
-	for _, t := range slices.Sorted(maps.Keys(cores)) {
-		sum += cores[t]
-	}
-	for t := range cores {
-		cores[t] *= fade * w.Cores / max(sum, 1)
 	}
 	return cores
-}
-
-// coresPerReplica returns how many cores a replica uses on average. Replicas on types that were compared only on different days did not run together.
-func coresPerReplica(w *evidence.Workload) float64 {
-	together, apart := map[int]float64{}, 0.0
-	for i := range w.Cells {
-		c := &w.Cells[i]
-		for side, t := range [2]int{c.A, c.B} {
-			if c.Hours() > 0 {
-				together[t] = max(together[t], c.Replicas[side])
-			}
-			apart = max(apart, c.Replicas[side])
-		}
-	}
-	sum := 0.0
-	for _, t := range slices.Sorted(maps.Keys(together)) {
-		sum += together[t]
-	}
-	return w.Cores / max(sum, apart, 1)
 }
 
 // lasting is for how many hours deviations of replicas last, where the evidence does not tell.

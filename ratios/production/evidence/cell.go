@@ -19,6 +19,8 @@ type Cell struct {
 	Apart Compared
 	// Spread are the variances between replicas of A, and of B, in the same hour, and Replicas the mean numbers of them.
 	Spread, Replicas [2]float64
+	// Uses is how many cores the replicas use on the types.
+	Uses Uses
 	// Slope is how the difference grows with load.
 	Slope Slope
 	// Seen is the last hour in which the types were compared.
@@ -181,4 +183,5 @@ func (c *Cell) scale(by float64) {
 	c.Unlike.scale(by)
 	c.Apart.scale(by)
 	c.Slope.scale(by)
+	c.Uses.N *= by
 }

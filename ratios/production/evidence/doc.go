@@ -17,6 +17,9 @@
 // difference while replicas have unlike sizes is kept apart, with how it changed when sizes became unlike. The difference counts in
 // hours whose load is in the upper half, because CPU that spins is the smaller part of it there.
 //
+// How much a workload counts on a type follows from what its replicas use there in zones where they are compared, in all hours: others, of which it
+// may have any number elsewhere, say nothing about the type.
+//
 // Evidence ages. It counts half after 30 days. Pairs of types, nodes, workloads and names that were not seen for 60 days end. A type whose
 // nodes have other CPU models than before loses most of its past, within days. If models are not known, it is followed by
 // aging alone.

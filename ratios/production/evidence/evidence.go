@@ -35,8 +35,9 @@ type Evidence struct {
 	Slowdown []Slowdown
 	// Places are how pairs of types differ in a zone from other zones.
 	Places []Place
-	// last is the last hour of any workload. It is not stored.
-	last int64
+	// last is the last hour of any workload, and halves has the halves of all since the last Forget. They are not stored.
+	last   int64
+	halves tally
 }
 
 // Workload is what is known of a workload.
@@ -45,11 +46,13 @@ type Workload struct {
 	Last int64
 	// Namespace is the key of its namespace; 0 if it is not known.
 	Namespace Key
-	// Cores is the mean number of cores that all its replicas use together.
-	Cores float64
 	// Pulls means that it is known to pull work. Known means that its work per replica is known: CPU per unit of work is
 	// compared then.
 	Pulls, Known bool
+	// Half is the half of the workloads that it belongs to: see Node and Place.
+	Half int
+	// Each is how many cores each replica that is compared uses on average in hours of the upper half of load.
+	Each float64
 	// Throttled is the weight of the hours that do not count because a limit throttled a replica.
 	Throttled float64
 	Load      Load
@@ -70,7 +73,7 @@ func New() *Evidence {
 func (e *Evidence) Clone() *Evidence {
 	c := *e
 	c.Types, c.Models, c.Zones = slices.Clone(e.Types), slices.Clone(e.Models), slices.Clone(e.Zones)
-	c.Slowdown, c.Places = slices.Clone(e.Slowdown), slices.Clone(e.Places)
+	c.Slowdown, c.Places, c.halves = slices.Clone(e.Slowdown), slices.Clone(e.Places), slices.Clone(e.halves)
 	c.Workloads, c.Nodes = maps.Clone(e.Workloads), maps.Clone(e.Nodes)
 	workloads, nodes := make([]Workload, 0, len(e.Workloads)), make([]Node, 0, len(e.Nodes))
 	for key, w := range e.Workloads {

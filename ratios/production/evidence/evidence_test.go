@@ -39,6 +39,7 @@ func TestEvidence(t *testing.T) {
 	t.Run("leaves out hours that mislead", leavesOutHoursThatMislead)
 	t.Run("one replica that does more does not decide", oneReplicaThatDoesMoreDoesNotDecide)
 	t.Run("counts hours with throttled replicas", countsHoursWithThrottledReplicas)
+	t.Run("throttled replicas that just started do not matter", throttledReplicasThatJustStartedDoNotMatter)
 	t.Run("compares the usage per work if that is known", comparesTheUsagePerWorkIfThatIsKnown)
 	t.Run("does not mix usage and usage per work", doesNotMixUsageAndUsagePerWork)
 	t.Run("counts hours in the upper half of load", countsHoursInTheUpperHalfOfLoad)
@@ -130,6 +131,17 @@ func countsHoursWithThrottledReplicas(t *testing.T) {
 	}
 	if w := e.Workloads[1]; only(t, e).Like.N > 4 || w.Throttled < 5.9 || w.Throttled > 6 {
 		t.Errorf("%+v", w)
+	}
+}
+
+// throttledReplicasThatJustStartedDoNotMatter lets a replica be throttled while it starts, as most are that compile or fill caches.
+func throttledReplicasThatJustStartedDoNotMatter(t *testing.T) {
+	e := New()
+	h := hour(0, []float64{1, 1, 1}, []float64{1, 1})
+	h.Replicas[2].Throttled, h.Replicas[2].Whole = true, false
+	e.Add(h)
+	if c := only(t, e); c.Like.N != 1 || c.Replicas != [2]float64{2, 2} || e.Workloads[1].Throttled != 0 {
+		t.Errorf("%+v", e.Workloads[1])
 	}
 }
 

@@ -17,7 +17,7 @@ func (e *Evidence) Add(h Hour) {
 		if (!known && len(replicas) < 2*minReplicas) || len(replicas) < minReplicas || len(e.Workloads) >= mostWorkloads {
 			return
 		}
-		w = &Workload{Last: h.At - 1, Cores: cores(h.Replicas)}
+		w = &Workload{Last: h.At - 1, Half: e.halfOf(h.Workload, usesOf(h.Replicas, known))}
 	}
 	if h.At <= w.Last {
 		return
@@ -29,7 +29,6 @@ func (e *Evidence) Add(h Hour) {
 	if h.Namespace != 0 {
 		w.Namespace = h.Namespace
 	}
-	w.Cores += (cores(h.Replicas) - w.Cores) * (1 - Decay(gone)*(1-1.0/hoursPerDay))
 	w.Throttled *= Decay(gone)
 	if h.throttled() {
 		w.Throttled++
@@ -38,15 +37,19 @@ func (e *Evidence) Add(h Hour) {
 		w.Cells[i].scale(Decay(gone))
 	}
 	if len(replicas) > 0 && w.accept(known, h.At) {
-		e.fold(w, h.Workload, replicas, known, h.At)
+		e.fold(w, replicas, known, h.At)
 	}
+	e.use(w, usesOf(h.Replicas, w.Known))
 	if len(w.Cells)+len(w.open) > 0 {
+		if e.Workloads[h.Workload] == nil {
+			e.halves.add(w)
+		}
 		e.Workloads[h.Workload] = w
 	}
 }
 
 // fold adds the replicas of an hour that can be compared.
-func (e *Evidence) fold(w *Workload, key Key, replicas []Replica, known bool, at int64) {
+func (e *Evidence) fold(w *Workload, replicas []Replica, known bool, at int64) {
 	slices.SortFunc(replicas, func(a, b Replica) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.NodeType, b.NodeType), cmp.Compare(a.Node, b.Node), cmp.Compare(a.CPU, b.CPU))
 	})
@@ -56,20 +59,24 @@ func (e *Evidence) fold(w *Workload, key Key, replicas []Replica, known bool, at
 		for j = i; j < len(replicas) && replicas[j].Zone == replicas[i].Zone; j++ {
 			continue
 		}
-		zones = e.compare(&found, zones, w, key, replicas[i:j], known, at)
+		zones = e.compare(&found, zones, w, replicas[i:j], known, at)
 	}
 	if len(found) == 0 && !known {
 		return
 	}
 	load := loadOf(replicas, known)
 	upper := w.Load.upper(load)
+	each := eachOf(usesOf(replicas, known))
+	if upper && each > 0 {
+		w.needs(each)
+	}
 	for i := range found {
 		if c := w.cell(found[i].kinds, at); c != nil {
 			c.add(&found[i], load, upper, known, at)
 		}
 	}
-	if countable(replicas) {
-		e.place(zones, 1/(leastSpread+w.spread()), key, at)
+	if each >= LeastCPU {
+		e.place(zones, 1/(leastSpread+w.spread()), w.Half, at)
 	}
 	if known {
 		e.spend(w, replicas, upper, at)
@@ -107,7 +114,7 @@ func countable(replicas []Replica) bool { return cores(replicas) >= LeastCPU*flo
 const leastSpread = 0.02
 
 // compare compares the types of a zone in an hour. Replicas are sorted by type. It returns the zones with this one.
-func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key Key, replicas []Replica, known bool, at int64) []zonal {
+func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, replicas []Replica, known bool, at int64) []zonal {
 	usage := make([]float64, len(replicas))
 	var sides []side
 	squares, free := 0.0, 0.0
@@ -142,7 +149,7 @@ func (e *Evidence) compare(found *differences, zones []zonal, w *Workload, key K
 			break
 		}
 		s := &sides[i]
-		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), compared || known && w.moves(s.kind), key, at)
+		e.note(s, replicas[s.first:s.first+int(s.count)], s.of(usage), 1/(leastSpread+spread), compared || known && w.moves(s.kind), w.Half, at)
 	}
 	if len(sides) < 2 {
 		return zones

@@ -29,6 +29,7 @@ func (e *Evidence) Forget(now int64) {
 	trim(e.Nodes, mostNodes, now, func(n *Node) int64 { return n.Last })
 	e.Places = slices.DeleteFunc(e.Places, func(p Place) bool { return now-p.Last > forgotten })
 	e.follow(now)
+	e.halves = nil
 	e.renumber(make([]bool, len(e.Types)))
 }
 

@@ -45,9 +45,9 @@ type Hour struct {
 	Replicas []Replica
 }
 
-// throttled reports whether a limit throttled a replica.
+// throttled reports whether a limit throttled a replica that could be compared: many are throttled only while they start.
 func (h *Hour) throttled() bool {
-	return slices.ContainsFunc(h.Replicas, func(r Replica) bool { return r.Throttled })
+	return slices.ContainsFunc(h.Replicas, func(r Replica) bool { return r.Throttled && r.Whole })
 }
 
 // usable returns the replicas that can be compared, and whether their work is known. It returns none if

@@ -7,8 +7,7 @@ type Node struct {
 	// Model and Zone are −1 if they are not known.
 	Type, Model, Zone int
 	Last              int64
-	// Halves are the workloads with even and with odd keys: both halves have the deviation of the node in
-	// common, and nothing else.
+	// Halves are the two halves of the workloads: both have the deviation of the node in common, and nothing else.
 	Halves [2]Deviation
 	// Busy is the sum, weighted like that of both halves, of by how much busier it was than the nodes of those replicas.
 	Busy float64
@@ -61,7 +60,7 @@ func clamped(deviation, weight float64) float64 {
 
 // note adds the deviations of the replicas of one type, with a weight for replicas that hardly differ by themselves. Compared
 // means that the type was compared with another.
-func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, compared bool, w Key, at int64) {
+func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight float64, compared bool, half int, at int64) {
 	busy, mean := 0.0, 0.0 // Of the replicas of which it is known how busy their nodes are.
 	for i := range replicas {
 		if replicas[i].busyKnown() {
@@ -82,7 +81,7 @@ func (e *Evidence) note(s *side, replicas []Replica, usage []float64, weight flo
 		if n == nil {
 			continue
 		}
-		h := &n.Halves[w%2]
+		h := &n.Halves[half]
 		h.Weight += weight * (1 - 1/s.count)
 		h.Sum += weight * clamped(usage[i]-s.mean, weight)
 		if compared {

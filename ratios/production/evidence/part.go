@@ -28,6 +28,7 @@ func (e *Evidence) Part(has func(Key) bool) *Evidence {
 		}
 	}
 	own := p.Clone()
+	own.halves = nil
 	own.renumber(types)
 	return own
 }
@@ -57,7 +58,7 @@ func (e *Evidence) Replace(part *Evidence, has func(Key) bool) {
 	maps.Copy(e.Workloads, part.Workloads)
 	maps.Copy(e.Nodes, part.Nodes)
 	e.Places = append(e.Places, part.Places[:min(len(part.Places), MostPlaces-len(e.Places))]...)
-	e.last = max(e.last, part.last)
+	e.last, e.halves = max(e.last, part.last), nil
 }
 
 // rename changes all numbers to those that their names have elsewhere. A name without a number there is not known, and what needs it is deleted.
@@ -101,6 +102,7 @@ func (c *Cell) turn() {
 	c.Sizes, c.Change.Mean, c.Change.Sizes = -c.Sizes, -c.Change.Mean, -c.Change.Sizes
 	c.Spread = [2]float64{c.Spread[1], c.Spread[0]}
 	c.Replicas = [2]float64{c.Replicas[1], c.Replicas[0]}
+	c.Uses.Cores = [2]float64{c.Uses.Cores[1], c.Uses.Cores[0]}
 	c.Slope.Mean, c.Slope.open.diff, c.Slope.open.cross = -c.Slope.Mean, -c.Slope.open.diff, -c.Slope.open.cross
 }
 

@@ -144,11 +144,11 @@ func aTurnedPairSaysTheOpposite(t *testing.T) {
 	}
 	c := Cell{
 		A: 1, B: 2, Like: compared(3, 4, 5, 6), Unlike: compared(7, 8, 9, 10), Sizes: 11, Change: Change{Hours: 12, Mean: 13, Sizes: 14}, Apart: compared(15, 16, 17, 18),
-		Spread: [2]float64{19, 20}, Replicas: [2]float64{21, 22}, Slope: Slope{Weight: 23, Mean: 24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: 30, xx: 31, cross: 32}}, Seen: 33,
+		Spread: [2]float64{19, 20}, Replicas: [2]float64{21, 22}, Slope: Slope{Weight: 23, Mean: 24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: 30, xx: 31, cross: 32}}, Seen: 33, Uses: Uses{N: 34, Cores: [2]float64{35, 36}},
 	}
 	want := Cell{
 		A: 2, B: 1, Like: compared(3, -4, 6, 5), Unlike: compared(7, -8, 10, 9), Sizes: -11, Change: Change{Hours: 12, Mean: -13, Sizes: -14}, Apart: compared(15, -16, 18, 17),
-		Spread: [2]float64{20, 19}, Replicas: [2]float64{22, 21}, Slope: Slope{Weight: 23, Mean: -24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: -30, xx: 31, cross: -32}}, Seen: 33,
+		Spread: [2]float64{20, 19}, Replicas: [2]float64{22, 21}, Slope: Slope{Weight: 23, Mean: -24, Squares: 25, Days: 26, open: day{number: 27, n: 28, load: 29, diff: -30, xx: 31, cross: -32}}, Seen: 33, Uses: Uses{N: 34, Cores: [2]float64{36, 35}},
 	}
 	if c.turn(); c != want {
 		t.Errorf("%+v, want %+v", c, want)

@@ -6,7 +6,7 @@ type Place struct {
 	// A and B are the types, A below B.
 	A, B, Zone int
 	Last       int64
-	// Halves are the workloads with even and with odd keys: both have in common what the zone has, and nothing else.
+	// Halves are the two halves of the workloads: both have in common what the zone has, and nothing else.
 	Halves [2]Deviation
 }
 
@@ -26,8 +26,8 @@ type zonal struct {
 }
 
 // place compares zones in which a workload compared the same types in an hour. Precision is the inverse of the variance between
-// its replicas.
-func (e *Evidence) place(all []zonal, precision float64, key Key, at int64) {
+// its replicas: by as much as one of them may deviate, a zone may, however many replicas show it.
+func (e *Evidence) place(all []zonal, precision float64, half int, at int64) {
 	for i := range all {
 		x := &all[i]
 		sum, weight := 0.0, 0.0
@@ -44,9 +44,9 @@ func (e *Evidence) place(all []zonal, precision float64, key Key, at int64) {
 		}
 		if p := e.placeOf(x, at); p != nil {
 			w := precision * x.weight * weight / rest
-			h := &p.Halves[key%2]
+			h := &p.Halves[half]
 			h.Weight += w
-			h.Sum += w * clamped(x.mean-sum/weight, w)
+			h.Sum += w * clamped(x.mean-sum/weight, precision)
 		}
 	}
 }

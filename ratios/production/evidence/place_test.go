@@ -38,6 +38,27 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestPlacesOfLargeWorkloads checks that a real difference is not cut off because a workload has many replicas that show it.
+func TestPlacesOfLargeWorkloads(t *testing.T) {
+	for _, count := range []int{2, 50} {
+		e := New()
+		for at := range int64(24) {
+			h := Hour{Workload: 1, At: began + at}
+			for i := range 4 * count {
+				r := Replica{Node: Key(i % 20), NodeType: [2]string{"n2d", "n4"}[i%2], Zone: [2]string{"a", "b"}[i/2%2], CPU: 1 + 0.2*float64(i/4%2), Request: 1, Busy: math.NaN(), Whole: true}
+				if r.NodeType == "n4" && r.Zone == "b" {
+					r.CPU /= 1.2
+				}
+				h.Replicas = append(h.Replicas, r)
+			}
+			e.Add(h)
+		}
+		if d := math.Abs(e.Places[0].Halves[1].Mean() - e.Places[1].Halves[1].Mean()); math.Abs(d-math.Log(1.2)) > 1e-6 {
+			t.Errorf("%d replicas: the zones differ by %.3f, want %.3f", count, d, math.Log(1.2))
+		}
+	}
+}
+
 func TestPlacesOfHalves(t *testing.T) {
 	e := New()
 	for at := range int64(48) {

@@ -37,7 +37,7 @@ func appendNamespaces(b []byte, e *evidence.Evidence) ([]byte, map[evidence.Key]
 // namespaces returns the namespaces that numbers stand for. The first stands for none.
 func (in *input) namespaces() []evidence.Key {
 	keys := []evidence.Key{0}
-	if in.version == versionBefore {
+	if in.version == oldestVersion {
 		return keys
 	}
 	for range in.number(mostNamespaces + 1) {
@@ -52,7 +52,7 @@ func (in *input) namespaces() []evidence.Key {
 
 // namespace returns the namespace of a workload.
 func (in *input) namespace(keys []evidence.Key) evidence.Key {
-	if in.version == versionBefore {
+	if in.version == oldestVersion {
 		return 0
 	}
 	return keys[in.number(uint64(len(keys)))]

@@ -33,14 +33,19 @@ func appendRounded(b []byte, x float64) []byte {
 }
 
 // Single bytes count sixteenths of doublings of replicas, twelfths of doublings of variances, percents of how busy nodes are, quarters of
-// days, and 64ths of the logarithms of load and of sizes. Times before the last hour are counted in sixths of days.
-const replicaSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 12.0, 100.0, 4.0, 64.0, 64.0
+// days, and 64ths of the logarithms of load and of sizes. Times before the last hour are counted in sixths of days. Weights of cells are counted in
+// fourteenths of doublings, and cores in tenths.
+const replicaSteps, weightSteps, coreSteps, spreadSteps, busySteps, daySteps, swingSteps, sizeSteps = 16.0, 14.0, 10.0, 12.0, 100.0, 4.0, 64.0, 64.0
 
 const (
 	// mostWeight and mostSum are far beyond all weights and sums. Larger ones would have no finite products.
 	mostWeight, mostSum = 1e12, 1e24
 	// smallest is the smallest variance that a byte has, in doublings.
 	smallest = -18
+	// leastWeight is the smallest weight that a byte has, in doublings. The largest is far beyond what hours that age add up to.
+	leastWeight = -5
+	// leastCores is the same of cores: fewer do not count.
+	leastCores = -7
 	// unknownBusy is the byte of nodes of which it is not known how busy they are.
 	unknownBusy = math.MaxUint8
 	// agoHours is how many hours a byte counts. A byte reaches beyond the time after which evidence is forgotten.
@@ -79,6 +84,20 @@ func appendFloat(b []byte, x float64) []byte {
 // spreadByte returns the byte of a variance.
 func spreadByte(x float64) byte { return toByte(spreadSteps * (math.Log2(x) - smallest)) }
 
+// doublingsByte returns the byte of a number that counts steps of doublings from the least. It is 0 only if the number is.
+func doublingsByte(x, steps, least float64) byte {
+	if !(x > 0) {
+		return 0
+	}
+	return max(toByte(steps*(math.Log2(x)-least)), 1)
+}
+
+// weightByte returns the byte of a weight of a cell.
+func weightByte(x float64) byte { return doublingsByte(x, weightSteps, leastWeight) }
+
+// coresByte returns the byte of cores.
+func coresByte(x float64) byte { return doublingsByte(x, coreSteps, leastCores) }
+
 // input is what remains to be read. After the first error, it has no more bytes.
 type input struct {
 	rest []byte
@@ -115,6 +134,17 @@ func (in *input) short() float64 {
 }
 
 func (in *input) byte() float64 { return float64(in.take(1)[0]) }
+
+// doublings returns a number that counts steps of doublings from the least; 0 if it is 0.
+func (in *input) doublings(steps, least float64) float64 {
+	if b := in.byte(); b > 0 {
+		return math.Exp2(b/steps + least)
+	}
+	return 0
+}
+
+// cores returns how many cores are used.
+func (in *input) cores() float64 { return in.doublings(coreSteps, leastCores) }
 
 // busy returns how busy nodes are; below 0 if that is not known.
 func (in *input) busy() float64 {

@@ -28,11 +28,11 @@ func read(b []byte) (*evidence.Evidence, error) {
 	if len(b) == 0 {
 		return nil, errEnd
 	}
-	if b[0] != version && b[0] != versionBefore {
-		return nil, fmt.Errorf("it has version %d, but this release reads only versions %d and %d", b[0], versionBefore, version)
+	if b[0] < oldestVersion || b[0] > version {
+		return nil, fmt.Errorf("it has version %d, but this release reads only versions %d to %d", b[0], oldestVersion, version)
 	}
 	in := &input{rest: b[1:], version: b[0]}
-	if in.version == version {
+	if in.version != oldestVersion {
 		in.last = int64(in.number(mostHours))
 	}
 	e := evidence.New()
@@ -76,7 +76,7 @@ func read(b []byte) (*evidence.Evidence, error) {
 
 // hour returns an hour.
 func (in *input) hour() int64 {
-	if in.version == versionBefore {
+	if in.version == oldestVersion {
 		return int64(in.number(mostHours))
 	}
 	return in.last - int64(in.number(uint64(in.last)+1))
@@ -111,14 +111,24 @@ func (in *input) index(names int) int {
 
 func (in *input) workload(e *evidence.Evidence, namespaces []evidence.Key) (evidence.Key, *evidence.Workload) {
 	key := evidence.Key(in.key())
-	w := &evidence.Workload{Last: in.hour(), Namespace: in.namespace(namespaces), Cores: in.short(), Throttled: in.short()}
+	w := &evidence.Workload{Last: in.hour(), Namespace: in.namespace(namespaces), Each: in.short(), Throttled: in.short()}
 	w.Load = evidence.Load{Middle: in.rounded() * 4, Swing: in.byte() / swingSteps}
-	flags := in.number((evidence.MostCells + 1) << 5)
-	w.Pulls, w.Known = flags&1 != 0, flags&2 != 0
-	for range flags >> 5 {
+	bits := 2
+	if in.version > versionBefore {
+		bits = 3
+	}
+	flags := in.number((evidence.MostCells + 1) << (bits + 3))
+	w.Pulls, w.Known, w.Half = flags&1 != 0, flags&2 != 0, int(key%2)
+	if in.version > versionBefore {
+		w.Half = flags >> 2 & 1
+	}
+	for range flags >> (bits + 3) {
 		w.Cells = append(w.Cells, in.cell(e, w.Last))
 	}
-	for range flags >> 2 & 7 {
+	if in.version <= versionBefore {
+		divide(w, w.Each)
+	}
+	for range flags >> bits & 7 {
 		w.Costs = append(w.Costs, in.cost(e, w.Last))
 	}
 	if in.err == nil && len(w.Costs) > evidence.MostCosts {
@@ -137,7 +147,7 @@ func (in *input) cell(e *evidence.Evidence, last int64) evidence.Cell {
 	}
 	for i, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
 		if parts&(hasLike<<i) != 0 {
-			x.N, x.Mean = in.weight(), in.rounded()
+			x.N, x.Mean = in.cellWeight(), in.rounded()
 			x.Busy = [2]float64{in.busy(), in.busy()}
 		}
 	}
@@ -155,18 +165,21 @@ func (in *input) cell(e *evidence.Evidence, last int64) evidence.Cell {
 		}
 	}
 	if parts&hasApart != 0 {
-		c.Apart.N, c.Apart.Mean = in.weight(), in.rounded()
+		c.Apart.N, c.Apart.Mean = in.cellWeight(), in.rounded()
 		c.Apart.Squares = in.spread() * c.Apart.N
 		c.Apart.Busy = [2]float64{in.busy(), in.busy()}
 	}
 	if s := &c.Slope; parts&hasSlope != 0 {
-		s.Weight, s.Mean = in.weight(), in.rounded()
+		s.Weight, s.Mean = in.cellWeight(), in.rounded()
 		variance := in.spread()
 		s.Days = in.byte() / daySteps
 		s.Squares = variance * max(s.Days, 1/daySteps)
 	}
 	for side := range 2 {
 		c.Spread[side], c.Replicas[side] = in.spread(), in.replicas()
+	}
+	if in.version > versionBefore {
+		c.Uses = evidence.Uses{N: in.doublings(weightSteps, leastWeight), Cores: [2]float64{in.cores(), in.cores()}}
 	}
 	return c
 }
@@ -180,9 +193,14 @@ func (in *input) pair(e *evidence.Evidence) (a, b int) {
 	return a, b
 }
 
-// weight returns the weight of a part.
-func (in *input) weight() float64 {
-	x := in.short()
+// cellWeight returns the weight of a part of a cell.
+func (in *input) cellWeight() float64 {
+	x := 0.0
+	if in.version <= versionBefore {
+		x = in.short()
+	} else {
+		x = in.doublings(weightSteps, leastWeight)
+	}
 	if in.err == nil && x == 0 {
 		in.fail(errNoWeight)
 	}
@@ -204,7 +222,7 @@ func (in *input) place(e *evidence.Evidence) evidence.Place {
 	p.A, p.B = in.pair(e)
 	p.Zone = in.index(len(e.Zones))
 	p.Last = in.hour()
-	if in.version == versionBefore { // It did not tell halves apart.
+	if in.version == oldestVersion { // It did not tell halves apart.
 		both := in.deviation()
 		half := evidence.Deviation{Weight: both.Weight / 2, Sum: both.Sum / 2}
 		p.Halves = [2]evidence.Deviation{half, half}

@@ -46,7 +46,7 @@ func TestStored(t *testing.T) {
 	t.Run("keeps what hostile names say", keepsWhatHostileNamesSay)
 	t.Run("keeps costs, places and moves", keepsCostsPlacesAndMoves)
 	t.Run("keeps the namespaces of most workloads", keepsTheNamespacesOfMostWorkloads)
-	t.Run("reads the version before", readsTheVersionBefore)
+	t.Run("reads older versions", readsOlderVersions)
 	t.Run("rejects what is not evidence", rejectsWhatIsNotEvidence)
 }
 
@@ -78,7 +78,7 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 	}
 	for key, w := range e.Workloads {
 		x := got.Workloads[key]
-		if x.Last != w.Last || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||
+		if x.Last != w.Last || x.Half != w.Half || len(x.Cells) != len(w.Cells) || math.Abs(x.Throttled-w.Throttled) > w.Throttled/256 ||
 			math.Abs(x.Load.Middle-w.Load.Middle) > 2.0/steps+1e-9 || math.Abs(x.Load.Swing-w.Load.Swing) > 0.5/swingSteps {
 			t.Fatalf("%+v, want %+v", x, w)
 		}
@@ -94,9 +94,16 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 				}
 			}
 			for _, pair := range [][2]float64{
-				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Slope.Weight, b.Slope.Weight}, {a.Change.Hours, b.Change.Hours},
+				{a.Like.N, b.Like.N}, {a.Unlike.N, b.Unlike.N}, {a.Slope.Weight, b.Slope.Weight}, {a.Uses.N, b.Uses.N},
 			} {
-				if math.Abs(pair[0]-pair[1]) > pair[1]/256 {
+				if pair[1] == 0 || math.Abs(math.Log2(pair[0]/pair[1])) > 0.5/weightSteps+1e-9 {
+					t.Errorf("%v, want %v", pair[0], pair[1])
+				}
+			}
+			for _, pair := range [][2]float64{
+				{a.Change.Hours, b.Change.Hours}, {x.Each, w.Each},
+			} {
+				if pair[1] == 0 || math.Abs(pair[0]-pair[1]) > pair[1]/256 {
 					t.Errorf("%v, want %v", pair[0], pair[1])
 				}
 			}
@@ -111,7 +118,7 @@ func keepsWhatEstimatesNeed(t *testing.T) {
 				t.Errorf("%+v, want %+v", a, b)
 			}
 			for side := range 2 {
-				if math.Abs(math.Log2(a.Spread[side]/b.Spread[side])) > 0.5/spreadSteps || math.Abs(a.Unlike.Busy[side]-b.Unlike.Busy[side]) > 0.5/busySteps || math.Abs(a.Like.Busy[side]-b.Like.Busy[side]) > 0.5/busySteps {
+				if math.Abs(math.Log2(a.Spread[side]/b.Spread[side])) > 0.5/spreadSteps || math.Abs(math.Log2(a.Uses.Cores[side]/b.Uses.Cores[side])) > 0.5/coreSteps+1e-9 || math.Abs(a.Unlike.Busy[side]-b.Unlike.Busy[side]) > 0.5/busySteps || math.Abs(a.Like.Busy[side]-b.Like.Busy[side]) > 0.5/busySteps {
 					t.Errorf("%+v, want %+v", a, b)
 				}
 			}
@@ -147,9 +154,9 @@ func largest(known bool) *evidence.Evidence {
 		e.Places = append(e.Places, evidence.Place{A: i % 200, B: 201, Zone: i % 250, Last: 500_000, Halves: [2]evidence.Deviation{{Weight: 1, Sum: 1}, {Weight: 1, Sum: 1}}})
 	}
 	for i := range 10_000 {
-		w := &evidence.Workload{Last: 500_000 - int64(i%1400), Namespace: evidence.Key(1 + i), Known: known, Cores: 1e6, Throttled: 100}
+		w := &evidence.Workload{Last: 500_000 - int64(i%1400), Namespace: evidence.Key(1 + i), Known: known, Each: 1e6, Throttled: 100}
 		for j := range evidence.MostCells {
-			c := evidence.Cell{A: j, B: 200 + j, Spread: [2]float64{1, 1}, Replicas: [2]float64{9, 9}, Like: compared}
+			c := evidence.Cell{A: j, B: 200 + j, Spread: [2]float64{1, 1}, Replicas: [2]float64{9, 9}, Like: compared, Uses: evidence.Uses{N: 600, Cores: [2]float64{1e6, 1e6}}}
 			if known {
 				c.Apart = compared
 			} else {
@@ -260,7 +267,7 @@ func keepsCostsPlacesAndMoves(t *testing.T) {
 		}
 	}
 	x, y := a.Cells[0].Apart, b.Cells[0].Apart
-	if y.N < 2 || math.Abs(x.N-y.N) > y.N/256 || math.Abs(x.Mean-y.Mean) > 1.0/steps || x.Busy != y.Busy {
+	if y.N < 2 || math.Abs(math.Log2(x.N/y.N)) > 0.5/weightSteps || math.Abs(x.Mean-y.Mean) > 1.0/steps || x.Busy != y.Busy {
 		t.Errorf("%+v, want %+v", x, y)
 	}
 }
@@ -293,9 +300,15 @@ func keepsTheNamespacesOfMostWorkloads(t *testing.T) {
 	}
 }
 
-// readsTheVersionBefore reads what the release before wrote of the same evidence: nothing is collected again after an upgrade.
-func readsTheVersionBefore(t *testing.T) {
-	b, err := os.ReadFile("testdata/version2")
+// readsOlderVersions reads what releases before wrote of the same evidence: nothing is collected again after an upgrade.
+func readsOlderVersions(t *testing.T) {
+	for _, name := range []string{"version2", "version3"} {
+		t.Run(name, func(t *testing.T) { readsAnOlderVersion(t, "testdata/"+name) })
+	}
+}
+
+func readsAnOlderVersion(t *testing.T, path string) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,6 +317,21 @@ func readsTheVersionBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := full(4, 3, 2, 60)
+	near := func(a, b float64) bool { return a/b < 2 && b/a < 2 }
+	for key, w := range want.Workloads {
+		x := got.Workloads[key]
+		if x == nil || len(x.Cells) != len(w.Cells) || !near(x.Each, w.Each) || x.Half != int(key%2) {
+			t.Fatalf("%+v, want %+v", x, w)
+		}
+		w.Each, w.Half = x.Each, x.Half
+		for i := range w.Cells {
+			own, u := &w.Cells[i].Uses, x.Cells[i].Uses
+			if u.N != 24 || !near(u.Cores[0], own.Cores[0]) || !near(u.Cores[1], own.Cores[1]) {
+				t.Errorf("%+v, want about %+v", u, own)
+			}
+			*own = u // All replicas were compared, but older forms know only the cores of the last day.
+		}
+	}
 	for key, n := range want.Nodes {
 		if x := got.Nodes[key]; x == nil || x.Last != n.Last || math.Abs(x.Weight()/n.Weight()-1) > 0.01 {
 			t.Errorf("%+v, want %+v", x, n)
@@ -329,7 +357,7 @@ func rejectsWhatIsNotEvidence(t *testing.T) {
 		want  string
 	}{
 		"nothing":            {nil, "it ends too early"},
-		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only versions 2 and 3"},
+		"the next version":   {append([]byte{version + 1}, good[1:]...), "this release reads only versions 2 to 4"},
 		"half of it":         {good[:len(good)/2], "it ends too early"},
 		"more than evidence": {append(bytes.Clone(good), 0), "1 bytes are left"},
 	} {

@@ -10,8 +10,9 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
 )
 
-// version is the version of the form. The one before, which is read, too, has no namespaces, and times that do not refer to the last hour.
-const version, versionBefore = 3, 2
+// version is the version of the form. Two others are read, too. The one before has no cores by type, but those of each workload. The oldest one has
+// no namespaces either, and times that do not refer to the last hour.
+const version, versionBefore, oldestVersion = 4, 3, 2
 
 // Write returns the stored form of evidence. The same evidence always has the same form.
 func Write(e *evidence.Evidence) []byte {
@@ -85,10 +86,10 @@ func appendBefore(b []byte, hour, last int64) []byte {
 func appendWorkload(b []byte, key evidence.Key, w *evidence.Workload, namespace int, last int64) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(key))
 	b = binary.AppendUvarint(appendBefore(b, w.Last, last), uint64(namespace))
-	b = appendShort(appendShort(b, w.Cores), w.Throttled)
+	b = appendShort(appendShort(b, w.Each), w.Throttled)
 	// The load is a logarithm of cores: a quarter of it fits.
 	b = append(appendRounded(b, w.Load.Middle/4), toByte(swingSteps*w.Load.Swing))
-	flags := uint64(len(w.Cells))<<5 | uint64(len(w.Costs))<<2
+	flags := uint64(len(w.Cells))<<6 | uint64(len(w.Costs))<<3 | uint64(w.Half)<<2
 	if w.Pulls {
 		flags |= 1
 	}
@@ -136,7 +137,7 @@ func appendCell(b []byte, of *evidence.Cell, last int64) []byte {
 	b = append(b, byte(c.A), byte(c.B), agoByte(c.Seen, last), parts)
 	for i, x := range [2]*evidence.Compared{&c.Like, &c.Unlike} {
 		if parts&(hasLike<<i) != 0 {
-			b = appendRounded(appendShort(b, x.N), x.Mean)
+			b = appendRounded(append(b, weightByte(x.N)), x.Mean)
 			b = append(b, busyByte(x.Busy[0]), busyByte(x.Busy[1]))
 		}
 	}
@@ -151,15 +152,15 @@ func appendCell(b []byte, of *evidence.Cell, last int64) []byte {
 		b = append(appendRounded(append(b, toByte(x.Hours)), x.Mean), sizeByte(x.Sizes))
 	}
 	if x := &c.Apart; parts&hasApart != 0 {
-		b = append(appendRounded(appendShort(b, x.N), x.Mean), spreadByte(x.Squares/x.N), busyByte(x.Busy[0]), busyByte(x.Busy[1]))
+		b = append(appendRounded(append(b, weightByte(x.N)), x.Mean), spreadByte(x.Squares/x.N), busyByte(x.Busy[0]), busyByte(x.Busy[1]))
 	}
 	if s := &c.Slope; parts&hasSlope != 0 {
-		b = append(appendRounded(appendShort(b, s.Weight), s.Mean), spreadByte(s.Squares/max(s.Days, 1/daySteps)), toByte(daySteps*s.Days))
+		b = append(appendRounded(append(b, weightByte(s.Weight)), s.Mean), spreadByte(s.Squares/max(s.Days, 1/daySteps)), toByte(daySteps*s.Days))
 	}
 	for side := range 2 {
 		b = append(b, spreadByte(c.Spread[side]), replicasByte(c.Replicas[side]))
 	}
-	return b
+	return append(b, weightByte(c.Uses.N), coresByte(c.Uses.Cores[0]), coresByte(c.Uses.Cores[1]))
 }
 
 func replicasByte(x float64) byte { return toByte(replicaSteps * math.Log2(max(x, 1))) }

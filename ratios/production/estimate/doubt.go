@@ -16,6 +16,9 @@ const (
 	TooFewNodes Code = "TooFewNodes"
 	// TooFewWorkloads means that too few workloads count to tell how much they differ: see below why others do not count.
 	TooFewWorkloads Code = "TooFewWorkloads"
+	// TooFewDays means that the ratio is preliminary: too few workloads were compared for days enough to tell whether slower replicas get less
+	// of the work: wait.
+	TooFewDays Code = "TooFewDays"
 	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
 	// others do not count.
 	FewCoresCount Code = "FewCoresCount"
@@ -52,12 +55,23 @@ func notCompared(x *Type, s *Settings) string {
 	}
 	switch early := x.Held[TooFewHours]; {
 	case early > 0:
-		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: a workload counts after about %.0f hours with much load, which take about %.0f days",
-			run(early), s.MinHours, math.Ceil(max(2*s.MinHours/24, s.MinDays)))
+		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: after about a day, with %.0f hours of much load, they show a preliminary ratio, and after about %.0f days one that can be applied",
+			run(early), s.FirstHours, pace(s))
 	case others > 0:
 		return fmt.Sprintf("%s on this node type, and none of them counts: each has a reason of its own", run(others))
 	}
 	return "no workload has had two replicas on this node type and two on one that is compared with the baseline, in the same zone and hour: let a workload with four replicas or more run on both"
+}
+
+// pace returns after how many days a workload counts for ratios that may be applied.
+func pace(s *Settings) float64 { return math.Ceil(max(2*s.MinHours/24, s.MinDays)) }
+
+// more returns a number of more days.
+func more(days float64) string {
+	if days == 1 {
+		return "1 more day"
+	}
+	return fmt.Sprintf("%.0f more days", days)
 }
 
 // run returns that a number of workloads run.
@@ -77,6 +91,8 @@ type known struct {
 	// zones is the factor between the ratios of zones that is certain, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
+	// wait is after how many more days enough workloads are judged.
+	wait float64
 }
 
 func doubts(x *Type, k *known, s *Settings) []Doubt {
@@ -98,6 +114,9 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	case math.Round(k.votes) < float64(s.MinWorkloads):
 		add(TooFewWorkloads, "%d workloads count, but only as much as %.1f, since most are in namespaces that use few of the cores: run more of those in other namespaces on both node types, at least %d are needed%s",
 			x.Workloads, k.votes, s.MinWorkloads, soon(x))
+	}
+	if k.wait > 0 {
+		add(TooFewDays, "the ratio is preliminary: workloads count in full after about %.0f days, which show whether slower replicas get less of the work, so wait for about %s", pace(s), more(k.wait))
 	}
 	if k.cores < s.MinCores {
 		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",

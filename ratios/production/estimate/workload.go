@@ -67,7 +67,7 @@ func latestOf(e *evidence.Evidence) int64 {
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
 // latest hour count less.
-func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
+func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, of use, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
 	usual := usualMove(e)
@@ -109,7 +109,7 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 		x := &all[i]
 		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(typical[x.perWork()]) })
 	}
-	recheck(all, s)
+	recheck(all, of, s)
 	return all
 }
 
@@ -122,9 +122,9 @@ func (x *workload) perWork() int {
 }
 
 // recheck checks all workloads.
-func recheck(all []workload, s *Settings) {
+func recheck(all []workload, of use, s *Settings) {
 	for i := range all {
-		all[i].check(s)
+		all[i].check(of, s)
 	}
 }
 
@@ -249,10 +249,17 @@ func (x *workload) add(p pair) {
 }
 
 // check holds back what one workload by itself shows to mislead.
-func (x *workload) check(s *Settings) {
+func (x *workload) check(of use, s *Settings) {
 	x.hours = 0
+	longest := 0.0
 	for i := range x.compared {
 		x.hours += x.compared[i].hours
+		longest = max(longest, x.compared[i].hours)
+	}
+	least, steady := s.MinHours, x.days < s.MinDays && !x.known
+	if of == shown {
+		// Its load may still vary, unless there were days enough for that. The first and the last may not be whole.
+		least, steady = s.FirstHours, steady && longest >= movedHours*(s.MinDays+2)
 	}
 	switch {
 	case x.held == Pulls:
@@ -260,13 +267,13 @@ func (x *workload) check(s *Settings) {
 		x.held = TooLittleCPU
 	case x.throttled > s.MaxThrottled:
 		x.held = Throttled
-	case x.hours < s.MinHours && len(x.unlike) > 0:
+	case x.hours < least && len(x.unlike) > 0:
 		x.held = SizesUnlike
-	case x.hours < s.MinHours:
+	case x.hours < least:
 		x.held = TooFewHours
 	case x.odd:
 		x.held = ReplicasUnlike
-	case x.days < s.MinDays && !x.known:
+	case steady:
 		x.held = LoadSteady
 	default:
 		x.held = ""

@@ -177,6 +177,7 @@ func check(t *testing.T, what string, got, low, high, wider float64) {
 func TestSimulation(t *testing.T) {
 	t.Run("is right without biases", isRightWithoutBiases)
 	t.Run("is hardly moved by biases", isHardlyMovedByBiases)
+	t.Run("shows ratios after a day", showsRatiosAfterADay)
 	t.Run("is not outvoted by many small workloads", isNotOutvoted)
 	t.Run("counts work that is known", countsWorkThatIsKnown)
 	t.Run("learns whether sizes matter", learnsWhetherSizesMatter)

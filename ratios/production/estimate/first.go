@@ -1,0 +1,69 @@
+package estimate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// use is what a ratio may be used for: to be applied, if it has no doubts, or only to be shown, days before.
+type use int
+
+const (
+	// judged workloads were compared for enough days to tell whether slower replicas get less of the work. Only they count for ratios that
+	// may be applied.
+	judged use = iota
+	// shown are also those that were compared for about a day: honest workloads are the most by far.
+	shown
+)
+
+// showFirst replaces types that too few workloads are judged of by what more of them show so far.
+func (k *facts) showFirst(r *Result) {
+	var first Result
+	for i := range r.Types {
+		x := &r.Types[i]
+		if !x.few() {
+			continue
+		}
+		if first.Types == nil {
+			first = k.estimate(shown)
+		}
+		if y := &first.Types[i]; y.Workloads > x.Workloads && y.Cluster.Ratio > 0 {
+			*x = *y
+		}
+	}
+}
+
+// few reports whether too few workloads count on a type.
+func (x *Type) few() bool {
+	return slices.ContainsFunc(x.Doubts, func(d Doubt) bool { return d.Code == NotCompared || d.Code == TooFewWorkloads })
+}
+
+// wait returns after how many more days enough of the workloads that count on a type are judged, or all if too few count.
+func (m *model) wait(t int, s *Settings) float64 {
+	type one struct{ days, votes float64 }
+	var all []one
+	for i := range m.workloads {
+		if o := &m.workloads[i]; o.w.held == "" && slices.Contains(o.types, t) {
+			all = append(all, one{o.w.wait(s), o.w.votes})
+		}
+	}
+	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.days, b.days) })
+	days, votes := 0.0, 0.0
+	for _, x := range all {
+		if math.Round(votes) >= float64(s.MinWorkloads) {
+			break
+		}
+		days, votes = x.days, votes+x.votes
+	}
+	return days
+}
+
+// wait returns after how many more days a workload is judged, if its load goes on to vary.
+func (x *workload) wait(s *Settings) float64 {
+	days := (s.MinHours - x.hours) / (movedHours * float64(max(len(x.compared), 1)))
+	if !x.known {
+		days = max(days, s.MinDays-x.days)
+	}
+	return max(math.Ceil(days), 0)
+}

@@ -19,6 +19,9 @@ const (
 	// TooFewDays means that the ratio is preliminary: too few workloads were compared for days enough to tell whether slower replicas get less
 	// of the work: wait.
 	TooFewDays Code = "TooFewDays"
+	// SizesDiffer means that the replicas on both node types always had different sizes, such as by ratios in effect, so that nothing shows
+	// whether larger ones do more of the work: let some workloads have equal sizes for some time, or say how much work replicas do.
+	SizesDiffer Code = "SizesDiffer"
 	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
 	// others do not count.
 	FewCoresCount Code = "FewCoresCount"
@@ -91,8 +94,10 @@ type known struct {
 	// zones is the factor between the ratios of zones that is certain, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
-	// wait is after how many more days enough workloads are judged.
-	wait float64
+	// first means that workloads count that are not judged, wait is after how many more days enough of them are, and sizes is the factor
+	// between the sizes of their replicas if too few are left of which it is known that this does not matter; 1 otherwise.
+	first       bool
+	wait, sizes float64
 }
 
 func doubts(x *Type, k *known, s *Settings) []Doubt {
@@ -115,8 +120,12 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 		add(TooFewWorkloads, "%d workloads count, but only as much as %.1f, since most are in namespaces that use few of the cores: run more of those in other namespaces on both node types, at least %d are needed%s",
 			x.Workloads, k.votes, s.MinWorkloads, soon(x))
 	}
-	if k.wait > 0 {
-		add(TooFewDays, "the ratio is preliminary: workloads count in full after about %.0f days, which show whether slower replicas get less of the work, so wait for about %s", pace(s), more(k.wait))
+	if k.sizes > 1 {
+		add(SizesDiffer, "the sizes of replicas on both node types always differed, by a factor of about %.2f, and nothing shows whether larger ones do more of the work: let some %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
+			k.sizes, enoughTeach(), pace(s))
+	}
+	if k.first && (k.wait > 0 || k.sizes <= 1) {
+		add(TooFewDays, "the ratio is preliminary: workloads count in full after about %.0f days, which show whether slower replicas get less of the work, so wait for about %s", pace(s), more(max(k.wait, 1)))
 	}
 	if k.cores < s.MinCores {
 		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",
@@ -133,7 +142,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	if k.zones > s.MaxModelSpread {
 		add(ZonesDiffer, "the ratio differs between zones by a factor of at least %.2f: set a ratio for each CPU model", k.zones)
 	}
-	if half := x.Cluster.half(); !(half <= s.Tolerance) {
+	if half := x.Cluster.half(); !(half <= s.Tolerance) && k.sizes <= 1 { // Otherwise, the sizes make it uncertain.
 		if k.unknownHalf > s.Tolerance {
 			add(LoadUnknown, "it is not known how busy nodes were in %.0f%% of the hours, so the ratio is known to ±%.1f%%, but ±%.1f%% is needed: collect the usage of all pods on nodes of both types",
 				100*k.unknown, 100*k.unknownHalf, 100*s.Tolerance)

@@ -100,7 +100,7 @@ func (k *facts) estimate(of use) Result {
 	// by themselves that their other hours count.
 	for range 2 {
 		m.teach()
-		if !merge(all) {
+		if !merge(all, of) {
 			break
 		}
 		recheck(all, of, s)
@@ -112,17 +112,17 @@ func (k *facts) estimate(of use) Result {
 			w.held = w.judged
 		}
 	}
-	shared := make([]float64, len(e.Types))
+	shared, off := make([]float64, len(e.Types)), m.off()
 	for t, name := range e.Types {
 		if t == base {
 			continue
 		}
 		x := Type{NodeType: name, Nodes: nodes.kinds[t].count, Held: heldOn(all, t)}
-		found := known{of: nodes.kinds[t], zones: k.zones[t]}
+		found := known{sizes: 1, of: nodes.kinds[t], zones: k.zones[t]}
 		found.votes, found.alike, found.cores = m.count(&x, t)
 		found.cores /= max(coresOn(all, t), 1e-12)
 		if base >= 0 && m.connected[t] {
-			shared[t] = nodes.variance*(found.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow)
+			shared[t] = nodes.variance*(found.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow) + off[t]*off[t]
 			m.intervals(&x, t, all, found.alike, shared[t], nodes.freedom, s)
 			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
 				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
@@ -132,7 +132,7 @@ func (k *facts) estimate(of use) Result {
 			found.unknownHalf = student.Quantile(s.Confidence, nodes.freedom) * math.Sqrt(busy.unknown(t, slow)+busy.unknown(base, slow))
 		}
 		if of == shown {
-			found.wait = m.wait(t, s)
+			found.first, found.wait, found.sizes = true, m.wait(t, s), m.sizes(t, s)
 		}
 		x.Doubts = doubts(&x, &found, s)
 		result.Types = append(result.Types, x)

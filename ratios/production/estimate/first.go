@@ -67,3 +67,29 @@ func (x *workload) wait(s *Settings) float64 {
 	}
 	return max(math.Ceil(days), 0)
 }
+
+// sizes returns the factor between the sizes of replicas on a type and on those that it is compared with, if it is not known of enough workloads that
+// this does not matter; 1 otherwise.
+func (m *model) sizes(t int, s *Settings) float64 {
+	votes, sum, hours := 0.0, 0.0, 0.0
+	for i := range m.workloads {
+		w := m.workloads[i].w
+		if w.held != "" || !slices.Contains(m.workloads[i].types, t) {
+			continue
+		}
+		if w.unsure == 0 {
+			votes += w.votes
+			continue
+		}
+		for _, p := range w.pairs {
+			if p.a == t || p.b == t {
+				sum += math.Abs(p.sizes) * p.hours
+				hours += p.hours
+			}
+		}
+	}
+	if hours == 0 || math.Round(votes) >= float64(s.MinWorkloads) {
+		return 1
+	}
+	return math.Exp(sum / hours)
+}

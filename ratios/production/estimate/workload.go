@@ -22,6 +22,9 @@ type workload struct {
 	// unlike are the hours of pairs in which sizes were unlike, unless they are merged with the others.
 	unlike []pair
 	merged bool
+	// unsure is how probable it is that it follows sizes, as far as that is due to what is not known of all workloads; 0 if it is known well enough
+	// that it does not.
+	unsure float64
 	sizes  sizes
 	// teaches is how certain it is that the workload does not mislead, apart from what most workloads do.
 	teaches float64
@@ -47,6 +50,8 @@ type pair struct {
 	ratio, over float64
 	hours       float64
 	replicas    [2]float64
+	// sizes is the mean difference between the logarithms of the requests.
+	sizes float64
 	// apart is the variance of the ratio if the types were compared on different days; 0 if in the same hours.
 	apart float64
 	// slope is how the ratio grows with load, with a weight and the sum of squared deviations over days.
@@ -194,6 +199,7 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade
 			if j == 0 {
 				x.compared = append(x.compared, p)
 			} else {
+				p.sizes = c.Sizes
 				x.unlike = append(x.unlike, p)
 			}
 		}
@@ -245,6 +251,7 @@ func (x *workload) add(p pair) {
 	sum := own.hours + p.hours
 	own.ratio += (p.ratio - own.ratio) * p.hours / sum
 	own.over += (p.over - own.over) * p.hours / sum
+	own.sizes += (p.sizes - own.sizes) * p.hours / sum
 	own.hours = sum
 }
 

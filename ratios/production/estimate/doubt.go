@@ -16,11 +16,11 @@ const (
 	TooFewNodes Code = "TooFewNodes"
 	// TooFewWorkloads means that too few workloads count to tell how much they differ: see below why others do not count.
 	TooFewWorkloads Code = "TooFewWorkloads"
-	// TooFewDays means that the ratio is preliminary: too few workloads were compared for days enough to tell whether slower replicas get less
-	// of the work: wait.
+	// TooFewDays means that the ratio is preliminary: too few workloads were compared on enough days to show if slower replicas get less
+	// of the work. Wait.
 	TooFewDays Code = "TooFewDays"
-	// SizesDiffer means that the replicas on both node types always had different sizes, such as by ratios in effect, so that nothing shows
-	// whether larger ones do more of the work: let some workloads have equal sizes for some time, or say how much work replicas do.
+	// SizesDiffer means that replicas on both node types always had different sizes, such as by ratios in effect. So nothing shows whether larger
+	// ones do more of the work: let some workloads have equal sizes for some time, or say how much work replicas do.
 	SizesDiffer Code = "SizesDiffer"
 	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
 	// others do not count.
@@ -58,7 +58,7 @@ func notCompared(x *Type, s *Settings) string {
 	}
 	switch early := x.Held[TooFewHours]; {
 	case early > 0:
-		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: after about a day, with %.0f hours of much load, they show a preliminary ratio, and after about %.0f days one that can be applied",
+		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: they show a preliminary ratio after about a day, with %.0f hours of much load, and count in full after about %.0f days",
 			run(early), s.FirstHours, pace(s))
 	case others > 0:
 		return fmt.Sprintf("%s on this node type, and none of them counts: each has a reason of its own", run(others))
@@ -94,8 +94,8 @@ type known struct {
 	// zones is the factor between the ratios of zones that is certain, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
-	// first means that workloads count that are not judged, wait is after how many more days enough of them are, and sizes is the factor
-	// between the sizes of their replicas if too few are left of which it is known that this does not matter; 1 otherwise.
+	// first means that workloads count that are not judged, and wait is after how many more days enough of them are. Sizes is the factor
+	// between the sizes of their replicas. It is 1 if it is known of enough workloads that it does not matter.
 	first       bool
 	wait, sizes float64
 }
@@ -121,11 +121,12 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 			x.Workloads, k.votes, s.MinWorkloads, soon(x))
 	}
 	if k.sizes > 1 {
-		add(SizesDiffer, "the sizes of replicas on both node types always differed, by a factor of about %.2f, and nothing shows whether larger ones do more of the work: let some %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
+		add(SizesDiffer, "replicas on both node types always had different sizes, by a factor of about %.2f, so that nothing shows whether larger ones do more of the work. "+
+			"Let at least %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
 			k.sizes, enoughTeach(), pace(s))
 	}
 	if k.first && (k.wait > 0 || k.sizes <= 1) {
-		add(TooFewDays, "the ratio is preliminary: workloads count in full after about %.0f days, which show whether slower replicas get less of the work, so wait for about %s", pace(s), more(max(k.wait, 1)))
+		add(TooFewDays, "the ratio is preliminary: about %.0f days show whether slower replicas get less of the work, so wait for about %s", pace(s), more(max(k.wait, 1)))
 	}
 	if k.cores < s.MinCores {
 		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",

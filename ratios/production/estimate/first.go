@@ -10,7 +10,7 @@ import (
 type use int
 
 const (
-	// judged workloads were compared for enough days to tell whether slower replicas get less of the work. Only they count for ratios that
+	// judged workloads were compared on enough days to show whether slower replicas get less of the work. Only they count for ratios that
 	// may be applied.
 	judged use = iota
 	// shown are also those that were compared for about a day: honest workloads are the most by far.

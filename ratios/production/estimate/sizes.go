@@ -61,8 +61,8 @@ func (x *sizes) matter(share float64) float64 {
 	return yes / (yes + no)
 }
 
-// enoughTeach returns how many workloads must show that sizes do not matter to them, so that this is so improbable for others. What each shows is
-// not quite certain.
+// enoughTeach returns how many workloads must show that sizes do not matter to them, so that this is so improbable for others. None of them
+// shows it with certainty.
 func enoughTeach() float64 { return math.Ceil(1.5 * usuallyWeight * (usually/improbable - 1)) }
 
 // density returns the density of the normal distribution, without a constant factor.

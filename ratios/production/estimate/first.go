@@ -39,22 +39,26 @@ func (x *Type) few() bool {
 	return slices.ContainsFunc(x.Doubts, func(d Doubt) bool { return d.Code == NotCompared || d.Code == TooFewWorkloads })
 }
 
-// wait returns after how many more days enough of the workloads that count on a type are judged, or all if too few count.
-func (m *model) wait(t int, s *Settings) float64 {
-	type one struct{ days, votes float64 }
-	var all []one
+// countOn returns the workloads that count on a type: first those that are judged, then those that are soon.
+func (m *model) countOn(t int, s *Settings) []*workload {
+	var all []*workload
 	for i := range m.workloads {
 		if o := &m.workloads[i]; o.w.held == "" && slices.Contains(o.types, t) {
-			all = append(all, one{o.w.wait(s), o.w.votes})
+			all = append(all, o.w)
 		}
 	}
-	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.days, b.days) })
+	slices.SortStableFunc(all, func(a, b *workload) int { return cmp.Compare(a.wait(s), b.wait(s)) })
+	return all
+}
+
+// wait returns after how many more days enough of the workloads that count on a type are judged, or all if too few count.
+func (m *model) wait(t int, s *Settings) float64 {
 	days, votes := 0.0, 0.0
-	for _, x := range all {
+	for _, w := range m.countOn(t, s) {
 		if math.Round(votes) >= float64(s.MinWorkloads) {
 			break
 		}
-		days, votes = x.days, votes+x.votes
+		days, votes = w.wait(s), votes+w.votes
 	}
 	return days
 }
@@ -68,17 +72,15 @@ func (x *workload) wait(s *Settings) float64 {
 	return max(math.Ceil(days), 0)
 }
 
-// sizes returns the factor between the sizes of replicas on a type and on those that it is compared with, if it is not known of enough workloads that
-// this does not matter; 1 otherwise.
+// sizes returns the factor between the sizes of replicas on a type and on those that it is compared with, unless enough workloads are judged of which
+// it is known that this does not matter: then 1.
 func (m *model) sizes(t int, s *Settings) float64 {
-	votes, sum, hours := 0.0, 0.0, 0.0
-	for i := range m.workloads {
-		w := m.workloads[i].w
-		if w.held != "" || !slices.Contains(m.workloads[i].types, t) {
-			continue
-		}
+	sure, sum, hours := 0.0, 0.0, 0.0
+	for _, w := range m.countOn(t, s) {
 		if w.unsure == 0 {
-			votes += w.votes
+			if w.wait(s) == 0 {
+				sure += w.votes
+			}
 			continue
 		}
 		for _, p := range w.pairs {
@@ -88,7 +90,7 @@ func (m *model) sizes(t int, s *Settings) float64 {
 			}
 		}
 	}
-	if hours == 0 || math.Round(votes) >= float64(s.MinWorkloads) {
+	if hours == 0 || math.Round(sure) >= float64(s.MinWorkloads) {
 		return 1
 	}
 	return math.Exp(sum / hours)

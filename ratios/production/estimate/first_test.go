@@ -52,15 +52,15 @@ func firstDaysShowAPreliminaryRatio(t *testing.T) {
 }
 
 func firstDaysDoNotCountIfEnoughWorkloadsRanForLonger(t *testing.T) {
-	x := of(t, Estimate(days(1, 20), "e2", Defaults()), "n4")
-	if x.Workloads != 10 || x.Held[TooFewHours] != 90 || slices.Contains(codes(x), TooFewDays) {
+	x := of(t, Estimate(days(1, 120), "e2", Defaults()), "n4")
+	if x.Workloads != 60 || x.Held[TooFewHours] != 40 || len(x.Doubts) > 0 {
 		t.Errorf("%+v", x)
 	}
 }
 
 func firstDaysCountIfFewWorkloadsRanForLonger(t *testing.T) {
 	x := of(t, Estimate(days(1, 8), "e2", Defaults()), "n4")
-	if x.Workloads < 99 || x.Held[TooFewHours] != 0 || !slices.Contains(codes(x), TooFewDays) {
+	if x.Workloads < 99 || x.Held[TooFewHours] != 0 || !slices.Equal(codes(x), []Code{TooFewDays}) || !strings.Contains(x.Doubts[0].Detail, "2 more days") {
 		t.Errorf("%+v", x)
 	}
 }

@@ -34,6 +34,7 @@ func TestSizes(t *testing.T) {
 	t.Run("sizes that were alike long ago show it", sizesThatWereAlikeLongAgoShowIt)
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("those that were never alike show a ratio that is not applied", thoseThatWereNeverAlikeShowARatioThatIsNotApplied)
+	t.Run("old workloads do not hide that sizes differ", oldWorkloadsDoNotHideThatSizesDiffer)
 	t.Run("a ratio is the less certain the more sizes differ", aRatioIsTheLessCertainTheMoreSizesDiffer)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
 	t.Run("those that may pull teach nothing", thoseThatMayPullTeachNothing)
@@ -193,5 +194,18 @@ func thoseThatAreHeldBackTeachNothing(t *testing.T) {
 	}
 	if r := Estimate(e, "e2", Defaults()); heldFor(r, SizesUnlike) < 95 {
 		t.Errorf("%+v", of(t, r, "n4"))
+	}
+}
+
+// oldWorkloadsDoNotHideThatSizesDiffer checks that sizes are named, not the days, if workloads whose sizes were alike hardly count any longer.
+func oldWorkloadsDoNotHideThatSizesDiffer(t *testing.T) {
+	e := resized(0, func(int) bool { return false })
+	for i := range 40 {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Like, c.Unlike, c.Sizes = c.Unlike, evidence.Compared{}, 0
+		c.Like.N, c.Like.Squares, c.Slope.Days = 15, 15*0.02, 2
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); !slices.Equal(codes(x), []Code{SizesDiffer}) {
+		t.Errorf("%+v", x)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	// TooFewDays means that the ratio is preliminary: too few workloads were compared on enough days to show if slower replicas get less
 	// of the work. Wait.
 	TooFewDays Code = "TooFewDays"
-	// SizesDiffer means that replicas on both node types always had different sizes, such as by ratios in effect. So nothing shows whether larger
+	// SizesDiffer means that replicas on both node types mostly had different sizes, such as by ratios in effect. So nothing shows whether larger
 	// ones do more of the work: let some workloads have equal sizes for some time, or say how much work replicas do.
 	SizesDiffer Code = "SizesDiffer"
 	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
@@ -121,7 +121,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 			x.Workloads, k.votes, s.MinWorkloads, soon(x))
 	}
 	if k.sizes > 1 {
-		add(SizesDiffer, "replicas on both node types always had different sizes, by a factor of about %.2f, so that nothing shows whether larger ones do more of the work. "+
+		add(SizesDiffer, "replicas on both node types mostly had different sizes, by a factor of about %.2f, so that nothing shows whether larger ones do more of the work. "+
 			"Let at least %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
 			k.sizes, enoughTeach(), pace(s))
 	}

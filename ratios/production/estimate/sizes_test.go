@@ -87,16 +87,16 @@ func sizesThatWereAlikeLongAgoShowIt(t *testing.T) {
 
 func fewOthersDoNot(t *testing.T) {
 	r := Estimate(resized(0, func(i int) bool { return i < 4 }), "e2", Defaults())
-	if x := of(t, r, "n4"); heldFor(r, SizesUnlike) < 190 || !slices.Contains(codes(x), SizesDiffer) {
+	if x := of(t, r, "n4"); sizesUnlike(r) < 190 || !slices.Contains(codes(x), SizesDiffer) {
 		t.Errorf("%+v", x)
 	}
 }
 
-// heldFor returns how many workloads do not count for a reason.
-func heldFor(r Result, reason Reason) int {
+// sizesUnlike returns how many workloads do not count for their sizes.
+func sizesUnlike(r Result) int {
 	n := 0
 	for _, w := range r.Workloads {
-		if w.Held == reason {
+		if w.Held == SizesUnlike {
 			n++
 		}
 	}
@@ -106,7 +106,7 @@ func heldFor(r Result, reason Reason) int {
 func thoseThatWereNeverAlikeShowARatioThatIsNotApplied(t *testing.T) {
 	r := Estimate(resized(0, func(int) bool { return false }), "e2", Defaults())
 	x := of(t, r, "n4")
-	if math.Abs(x.Cluster.Ratio/1.32-1) > 0.02 || x.Workloads != 100 || !slices.Equal(codes(x), []Code{SizesDiffer}) || heldFor(r, SizesUnlike) != 200 {
+	if math.Abs(x.Cluster.Ratio/1.32-1) > 0.02 || x.Workloads != 100 || !slices.Equal(codes(x), []Code{SizesDiffer}) || sizesUnlike(r) != 200 {
 		t.Errorf("%+v", x)
 	}
 	if !strings.Contains(x.Doubts[0].Detail, "by a factor of about 1.20") {
@@ -182,7 +182,7 @@ func thoseThatMayPullTeachNothing(t *testing.T) {
 			c.Spread = [2]float64{0.001, 0.001}
 		}
 	}
-	if r := Estimate(e, "e2", Defaults()); heldFor(r, SizesUnlike) < 165 {
+	if r := Estimate(e, "e2", Defaults()); sizesUnlike(r) < 165 {
 		t.Errorf("%+v", of(t, r, "n4"))
 	}
 }
@@ -192,7 +192,7 @@ func thoseThatAreHeldBackTeachNothing(t *testing.T) {
 	for i := range 100 {
 		e.Workloads[evidence.Key(i)].Throttled = 100
 	}
-	if r := Estimate(e, "e2", Defaults()); heldFor(r, SizesUnlike) < 95 {
+	if r := Estimate(e, "e2", Defaults()); sizesUnlike(r) < 95 {
 		t.Errorf("%+v", of(t, r, "n4"))
 	}
 }

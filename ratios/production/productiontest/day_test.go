@@ -70,12 +70,12 @@ func showsRatiosAfterADay(t *testing.T) {
 			o.log(t, name)
 			t.Logf("%s, after %d hours: %.0f%% are within 2%%, 90%% within %.1f%%; %d of %d seem to mislead", name, hours, 100*o.near(), 100*o.cluster[len(o.cluster)*9/10],
 				o.mislead, o.count+o.mislead)
-			check(t, "the median error of "+name, o.cluster[len(o.cluster)/2], 0, 0.015, 0.01)
-			check(t, "how many ratios are within 2% of "+name, o.near(), 0.65, 1, 0.5)
+			check(t, "the median error of "+name, o.cluster[len(o.cluster)/2], 0, 0.015, 0.03)
+			check(t, "how many ratios are within 2% of "+name, o.near(), 0.65, 1, 0.65)
 			check(t, "the coverage of "+name, o.coverage(o.covers), map[string]float64{"honest": 0.93, "biased": 0.88}[name], 1, 0.25)
 		}
 		t.Logf("moved %.2f%%", 100*biased.moved(honest.outcome))
-		check(t, "how far biases move ratios", biased.moved(honest.outcome), 0, 0.015, 0.01)
+		check(t, "how far biases move ratios", biased.moved(honest.outcome), 0, 0.015, 0.03)
 		if seem := float64(honest.mislead) / float64(max(honest.count, 1)); seem > 0.04 {
 			t.Errorf("%.1f%% of the honest workloads seem to mislead after %d hours", 100*seem, hours)
 		}

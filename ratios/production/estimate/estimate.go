@@ -30,7 +30,7 @@ type Type struct {
 	// They are 0 if no workload compares the type with the baseline, or if nothing follows from the comparison.
 	Cluster, Population, Next Interval
 	// Workloads is how many workloads that count ran on the type, Nodes on how many nodes, and Hours for how many hours
-	// of the upper half of their load together.
+	// of the upper half of their load together. Until enough of them are judged, others count, too, and doubts say so.
 	Workloads, Nodes int
 	Hours            float64
 	// Held is how many workloads that ran on the type do not count, by reason.
@@ -42,7 +42,7 @@ type Type struct {
 // Workload is what is known of a workload.
 type Workload struct {
 	Key evidence.Key
-	// Held is why it does not count; "" if it does. Honest is the probability that it does not mislead.
+	// Held is why it does not count for ratios that may be applied; "" if it does. Honest is the probability that it does not mislead.
 	Held   Reason
 	Honest float64
 	// Types are the node types on which it was compared, without the baseline, sorted by name. Only workloads that count have any.
@@ -67,7 +67,8 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 	return result
 }
 
-// facts are what follows from evidence whichever workloads count.
+// facts are what follows from evidence, whichever workloads count: how busy nodes slow work down, how nodes, zones and CPU models differ, and
+// how busy the nodes of each type are.
 type facts struct {
 	e      *evidence.Evidence
 	s      *Settings
@@ -100,7 +101,7 @@ func (k *facts) estimate(of use) Result {
 	// by themselves that their other hours count.
 	for range 2 {
 		m.teach()
-		if !merge(all, of) {
+		if !merge(all, of, s) {
 			break
 		}
 		recheck(all, of, s)

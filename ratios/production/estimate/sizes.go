@@ -87,22 +87,23 @@ func following(all []workload) (share, squared float64) {
 	return share, share*share + share*(1-share)/(count+1)
 }
 
-// merge adds the hours with unlike sizes to the pairs of workloads to which sizes do not matter, or for ratios that are only shown, to which they
-// probably do not. It returns whether there are any.
-func merge(all []workload, of use) bool {
+// merge adds the hours with unlike sizes to the pairs of workloads to which sizes do not matter. For ratios that are only shown, that also goes for
+// workloads with few other hours to which they probably do not matter. It returns whether there are any.
+func merge(all []workload, of use, s *Settings) bool {
 	share, squared := following(all)
 	merged := false
 	for i := range all {
 		w := &all[i]
 		matter := w.sizes.matter(share)
-		if len(w.unlike) == 0 || matter >= [...]float64{judged: improbable, shown: 0.5}[of] {
+		sure := matter < improbable
+		if len(w.unlike) == 0 || !sure && (of == judged || matter >= 0.5 || w.hours >= s.MinHours) {
 			continue
 		}
 		merged = true
 		for _, p := range w.unlike {
 			w.add(p)
 		}
-		if matter >= improbable {
+		if !sure {
 			w.unsure = math.Sqrt(squared)
 		}
 		w.unlike, w.merged = nil, true

@@ -34,6 +34,7 @@ func TestSizes(t *testing.T) {
 	t.Run("sizes that were alike long ago show it", sizesThatWereAlikeLongAgoShowIt)
 	t.Run("few others do not", fewOthersDoNot)
 	t.Run("those that were never alike show a ratio that is not applied", thoseThatWereNeverAlikeShowARatioThatIsNotApplied)
+	t.Run("enough hours with like sizes count alone", enoughHoursWithLikeSizesCountAlone)
 	t.Run("old workloads do not hide that sizes differ", oldWorkloadsDoNotHideThatSizesDiffer)
 	t.Run("a ratio is the less certain the more sizes differ", aRatioIsTheLessCertainTheMoreSizesDiffer)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
@@ -206,6 +207,20 @@ func oldWorkloadsDoNotHideThatSizesDiffer(t *testing.T) {
 		c.Like.N, c.Like.Squares, c.Slope.Days = 15, 15*0.02, 2
 	}
 	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); !slices.Equal(codes(x), []Code{SizesDiffer}) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// enoughHoursWithLikeSizesCountAlone checks the first days of workloads that were resized after enough hours.
+func enoughHoursWithLikeSizesCountAlone(t *testing.T) {
+	e := resized(0.5, func(int) bool { return false })
+	for _, w := range e.Workloads {
+		c := &w.Cells[0]
+		c.Like = c.Unlike
+		c.Like.N, c.Like.Squares, c.Slope.Days = 30, 30*0.02, 2
+		c.Like.Mean -= 0.5 * c.Sizes
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); math.Abs(x.Cluster.Ratio/1.32-1) > 0.02 || !slices.Equal(codes(x), []Code{TooFewDays}) {
 		t.Errorf("%+v", x)
 	}
 }
